@@ -1,8 +1,8 @@
-"""Move one cloud onto another by gradients, while a tenth of the target are outliers.
+"""Move one sample onto another by gradients, if a tenth of the target are outliers.
 
-Three distances, the same steps: ours, sliced Wasserstein and the energy distance. In the first
-third of them rows move along the mean of the pulls around them, so that those which no region needs
-yet are taken along; then each follows its own. Run it with::
+Three losses with the same steps: isodepth, sliced Wasserstein and the energy distance. In the first
+third of the steps, gradients are averaged over neighboring rows, so that rows without a gradient
+move along. After that, each row follows its own gradient. Run it with::
 
     python examples/gradient_flow.py
 
@@ -27,7 +27,7 @@ Loss = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 
 
 def clouds(rows: int = ROWS, seed: int = 0) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """The start, the target with its outliers, and the target without them."""
+    """Return the start, the target with outliers, and the target without outliers."""
     generator = torch.Generator().manual_seed(seed)
 
     def normal(count: int) -> torch.Tensor:
@@ -41,7 +41,7 @@ def clouds(rows: int = ROWS, seed: int = 0) -> tuple[torch.Tensor, torch.Tensor,
 
 
 def sliced_wasserstein(directions: int = 50, seed: int = 0) -> Loss:
-    """Sliced W_2 for two samples of one size."""
+    """Return sliced W_2 of two samples of equal size."""
     generator = torch.Generator().manual_seed(seed)
     units = torch.randn(2, directions, generator=generator, dtype=torch.float64)
     units = units / units.norm(dim=0)
@@ -54,7 +54,7 @@ def sliced_wasserstein(directions: int = 50, seed: int = 0) -> Loss:
 
 
 def energy(X: torch.Tensor, Y: torch.Tensor) -> torch.Tensor:
-    """The root of the energy distance."""
+    """Return the square root of the energy distance."""
 
     def mean(A: torch.Tensor, B: torch.Tensor) -> torch.Tensor:
         return ((A[:, None] - B[None]).square().sum(dim=2) + 1e-12).sqrt().mean()
@@ -63,7 +63,7 @@ def energy(X: torch.Tensor, Y: torch.Tensor) -> torch.Tensor:
 
 
 def flow(start: torch.Tensor, target: torch.Tensor, loss: Loss, steps: int = STEPS) -> torch.Tensor:
-    """Follow the gradient: first rows together, smoothed by a wide kernel, then each by Adam."""
+    """Follow the gradient: first smoothed by a wide kernel, then row by row with Adam."""
     X = start.clone()
     approach = steps // 3
     for step in range(approach):
@@ -93,7 +93,7 @@ LOSSES: dict[str, Loss] = {
 
 
 def judged(X: torch.Tensor, start: torch.Tensor, target: torch.Tensor, clean: torch.Tensor) -> dict:
-    """How a flow ended: its distance as a share of the first, and how many rows went astray."""
+    """Return the final distance relative to the start, and the fractions of misplaced rows."""
     options = {"depth": "projection", "eps": 0.2, "n_directions": 200, "random_state": 1, "q": 2}
     whole = isodepth.distance(start, target, **options)
     outliers = target[len(clean) :].mean(dim=0)
@@ -107,14 +107,14 @@ def judged(X: torch.Tensor, start: torch.Tensor, target: torch.Tensor, clean: to
 
 
 def table(rows: int = ROWS, steps: int = STEPS) -> tuple[dict[str, dict], dict[str, torch.Tensor]]:
-    """All flows, judged, and where they ended."""
+    """Return the results and the final positions of all flows."""
     start, target, clean = clouds(rows)
     ends = {name: flow(start, target, loss, steps) for name, loss in LOSSES.items()}
     return {name: judged(X, start, target, clean) for name, X in ends.items()}, ends
 
 
 def draw(ends: dict[str, torch.Tensor], path: Path) -> None:
-    """One panel a distance: the start, the target with its outliers, and where the rows ended."""
+    """Draw one panel per loss: the start, the target with outliers, and the final positions."""
     import matplotlib as mpl
 
     mpl.use("Agg")
@@ -137,7 +137,7 @@ def draw(ends: dict[str, torch.Tensor], path: Path) -> None:
 
 
 def main() -> int:
-    """Print the table and draw the picture."""
+    """Print the table and draw the figure."""
     found, ends = table()
     print("| flow of | distance, share of the start | near the outliers | far from the target |")
     print("|---|---|---|---|")

@@ -1,7 +1,7 @@
-"""Fit a small generator to data of which a tenth is wrong, with four losses.
+"""Fit a small generator to data with a tenth of wrong rows, with four losses.
 
-A network maps noise to the plane. Trained with our distance it learns the clean part; sliced
-Wasserstein and energy spend a tenth of their rows on what is wrong. Run it with::
+A network maps noise to the plane. Trained with isodepth it learns the clean part. With sliced
+Wasserstein and energy a tenth of the generated rows are wrong. Run it with::
 
     python examples/robust_generator.py
 """
@@ -24,7 +24,7 @@ LOSSES = {
 
 
 def data(rows: int, seed: int = 0) -> torch.Tensor:
-    """A stretched cloud, and a tenth of the rows far above it."""
+    """Return an elongated sample, with a tenth of the rows far above it."""
     generator = torch.Generator().manual_seed(seed)
     points = torch.randn(rows, 2, generator=generator, dtype=torch.float64)
     points = points @ torch.tensor([[1.5, 0.8], [0.0, 0.6]], dtype=torch.float64)
@@ -33,7 +33,7 @@ def data(rows: int, seed: int = 0) -> torch.Tensor:
 
 
 def fit(loss: object, target: torch.Tensor, steps: int = 300, rows: int = 200) -> torch.Tensor:
-    """Train a network of one hidden layer, and return rows that it makes afterwards."""
+    """Train a network with one hidden layer, and return generated rows."""
     generator = torch.Generator().manual_seed(1)
     layers = [torch.nn.Linear(2, 32), torch.nn.Tanh(), torch.nn.Linear(32, 2)]
     network = torch.nn.Sequential(*layers).double()
@@ -52,7 +52,7 @@ def fit(loss: object, target: torch.Tensor, steps: int = 300, rows: int = 200) -
 
 
 def main() -> int:
-    """Print what each generator makes: its mean, its spread, and the share far above the cloud."""
+    """Print the mean, the spread and the share of wrong rows of each generator."""
     target = data(2000)
     clean = target[200:]
     print("| trained with | mean off by | standard deviations | share above 5 |")

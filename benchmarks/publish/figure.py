@@ -1,4 +1,4 @@
-"""One figure: how many times faster, how far from the floor, and how time grows."""
+"""Figure of the speedups, of the ratio to the sort floor, and of the growth of time."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _GROWS = {"n": "points n = m", "K": "directions K", "d": "dimensions d"}
 
 
 def draw(results: dict[str, Any], path: Path) -> bool:
-    """Write the figure to `path`; False when there is nothing to draw."""
+    """Write the figure to `path`. Return False if there is nothing to draw."""
     table, growth = results.get("table"), results.get("growth")
     if not table and not growth:
         return False
@@ -128,7 +128,7 @@ def _over_floor(axis: Any, rows: list[Row], threads: int) -> None:
 
 
 def _legend_above(axis: Any, factor: float) -> None:
-    """Put the legend over the bars: the axis becomes `factor` times as high."""
+    """Place the legend above the bars by scaling the axis by `factor`."""
     bottom, top = axis.get_ylim()
     axis.set_ylim(bottom, top * factor)
     axis.legend(fontsize=8, ncols=2, loc="upper left")

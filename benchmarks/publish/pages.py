@@ -1,8 +1,8 @@
-"""Put the figures of a run into the documents that quote them.
+"""Write the tables of a run into the documents that quote them.
 
-A document marks the place with `<!-- BENCH table -->` and `<!-- /BENCH -->` around it, `table`
-being the name of a section (or `machine`, `checks`, or `short`, the few rows of README); what
-stands between is replaced.
+A document marks the position of a table with `<!-- BENCH table -->` and `<!-- /BENCH -->`, where
+`table` is the name of a section, `machine`, `checks`, or `short` (the rows of README). The text
+between the marks is replaced.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _PLACE = re.compile(r"<!-- BENCH (\w+) -->\n.*?<!-- /BENCH -->", re.DOTALL)
 
 
 def fill(text: str, sections: Mapping[str, str]) -> str:
-    """`text` with every marked place replaced by the section it names; unknown ones are kept."""
+    """Return `text` with every marked position replaced by its section; unknown names are kept."""
 
     def replace(match: re.Match[str]) -> str:
         name = match[1]
@@ -27,7 +27,7 @@ def fill(text: str, sections: Mapping[str, str]) -> str:
 
 
 def publish(sections: Mapping[str, str], documents: list[Path]) -> list[Path]:
-    """Fill the documents in place; the ones that changed."""
+    """Fill the documents in place, and return those that changed."""
     changed = []
     for document in documents:
         before = document.read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""One figure: how many times faster than one thread, for every number of threads."""
+"""Figure of the speedup over one thread for every number of threads."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from benchmarks.publish.figure import COLOURS
 
 
 def draw_scaling(results: dict[str, Any], path: Path) -> bool:
-    """Write the figure to `path`; False when there is nothing to draw."""
+    """Write the figure to `path`. Return False if there is nothing to draw."""
     if "scaling" not in results:
         return False
     import matplotlib as mpl

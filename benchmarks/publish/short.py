@@ -1,4 +1,4 @@
-"""The five rows that README quotes: isodepth as it comes, and what stands beside it."""
+"""Rows of the speed table in README: isodepth with default settings, and its alternatives."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from benchmarks.sections.table import Row, find
 _OURS: Row = {
     "who": "isodepth", "depth": "projection", "dtype": "float64", "refine": DEFAULT_REFINE,
 }  # fmt: skip
-#: What each row is called, and which rows of the long table it shows.
+#: Label of each row, and the row of the long table that it shows.
 ROWS: dict[str, Row] = {
     "**isodepth**, default settings": _OURS,
     "the authors' algorithm": {"who": "authors", "depth": "projection", "dtype": "float64"},
@@ -21,7 +21,7 @@ ROWS: dict[str, Row] = {
 
 
 def markdown(rows: list[Row], machine: dict[str, Any]) -> str:
-    """Seconds with as many threads as the run had, and how many times those of isodepth."""
+    """Return the table of seconds with all threads of the run, and their ratios to isodepth."""
     threads = max(row["threads"] for row in rows)
     rows = [row for row in rows if row["threads"] == threads]
     ours = [row for row in rows if _OURS.items() <= row.items()]

@@ -1,1 +1,1 @@
-"""One module a section of the report: `measure(quick)` and `markdown(result)`."""
+"""Sections of the report, one module each, with `measure(quick)` and `markdown(result)`."""

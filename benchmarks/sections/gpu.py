@@ -1,4 +1,4 @@
-"""One distance on a GPU, beside max-sliced W there and our own path on the processor."""
+"""One distance on a GPU, compared with max-sliced W on the GPU and with isodepth on the CPU."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-#: (n = m, d, K), and the depths that are timed.
+#: Sizes (n = m, d, K), and the timed depths.
 SHAPES = [(1_000_000, 64, 1000), (100_000, 10, 1000), (1_000_000, 5, 1000), (1_000_000, 2, 1000)]
 QUICK = [(100_000, 10, 200)]
 DEPTHS = ("projection", "halfspace")
 
 
 def measure(quick: bool) -> dict[str, Any]:
-    """Milliseconds and peak memory; nothing where there is no GPU."""
+    """Return milliseconds and peak memory; empty without a GPU."""
     try:
         import torch
     except ImportError:
@@ -38,7 +38,7 @@ def measure(quick: bool) -> dict[str, Any]:
 
 
 def samples(n: int, d: int) -> tuple[Any, Any]:
-    """Two Gaussian clouds in float32, one moved and stretched."""
+    """Return two Gaussian samples in float32, one of them shifted and scaled."""
     import torch
 
     generator = torch.Generator("cuda").manual_seed(0)
@@ -48,7 +48,7 @@ def samples(n: int, d: int) -> tuple[Any, Any]:
 
 
 def one(X: Any, Y: Any, depth: str, K: int, memory_mb: float | None) -> dict[str, Any]:
-    """Our distance with exact levels and no refinement."""
+    """Return a function that computes our distance with exact levels and without refinement."""
     from isodepth import Metric
 
     budget = {} if memory_mb is None else {"memory_mb": memory_mb}
@@ -59,7 +59,7 @@ def one(X: Any, Y: Any, depth: str, K: int, memory_mb: float | None) -> dict[str
 
 
 def peer(X: Any, Y: Any, K: int) -> dict[str, Any]:
-    """Max-sliced W_2 over as many random directions, by POT or by its own operations."""
+    """Return max-sliced W_2 over as many random directions, by POT or by the same operations."""
     try:
         import ot
     except ImportError:
@@ -77,7 +77,7 @@ def peer(X: Any, Y: Any, K: int) -> dict[str, Any]:
 
 
 def max_sliced(X: Any, Y: Any, K: int) -> Any:
-    """What POT does for equal masses: project on all directions, sort, compare order statistics."""
+    """Compute max-sliced W_2 like POT for equal masses: project, sort, compare."""
     import torch
 
     generator = torch.Generator(X.device).manual_seed(0)
@@ -88,7 +88,7 @@ def max_sliced(X: Any, Y: Any, K: int) -> Any:
 
 
 def on_processor(n: int, d: int, K: int, depth: str) -> dict[str, Any]:
-    """Our path on the processor of the same machine, once, after a call that compiles."""
+    """Time our distance on the CPU of the same machine, once, after a warm-up call."""
     from isodepth import Metric
 
     rng = np.random.default_rng(0)
@@ -102,7 +102,7 @@ def on_processor(n: int, d: int, K: int, depth: str) -> dict[str, Any]:
 
 
 def timed(run: Callable[[], Any], repeats: int = 5) -> dict[str, float]:
-    """The median of a few runs by the clock of the device, and the memory one of them adds."""
+    """Return the median of several runs by the clock of the device, and the memory of one run."""
     import torch
 
     value = float(run())
@@ -124,7 +124,7 @@ def timed(run: Callable[[], Any], repeats: int = 5) -> dict[str, float]:
 
 
 def markdown(result: dict[str, Any]) -> str:
-    """One row a contender."""
+    """Return one row per method."""
     if not result["rows"]:
         return "No GPU here: nothing measured."
     lines = [

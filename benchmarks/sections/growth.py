@@ -1,4 +1,4 @@
-"""How time grows with the number of points, of directions and of dimensions."""
+"""Growth of time with the numbers of points, directions and dimensions."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ DEPTHS = ("halfspace", "projection", "irw")
 
 
 def measure(quick: bool) -> list[dict[str, Any]]:
-    """Curves for each depth: everything else stays at the center."""
+    """Return curves for each depth, with all other sizes at the center."""
     load_all()
     center, sizes = (QUICK_CENTRE, QUICK_SIZES) if quick else (CENTRE, FULL_SIZES)
     depths = DEPTHS[:2] if quick else DEPTHS
@@ -42,7 +42,7 @@ def measure(quick: bool) -> list[dict[str, Any]]:
 def grow(
     along: str, sizes: list[int], center: dict[str, int], depths: tuple[str, ...], box: Box
 ) -> list[dict[str, Any]]:
-    """Times as one of n, K and d grows. All sizes and depths take turns within one measurement."""
+    """Return times as one of n, K and d grows. All sizes and depths alternate."""
     threads = thread_counts()[-1]
     running = {}
     for size in sizes:
@@ -72,7 +72,7 @@ def grow(
 
 
 def markdown(curves: list[dict[str, Any]]) -> str:
-    """Slopes and the times behind them."""
+    """Return the slopes and the times."""
     first = curves[0]
     fixed = ", ".join(f"{k} = {v}" for k, v in first["center"].items())
     lines = [

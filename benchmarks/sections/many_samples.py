@@ -1,4 +1,4 @@
-"""Many samples: all pairs against the authors' algorithm pair by pair; memory for many tables."""
+"""Many samples: all pairs compared with the authors' algorithm; memory of many region tables."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ K, LEVELS, EPS = 100, 20, 0.1
 
 
 def measure(quick: bool) -> dict[str, Any]:
-    """1000 bags of about 390 x 3 points; 20,000 tables against 100 of them."""
+    """Measure 1000 bags of about 390 x 3 points, and 20,000 region tables against 100 of them."""
     pairs = all_pairs(60, 20) if quick else all_pairs(1000, 200)
     count = 2000 if quick else 20_000
     memory = json.loads(run_python("-m", "benchmarks.sections.many_samples", str(count)))
@@ -25,7 +25,7 @@ def measure(quick: bool) -> dict[str, Any]:
 
 
 def make_bags(count: int) -> list[np.ndarray]:
-    """Bags like the pixels of small images: (column, row, intensity)."""
+    """Return bags that resemble the pixels of small images: (column, row, intensity)."""
     rng = np.random.default_rng(0)
     bags = []
     for _ in range(count):
@@ -36,7 +36,7 @@ def make_bags(count: int) -> list[np.ndarray]:
 
 
 def all_pairs(count: int, timed_pairs: int) -> list[dict[str, Any]]:
-    """Seconds for all pairs, ours measured, the authors' extrapolated from some pairs."""
+    """Return the seconds for all pairs: ours measured, the authors' extrapolated."""
     from isodepth import pairwise
 
     bags = make_bags(count)
@@ -46,7 +46,7 @@ def all_pairs(count: int, timed_pairs: int) -> list[dict[str, Any]]:
     chosen = rng.integers(0, count, (timed_pairs, 2))
     rows = []
     for threads in thread_counts():
-        # The authors before and after: a slow moment of the machine must not favor anybody.
+        # The authors are timed before and after, so that disturbances affect both methods.
         before = _authors(bags, chosen[: timed_pairs // 2])
         start = time.perf_counter()
         matrix = pairwise(bags, n_jobs=threads, **options)
@@ -73,7 +73,7 @@ def _authors(bags: list[np.ndarray], pairs: np.ndarray) -> float:
 
 
 def many_tables(count: int) -> dict[str, Any]:
-    """Peak memory and time of comparing `count` tables of 20 x 200 float32 with 100 of them."""
+    """Return peak memory and time of `count` region tables (20 x 200 float32) against 100."""
     from benchmarks.sections.memory import MB, forget_peak, peak, resident
     from isodepth import Metric, RegionTable, pairwise
 
@@ -96,7 +96,7 @@ def many_tables(count: int) -> dict[str, Any]:
 
 
 def markdown(result: dict[str, Any]) -> str:
-    """Both measurements as text."""
+    """Return both measurements as Markdown."""
     lines = [
         f"`pairwise` on bags of about 390 x 3 points, projection depth, K = {K}, {LEVELS} levels, "
         "and the authors' algorithm pair by pair (extrapolated from some pairs):",

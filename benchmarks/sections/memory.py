@@ -1,4 +1,4 @@
-"""Peak memory of one distance, each in a fresh process."""
+"""Peak memory of one distance, each in a new process."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ MB = 1e6
 
 
 def measure(quick: bool) -> list[dict[str, Any]]:
-    """A million points, and a case that the authors' matrices make large.
+    """Measure a million points, and a case with large matrices of the authors' algorithm.
 
-    The peak does not depend on K, blocks of directions being all that is held: the quick run takes
-    64 of them.
+    The peak does not depend on K, because only blocks of directions are stored. The quick run uses
+    64 directions.
     """
     if quick:
         cases = [("isodepth", depth, 1_000_000, 64) for depth in ("halfspace", "projection")]
@@ -31,7 +31,7 @@ def measure(quick: bool) -> list[dict[str, Any]]:
 
 
 def peak_of(who: str, depth: str, n: int, d: int, K: int) -> dict[str, Any]:
-    """Memory of one distance in a process of its own."""
+    """Return the memory of one distance in a separate process."""
     case = {"who": who, "depth": depth, "n": n, "d": d, "K": K}
     case["dtype"] = "float32" if who == "isodepth" else "float64"
     found = json.loads(run_python("-m", "benchmarks.sections.memory", json.dumps(case)))
@@ -39,7 +39,7 @@ def peak_of(who: str, depth: str, n: int, d: int, K: int) -> dict[str, Any]:
 
 
 def measure_here(case: dict[str, Any]) -> dict[str, float]:
-    """Run one case in this process and read its peak from the system."""
+    """Run one case in this process and return its peak memory."""
     from benchmarks.harness.contenders import load_all, ours, the_authors
     from benchmarks.harness.data import pair
 
@@ -53,9 +53,9 @@ def measure_here(case: dict[str, Any]) -> dict[str, float]:
     inputs = X.nbytes + Y.nbytes
     return {
         "inputs_mb": inputs / MB,
-        # What the call itself added to a process that had inputs, modules and machine code.
+        # Memory added by the call to a process with inputs and modules.
         "added_mb": (peak() - before) / MB,
-        # The strict reading: everything in the process but the inputs.
+        # Stricter: all memory of the process except the inputs.
         "above_inputs_mb": (peak() - inputs) / MB,
         "before_mb": before / MB,
         "peak_before_mb": interpreter_peak / MB,
@@ -63,18 +63,18 @@ def measure_here(case: dict[str, Any]) -> dict[str, float]:
 
 
 def forget_peak() -> None:
-    """Start the high-water mark afresh, where the system can (Linux)."""
+    """Reset the peak memory of the process, if the system supports it (Linux)."""
     with contextlib.suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5")
 
 
 def resident() -> float:
-    """Bytes of this process in memory now."""
+    """Return the resident memory of this process in bytes."""
     return _status("VmRSS") or peak()
 
 
 def peak() -> float:
-    """Most bytes this process has had in memory."""
+    """Return the peak resident memory of this process in bytes."""
     import resource
 
     # Kilobytes on Linux, bytes on macOS.
@@ -92,7 +92,7 @@ def _status(field: str) -> float | None:
 
 
 def markdown(rows: list[dict[str, Any]]) -> str:
-    """Peaks in MB."""
+    """Return a table of peaks in MB."""
     lines = [
         "MB of 10^6 bytes. *Added*: by the call, to a process that holds the inputs. *Above "
         "inputs*: all of the process but the inputs, with interpreter, modules and machine code.",

@@ -1,4 +1,4 @@
-"""How far more threads help, up to the number of cores."""
+"""Speedup by threads, up to the number of cores."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _QUICK = Box(seconds=0.0, least=1, most=1)
 
 
 def measure(quick: bool) -> dict[str, Any]:
-    """Float32, refine=0, K = 1000: one distance for every number of threads."""
+    """Time one distance for every number of threads: float32, refine=0, K = 1000."""
     load_all()
     K = 100 if quick else 1000
     sizes = SIZES[:2] if quick else SIZES
@@ -30,13 +30,13 @@ def measure(quick: bool) -> dict[str, Any]:
 
 
 def thread_counts() -> list[int]:
-    """1, 2, 4, ... and as many as there are cores."""
+    """Return 1, 2, 4, ... and the number of cores."""
     cores = joblib.cpu_count()
     return sorted({2**k for k in range(int(math.log2(cores)) + 1)} | {cores})
 
 
 def row(n: int, d: int, K: int, depth: str, counts: list[int], quick: bool) -> dict[str, Any]:
-    """One size and depth: seconds by number of threads."""
+    """Return seconds by number of threads for one size and depth."""
     X, Y = pair(n, d, "float32")
     whole = alternate(
         {str(t): ours(X, Y, depth, K, threads=t) for t in counts}, _QUICK if quick else _TURNS
@@ -51,7 +51,7 @@ def row(n: int, d: int, K: int, depth: str, counts: list[int], quick: bool) -> d
 
 
 def markdown(result: dict[str, Any]) -> str:
-    """Speed-ups over one thread."""
+    """Return a table of speedups over one thread."""
     rows = result["rows"]
     counts = list(rows[0]["speedup"])
     name = result["machine"]

@@ -1,4 +1,4 @@
-"""Data that are not bell-shaped: a bucket sort and a selection by probes depend on them."""
+"""Data with other distributions, which affect bucket sorts and selection."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ DEPTHS = ("halfspace", "projection")
 
 
 def measure(quick: bool) -> list[dict[str, Any]]:
-    """Time on every shape of data over the time on a Gaussian sample of the same size."""
+    """Return the time on each distribution relative to a Gaussian sample of the same size."""
     load_all()
     return compare_shapes(10000, 10, 100 if quick else 1000, QUICK if quick else FULL)
 
 
 def compare_shapes(n: int, d: int, K: int, box: Box) -> list[dict[str, Any]]:
-    """All shapes and depths in turns."""
+    """Time all distributions and depths in turns."""
     threads = thread_counts()[-1]
     running = {}
     for shape in SHAPES:
@@ -41,7 +41,7 @@ def compare_shapes(n: int, d: int, K: int, box: Box) -> list[dict[str, Any]]:
 
 
 def markdown(rows: list[dict[str, Any]]) -> str:
-    """Times as multiples of the Gaussian one."""
+    """Return a table of times relative to the Gaussian."""
     shapes = list(dict.fromkeys(r["shape"] for r in rows))
     first = rows[0]
     lines = [

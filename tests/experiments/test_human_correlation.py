@@ -55,7 +55,7 @@ def test_missing_entries_and_constant_texts_are_left_out(tables):
 def test_interval_covers_the_truth_about_as_often_as_stated(level):
     rng = np.random.default_rng(3)
     quality = np.linspace(-1, 1, 10)
-    # What the metric gets wrong about systems, so that its correlation is far from 1.
+    # Errors of the metric at system level, so that its correlation is far from 1.
     wrong = np.tile([0.7, -0.7], 5)
 
     def draw(n):
@@ -67,14 +67,14 @@ def test_interval_covers_the_truth_about_as_often_as_stated(level):
     for _ in range(60):
         low, high = bootstrap_interval(*draw(60), level, n_resamples=200, confidence=0.9)
         covered += low <= truth <= high
-    # Percentile intervals of a skewed statistic fall somewhat short of 90%; a binomial count of 60
-    # at a true 80% lies above 37 with probability 0.999.
+    # The coverage of percentile intervals of a skewed statistic is below 90%. A binomial count of
+    # 60 at a true 80% lies above 37 with probability 0.999.
     assert covered > 37
 
 
 def test_williams_against_a_worked_example():
-    # r = 0.9 and 0.5 with the human scores, 0.6 with each other, 20 systems: scores are made to
-    # have exactly these correlations.
+    # r = 0.9 and 0.5 with the human scores, 0.6 with each other, 20 systems: scores are constructed
+    # with exactly these correlations.
     wanted = np.array([[1, 0.6, 0.9], [0.6, 1, 0.5], [0.9, 0.5, 1]])
     white = np.linalg.qr(np.random.default_rng(4).normal(size=(20, 4)))[0]
     basis = np.linalg.qr(white - white.mean(axis=0))[0][:, :3]

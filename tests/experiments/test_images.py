@@ -1,4 +1,4 @@
-"""The clustering experiment, on made-up images: the cheap forms are right, and everything runs."""
+"""Clustering experiment on synthetic images: fast distances are correct, and all parts run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PER_CLASS = 26
 
 
 def make_images() -> tuple[np.ndarray, np.ndarray]:
-    """Return bars and boxes of ten kinds, no two alike, in no order."""
+    """Return distinct images of bars and boxes of ten kinds, in random order."""
     rng = np.random.default_rng(0)
     labels = rng.permutation(np.repeat(np.arange(10), PER_CLASS)).astype(np.uint8)
     images = np.zeros((len(labels), 28, 28), dtype=np.uint8)
@@ -46,7 +46,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-# -- the data -------------------------------------------------------------------------------------
+# -- data -----------------------------------------------------------------------------------------
 
 
 def test_blocks_are_disjoint_and_in_order(folder: Path) -> None:
@@ -83,7 +83,7 @@ def test_missing_data_say_how_to_get_them(
     assert "no idx file of bytes" in capsys.readouterr().err
 
 
-# -- the cheap forms of all pairs -----------------------------------------------------------------
+# -- fast distances of all pairs ------------------------------------------------------------------
 
 FEW = IMAGES[:6]
 
@@ -142,7 +142,7 @@ def test_quantized_wasserstein() -> None:
     (x, wx), (y, wy) = pairs[0], pairs[4]
     expected = baselines.wasserstein(x, y, p=1, weights=(wx, wy))
     assert found[0, 4] == pytest.approx(expected, rel=1e-9)
-    # What changed is computed anew, the rest is kept.
+    # Only changed images are computed again.
     changed = FEW.copy()
     changed[[1, 4]] = IMAGES[10:12]
     updated = pixel_distances.quantized_wasserstein(changed, found, np.array([4, 1]))
@@ -158,7 +158,7 @@ def test_depth_regions_are_those_of_single_pairs() -> None:
     assert found[2, 5] == pytest.approx(metric.distance(bags[2], bags[5]), rel=1e-12)
 
 
-# -- the whole ------------------------------------------------------------------------------------
+# -- full runs ------------------------------------------------------------------------------------
 
 
 def test_a_quick_run_measures_judges_and_draws(

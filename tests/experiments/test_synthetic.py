@@ -1,4 +1,4 @@
-"""The experiments run, can be interrupted, and say what their raw results say."""
+"""Synthetic experiments: they run, can be interrupted, and their verdicts match the raw results."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def tiny_part(calls: list, runs: int = 4, stop_at: int | None = None) -> Part:
 
 @pytest.fixture
 def whole(tmp_path):
-    """The bytes of an uninterrupted run."""
+    """Return the bytes of an uninterrupted run."""
     path = tmp_path / "whole.csv"
     fill(tiny_part([]), path, seed=7)
     return path.read_bytes()
@@ -119,7 +119,7 @@ def test_outcomes():
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory):
-    """What a quick run of one experiment leaves in its folder."""
+    """Return the folder of a quick run of one experiment."""
     folder = tmp_path_factory.mktemp("results")
     assert main(["breakdown", "--quick", "--out", str(folder)]) == 0
     return folder
@@ -212,7 +212,7 @@ def test_an_unknown_name_is_refused(capsys):
     assert "no experiment 'nonsense'" in capsys.readouterr().err
 
 
-# -- what the experiments compute --------------------------------------------------------------
+# -- computations of the experiments -----------------------------------------------------------
 
 
 @pytest.mark.parametrize("distribution", ["gaussian", "t2", "cauchy"])
@@ -220,7 +220,7 @@ def test_radii_hold_their_mass(distribution):
     n = 20000
     lengths = np.linalg.norm(elliptical(distribution, n, 3, np.random.default_rng(0)), axis=1)
     for mass in (0.2, 0.7):
-        # Five standard errors of a share.
+        # Five standard errors of a proportion.
         within = float(np.mean(lengths <= radius(distribution, 3, np.array(mass))))
         assert abs(within - mass) < 5 * (mass * (1 - mass) / n) ** 0.5
 
@@ -248,7 +248,7 @@ def test_all_eps_from_one_comparison():
     settings = {"n_directions": 40, "refine": 0, "random_state": 0}
     found = epsilon.distances(Metric(eps=min(epsilon.EPS), **settings).compare(X, Y))
     for eps in epsilon.EPS:
-        # The same sum in another order.
+        # The sums differ only in their order.
         assert found[eps] == pytest.approx(Metric(eps=eps, **settings).distance(X, Y), rel=1e-12)
 
 
@@ -283,7 +283,7 @@ def test_contamination_has_the_stated_share_on_the_stated_sides():
 
 
 def test_one_outlier_among_ten_breaks_the_tenth():
-    """Ten numbers and one far off: it enters all regions of mass from 9/11 on, below 0.9."""
+    """Check ten numbers with one outlier, which enters all regions of mass 9/11 and more."""
     X = np.arange(10.0)[:, None]
     points = breakdown.far_points(1, 2, np.random.default_rng(0))
     numbers = breakdown.breaking_numbers(X, points)

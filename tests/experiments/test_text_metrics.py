@@ -1,4 +1,4 @@
-"""The metrics that DepthScore is compared with: one protocol, and what each of them means."""
+"""Competing text metrics: common interface, and definitions."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ REFERENCES = [
 
 
 def letters(texts):
-    """A toy encoder: a letter is a point in the plane."""
+    """Toy encoder: each letter is a point in the plane."""
     return [np.array([[ord(c), ord(c) % 7] for c in t], float).reshape(-1, 2) for t in texts]
 
 
@@ -57,7 +57,7 @@ def test_one_protocol():
         scores = metric.score(CANDIDATES, REFERENCES)
         assert len(scores) == 4, name
         assert all(isinstance(value, float) and math.isfinite(value) for value in scores), name
-        # Equal texts are the best there is, and a good text is better than an empty one.
+        # Equal texts have the best score, and a good text is better than an empty one.
         signed = np.array(scores) * (1 if metric.higher_is_better else -1)
         assert signed.argmax() == 3, name
         assert signed[0] > signed[2], name
@@ -74,7 +74,7 @@ def test_distances_are_those_of_unit_vectors():
         (mmd_score(letters, 2.0), mmd(x, y, bandwidth=2.0)),
     ):
         assert metric.score(["isodepth"], [["regions"]]) == [pytest.approx(expected, rel=1e-12)]
-        # The mean over references, and the origin for a text without tokens.
+        # Mean over references; the origin for a text without tokens.
         assert metric.score(["isodepth"], [["isodepth", "regions"]]) == [
             pytest.approx(expected / 2, rel=1e-6, abs=1e-7)
         ]
@@ -90,7 +90,7 @@ def test_js2_by_hand():
 
 def test_moverscore_weighs_rare_words():
     class Words:
-        """Each distinct word is an axis of its own."""
+        """Encode each distinct word as an axis."""
 
         known = ("the", "a", "cat", "dog")
 
@@ -100,12 +100,12 @@ def test_moverscore_weighs_rare_words():
         def __call__(self, texts):
             return [np.eye(4)[ids] for ids in self.tokens(texts)]
 
-    # Every text has "the", so that only the animals weigh anything: cat to dog costs sqrt(2).
+    # Every text contains "the", which has weight 0: moving cat to dog costs sqrt(2).
     texts = ["the cat", "the dog"]
     score = MoverScore(Words()).score
     assert score(texts, [[text] for text in texts[::-1]]) == pytest.approx([1 - np.sqrt(2)] * 2)
     assert score(texts, [texts, texts]) == pytest.approx([1.0, 1.0])
-    # A collection of one text says nothing of rarity: both words weigh the same, and one is there.
+    # In a collection of one text all words have the same weight, and one of two words matches.
     assert score(texts[:1], [texts[1:]]) == pytest.approx([1 - np.sqrt(2) / 2])
 
 
@@ -116,7 +116,7 @@ def test_bertscore_is_greedy_matching():
     clouds = Encoder(special_tokens="keep", progress=False)([candidate, reference])
     x, y = (cloud / np.linalg.norm(cloud, axis=1, keepdims=True) for cloud in clouds)
     similarity = x @ y.T
-    # [CLS] and [SEP] can be matched with, but their own matches do not count.
+    # Other tokens may match [CLS] and [SEP], but matches of these tokens do not count.
     precision = similarity[1:-1].max(axis=1).mean()
     recall = similarity[:, 1:-1].max(axis=0).mean()
     expected = 2 * precision * recall / (precision + recall)

@@ -1,4 +1,4 @@
-"""The experiments on text: loaders, the converter, and the tables they print."""
+"""Experiments on text: loaders, converter, and printed tables."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def garble(text, share, rng):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """Small corpora in the tidy form, worse systems garbling more."""
+    """Write small corpora in which worse systems make more errors."""
     rng = np.random.default_rng(0)
     folder = tmp_path_factory.mktemp("data")
     web, abstractive = [], []
@@ -125,7 +125,7 @@ def test_webnlg_prints_tables_and_verdicts_and_goes_on(folder, tmp_path, capsys)
     assert raw.distinct("level") == ["system", "text"]
     assert set(raw.where(metric="DR")["seed"]) == {0, 1}
     assert (tmp_path / "webnlg.png").stat().st_size > 10_000
-    # All scores are known now: only the tables are made again.
+    # All scores are cached: only the tables are computed again.
     assert webnlg.main(arguments) == 0
     again = capsys.readouterr().out
     assert " s\n" not in again
@@ -162,7 +162,7 @@ def test_speed_compares_with_the_published_algorithm(folder, capsys):
 
 @pytest.fixture(scope="module")
 def made_up():
-    """Two runs of DR and one of W against ratings that they follow more and less."""
+    """Return two runs of DR and one of W with different correlations with the ratings."""
     rng = np.random.default_rng(0)
     human = np.linspace(0, 3, 6) + rng.normal(size=(40, 6))
     scored = [
@@ -211,7 +211,7 @@ def test_picture_has_a_panel_for_each_judgement_and_level(made_up):
     def hollow(axes):
         return [line for line in axes.lines if line.get_marker() == "D"]
 
-    # The paper's cells stand at the level it names, and nowhere else.
+    # Published cells are shown only at the level that the paper names.
     assert [line.get_xdata()[0] for line in hollow(system)] == [89.4, 86.2]
     assert hollow(text) == []
 
@@ -227,7 +227,7 @@ def test_warnings_are_printed_and_distances_turned(capsys, folder):
     corpus = load_webnlg(folder)
     scored = score_all(corpus, [Contender("poor", lambda seed: Grumbler())], 1, None, "")
     assert "poor: half of it is missing" in capsys.readouterr().out
-    # More is better: distances are turned round.
+    # Distances are negated, because more is better.
     assert (scored["poor"].runs[0] == -corpus.table([len(text) for text in corpus.texts])).all()
 
 
@@ -238,7 +238,7 @@ def test_every_published_line_has_a_contender():
     assert "MMD, width 0.05" in names
 
 
-# -- the public repositories' own formats ---------------------------------------------------------
+# -- formats of the public repositories -----------------------------------------------------------
 
 
 def write_json(path, content):
