@@ -103,6 +103,10 @@ def test_doubtful_columns_get_attention(x: list, y: list, kind: str, note: str) 
     (column,) = mixed.columns
     assert (column.kind, column.attention) == (kind, True)
     assert column_lines(mixed.columns)[0] == attention_lines(mixed.columns)[0]
+    X, Y = (pd.DataFrame({"v": side * 5, "w": np.arange(5.0 * len(side))}) for side in (x, y))
+    with pytest.warns(ColumnWarning):
+        result = isodepth.two_sample_test(X, Y, n_permutations=19, random_state=0)
+    assert result.headline.endswith("; check the kind of 'v'")
 
 
 def test_one_style_for_both_samples() -> None:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.data.arrays import is_missing
+from isodepth.data.arrays import is_missing, listed
 from isodepth.data.frames import Table, is_frame, object_numbers
 from isodepth.data.matching import differing
 from isodepth.data.numerals import Numerals, common_style
@@ -107,6 +107,18 @@ def attention_lines(columns: Sequence[ColumnKind]) -> list[str]:
     ["check column 'size': 2 of 9 values are numbers"]
     """
     return [f"check column {each.column!r}: {each.note}" for each in columns if each.attention]
+
+
+def attention_suffix(columns: Sequence[ColumnKind]) -> str:
+    """Return the end of a headline that names the columns whose kind is doubtful, or "".
+
+    Examples
+    --------
+    >>> attention_suffix([ColumnKind("size", "category", "shares", "odd", attention=True)])
+    "; check the kind of 'size'"
+    """
+    doubtful = [repr(each.column) for each in columns if each.attention]
+    return f"; check the kind of {listed(doubtful, 3)}" if doubtful else ""
 
 
 def split_columns(
@@ -429,9 +441,9 @@ def _in_common_style(
     """Convert strings that are all numbers; their style must be the same in all samples."""
     style = common_style(samples)
     if style is None:
-        listed = " and ".join(f"{s.example!r} in {n}" for s, n in zip(samples, names, strict=True))
+        styles = " and ".join(f"{s.example!r} in {n}" for s, n in zip(samples, names, strict=True))
         raise InvalidInputError(
-            f"column {name!r} has different styles of numbers in the samples: {listed}; write them "
+            f"column {name!r} has different styles of numbers in the samples: {styles}; write them "
             f"in one style, or leave the column out (kinds={{{name!r}: 'omit'}}, --drop {name})"
         )
     arrays = [s.numbers(style) for s in samples]
@@ -489,12 +501,12 @@ def _common_order(name: str, series: Sequence[Any], names: Sequence[str]) -> lis
     longest = max(known, key=len)
     for order in known:
         if order != [value for value in longest if value in set(order)]:
-            listed = " and ".join(
+            both = " and ".join(
                 f"[{', '.join(order)}] in {sample}"
                 for order, sample in zip(known, names, strict=True)
             )
             raise InvalidInputError(
-                f"column {name!r} has categories in different orders: {listed}; use one order in "
+                f"column {name!r} has categories in different orders: {both}; use one order in "
                 f"all samples, or give it with kinds={{{name!r}: [...]}}"
             )
     return longest

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from isodepth.data.changes import Change
-from isodepth.data.kinds import ColumnKind
+from isodepth.data.kinds import ColumnKind, attention_suffix
 from isodepth.data.missing import MissingPair
 from isodepth.data.results import p_text, plain
 from isodepth.metric.comparison import Comparison
@@ -187,9 +187,11 @@ class TwoSampleResult(ReportableResult):
             beyond = " beyond the tolerance" if self.tolerance else ""
             smallest = self.pvalue * (n + 1) < 1.5
             possible = f", the smallest possible with {n} permutations" if smallest else ""
-            return f"No significant difference{beyond} (p = {p}{possible})"
+            headline = f"No significant difference{beyond} (p = {p}{possible})"
+            return headline + attention_suffix(self.kinds)
         beyond = f" beyond a tolerance of {self.tolerance:.3g}" if self.tolerance else ""
-        return f"The samples differ{beyond} (p = {p}): {self.strongest_change}"
+        headline = f"The samples differ{beyond} (p = {p}): {self.strongest_change}"
+        return headline + attention_suffix(self.kinds)
 
     @property
     def strongest_change(self) -> str:
