@@ -140,7 +140,7 @@ def test_what_is_no_source(data: object, options: dict, match: str) -> None:
 def test_files_that_are_not_there(tmp_path: Path) -> None:
     with pytest.raises(UnreadableFileError, match="no such file"):
         scan(tmp_path / "nothing")
-    with pytest.raises(UnreadableFileError, match="holds no file"):
+    with pytest.raises(UnreadableFileError, match="has no file"):
         scan(tmp_path)
     (tmp_path / "notes.txt").touch()
     with pytest.raises(UnreadableFileError, match=r"ends in '\.txt'"):

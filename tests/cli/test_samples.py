@@ -73,9 +73,9 @@ def test_numbers_are_in_their_order(folder: Path) -> None:
     ("arguments", "said"),
     [
         (["absent"], "there is no such file"),
-        (["empty"], "the folder holds no file that ends in"),
-        (["months/may.csv"], "one sample only (may)"),
-        (["months", "--group-by", "temp"], "--group-by divides one table, got 4"),
+        (["empty"], "the folder has no file that ends in"),
+        (["months/may.csv"], "at least two samples, got may"),
+        (["months", "--group-by", "temp"], "--group-by needs a single table, got 4"),
         (["months", "--clusters", "0"], "'--clusters'"),
         (["months", "-o", "d.xlsx"], "its name ends in '.xlsx'"),
         (["months", "--scale", "reference"], "is the spread of the first of two"),

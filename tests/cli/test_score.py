@@ -51,10 +51,10 @@ def test_warnings_go_to_stderr_once(folder: Path) -> None:
     [
         ("The cat sat.", (), "No such file"),
         ("folder", (), "directory"),
-        ("empty", (), "one text on each line"),
+        ("empty", (), "one text per line"),
         ("latin", (), "UTF-8"),
         ("half", (), "UTF-8"),
-        ("short", (), "has 1 line(s) and r1 has 3"),
+        ("short", (), "the same number of lines, got 1 and 3"),
         ("c", ("--eps", 2), "--eps must lie in (0, 1]"),
     ],
 )

@@ -241,7 +241,7 @@ def test_a_plain_array_goes_with_any_frame_but_a_shuffled_one():
 
 @pytest.mark.parametrize("labels", [["a", "a"], [0, "0"], [1, 1]])
 def test_two_columns_of_one_name_are_refused(labels):
-    with pytest.raises(InvalidInputError, match="give every column a name of its own"):
+    with pytest.raises(InvalidInputError, match="give all columns different names"):
         check_points(frame(labels))
 
 

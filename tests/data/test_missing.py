@@ -74,7 +74,7 @@ def test_infinities_are_no_missing_values() -> None:
 
 
 def test_no_row_left() -> None:
-    with pytest.raises(InvalidInputError, match=r"every one of the 2 rows of X .*column 1 \(2\)"):
+    with pytest.raises(InvalidInputError, match=r"all 2 rows of X .*column 1 \(2\)"):
         omit_missing([[1.0, math.nan], [2.0, math.nan]])
 
 

@@ -195,7 +195,7 @@ def test_matrix_knows_the_nearest() -> None:
     ("values", "labels", "message"),
     [
         ([1.0, 2.0], None, "matrix of distances"),
-        ([[0.0, 1.0], [1.0, 0.0]], ["a"], "must name 2 samples, got 1"),
+        ([[0.0, 1.0], [1.0, 0.0]], ["a"], "must have 2 entries, got 1"),
         ([[0.0, 1.0], [1.0, 0.0]], ["a", "a"], "'a' twice"),
     ],
 )

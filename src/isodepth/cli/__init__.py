@@ -11,16 +11,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     arguments : sequence of str, optional
-        What follows the name of the program; `sys.argv` by default.
+        Arguments after the name of the program; `sys.argv` by default.
 
     Returns
     -------
     code : int
-        0; 1 where `monitor check` raises an alarm; 2 after one line on stderr that says what is
-        wrong with the input or the output; 130 after Ctrl-C.
+        0 for success; 1 for an alarm of `monitor check`; 2 for an error, with one line on stderr;
+        130 after Ctrl-C.
     """
     try:
-        # Imported here: Ctrl-C ends quietly while modules load as well.
+        # Imported here, so that Ctrl-C during the import is handled too.
         from isodepth.cli.program import cli
 
         cli.main(None if arguments is None else list(arguments), prog_name="isodepth")

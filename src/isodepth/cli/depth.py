@@ -1,4 +1,4 @@
-"""The command `depth`: how deep each row lies in its table, or in another."""
+"""The command `depth`: depth of each row in its table, or in another one."""
 
 from __future__ import annotations
 

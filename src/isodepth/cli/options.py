@@ -1,6 +1,6 @@
-"""The options of all commands: one flag, one meaning, one default, one help text for each.
+"""Options of all commands, with one meaning, default and help text per flag.
 
-Flags become the keyword arguments that the library has: `--directions` is `n_directions`.
+Flags are passed to the library as keyword arguments: `--directions` is `n_directions`.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ PERMUTATIONS = 999
 
 
 def _levels(value: str) -> Any:
-    """A number of levels, or exact."""
+    """Convert to a number of levels; "exact" is kept."""
     if value != "exact" and not value.isdigit():
         raise click.BadParameter(f"must be exact or a number of levels, got {value}")
     return value if value == "exact" else int(value)
 
 
-#: By the name in the library: the flag, its type, its help, and the default in words.
+#: By keyword argument of the library: flag, type, help, and description of the default.
 _SETTINGS: dict[str, tuple[str, Any, str, str]] = {
     "scale": ("--scale", click.Choice(["pooled", "reference", "none"]),
               "Divide columns by their spread in all tables, in the first one, or not at all.",
@@ -48,7 +48,7 @@ _SETTINGS: dict[str, tuple[str, Any, str, str]] = {
 
 
 def _together(argument: str, make: Callable[[dict[str, Any]], Any], made: Mapping[str, Any]) -> Any:
-    """A decorator that adds options to a command, which takes all of them as one argument."""
+    """Return a decorator that adds options to a command and passes them as one argument."""
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(command)
@@ -66,10 +66,10 @@ def _together(argument: str, make: Callable[[dict[str, Any]], Any], made: Mappin
 def settings_options(
     only: Sequence[str] = tuple(_SETTINGS), without: Sequence[str] = (), **defaults: str
 ) -> Any:
-    """Settings of the metric as one argument `settings`: those given, by their library names.
+    """Add the settings of the metric as one argument `settings` with the options that are set.
 
-    `defaults` say, in words, what differs from the defaults that all commands share; of the scale
-    and the seed the default is passed on, the others are left to the library.
+    `defaults` describe defaults that differ from those of other commands. Defaults of scale and
+    seed are passed to the library, which has its own defaults for all others.
     """
     made = {}
     for name in (name for name in only if name not in without):
@@ -92,7 +92,7 @@ def _given(values: dict[str, Any]) -> dict[str, Any]:
 
 @dataclass
 class Reading:
-    """What is read of tables; and, once they were read, what was left out."""
+    """Options for reading tables, and the columns and rows that were left out."""
 
     columns: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
@@ -106,38 +106,38 @@ class Reading:
 
     @property
     def kinds(self) -> dict[str, str] | None:
-        """What columns hold, as the library takes it; None where nothing is said."""
+        """Argument `kinds` of the library; None if no kind is set."""
         given = {"category": self.category, "numeric": self.numeric}
         return {n: kind for kind, each in given.items() for t in each for n in t.split(",")} or None
 
     def omitted_rows(self) -> dict[str, int] | None:
-        """How many rows were read and left out for missing values, where that was asked for."""
+        """Return the numbers of rows read and dropped; None unless nan_policy is "omit"."""
         if self.nan_policy != "omit":
             return None
         rows, dropped = zip(*((each.n_rows, each.n_dropped) for each in self.omitted), strict=True)
         return {"rows": sum(rows), "left_out": sum(dropped)}
 
     def lines(self) -> list[str]:
-        """What was left out, for people."""
+        """Describe the columns and rows that were left out."""
         lines = [f"left out       {', '.join(self.left_out)}"] if self.left_out else []
         rows = self.omitted_rows()
         if rows is not None:
-            lines.append(f"missing        left out {rows['left_out']} of {rows['rows']} rows")
+            lines.append(f"missing        dropped {rows['left_out']} of {rows['rows']} rows")
         return lines
 
 
 def reading_options(nan_policy: bool = True, kinds: bool = False) -> Any:
-    """Which columns are read, as what, and what of missing values, as one argument `reading`."""
+    """Add columns, their kinds and the treatment of missing values as one argument `reading`."""
     option = click.option
     named = functools.partial(option, multiple=True, metavar="NAME,...")
     made = {
         "columns": named("--columns", help="Use only these columns (0, 1, ... without names)."),
         "drop": named("--drop", help="Leave out these columns."),
-        "drop_text": option("--drop-text", is_flag=True, help="Leave out text and dates."),
+        "drop_text": option("--drop-text", is_flag=True, help="Leave out strings and dates."),
     }  # fmt: skip
     if kinds:
-        made["category"] = named("--category", help="Compare shares of values in these columns.")
-        made["numeric"] = named("--numeric", help="Compare dates, true and false as numbers.")
+        made["category"] = named("--category", help="Compare these columns as categories.")
+        made["numeric"] = named("--numeric", help="Convert dates, booleans or strings to numbers.")
     made["missing"] = option(
         "--missing", multiple=True, metavar="WORD,...",
         help="Cells with these words are missing too, such as NA in a category.",
@@ -145,13 +145,13 @@ def reading_options(nan_policy: bool = True, kinds: bool = False) -> Any:
     if nan_policy:
         made["nan_policy"] = option(
             "--nan-policy", type=click.Choice(NAN_POLICIES), default="raise", show_default=True,
-            help="Refuse missing values, or leave out the rows that have any.",
+            help="Refuse missing values, or drop the rows that have any.",
         )  # fmt: skip
     return _together("reading", lambda own: Reading(**own), made)
 
 
 def permutation_options(permutations: int, least: int = 0) -> Any:
-    """The permutation test, as one argument `test`: keyword arguments of the library."""
+    """Add the options of the permutation test as one argument `test`."""
     option = click.option
     no_test = "" if least else " (0: no test)"
     made = {
@@ -180,7 +180,7 @@ def _checked_test(test: dict[str, Any]) -> dict[str, Any]:
 
 @dataclass
 class Outputs:
-    """A picture and a report; that they can be made and written is checked before the work."""
+    """Figure and report of a command; the paths are checked before the computation."""
 
     plot: str | None
     page: str | None
@@ -193,22 +193,21 @@ class Outputs:
         if self.page is not None:
             if Path(self.page).suffix.lower() not in (".html", ".htm"):
                 raise InvalidOptionError(
-                    f"cannot write {self.page}: a report is an HTML file, and its name must end in "
-                    ".html"
+                    f"cannot write {self.page}: the name of a report must end in .html"
                 )
             check_target(self.page)
-            load_extra("matplotlib.figure", "plot", "a report with pictures")
+            load_extra("matplotlib.figure", "plot", "a report with figures")
 
     def save(self, result: Any, kind: str | None = None, **more: Any) -> None:
-        """Write the picture (of that kind, or the usual one) and the report, where asked for."""
+        """Write the figure (of this kind, or the default one) and the report, if requested."""
         if self.plot is not None:
             import matplotlib as mpl
 
             from isodepth.plot.style import save_picture
 
-            mpl.use("agg")  # a file needs no window system
-            drawn = result.plot(kind)
-            save_picture(getattr(drawn, "figure", drawn), self.plot)
+            mpl.use("agg")  # no window system is needed
+            figure = result.plot(kind)
+            save_picture(getattr(figure, "figure", figure), self.plot)
         if self.page is not None:
             notes = [text for _, text in session().notes()]
             command = shlex.join(["isodepth", *session().arguments])
@@ -216,7 +215,7 @@ class Outputs:
 
 
 def output_options(drawn: str) -> Any:
-    """`--plot` and `--report`, as one argument `outputs`."""
+    """Add `--plot` and `--report` as one argument `outputs`."""
     option = click.option
     made = {
         "plot": option("--plot", metavar="FILE", help=f"Draw {drawn} (.png, .pdf, .svg)."),

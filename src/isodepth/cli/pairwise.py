@@ -1,4 +1,4 @@
-"""The command `pairwise`: distances between many samples in files."""
+"""The command `pairwise`: distances between many samples."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from isodepth.cli.tables import read_samples
 from isodepth.data.output import check_table_target, replace_file, table_bytes
 from isodepth.errors import InvalidInputError
 
-# A matrix of more samples is not printed: its lines would be wider than a terminal.
+# A larger matrix would be wider than a terminal.
 _PRINTED = 12
 
 
 @click.command(cls=Command)
 @click.argument("samples", nargs=-1, required=True)
-@click.option("--group-by", metavar="COLUMN", help="Rows with the same value are one sample.")
+@click.option("--group-by", metavar="COLUMN", help="Rows with the same value form one sample.")
 @cli.reading_options()
 @cli.settings_options(without=("refine",), levels="20")
 @click.option("-o", "--output", metavar="FILE", help="Write the matrix (.csv, .npy, ...).")
@@ -50,7 +50,9 @@ def pairwise(
     target = None if output is None else check_table_target(output)
     labels, tables = read_samples(samples, reading, group_by)
     if len(tables) < 2:
-        raise InvalidInputError(f"there is one sample only ({labels[0]}); give more, or --group-by")
+        raise InvalidInputError(
+            f"pairwise needs at least two samples, got {labels[0]}; add others, or use --group-by"
+        )
     named = dict(zip(labels, tables, strict=True))
     matrix = isodepth.pairwise(named, progress=progress_wanted(), **options)
     values = np.asarray(matrix)
@@ -73,14 +75,14 @@ def pairwise(
 
 
 def _clusters(labels: list[str], distances: np.ndarray, count: int) -> dict[str, int]:
-    """The cluster of each sample: numbers from 1, in the order in which they first appear."""
+    """Return the cluster of each sample, numbered from 1 in order of appearance."""
     from scipy.cluster.hierarchy import fcluster, linkage
     from scipy.spatial.distance import squareform
 
     tree = linkage(squareform(distances, checks=False), method="average")
-    found = fcluster(tree, count, criterion="maxclust").tolist()
-    order = list(dict.fromkeys(found))
-    return {label: order.index(own) + 1 for label, own in zip(labels, found, strict=True)}
+    clusters = fcluster(tree, count, criterion="maxclust").tolist()
+    order = list(dict.fromkeys(clusters))
+    return {label: order.index(each) + 1 for label, each in zip(labels, clusters, strict=True)}
 
 
 def _summary(matrix: Any, scale: str | None) -> list[str]:

@@ -16,7 +16,7 @@ from isodepth.cli.score import score
 @click.group("isodepth", cls=CommandLine, no_args_is_help=False)
 @click.version_option(__version__, message="isodepth %(version)s")
 def cli() -> None:
-    """How far apart two samples are, and where, robust against a few outliers.
+    """Distances and tests between samples, robust against outliers.
 
     Tables are .csv, .tsv, .parquet, .feather, .npy or .npz files, also with .gz, or
     - for standard input. Exit codes: 0 success, 1 an alarm of `monitor check`, 2 an error, 130

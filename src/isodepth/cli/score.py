@@ -1,4 +1,4 @@
-"""The command `score`: texts in files, one on each line."""
+"""The command `score`: scores of generated texts, one per line of a file."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def score(
 ) -> Answer:
     """Score texts against references with DepthScore.
 
-    One text on each line; lower is closer. Several files of references give several references
-    for each candidate.
+    The files contain one text per line. A lower score is better. Several files of references
+    give several references per candidate.
 
     \b
     Examples:
@@ -50,26 +50,26 @@ def score(
 
 
 def _lines_of(path: str) -> list[str]:
-    """The lines of a text file in UTF-8, without their ends."""
+    """Return the lines of a text file in UTF-8 without line ends."""
     try:
         text = Path(path).read_text(encoding="utf-8").removeprefix("\ufeff")
     except (OSError, ValueError) as error:  # ValueError: not UTF-8, or a path with a null byte
         reason = getattr(error, "strerror", None) or error
         raise UnreadableFileError(f"cannot read {path!a} as text in UTF-8: {reason}") from None
     if not text:
-        raise InvalidInputError(f"{path} is empty; it must hold one text on each line")
+        raise InvalidInputError(f"{path} is empty; it must contain one text per line")
     return [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]
 
 
 def _references(paths: Sequence[str], candidates: str, count: int) -> list[list[str]]:
-    """The references of each candidate, from one file or several."""
+    """Return the references of each candidate, from one or several files."""
     columns = []
     for path in paths:
         columns.append(_lines_of(path))
         if len(columns[-1]) != count:
             raise InvalidInputError(
-                f"{candidates} has {count} line(s) and {path} has {len(columns[-1])}; every "
-                "candidate needs its line in every file of references"
+                f"{candidates} and {path} must have the same number of lines, got {count} and "
+                f"{len(columns[-1])}"
             )
-    # Candidates with fewer references than others leave empty lines in the later files.
+    # Empty lines in later files mean that a candidate has fewer references.
     return [[first, *filter(None, rest)] for first, *rest in zip(*columns, strict=True)]

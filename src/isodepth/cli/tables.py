@@ -1,4 +1,4 @@
-"""The tables that commands work on: read, checked, and matched by the names of their columns."""
+"""Input tables of the commands: read, checked, and matched by the names of their columns."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from isodepth.data.readers import ReadOptions, ReadResult, read_with_options, un
 from isodepth.data.validation import check_points, check_same_width
 from isodepth.errors import InvalidInputError, InvalidOptionError
 
-_OMIT = ", or leave out these rows with --nan-policy omit"
+_OMIT = ", or drop these rows with --nan-policy omit"
 
 
 def open_sources(paths: Sequence[str]) -> list[InputFile]:
-    """Open all files before any is read: one that is not there is said first."""
+    """Open all files before any is read, so that a missing file is reported first."""
     if sum(map(is_stdin, paths)) > 1:
-        raise InvalidOptionError("standard input can be read once; give - for one table only")
+        raise InvalidOptionError("standard input can be read only once; use - for one table")
     return [open_input(path) for path in paths]
 
 
@@ -36,10 +36,10 @@ def read_tables(
     without: Sequence[str | None] = (),
     text: str = "raise",
 ) -> list[ReadResult]:
-    """Read tables as the options say; `reading` keeps what was left out.
+    """Read tables with the given options; columns and rows left out are stored in `reading`.
 
-    Columns `without` hold labels and are not compared. `text` is what becomes of columns of text,
-    if they are not dropped.
+    Columns in `without` contain labels and are not compared. `text` is the treatment of columns of
+    strings without --drop-text.
     """
     taken = [name for name in without if name is not None]
     options = ReadOptions(
@@ -53,8 +53,8 @@ def read_tables(
     reading.omitted = []
     for each in found:
         _check(each, reading)
-        for said in each.notes:
-            note(said)
+        for message in each.notes:
+            note(message)
     _refuse_unknown(found, reading.kinds)
     left_out = dict.fromkeys(name for each in found for name in each.left_out)
     reading.left_out = [name for name in left_out if name not in taken]
@@ -62,7 +62,7 @@ def read_tables(
 
 
 def _check(found: ReadResult, reading: Reading) -> None:
-    # Checked here and not only in the library, so that a complaint names the file.
+    # Checked here, although the library checks it too, so that messages name the file.
     table, path = found.numbers, str(found.path)
     if not table.points.size:
         return
@@ -73,7 +73,7 @@ def _check(found: ReadResult, reading: Reading) -> None:
 
 
 def _refuse_unknown(found: Sequence[ReadResult], kinds: Any) -> None:
-    """A column that an option names must be in one of the tables at least."""
+    """Refuse columns in options that none of the tables has."""
     frame = found[0].frame
     names = getattr(frame, "column_names", None) or map(str, range(np.atleast_2d(frame).shape[1]))
     known = [*names, *found[0].left_out]
@@ -86,13 +86,13 @@ def _refuse_unknown(found: Sequence[ReadResult], kinds: Any) -> None:
 
 
 def frames_of(found: Sequence[ReadResult], kinds: Any) -> list[Any]:
-    """Tables of numbers; frames, where there are other columns or their `kinds` are given."""
+    """Return tables of numbers, or frames if there are other columns or `kinds` are set."""
     mixed = kinds or any(not isinstance(each.mixed, Table) for each in found)
     return [each.frame if mixed else each.numbers for each in found]
 
 
 def aligned(found: Sequence[ReadResult], kinds: Any = None) -> list[Any]:
-    """Tables with the columns of the first that has names; arrays where none has any."""
+    """Return tables with the columns of the first one with names; arrays if none has names."""
     tables = frames_of(found, kinds)
     if not all(isinstance(table, Table) for table in tables):
         return tables
@@ -107,14 +107,14 @@ def aligned(found: Sequence[ReadResult], kinds: Any = None) -> list[Any]:
 
 
 def matched(found: ReadResult, names: tuple[str, ...] | None, like: str) -> Table:
-    """A table with its columns in the order of `names`, which those without names take over."""
+    """Return a table with its columns in the order of `names`; unnamed columns get these names."""
     if names is None:
         return found.numbers
     return Table(in_order(found.numbers, names, str(found.path), like).points, names)
 
 
 def label_column(source: InputFile, name: str | None) -> np.ndarray | None:
-    """The labels in a column: numbers where all are, whole ones written as such, else texts."""
+    """Return the labels in a column as integers or floats if all are numbers, else as strings."""
     if name is None:
         return None
     options = ReadOptions(missing=True, columns=[name], text="labels")
@@ -123,7 +123,8 @@ def label_column(source: InputFile, name: str | None) -> np.ndarray | None:
     labels = ["" if value is None else str(value).strip() for value in column]
     if "" in labels:
         raise InvalidInputError(
-            f"{source.path}: {labels.count('')} rows have no value in column {name!r}; fill it in"
+            f"{source.path}: {labels.count('')} rows have no value in column {name!r}; add the "
+            "labels"
         )
     try:
         values = np.array([float(label) for label in labels])
@@ -139,13 +140,13 @@ def label_column(source: InputFile, name: str | None) -> np.ndarray | None:
 def read_samples(
     paths: Sequence[str], reading: Reading, group_by: str | None, text: str = "raise"
 ) -> tuple[list[str], list[Any]]:
-    """The samples of a command, and their labels: files, folders of files, or groups of rows."""
+    """Return labels and samples of a command: files, folders of files, or groups of rows."""
     folders = [sorted(map(str, table_files(path, recursive=False)), key=_natural) for path in paths]
     files = [file for folder in folders for file in folder]
     if group_by is None:
         return file_names(files), aligned(read_tables(open_sources(files), reading))
     if len(files) != 1:
-        raise InvalidOptionError(f"--group-by divides one table, got {len(files)} of them")
+        raise InvalidOptionError(f"--group-by needs a single table, got {len(files)}")
     sources = open_sources(files)
     labels = np.asarray(label_column(sources[0], group_by))
     found = read_tables(sources, reading, without=[group_by], text=text)
@@ -159,17 +160,17 @@ def read_samples(
 
 
 def _natural(text: str) -> list[Any]:
-    """A key that sorts 2 before 10."""
+    """Return a sort key with which 2 comes before 10."""
     parts = re.split(r"(\d+)", text)
     return [(int(part), "") if i % 2 else (-1, part) for i, part in enumerate(parts)]
 
 
 def file_names(files: Sequence[str]) -> list[str]:
-    """The names of files without folder and ending, where that tells them apart."""
+    """Return the names of files without folder and ending, if these are distinct."""
     stems = [Path(file.removesuffix(".gz")).stem for file in files]
     numbered = [f"{file} ({place})" for place, file in enumerate(files, start=1)]
     for names in (stems, [Path(file).name for file in files], list(files), numbered):
         if len(set(names)) == len(files):
             break
-    # Bytes of a name that are not UTF-8 cannot be written into a table or a report.
+    # Names that are not UTF-8 cannot be written into a table or a report.
     return [name.encode("utf-8", "backslashreplace").decode() for name in names]

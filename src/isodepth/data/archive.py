@@ -1,12 +1,12 @@
-"""Files of our own: .npz archives of NumPy with a version and a checksum, without pickles.
+"""File format of isodepth: .npz archives with a version and a checksum, without pickles.
 
-A file holds a JSON header and one array for each quantity; ``numpy.load`` opens it. A SHA-256
-digest of every other byte stands at the end, in the comment that a zip archive may carry: a file
-that was cut short, or in which any bit changed, is refused before a single number is read.
+A file contains a JSON header and one array per quantity; ``numpy.load`` opens it. The comment of
+the zip archive, at its end, is the SHA-256 digest of all other bytes. A truncated or modified file
+is refused before any array is read.
 
-A right checksum says nothing about who wrote the file. So members must be stored uncompressed (a
-small file that unpacks to a large one is refused), and types, shapes and sizes are checked against
-the bytes that are there before anything is allocated.
+The checksum does not protect against files that are crafted on purpose. Members must therefore be
+stored uncompressed, and types, shapes and sizes are compared with the number of bytes before any
+memory is allocated.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def write_archive(
     header: Mapping[str, Any],
     arrays: Mapping[str, np.ndarray],
 ) -> None:
-    """Write a header and arrays; a file already there is replaced whole or not at all."""
+    """Write a header and arrays; an existing file is replaced atomically."""
     target = check_archive_target(path)
     text = json.dumps({"format": _FORMAT, "version": _VERSION, "kind": kind, **header}).encode()
     buffer = io.BytesIO()
@@ -52,16 +52,16 @@ def write_archive(
 
 
 def check_archive_target(path: Any) -> Path:
-    """Check that a file of ours can be written there."""
+    """Check that an archive can be written to a path."""
     return check_target(_check_name(path, InvalidOptionError))
 
 
 def read_archive(
     path: str | os.PathLike[str], kind: str, *more: str
 ) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Read what `write_archive` wrote; anything else raises UnreadableFileError.
+    """Read a file of `write_archive`; any other file raises UnreadableFileError.
 
-    Files of the kinds in `more` will do as well.
+    Files of the kinds in `more` are accepted too.
     """
     source = _check_name(path, UnreadableFileError)
     try:
@@ -80,8 +80,8 @@ def read_archive(
         header = json.loads(text, parse_constant=_refuse)
         found = (header["format"], header["version"], header["kind"])
     except Exception as error:
-        # Whatever zipfile, NumPy or json stumble over, the file is what is wrong.
-        raise unreadable(source, f"its parts cannot be read ({error!r:.200})") from None
+        # Any error of zipfile, NumPy or json means that the file is damaged.
+        raise unreadable(source, f"its members cannot be read ({error!r:.200})") from None
     if found[:2] != (_FORMAT, _VERSION) or type(found[1]) is not int:
         raise UnreadableFileError(
             f"{source} has format {found[0]!r:.80} version {found[1]!r:.80}; this isodepth reads "
@@ -93,9 +93,9 @@ def read_archive(
 
 
 def unreadable(path: str | os.PathLike[str], reason: str) -> UnreadableFileError:
-    """The error for a file that is not what it should be."""
+    """Return the error for a damaged or foreign file."""
     return UnreadableFileError(
-        f"{os.fspath(path)} is damaged or was not written by isodepth: {reason}; make it again "
+        f"{os.fspath(path)} is damaged or was not written by isodepth: {reason}; create it again "
         "from the data"
     )
 
@@ -108,20 +108,20 @@ def _check_name(path: Any, error: type[Exception]) -> Path:
 
 
 def _read_members(content: bytes) -> dict[str, np.ndarray]:
-    """The arrays, which together take no more bytes than the file."""
+    """Return the arrays; their total size must not exceed that of the file."""
     arrays: dict[str, np.ndarray] = {}
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         members = archive.infolist()
         if len(members) > _MOST_MEMBERS or len(set(archive.namelist())) < len(members):
-            raise ValueError(f"{len(members)} parts, or two of one name")
+            raise ValueError(f"{len(members)} members, or two with the same name")
         if not all(member.filename.endswith(".npy") for member in members):
-            raise ValueError("parts that are no arrays")
+            raise ValueError("members that are not arrays")
         if any(
             m.compress_type != zipfile.ZIP_STORED or m.file_size != m.compress_size for m in members
         ):
-            raise ValueError("packed parts")
+            raise ValueError("compressed members")
         if sum(member.file_size for member in members) > len(content):
-            raise ValueError("parts that take more bytes than the file")
+            raise ValueError("members that are larger than the file")
         for member in members:
             data = archive.read(member)
             read_npy_header(io.BytesIO(data), len(data))
@@ -131,4 +131,4 @@ def _read_members(content: bytes) -> dict[str, np.ndarray]:
 
 
 def _refuse(text: str) -> Any:
-    raise ValueError(f"a header that holds {text}")
+    raise ValueError(f"a header that contains {text}")

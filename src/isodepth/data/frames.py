@@ -1,8 +1,7 @@
-"""Data frames of any library, as numbers and the names of their columns, by way of narwhals.
+"""Data frames of any library as arrays with column names, by means of narwhals.
 
-All labels of columns count as names, integers included, with one exception: a frame whose labels
-are 0, 1, ..., d - 1 in this order is what pandas makes of a plain array, and has no names, as the
-array has none.
+All labels of columns are names, integers included, with one exception: a frame with the labels
+0, 1, ..., d - 1, as pandas creates it from an array, has no names.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ Names = tuple[str, ...] | None
 
 
 class Table(NamedTuple):
-    """Numbers and the names of their columns; it passes wherever a data frame does.
+    """Array with names of its columns, accepted like a data frame.
 
     Attributes
     ----------
@@ -42,7 +41,7 @@ class Table(NamedTuple):
     columns: tuple[str, ...] | None
 
     def to_numpy(self) -> NDArray[Any]:
-        """Return the numbers; the name is that of pandas and polars."""
+        """Return the array."""
         return self.points
 
 
@@ -65,20 +64,20 @@ looks_like_frame = is_frame
 
 
 def read_frame(X: Any, name: str) -> tuple[np.ndarray, Names]:
-    """Numbers and names of a data frame.
+    """Return the numbers and the names of a data frame.
 
     Parameters
     ----------
-    X : Table, or an eager frame of pandas, polars, pyarrow or whatever else narwhals knows
-        Numbers and booleans of any width; what is missing becomes NaN.
+    X : Table, or an eager frame of a library that narwhals supports
+        Columns of numbers or booleans; missing values become NaN.
     name : str
-        How to call `X` in error messages.
+        Name of `X` in error messages.
 
     Returns
     -------
     points : ndarray of shape (n, d)
-        float32 where all columns are, a view of `X` where possible.
-    columns : tuple of str, or None where the labels are 0, 1, ..., d - 1
+        float32 if all columns are, a view of `X` if possible.
+    columns : tuple of str, or None if the labels are 0, 1, ..., d - 1
 
     Examples
     --------
@@ -101,24 +100,24 @@ def read_frame(X: Any, name: str) -> tuple[np.ndarray, Names]:
         frame = nw.from_native(X, eager_only=True)
     except TypeError:
         raise InvalidInputError(
-            f"{name} is a {type(X).__name__}, which is not a data frame of a known library; pass "
-            "its numbers as an array of shape (n points, d columns)"
+            f"{name} is a {type(X).__name__}, which is not a supported data frame; pass its "
+            "numbers as an array of shape (n rows, d columns)"
         ) from None
     except ValueError as error:
-        # Two columns of one name, where the library allows them.
+        # Some libraries allow two columns with the same name.
         raise InvalidInputError(
-            f"the columns of {name} cannot be told apart ({' '.join(str(error).split())}); give "
-            "every column a name of its own"
+            f"the columns of {name} are ambiguous ({' '.join(str(error).split())}); give all "
+            "columns different names"
         ) from None
     labels = list(frame.columns)
     return _numbers(frame, name), None if _is_count(labels) else _names(labels, name)
 
 
 def clashing_columns(first: Names, second: Names) -> bool:
-    """Whether the columns of two samples are known not to be the same ones in the same order.
+    """Whether two samples have different columns, or the same columns in different orders.
 
-    Columns without names clash with nothing but the labels 0, ..., d - 1 in another order: what
-    `frame[[1, 0]]` is to `frame`.
+    Columns without names clash only with the labels 0, ..., d - 1 in another order, such as those
+    of `frame[[1, 0]]`.
 
     Examples
     --------
@@ -137,7 +136,7 @@ def clashing_columns(first: Names, second: Names) -> bool:
 
 
 def _is_count(labels: list[Any]) -> bool:
-    """Whether labels are the integers 0, 1, ..., d - 1; True and 1.0 are equal to 1 and are not."""
+    """Whether labels are the integers 0, 1, ..., d - 1; True and 1.0 are not integers here."""
     return all(
         isinstance(label, numbers.Integral) and not isinstance(label, bool) and label == place
         for place, label in enumerate(labels)
@@ -150,15 +149,15 @@ def _names(labels: Any, name: str) -> tuple[str, ...]:
     for position, label in enumerate(names):
         if label in seen:
             raise InvalidInputError(
-                f"two columns of {name} are named {label!r}; give every column a name of its own"
+                f"two columns of {name} are named {label!r}; give all columns different names"
             )
         seen.add(label)
         try:
             label.encode()
         except UnicodeEncodeError:
             raise InvalidInputError(
-                f"the name of column {position} of {name} is not valid text: {label!a} holds half "
-                "of a surrogate pair; rename the column"
+                f"the name of column {position} of {name} is not valid text: {label!a} contains a "
+                "lone surrogate; rename the column"
             ) from None
     return names
 
@@ -171,7 +170,7 @@ def _numbers(frame: Any, name: str) -> np.ndarray:
         whole = frame.to_numpy()
         if whole.dtype.kind == "f":
             return whole
-    # Not frame[label]: a label that is an integer would be taken for a row.
+    # frame[label] would select a row if the label is an integer.
     columns = [_column(frame.get_column(label), label, name) for label in frame.columns]
     single = columns and all(column.dtype == np.float32 for column in columns)
     points = np.empty((len(frame), len(columns)), np.float32 if single else np.float64)

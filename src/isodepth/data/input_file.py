@@ -1,4 +1,4 @@
-"""Where a table is read from: a file, a compressed file, a pipe, or standard input."""
+"""Sources of tables: files, compressed files, pipes, and standard input."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ MEMBER = re.compile(r"(.+\.npz):([^:/\\]+)", re.IGNORECASE)
 
 
 class InputFile(NamedTuple):
-    """A file that can be opened again and again, or the content of a pipe.
+    """A file that can be opened repeatedly, or the content of a pipe.
 
     Attributes
     ----------
     path : Path
     ending : str
-        Which kind of table it is, such as ".csv", without ".gz"; empty where the name has none.
+        Format of the table, such as ".csv", without ".gz"; empty if the name has no ending.
     content : bytes or None
-        All of it, where it can be read only once.
+        Content of a pipe, which can be read only once.
     compressed : bool
-        Whether the file is compressed by gzip.
+        Whether the file is compressed with gzip.
     member : str or None
-        Which array of an .npz archive.
+        Name of an array in an .npz archive.
     """
 
     path: Path
@@ -52,11 +52,11 @@ class InputFile(NamedTuple):
 
     @property
     def plain(self) -> bool:
-        """Whether the bytes on the disk are those of the table."""
+        """Whether the file is stored on disk without compression."""
         return self.content is None and not self.compressed
 
     def open(self) -> BinaryIO:
-        """Open it for reading bytes, decompressed."""
+        """Open the file for reading decompressed bytes."""
         if self.content is not None:
             return io.BytesIO(self.content)
         if self.compressed:
@@ -64,7 +64,7 @@ class InputFile(NamedTuple):
         return self.path.open("rb")
 
     def read(self, size: int = -1) -> bytes:
-        """The first `size` bytes, or all of them."""
+        """Read the first `size` bytes, or all of them if it is negative."""
         try:
             with self.open() as file:
                 return file.read(size)
@@ -73,7 +73,7 @@ class InputFile(NamedTuple):
 
 
 def open_input(path: Any) -> InputFile:
-    """Find out what a path stands for; what can be read only once is read."""
+    """Open a path as an input file; the content of a pipe is read."""
     if path == STDIN:
         return _from_content(Path("standard input"), _stdin(), "")
     file = as_path(path, UnreadableFileError)
@@ -91,18 +91,18 @@ def open_input(path: Any) -> InputFile:
 
 
 def as_path(path: Any, error: type[Exception]) -> Path:
-    """A path; what names no file raises `error`."""
+    """Convert to a path; other objects raise `error`."""
     try:
         return Path(path)
     except TypeError:
-        raise error(f"a file is named by a text or a path, got {path!r}") from None
+        raise error(f"a file must be given as a string or a path, got {path!r}") from None
 
 
 def table_files(path: Any, recursive: bool = True) -> list[Path]:
-    """A file, or all tables in a folder in the order of their names.
+    """Return a file, or all tables in a folder sorted by name.
 
-    Files whose names begin with a dot or an underscore (`_SUCCESS`, `.crc`) or with "readme" are
-    left alone; any other file must be a table, so that nothing is left out without a word.
+    Files whose names start with a dot, an underscore (`_SUCCESS`, `.crc`) or "readme" are skipped.
+    Any other file must be a table.
     """
     folder = Path(path)
     try:
@@ -123,16 +123,16 @@ def table_files(path: Any, recursive: bool = True) -> list[Path]:
         more = f" (and {len(odd) - 1} more)" if len(odd) > 1 else ""
         refuse(
             folder,
-            f"{odd[0].relative_to(folder)}{more} in this folder is not a table: the known endings "
+            f"{odd[0].relative_to(folder)}{more} in this folder is not a table: supported endings "
             f"are {', '.join(ENDINGS)}, also with .gz; move it away, or list the files to read",
         )
     if not files:
-        refuse(folder, f"the folder holds no file that ends in {', '.join(ENDINGS)}")
+        refuse(folder, f"the folder has no file that ends in {', '.join(ENDINGS)}")
     return files
 
 
 def _ending(file: Path) -> tuple[str, bool]:
-    """The ending without .gz, and whether that was there."""
+    """Return the ending without .gz, and whether .gz was present."""
     compressed = file.suffix.lower() == ".gz"
     return (file.with_suffix("") if compressed else file).suffix.lower(), compressed
 
@@ -144,7 +144,7 @@ def _from_path(file: Path) -> InputFile:
     if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
         refuse(file, "it is a device, not a file")
     ending, compressed = _ending(file)
-    # A file that the shell opened as /dev/stdin can be read once as a pipe can.
+    # A file that the shell opened as /dev/stdin can be read only once.
     if not stat.S_ISREG(mode) or file.is_relative_to("/dev"):
         return _from_content(file, file.read_bytes(), ending)
     return InputFile(file, ending, compressed=compressed)
@@ -161,7 +161,7 @@ def _stdin() -> bytes:
 
 
 def _from_content(file: Path, content: bytes, ending: str) -> InputFile:
-    """An input of these bytes, of the kind that its name says, or its first bytes."""
+    """Return an input with this content; the first bytes give the format if it has no ending."""
     if content.startswith(_GZIP):
         try:
             content = gzip.decompress(content)
@@ -175,9 +175,9 @@ def _from_content(file: Path, content: bytes, ending: str) -> InputFile:
 
 
 def read_npy_header(file: IO[bytes], size: int) -> tuple[tuple[int, ...], np.dtype]:
-    """Shape and type of an array of real numbers that takes `size` bytes with its header.
+    """Return shape and dtype of an array of real numbers whose file has `size` bytes.
 
-    Anything else raises ValueError, before memory for it is allocated.
+    Other content raises ValueError before memory is allocated.
 
     Examples
     --------
@@ -191,20 +191,20 @@ def read_npy_header(file: IO[bytes], size: int) -> tuple[tuple[int, ...], np.dty
     else:
         shape, _, dtype = np.lib.format.read_array_header_2_0(file)
     if dtype.kind not in "biuf":
-        raise ValueError(f"it holds {dtype}, not real numbers")
+        raise ValueError(f"it contains {dtype}, not real numbers")
     there = size - file.tell()
-    # Python's integers: a product of sizes cannot overflow.
+    # Products of Python integers cannot overflow.
     if min(shape, default=0) < 0 or math.prod(map(int, shape)) * dtype.itemsize != there:
-        raise ValueError(f"an array of shape {shape} and type {dtype} does not take {there} bytes")
+        raise ValueError(f"an array of shape {shape} and type {dtype} does not have {there} bytes")
     return shape, dtype
 
 
 def refuse(file: object, reason: str, cause: BaseException | None = None) -> NoReturn:
-    """Raise the one error for files that cannot be read, in one line."""
+    """Raise the error for a file that cannot be read, with a message of one line."""
     # Messages of other libraries may span lines.
     raise UnreadableFileError(f"cannot read {file}: {' '.join(reason.split())}") from cause
 
 
 def is_stdin(path: str | os.PathLike[str]) -> bool:
-    """Whether a path stands for what can be read once for a whole command."""
+    """Whether a path is standard input, which a command can read only once."""
     return path == STDIN or os.fspath(path) == "/dev/stdin"

@@ -1,7 +1,8 @@
-"""Texts and tables as HTML: what comes from data is escaped, here and nowhere else."""
+"""Strings and tables as HTML. All strings from data are escaped here."""
 
 from __future__ import annotations
 
+import functools
 import html
 import math
 from collections.abc import Mapping, Sequence
@@ -12,9 +13,9 @@ _CONTROL = dict.fromkeys({*range(32), 127} - set(map(ord, "\t\n\r")), "\ufffd")
 
 
 def escaped(value: Any) -> str:
-    """A value as text that is safe inside elements and quoted attributes of HTML.
+    """Escape a value for elements and quoted attributes of HTML.
 
-    Characters that HTML does not allow, such as the null byte, become the replacement character.
+    Characters that HTML does not allow, such as the null byte, are replaced by U+FFFD.
 
     Examples
     --------
@@ -24,13 +25,13 @@ def escaped(value: Any) -> str:
     'a\\ufffdb'
     """
     text = str(value).translate(_CONTROL)
-    # Half of a surrogate pair cannot be written in UTF-8.
+    # A lone surrogate cannot be encoded in UTF-8.
     text = text.encode("utf-8", "replace").decode("utf-8")
     return html.escape(text, quote=True)
 
 
 def shown(value: Any) -> str:
-    """A cell of a table for people: numbers with a few digits, nothing for None.
+    """Format a cell of a table: four significant digits, and "" for None.
 
     Examples
     --------
@@ -51,21 +52,29 @@ def shown(value: Any) -> str:
 
 
 def html_table(columns: Mapping[str, Sequence[Any]], most: int) -> str:
-    """A plain table of named columns: the first `most` rows and twice as many columns.
+    """Format named columns as a table: the first `most` rows and twice that number of columns.
 
     Examples
     --------
     >>> html_table({"name": ["a<b", "c"]}, 1).partition("</thead>")[2]
     '<tbody><tr><td>a&lt;b</td></tr></tbody></table><p>and 1 more rows</p>'
     """
-    names = list(columns)
     rows = list(zip(*columns.values(), strict=True))
-    head = "".join(f"<th>{escaped(name)}</th>" for name in names[: 2 * most])
-    body = "".join(
-        "<tr>" + "".join(f"<td>{escaped(shown(value))}</td>" for value in row[: 2 * most]) + "</tr>"
-        for row in rows[:most]
+    hidden = {"rows": len(rows) - most, "columns": len(columns) - 2 * most}
+    more = " and ".join(f"{count} more {what}" for what, count in hidden.items() if count > 0)
+    return _table_template().render(
+        names=[escaped(name) for name in columns][: 2 * most],
+        rows=[[escaped(shown(cell)) for cell in row[: 2 * most]] for row in rows[:most]],
+        more=more,
     )
-    table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-    left = {"rows": len(rows) - most, "columns": len(names) - 2 * most}
-    more = " and ".join(f"{count} more {what}" for what, count in left.items() if count > 0)
-    return f"{table}<p>and {more}</p>" if more else table
+
+
+@functools.cache
+def _table_template() -> Any:
+    from jinja2 import Template
+
+    return Template(
+        "<table><thead><tr>{% for name in names %}<th>{{ name }}</th>{% endfor %}</tr></thead>"
+        "<tbody>{% for row in rows %}<tr>{% for cell in row %}<td>{{ cell }}</td>{% endfor %}</tr>"
+        "{% endfor %}</tbody></table>{% if more %}<p>and {{ more }}</p>{% endif %}"
+    )

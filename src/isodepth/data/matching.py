@@ -1,4 +1,4 @@
-"""Frames are matched by the names of their columns, whatever order these have."""
+"""Matching of the columns of samples by name."""
 
 from __future__ import annotations
 
@@ -12,31 +12,31 @@ from isodepth.errors import InvalidInputError
 
 
 def labels_of(X: Any) -> Names:
-    """The labels of the columns of a frame, "0", "1", ... included; None for anything else."""
+    """Return the labels of the columns of a frame as strings; None for other objects."""
     if isinstance(X, Table):
         return X.columns
     if not is_frame(X) or callable(getattr(X, "collect", None)):
         return None
-    if hasattr(X, "__dask_graph__"):  # its rows are read in chunks, and its columns with them
+    if hasattr(X, "__dask_graph__"):  # its columns are read with its chunks
         return None
-    labels = getattr(X, "column_names", None)  # what pyarrow calls columns are their values
+    labels = getattr(X, "column_names", None)  # `columns` of pyarrow are arrays
     return tuple(map(str, X.columns if labels is None else labels))
 
 
 def in_order(X: Any, names: Names, called: str, like: str) -> Any:
-    """A sample with its columns in the order of `names`, where both have names.
+    """Return a sample with its columns in the order of `names`, if both have names.
 
     Parameters
     ----------
-    X : whatever is taken for a sample
+    X : sample
     names : tuple of str or None
-        The columns of another sample; those of a frame labeled 0, 1, ... may be among them.
+        Columns of another sample, which may be the labels "0", "1", ... of a frame.
     called, like : str
-        How to call `X` and the other sample in messages.
+        Names of `X` and of the other sample in messages.
 
     Returns
     -------
-    X : as it was, or a Table with the columns in the other order
+    X : unchanged, or a Table with the columns in the other order
 
     Examples
     --------
@@ -55,20 +55,20 @@ def in_order(X: Any, names: Names, called: str, like: str) -> Any:
     if own is None or own == names or len(set(own)) < len(own):
         return X
     if sorted(own) != sorted(names):
-        # Labels that nobody gave go with any names, but not with other integers.
+        # The default labels 0, 1, ... match any names, except other integers.
         both = ((own, names), (names, own))
         if any(_counts(a) and (_counts(b) or not _integers(b)) for a, b in both):
             return X
         raise differing(names, own, like, called)
     points, _ = read_frame(X, called)
-    # Not points[:, order] alone, which lies in memory column by column.
+    # points[:, order] alone may be in column-major order.
     places = {name: place for place, name in enumerate(own)}
     points = np.ascontiguousarray(points[:, [places[name] for name in names]])
     return Table(points, None if _counts(names) else names)
 
 
 def differing(first: tuple[str, ...], second: tuple[str, ...], one: str, other: str) -> Exception:
-    """The error for samples that have other columns."""
+    """Return the error for samples with different columns."""
     odd = []
     for names, others, where in ((first, set(second), one), (second, set(first), other)):
         alone = [repr(name) for name in names if name not in others]

@@ -1,4 +1,4 @@
-"""Rows with missing values: left out where the user says so, counted, and compared."""
+"""Rows with missing values: dropped on request, counted, and compared between samples."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from isodepth.data.results import ResultMixin, plain
 from isodepth.data.validation import check_finite, check_weights, read_points
 from isodepth.errors import InvalidInputError
 
-#: What `nan_policy=` may be.
+#: Allowed values of `nan_policy=`.
 NAN_POLICIES = ("raise", "omit")
-#: A difference of missing shares is pointed out from so many standard errors on.
+#: Standard errors from which a difference of the shares of missing values is reported.
 TELLING = 4.0
 
 
 @dataclass(frozen=True)
 class MissingReport:
-    """Which rows of a sample were left out.
+    """Rows of a sample that were dropped because of missing values.
 
     Attributes
     ----------
     n_rows : int
-        Rows as given.
+        Number of rows before.
     n_dropped : int
-        Rows with a missing value in any column.
+        Number of rows with a missing value in any column.
     counts : tuple of (str, int)
-        Every column by its name ("column 0" where it has none), with its missing values.
+        Name of every column ("column 0" without names) and its number of missing values.
 
     Examples
     --------
@@ -57,10 +57,10 @@ class MissingShare(NamedTuple):
     ----------
     column : str
     x, y : float
-        Share of the rows in which it is missing.
+        Share of the rows in which the column is missing.
     z : float
-        Their difference (y - x) in units of its standard error where the shares are equal; 0 where
-        nothing is missing.
+        Difference (y - x) divided by its standard error under equal shares; 0 if nothing is
+        missing.
     """
 
     column: str
@@ -71,13 +71,13 @@ class MissingShare(NamedTuple):
 
 @dataclass(frozen=True)
 class MissingPair(ResultMixin):
-    """What was left out of the two samples of a comparison.
+    """Dropped rows of the two samples of a comparison.
 
     Attributes
     ----------
     x, y : MissingReport
     kept : pair of bool ndarrays of shape (n,) and (m,), or None
-        Which rows of each are left.
+        Mask of the rows that were kept.
     """
 
     x: MissingReport
@@ -86,10 +86,9 @@ class MissingPair(ResultMixin):
 
     @property
     def shares(self) -> list[MissingShare]:
-        """Missing shares of every column in both, the most telling difference first.
+        """Shares of missing values of every column, the most significant difference first.
 
-        Values that go missing more often than before are a change like any other, which a distance
-        between the rows that are left cannot see.
+        A distance between the remaining rows does not include a change of these shares.
         """
         n, m = self.x.n_rows, self.y.n_rows
         shares = []
@@ -98,11 +97,11 @@ class MissingPair(ResultMixin):
             error = math.sqrt(both * (1 - both) * (1 / n + 1 / m))
             z = (in_y / m - in_x / n) / error if error > 0 else 0.0
             shares.append(MissingShare(label, in_x / n, in_y / m, z))
-        # A stable sort: columns that say equally much stay in their order.
+        # The sort is stable: columns with equal differences keep their order.
         return sorted(shares, key=lambda share: -abs(share.z))
 
     def to_dict(self) -> dict[str, Any]:
-        """Rows, rows left out, and the missing share of every column in both."""
+        """Return the numbers of rows and dropped rows, and the shares of all columns."""
         both = (self.x, self.y)
         return plain(
             {
@@ -117,7 +116,7 @@ class MissingPair(ResultMixin):
         return {name: [getattr(share, name) for share in self.shares] for name in names}
 
     def difference(self, names: Sequence[str] = ("X", "Y")) -> str:
-        """The column that is missing much more often in one of the samples, in words, or ""."""
+        """Describe the column that is missing much more often in one sample, or return ""."""
         first = self.shares[0]
         if abs(first.z) < TELLING:
             return ""
@@ -125,12 +124,12 @@ class MissingPair(ResultMixin):
         return f"{first.column} is missing in {first.x:.1%} of {x} and {first.y:.1%} of {y}"
 
     def __str__(self) -> str:
-        text, difference = f"left out {self.x} of X; {self.y} of Y", self.difference()
+        text, difference = f"dropped {self.x} of X; {self.y} of Y", self.difference()
         if not difference:
             return text
         return (
             f"{text}; {difference}, {abs(self.shares[0].z):.1f} standard errors apart: a "
-            "difference that the remaining rows cannot show"
+            "difference that is not visible in the remaining rows"
         )
 
 
@@ -157,17 +156,17 @@ class Omitted(NamedTuple):
 
 
 def omit_missing(X: Any, weights: Any = None, name: str = "X", dtype: str | None = None) -> Omitted:
-    """Leave out the rows of a sample that have a missing value.
+    """Drop the rows of a sample that have a missing value.
 
     Parameters
     ----------
     X : array-like or data frame of shape (n, d)
-        Missing are NaN, None, the NA and NaT of data frames and masked entries. Infinite values
-        are an error as ever.
+        Missing values are NaN, None, NA and NaT of data frames, and masked entries. Infinite
+        values are refused.
     weights : array-like of shape (n,) or None
-        Those of the rows left out go with them.
+        Weights of dropped rows are dropped too.
     name : str
-        How to call `X` in error messages.
+        Name of `X` in error messages.
     dtype : {"float32", "float64"} or None
 
     Examples
@@ -185,12 +184,12 @@ def omit_missing(X: Any, weights: Any = None, name: str = "X", dtype: str | None
     labels = columns or column_labels(points.shape[1])
     counts = tuple(zip(labels, missing.sum(axis=0).tolist(), strict=True))
     report = MissingReport(len(points), int(len(points) - kept.sum()), counts)
-    # Looked for before rows go: a message then has the row that the user knows.
+    # Checked before rows are dropped: the message then has the original row number.
     check_finite(points, name, False, columns, allow_nan=True)
     if report.n_dropped == report.n_rows:
         raise InvalidInputError(
-            f"every one of the {report.n_rows} rows of {name} has a missing value "
-            f"({named_counts(counts)}); leave out these columns, or impute them"
+            f"all {report.n_rows} rows of {name} have a missing value ({named_counts(counts)}); "
+            "drop these columns, or impute their values"
         )
     if report.n_dropped:
         points = points[kept]
@@ -201,13 +200,13 @@ def omit_missing(X: Any, weights: Any = None, name: str = "X", dtype: str | None
 
 
 def _with_nan(X: Any) -> Any:
-    """`X` with NaN for what arrays of Python objects call missing."""
+    """Return `X` with NaN for missing values in arrays of Python objects."""
     if is_frame(X) or (isinstance(X, np.ndarray) and X.dtype != object):
         return X
     try:
         array = np.asarray(X)
     except (TypeError, ValueError, RuntimeError):
-        return X  # what is wrong with it is said where samples are read
+        return X  # reading the sample reports the reason
     if array.dtype != object:
         return X
     filled = array.copy()

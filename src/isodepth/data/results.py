@@ -1,7 +1,6 @@
-"""What every result can be turned into: JSON, data frames, a notebook's HTML.
+"""Base classes of results: conversion to JSON, data frames, and HTML for notebooks.
 
-A result says what it holds (`to_dict`), what its rows are (`_rows`), and prints itself; everything
-else follows from these here, once for all of them. `isodepth.results` adds pictures and reports.
+A result implements `to_dict`, `_rows` and `__repr__`. `isodepth.results` adds figures and reports.
 """
 
 from __future__ import annotations
@@ -23,9 +22,9 @@ _BACKENDS = {"pandas": "DataFrame", "polars": "DataFrame", "pyarrow": "table"}
 
 
 def plain(value: Any) -> Any:
-    """A value as numbers, texts, lists and dictionaries that JSON knows.
+    """Convert a value to the types of JSON: numbers, strings, lists and dictionaries.
 
-    Numbers that JSON has no word for (NaN and the infinities) become None.
+    NaN and infinity, which JSON does not have, become None.
 
     Examples
     --------
@@ -47,7 +46,7 @@ def plain(value: Any) -> Any:
 
 
 def p_text(pvalue: float) -> str:
-    """A p-value with three digits, or as many as show on which side of 5% it lies.
+    """Format a p-value with three digits, or more if it would be rounded across 5%.
 
     Examples
     --------
@@ -59,37 +58,34 @@ def p_text(pvalue: float) -> str:
 
 
 def named_shares(shares: Any) -> list[dict[str, Any]]:
-    """Pairs of a column and its share, as dictionaries."""
+    """Convert pairs of a column and its share to dictionaries."""
     return [{"name": str(name), "share": float(share)} for name, share in shares]
 
 
 class ResultMixin:
-    """A result that can be read by programs, frames and notebooks."""
+    """A result that can be converted to JSON, data frames and HTML."""
 
     __slots__ = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as numbers, texts, lists and dictionaries that JSON knows.
-
-        What is not finite is None.
-        """
+        """Convert to the types of JSON; non-finite numbers become None."""
         raise NotImplementedError
 
     def _rows(self) -> dict[str, list[Any]]:
-        """The rows of the result, as columns of one length."""
+        """Return the rows of the result as named columns of the same length."""
         raise NotImplementedError
 
     def to_json(self, **options: Any) -> str:
-        """`to_dict` as JSON; the options are those of `json.dumps`."""
+        """Return `to_dict` as JSON; the options are those of `json.dumps`."""
         return json.dumps(self.to_dict(), **{"allow_nan": False, **options})
 
     def to_frame(self, backend: str = "pandas") -> Any:
-        """The rows of the result as a data frame.
+        """Return the rows of the result as a data frame.
 
         Parameters
         ----------
         backend : {"pandas", "polars", "pyarrow"}
-            The library whose frame it is; needs ``isodepth[frames]``.
+            Library of the frame; needs ``isodepth[frames]``.
         """
         if backend not in _BACKENDS:
             raise InvalidOptionError(
@@ -99,7 +95,7 @@ class ResultMixin:
         return getattr(library, _BACKENDS[backend])(self._rows())
 
     def _heading(self) -> str:
-        """A few lines that say what it is, above the rows in a notebook."""
+        """Return the lines above the rows in a notebook."""
         return str(self)
 
     def _repr_html_(self) -> str:
@@ -111,7 +107,7 @@ class ResultMixin:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LabeledMatrix:
-    """A matrix of distances with the names of its rows and columns.
+    """Matrix of distances with the names of its rows and columns.
 
     Attributes
     ----------
@@ -133,7 +129,7 @@ class LabeledMatrix:
         other_labels: Iterable[Any] | None = None,
         signature: str = "",
     ) -> Self:
-        """Name the rows and columns of a matrix of distances.
+        """Create a matrix of distances with labels.
 
         Parameters
         ----------
@@ -186,15 +182,15 @@ class LabeledMatrix:
 def _names(labels: Iterable[Any] | None, count: int, name: str) -> tuple[str, ...]:
     found = tuple(map(label_text, range(count) if labels is None else labels))
     if len(found) != count:
-        raise InvalidInputError(f"{name} must name {count} samples, got {len(found)}")
+        raise InvalidInputError(f"{name} must have {count} entries, got {len(found)}")
     if len(set(found)) != count:
         twice = next(label for label in found if found.count(label) > 1)
-        raise InvalidInputError(f"{name} must differ from each other, got {twice!r} twice")
+        raise InvalidInputError(f"{name} must be distinct, got {twice!r} twice")
     return found
 
 
 def label_text(label: Any) -> str:
-    """A label as a text; of the several keys of a group all are named.
+    """Convert a label to a string; the keys of a group are joined by commas.
 
     Examples
     --------
