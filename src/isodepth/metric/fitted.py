@@ -375,7 +375,7 @@ def prepare(
     """Check one sample, treat missing values by the options of a metric, and apply a scale (d,)."""
     dtype = options["dtype"]
     if options["nan_policy"] == "omit":
-        points, columns, checked, kept, report = omit_missing(X, weights, name, dtype)
+        points, columns, checked, kept, report, _ = omit_missing(X, weights, name, dtype)
         sample = PreparedSample(points, columns, checked, report, kept)
     else:
         points, columns = check_points(X, name, dtype, hint=OMIT_HINT)
