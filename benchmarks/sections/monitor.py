@@ -10,26 +10,24 @@ from typing import Any
 import numpy as np
 
 from benchmarks.harness.timing import FULL, QUICK, alternate
-from isodepth import DepthMonitor, Metric
+from isodepth import Metric, Monitor
 
 ROWS, COLUMNS, K = 1000, 10, 200
 
 
 def measure(quick: bool) -> list[dict[str, Any]]:
-    """One `check` of 1000 x 10 rows along 200 directions against one `Metric.table`."""
+    """Time one `check` of 1000 x 10 rows against one `Metric.table` along 200 directions."""
     rng = np.random.default_rng(0)
     reference, batch = rng.normal(size=(30_000, COLUMNS)), rng.normal(size=(ROWS, COLUMNS))
-    options: dict[str, Any] = {"batch_size": ROWS, "n_directions": K, "random_state": 0}
+    options: dict[str, Any] = {"random_state": 0}
     metric = Metric(
         q=2, n_directions=K, directions="orthogonal", levels=20, refine=0, random_state=0
     )
     with tempfile.TemporaryDirectory() as folder:
         monitors = {
-            "check": DepthMonitor(reference, **options),
-            "check, saved each time": DepthMonitor(
-                reference, **options, path=Path(folder, "m.npz"), log=Path(folder, "m.jsonl")
-            ),
-            "check, tolerance 5%": DepthMonitor(reference, **options, tolerance=0.05),
+            "check": Monitor(reference, **options),
+            "check, saved each time": Monitor(reference, **options, path=Path(folder, "m.npz")),
+            "check, tolerance 5%": Monitor(reference, **options, tolerance=0.05),
         }
         calls: dict[str, Any] = {"table": lambda: metric.table(batch)}
         calls |= {name: (lambda m=m: m.check(batch)) for name, m in monitors.items()}

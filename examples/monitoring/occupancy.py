@@ -1,11 +1,11 @@
-"""An office watched by its sensors: does the monitor see the weekend come and go?
+"""An office watched by its sensors: does the monitor notice the weekend?
 
 Needs ``pip install river isodepth[plot,frames]``. The series holds temperature, humidity, light and
 CO2 of an office every 16 minutes, from a Wednesday evening to a Tuesday morning (Candanedo and
 Feldheim 2016). Five people marked its changes: all of them near observations 234 to 238, Saturday
 morning, when nobody comes, and 415 to 417, Monday morning, when everybody is back.
 
-Run: ``python examples/monitoring/occupancy.py [FOLDER]``; pictures go to the folder.
+Run: ``python examples/monitoring/occupancy.py [FOLDER]``; figures go to the folder.
 """
 
 from __future__ import annotations
@@ -58,22 +58,18 @@ def watch(
 ) -> None:
     """Print and draw what a monitor of one part of the week says about the rest."""
     reference, stream = PARTS[name]
-    monitor = isodepth.DepthMonitor(
-        sensors.iloc[reference],
-        batch_size=ROWS,
-        groups=group[reference],
-        alpha=0.05,
-        random_state=0,
+    monitor = isodepth.Monitor(
+        sensors.iloc[reference], groups=group[reference], alpha=0.05, random_state=0
     )
     print(f"\nreference: {name}, observations {reference.start + 1} to {reference.stop}")
     labels = []
     for rows in batches(group, stream):
         verdict = monitor.check(sensors.iloc[rows], group=group[rows.start])
         labels.append(times[rows.start].strftime("%a %H:%M"))
-        leading = ", ".join(f"{column} {share:.0%}" for column, share in verdict.columns[:2])
+        change = verdict.changes[0].text if verdict.changes else ""
         print(
-            f"{rows.start + 1:4d}  {labels[-1]}  {verdict.group:5}  score {verdict.score:6.2f}  "
-            f"evidence {verdict.evidence:9.3g}  {'ALARM' if verdict.alarm else '':5}  {leading}"
+            f"{rows.start + 1:4d}  {labels[-1]}  {verdict.group:5}  p {verdict.pvalue:8.2g}  "
+            f"window p {verdict.window_pvalue:8.2g}  {'ALARM' if verdict.alarm else '':5}  {change}"
         )
     save_picture(monitor_timeline(monitor, labels), folder / f"monitoring_{name.split()[0]}.png")
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from isodepth import DepthMonitor, two_sample_test
+from isodepth import Monitor, two_sample_test
 
 #: Very different sizes: the rarest are pooled.
 SIZES = [0.6, 0.29, 0.05, 0.03, 0.015, 0.01, 0.005]
@@ -79,15 +79,12 @@ def unchanged_column(seed: int) -> bool:
 def stream(seed: int) -> dict[str, bool]:
     """A stream of 100 batches without drift, then a share that moves, then a new value."""
     rng = np.random.default_rng([5, seed])
-    monitor = DepthMonitor(
-        flights(rng, 40_000), batch_size=500, alpha=0.05, n_directions=50, levels=10,
-        random_state=seed, n_jobs=1,
-    )  # fmt: skip
+    monitor = Monitor(flights(rng, 40_000), alpha=0.05, random_state=seed)
     found = {"false alarm": any(monitor.check(flights(rng, 500)).alarm for _ in range(100))}
     for name, value, change in (("share", "UA", {"share": 0.16}), ("new", "ZZ", {"new": 0.02})):
         monitor.reset()
         verdicts = [monitor.check(flights(rng, 500, **change)) for _ in range(5)]
-        named = {each.value for verdict in verdicts for each in verdict.categories}
+        named = {each.value for verdict in verdicts for each in verdict.changes}
         found |= {f"{name}: named": value in named, f"{name}: alarm": verdicts[-1].alarm}
     return found
 

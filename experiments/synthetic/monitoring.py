@@ -2,8 +2,8 @@
 
 False alarms: every stream has a reference of its own, and none of its batches drifts; in the second
 part a twentieth of the rows of every batch is contaminated (far away, near, in the center or with a
-large variance), and the monitor has a tolerance of that share. Other rules are applied to the
-scores of a monitor without tolerance on the same batches: a test at 1% for every batch, three
+large variance), and the monitor has a tolerance of that share. Other rules are applied to -log p of
+single batches of a monitor without tolerance: a test at 1% for every batch, three
 standard deviations around the mean of the scores of clean batches, and ADWIN (river).
 
 Delays: a shift or a change of scale at batch 100, or at batch 1500.
@@ -21,7 +21,7 @@ import numpy as np
 
 from experiments.framework import Experiment, Part, Results, Streams, Verdict, run_experiment
 from experiments.framework.verdict import outcome
-from isodepth import DepthMonitor
+from isodepth import Monitor
 
 CONTAMINATION = 0.05
 #: ADWIN is that of river, and only there where river is installed.
@@ -41,7 +41,6 @@ class Settings:
     rows: int = 200
     columns: int = 5
     reference: int = 26_000
-    directions: int = 50
     alpha: float = 0.05
     change: int = 100
     late: int = 1500
@@ -67,16 +66,13 @@ def batch(settings: Settings, rng: np.random.Generator, kind: str | None = None)
     return rows
 
 
-def fresh_monitor(settings: Settings, tolerance: float, streams: Streams) -> DepthMonitor:
+def fresh_monitor(settings: Settings, tolerance: float, streams: Streams) -> Monitor:
     """A monitor with a reference of its own."""
     reference = streams.rng("reference").standard_normal((settings.reference, settings.columns))
-    return DepthMonitor(
+    return Monitor(
         reference,
-        batch_size=settings.rows,
         alpha=settings.alpha,
         tolerance=tolerance,
-        n_directions=settings.directions,
-        directions="uniform",
         random_state=streams.integer("monitor"),
     )
 
@@ -129,7 +125,7 @@ def false_alarms(
     def scores(name: str, kind: str | None) -> np.ndarray:
         rng = streams.rng(name)
         batches = (batch(settings, rng, kind) for _ in range(settings.batches))
-        return np.array([untolerant.check(rows).score for rows in batches])
+        return np.array([-math.log(untolerant.check(rows).pvalue) for rows in batches])
 
     rng = streams.rng("batches")
     alarms = [monitor.check(batch(settings, rng, kind)).alarm for _ in range(settings.batches)]

@@ -17,11 +17,11 @@ from .depth.estimators import ProjectionDepth as ProjectionDepth
 from .errors import BusyFileError as BusyFileError
 from .errors import ColumnWarning as ColumnWarning
 from .errors import DegenerateDepthWarning as DegenerateDepthWarning
+from .errors import DependenceWarning as DependenceWarning
 from .errors import DeviceMemoryError as DeviceMemoryError
 from .errors import InvalidInputError as InvalidInputError
 from .errors import InvalidOptionError as InvalidOptionError
 from .errors import IsodepthError as IsodepthError
-from .errors import LogWarning as LogWarning
 from .errors import MissingExtraError as MissingExtraError
 from .errors import ScaleWarning as ScaleWarning
 from .errors import SignatureError as SignatureError
@@ -37,7 +37,7 @@ from .many.stack import TableStack as TableStack
 from .metric.comparison import Comparison as Comparison
 from .metric.fitted import FittedMetric as FittedMetric
 from .metric.table import RegionTable as RegionTable
-from .monitor.depth_monitor import DepthMonitor as DepthMonitor
+from .monitor.monitor import Monitor as Monitor
 from .monitor.verdict import Verdict as Verdict
 from .significance.result import TwoSampleResult as TwoSampleResult
 from .significance.two_sample import two_sample_test as two_sample_test

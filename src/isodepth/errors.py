@@ -58,8 +58,8 @@ class DegenerateDepthWarning(UserWarning):
     """The depth gives every point the same value, so its regions carry no information."""
 
 
-class LogWarning(UserWarning):
-    """A batch is counted, but its line could not be added to the log of a monitor."""
+class DependenceWarning(UserWarning):
+    """Consecutive rows of the reference of a monitor depend on each other."""
 
 
 class ScaleWarning(UserWarning):

@@ -58,8 +58,8 @@ def monitor(folder):
     june, july = (read_table(path, missing=True) for path in WEATHER)
     rows = [table.points[~np.isnan(table.points).any(axis=1)][:, 1:] for table in (june, july)]
     names = june.columns[1:]
-    made = isodepth.DepthMonitor(
-        Table(rows[0], names), batch_size=60, n_directions=40, random_state=0
+    made = isodepth.Monitor(
+        Table(np.random.default_rng(0).permutation(rows[0]), names), random_state=0
     )
     for start in range(0, 1200, 60):
         made.check(Table(rows[1][start : start + 60], names))

@@ -29,10 +29,9 @@ def all_results() -> dict[str, ResultMixin]:
     comparison = isodepth.compare(
         x, y, n_permutations=19, n_directions=20, nan_policy="omit", random_state=0
     )
-    monitor = isodepth.DepthMonitor(
-        Table(rng.normal(size=(2000, 2)), names), batch_size=30, n_directions=20, random_state=0,
-        nan_policy="omit",
-    )  # fmt: skip
+    monitor = isodepth.Monitor(
+        Table(rng.normal(size=(2000, 2)), names), random_state=0, nan_policy="omit"
+    )
     verdict = monitor.check(Table(rng.normal(size=(30, 2)), names))
     bags = [rng.normal(size=(20, 2)) + i for i in range(4)]
     tables = isodepth.region_tables(bags, n_directions=20, random_state=0)
@@ -44,7 +43,7 @@ def all_results() -> dict[str, ResultMixin]:
         "MissingPair": comparison.missing,
         "NullProfile": comparison.null_profile,
         "TwoSampleResult": comparison.test,
-        "DepthMonitor": monitor,
+        "Monitor": monitor,
         "Verdict": verdict,
         "DistanceMatrix": matrix,
         "Scores": Scores([0.5, math.nan], f"DepthScore|{EVIL}", False),
@@ -132,8 +131,8 @@ def test_what_the_forms_say() -> None:
     assert RESULTS["Scores"].to_dict()["scores"] == [0.5, None]
     assert RESULTS["Scores"] == [0.5, RESULTS["Scores"][1]]
     assert np.mean(Scores([1.0, 3.0])) == 2.0
-    assert RESULTS["Verdict"].to_dict()["null_interval"] == list(RESULTS["Verdict"].null_interval)
-    assert RESULTS["DepthMonitor"]._rows()["batch"] == [1]
+    assert RESULTS["Verdict"].to_dict()["pvalue"] == RESULTS["Verdict"].pvalue
+    assert RESULTS["Monitor"]._rows()["batch"] == [1]
 
 
 def test_a_test_that_is_infinitely_far_out_is_valid_json() -> None:

@@ -79,16 +79,6 @@ def test_means_of_clusters_are_found() -> None:
     assert len({(i % 2, label) for i, label in enumerate(labels)}) == 2
 
 
-def test_a_monitor_takes_q(tmp_path) -> None:
-    rng = np.random.default_rng(5)
-    monitor = isodepth.DepthMonitor(rng.standard_normal((500, 3)), q=2, random_state=0)
-    batch = rng.standard_normal((200, 3)) + 1
-    monitor.save(tmp_path / "m.npz")
-    again = isodepth.DepthMonitor.load(tmp_path / "m.npz")
-    assert again.score(batch) == monitor.score(batch)
-    assert "|q=2|" in again.signature
-
-
 def test_tables_of_other_q_are_refused() -> None:
     a, b = (isodepth.Metric(q=q, levels=3, random_state=0).table([[0.0, 1.0]]) for q in (1, 2))
     with pytest.raises(isodepth.InvalidInputError, match="differ in q"):

@@ -21,7 +21,6 @@ TAKERS = {
     "pairwise": TABLES,
     "RegionTransformer": TABLES | {"region", "memory_mb"},
     "DepthDistance": TABLES | {"region", "memory_mb"},
-    "DepthMonitor": TABLES,
 }
 
 

@@ -105,8 +105,6 @@ def test_tables_neighbors_and_monitors() -> None:
             assert found[i, j] == pytest.approx(metric.distance(bags[i], bags[j]), rel=1e-12)
         tables = isodepth.region_tables(bags, q=q, **options)
         assert tables.distances(tables[3]).tolist() == found[3].tolist()
-        monitor = isodepth.DepthMonitor(bags[0], q=q, **options)
-        assert monitor.score(bags[4]) == pytest.approx(found[0, 4], rel=1e-12)
 
 
 def test_where_they_differ() -> None:

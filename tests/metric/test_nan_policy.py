@@ -57,7 +57,7 @@ def test_values_that_go_missing_are_pointed_out() -> None:
     assert "missing in" not in repr(calm)
 
 
-def test_everything_else_takes_the_policy(tmp_path) -> None:
+def test_everything_else_takes_the_policy() -> None:
     clean = [X[KEPT[0]], Y[KEPT[1]]]
     np.testing.assert_array_equal(
         isodepth.pairwise([X, Y], **OMIT), isodepth.pairwise(clean, **OPTIONS)
@@ -66,11 +66,6 @@ def test_everything_else_takes_the_policy(tmp_path) -> None:
     np.testing.assert_array_equal(metric.table(X).values, metric.table(clean[0]).values)
     assert metric.regions(X).n_points == len(KEPT[0])
     assert metric.with_directions(3).regions(X).n_points == len(KEPT[0])
-    monitor = isodepth.DepthMonitor(X, **OMIT)
-    plain = isodepth.DepthMonitor(clean[0], **OPTIONS)
-    assert monitor.score(Y) == plain.score(clean[1])
-    monitor.save(tmp_path / "m.npz")
-    assert isodepth.DepthMonitor.load(tmp_path / "m.npz").score(Y) == monitor.score(Y)
     rows = isodepth.RegionTransformer(**OMIT).fit_transform([X, Y])
     np.testing.assert_array_equal(rows, isodepth.RegionTransformer(**OPTIONS).fit_transform(clean))
     assert isodepth.distance(X, Y, scale="pooled", **OMIT) == isodepth.distance(
@@ -93,7 +88,7 @@ def test_errors_say_which_columns_and_what_to_do() -> None:
         lambda: isodepth.compare(Y[KEPT[1]], frame),
         lambda: isodepth.pairwise([frame]),
         lambda: isodepth.Metric().regions(frame),
-        lambda: isodepth.DepthMonitor(frame),
+        lambda: isodepth.Monitor(frame),
     ):
         with pytest.raises(InvalidInputError, match=r"in \w+ \(\d+\), .*nan_policy='omit'"):
             make()

@@ -168,17 +168,6 @@ def test_a_file_with_another_scale_is_refused(tmp_path) -> None:
             isodepth.RegionTable.load(tmp_path / "u.npz")
 
 
-def test_a_monitor_keeps_the_spread_of_its_reference(tmp_path) -> None:
-    monitor = isodepth.DepthMonitor(X, scale="reference", **OPTIONS)
-    spread = naive_settings.column_units(X)
-    plain = isodepth.DepthMonitor(X / spread, **OPTIONS)
-    assert monitor.score(Y) == pytest.approx(plain.score(Y / spread), rel=1e-12)
-    monitor.save(tmp_path / "m.npz")
-    assert isodepth.DepthMonitor.load(tmp_path / "m.npz").score(Y) == monitor.score(Y)
-    with pytest.raises(InvalidOptionError, match="use scale='reference'"):
-        isodepth.DepthMonitor(X, scale="pooled")
-
-
 def test_transformers_learn_the_scale_from_the_bags_fitted() -> None:
     bags = [X, Y]
     rows = isodepth.RegionTransformer(scale="pooled", **OPTIONS).fit_transform(bags)

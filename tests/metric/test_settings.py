@@ -106,13 +106,6 @@ def test_a_metric_cannot_be_changed() -> None:
         Metric().p = 3  # type: ignore[misc]
 
 
-def test_a_generator_that_nothing_is_drawn_from_does_not_matter(tmp_path: Path) -> None:
-    options = {"directions": np.eye(2), "levels": 4, "depth": "irw"}
-    monitor = isodepth.DepthMonitor(X, random_state=np.random.default_rng(0), **options)
-    monitor.save(tmp_path / "monitor.npz")
-    assert isodepth.DepthMonitor.load(tmp_path / "monitor.npz").score(Y) == monitor.score(Y) > 0
-
-
 def test_defaults_of_a_metric() -> None:
     metric = Metric()
     expected = {

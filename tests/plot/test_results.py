@@ -20,14 +20,12 @@ def results():
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(60, 2)), rng.normal(size=(50, 2)) + 1
     comparison = isodepth.compare(x, y, n_permutations=19, n_directions=20, random_state=0)
-    monitor = isodepth.DepthMonitor(
-        rng.normal(size=(2000, 2)), batch_size=30, n_directions=20, random_state=0
-    )
-    verdict = monitor.check(rng.normal(size=(30, 2)))
+    monitor = isodepth.Monitor(rng.normal(size=(2000, 2)), random_state=0)
+    monitor.check(rng.normal(size=(30, 2)))
     matrix = isodepth.DistanceMatrix.of(
         isodepth.pairwise([x, y, x + 3], n_directions=20, random_state=0)
     )
-    return [comparison, comparison.test, verdict, monitor, matrix]
+    return [comparison, comparison.test, monitor, matrix]
 
 
 def test_every_picture_of_every_result(results) -> None:
@@ -43,7 +41,7 @@ def test_every_picture_of_every_result(results) -> None:
         for kind in PICTURES[result.result_type]:
             ax = new_axes()
             if kind == "timeline":
-                with pytest.raises(InvalidOptionError, match="three axes"):
+                with pytest.raises(InvalidOptionError, match="two axes"):
                     result.plot(kind, ax)
                 continue
             assert result.plot(kind, ax) is ax

@@ -221,16 +221,6 @@ def _many() -> Iterator[Case]:
             random_state=1,
         ),
     )
-    for depth in DEPTHS:
-
-        def watched(depth: str = depth) -> Any:
-            monitor = isodepth.DepthMonitor(bags[0], depth=depth, n_directions=40, random_state=2)
-            with tempfile.TemporaryDirectory() as folder:
-                monitor.save(Path(folder, "m.npz"))
-                again = isodepth.DepthMonitor.load(Path(folder, "m.npz"))
-            return [monitor.score(bags[1]), again.score(bags[2])]
-
-        yield f"monitor {depth}", watched
     yield (
         "rows of the transformers",
         lambda: np.concatenate(

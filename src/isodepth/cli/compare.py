@@ -247,7 +247,7 @@ def report(
             )
         others = {str(option.name) for option in ctx.command.params} - {"files", "page", "json"}
         _refuse(ctx, others, "does not apply to the report of a monitor")
-        result = isodepth.DepthMonitor.load(files[0])
+        result = isodepth.Monitor.load(files[0])
     elif len(names) == 2:
         if samples is None:
             result, about = compare_tables(files, reading, settings, test)

@@ -414,8 +414,7 @@ def refuse_learned_scale(scale: Any) -> None:
         raise InvalidOptionError(
             f"scale={scale!r} is learned from the samples of a comparison, and here is one sample "
             "alone; give one number for each column (scale=array), fit samples that share a scale "
-            "with isodepth.region_tables(..., scale='pooled'), or watch one with "
-            "isodepth.DepthMonitor(..., scale='reference')"
+            "with isodepth.region_tables(..., scale='pooled')"
         )
 
 

@@ -1,1 +1,1 @@
-"""Batches of data against a reference: scores, p-values, alarms over time."""
+"""Batches of data against a reference: counts, windows, alarms."""

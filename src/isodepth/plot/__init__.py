@@ -36,7 +36,6 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
 PICTURES = {
     "comparison": ("gaps", "regions", "columns", "null", "shares"),
     "test": ("null", "gaps", "regions", "columns", "shares"),
-    "verdict": ("columns",),
     "monitor": ("timeline",),
     "matrix": ("matrix", "tree", "map"),
 }
@@ -52,7 +51,7 @@ def draw(result: Any, kind: str | None, ax: Any) -> Any:
             f"{type(result).__name__}, got {kind!r}"
         )
     if of == "monitor" and ax is not None:
-        raise InvalidOptionError("a timeline has three axes and makes its own figure; leave out ax")
+        raise InvalidOptionError("a timeline has two axes and makes its own figure; leave out ax")
     if of == "comparison" and kind in ("null", "shares"):
         result = result.test
         if result is None:

@@ -1,18 +1,17 @@
-"""What the report of a monitor shows."""
+"""Variables of the template for the report of a monitor."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from isodepth.plot.comparisons import contributions
 from isodepth.plot.monitor_timeline import monitor_timeline
-from isodepth.plot.style import loose_axes, loose_figure
+from isodepth.plot.style import loose_figure
 from isodepth.report.pictures import WIDTH
 from isodepth.report.sentences import alarm_promise, monitor_headline
 
 
 def monitor_context(monitor: Any, labels: Any) -> dict[str, Any]:
-    """What the template of a calibrated monitor is filled with."""
+    """Return the variables of `monitor.html`."""
     verdicts = monitor.verdicts
     summary = monitor.to_dict()
     context: dict[str, Any] = {
@@ -20,18 +19,15 @@ def monitor_context(monitor: Any, labels: Any) -> dict[str, Any]:
         "verdicts": verdicts,
         "labels": labels,
         "promise": alarm_promise(summary),
-        "intervals": summary["null_intervals"],
-        "signatures": [("", monitor.signature)],
+        "groups": summary["groups"],
+        "n_batches": summary["n_batches"],
+        "signatures": [],
     }
     if verdicts:
-        furthest = max(verdicts, key=lambda verdict: verdict.score)
-        width = len(furthest.columns)
-        figure = loose_figure(WIDTH, 4.6 + 0.2 * min(width, 12))
+        named = {name for verdict in verdicts for c in verdict.changes for name in c.columns}
+        figure = loose_figure(WIDTH, 4.0 + 0.25 * min(len(named), 12))
         context |= {
-            "furthest": furthest,
-            "pictures": {
-                "timeline": monitor_timeline(monitor, labels, figure),
-                "columns": contributions(furthest, loose_axes(WIDTH, 1.3 + 0.29 * min(width, 15))),
-            },
+            "strongest": min(verdicts, key=lambda verdict: verdict.window_pvalue),
+            "pictures": {"timeline": monitor_timeline(monitor, labels, figure)},
         }
     return context

@@ -65,42 +65,34 @@ def comparison_headline(comparison: Any, test: Any, names: Sequence[str]) -> Hea
 
 
 def monitor_headline(verdicts: Sequence[Any], alarm: bool) -> Headline:
-    """What a monitor has found after all batches so far; `alarm`: whether there is one now."""
+    """Return the headline of a monitor; `alarm` tells whether there is an alarm now."""
     if not verdicts:
         return Headline("No batch has been checked yet.", "open")
     last = verdicts[-1]
-    evidence = f"evidence {last.evidence:.3g}, threshold {last.threshold:g}"
+    if last.extreme:
+        named = f": {last.changes[0].text}" if last.changes else ""
+        return Headline(f"Batch {last.batch} is far beyond all blocks{named}.", "differs")
     alarms = [verdict.batch for verdict in verdicts if verdict.alarm]
-    if alarm and last.evidence >= last.threshold:
-        text = f"Alarm since batch {last.alarm_since} of {last.batch}: {evidence}"
-        largest = largest_contributions(last.columns)
-        named = "".join(f", {change}" for change in last.categories)
-        text = f"{text}; largest contributions to the last batch: {largest}{named}."
-        return Headline(text, "differs")
     if alarm:
-        text = (
-            f"The alarm of batch {last.alarm_since} has not been reset, but the evidence has "
-            f"fallen below the threshold since (batch {last.batch}: {evidence})."
-        )
-        return Headline(text, "open")
+        text = f"Alarm since batch {last.alarm_since} of {last.batch}"
+        return Headline(f"{text}: {last.changes[0]}." if last.changes else f"{text}.", "differs")
     if alarms:
-        text = f"No alarm now, after one until batch {alarms[-1]} of {last.batch}"
-        # Before the next batch, the last evidence is that of the alarm that was reset.
-        return Headline(f"{text}{'.' if last.alarm else f': {evidence}.'}", "open")
-    return Headline(f"No alarm in {last.batch} batch(es): {evidence}.", "alike")
+        text = f"No alarm now, after one until batch {alarms[-1]} of {last.batch}."
+        return Headline(text, "open")
+    count = "1 batch" if last.batch == 1 else f"{last.batch} batches"
+    return Headline(f"No alarm in {count} (last p-value {last.pvalue:.2g}).", "alike")
 
 
 def alarm_promise(summary: dict[str, Any]) -> str:
-    """What the alarms of a monitor promise, from its `to_dict`."""
+    """Return the guarantee of a monitor, from its `to_dict`."""
     policy = summary["policy"]
     if policy["arl"] is not None:
         text = f"On average at least {policy['arl']:g} batches lie between false alarms"
     else:
-        text = f"Without drift, the probability of any alarm is at most {policy['alpha']:g}"
+        text = f"Without a change, the probability of any alarm is at most {policy['alpha']:g}"
     if policy["tolerance"]:
-        text += f", with up to {policy['tolerance']:.0%} of the rows of a batch contaminated"
+        text += f", with up to {policy['tolerance']:.0%} contaminated rows"
     if policy["patience"] > 1:
-        text += f"; an alarm takes {policy['patience']} batches"
-    if summary["calibration"] == "resampled":
-        text += "; approximately, as undrifted batches were resampled"
-    return f"{text}."
+        text += f"; an alarm takes {policy['patience']} crossings"
+    unit = "blocks" if any(own["blocks"] for own in summary["groups"]) else "rows"
+    return f"{text}, if {unit} are exchangeable."

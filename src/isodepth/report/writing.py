@@ -31,7 +31,7 @@ def write_report(result: Any, path: Any, **options: Any) -> None:
 
     Parameters
     ----------
-    result : Comparison, TwoSampleResult, DepthMonitor or DistanceMatrix
+    result : Comparison, TwoSampleResult, Monitor or DistanceMatrix
     path : str or path-like
         Where it goes; a file already there is replaced. Checked before any work.
     **options
@@ -73,7 +73,7 @@ def html_report(
 
     Parameters
     ----------
-    result : Comparison, TwoSampleResult, DepthMonitor or DistanceMatrix
+    result : Comparison, TwoSampleResult, Monitor or DistanceMatrix
     title : str, optional
     names : pair of str, optional
         What to call the two samples of a comparison; "X" and "Y" by default.

@@ -1,0 +1,349 @@
+"""Whole batches compared with whole blocks of the reference, for rows that depend on each other.
+
+A quarter of the blocks fits a scorer (DR to their mean table, and shares of categories). The
+scores of the other blocks and of undrifted batches are then exchangeable. The ranks of new scores
+among all earlier ones, smoothed by a uniform number, are independent and uniform p-values (Vovk).
+Bets on small p-values form a test martingale: starting from 1 it ever reaches 1/alpha with
+probability at most alpha (Ville). The stake is divided equally among betting functions, and among
+the batches at which betting starts with weights 1/(t (t + 1)). The form that restarts after each
+alarm (Shiryaev and Roberts; an e-detector of Shin, Ramdas and Rinaldo) stakes 1 at every batch: its
+value less the number of batches is a martingale, so that the mean time until it reaches `arl` is at
+least `arl`.
+
+Ranks among B blocks cannot reach small p-values with one batch. `log_pvalues` therefore
+compares medians, ranges and shares with those of the blocks by a t distribution, which is an
+approximation.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.special import stdtr
+
+from isodepth.api import Metric
+from isodepth.core.scaling import column_units
+from isodepth.data.frames import Table
+from isodepth.data.seeds import rng_for
+from isodepth.errors import InvalidInputError
+from isodepth.metric.signature import Signature
+from isodepth.metric.table import RegionTable
+from isodepth.monitor.fisher import log_pvalues
+from isodepth.monitor.functions import Counts, Functions, Rows
+
+#: Adjusted p-value below which a batch is extreme.
+EXTREME = 1e-6
+_LEAST_BLOCKS = 4
+# Batches may be larger than all blocks by this factor: their scores have less noise. Smaller ones
+# have more, and would raise false alarms.
+_LARGER = 1.1
+# An extreme value is farther from the mean than all blocks by this factor.
+_BEYOND = 1.5
+
+# A bet keeps 1 - stake and puts the rest on p <= share, at the fair odds of 1 to share. Small
+# shares win fast against large changes, once there are enough scores to rank among; large ones
+# find small changes in the long run.
+_SHARES = np.array([0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.1, 0.3, 0.5])
+_STAKES = np.array([0.9] * 8 + [0.5] * 3)
+_LOG_LOST = np.log1p(-_STAKES)
+_LOG_WON = np.log(1.0 - _STAKES + _STAKES / _SHARES)
+# e p^(e - 1) decreases without a jump, for changes that none of the shares fits.
+_POWERS = np.array([0.2, 0.5])
+N_BETS = len(_SHARES) + len(_POWERS)
+
+
+def conformal_pvalue(score: float, earlier: np.ndarray, uniform: float) -> float:
+    """Return the smoothed rank of a score among itself and all earlier ones, small if it is large.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> conformal_pvalue(5.0, np.array([1.0, 2.0, 3.0]), 1.0)
+    0.25
+    >>> conformal_pvalue(2.0, np.array([1.0, 2.0, 3.0]), 0.5)
+    0.5
+    """
+    above = np.count_nonzero(earlier > score)
+    tied = np.count_nonzero(earlier == score) + 1
+    return float((above + uniform * tied) / (len(earlier) + 1))
+
+
+def batch_uniform(seed: int, number: int) -> float:
+    """Return the uniform number in (0, 1] that breaks the ties of one batch."""
+    return 1.0 - float(rng_for(seed, "batches", number).random())
+
+
+def log_bets(pvalue: float) -> np.ndarray:
+    """Return the logarithm of the payoff of each bet of 1, of shape (N_BETS,).
+
+    Every payoff is a function of p that never increases and has integral 1 over [0, 1].
+    """
+    steps = np.where(pvalue <= _SHARES, _LOG_WON, _LOG_LOST)
+    powers = np.log(_POWERS) + (_POWERS - 1.0) * math.log(pvalue)
+    return np.concatenate([steps, powers])
+
+
+@dataclass
+class RankEvidence:
+    """Evidence of a stream of p-values against their being independent and uniform.
+
+    Parameters
+    ----------
+    restarting : bool
+        False: the probability of ever reaching a threshold is at most 1/threshold. True: the mean
+        time until the threshold is reached is at least the threshold.
+    patience : int
+        The evidence is the least that is left without any patience - 1 batches.
+    logs : ndarray of shape (patience, N_BETS)
+    count : int
+        Batches since the last restart.
+
+    Examples
+    --------
+    >>> evidence = RankEvidence()
+    >>> [round(evidence.step(p), 2) for p in (0.4, 0.001, 0.002)]
+    [-0.4, 3.44, 8.33]
+    """
+
+    restarting: bool = False
+    patience: int = 1
+    logs: np.ndarray = field(default_factory=lambda: np.empty(0))
+    count: int = 0
+
+    def __post_init__(self) -> None:
+        if not self.logs.size:
+            self.restart()
+
+    def restart(self) -> None:
+        """Start again with the next batch."""
+        self.logs, self.count = np.full((self.patience, N_BETS), -np.inf), 0
+
+    def step(self, pvalue: float) -> float:
+        """Add the p-value of a batch, and return the logarithm of the evidence."""
+        self.count += 1
+        start = 0.0 if self.restarting else -math.log(self.count * (self.count + 1.0))
+        staked = np.logaddexp(self.logs, start)
+        grown = staked + log_bets(pvalue)
+        # Row r is the least that is left without any r batches: without this one and r - 1 before
+        # it, or with it. Both increase with the earlier evidence, so the least stays the least.
+        grown[1:] = np.minimum(grown[1:], staked[:-1])
+        self.logs = grown
+        return self.log_evidence
+
+    @property
+    def log_evidence(self) -> float:
+        """Logarithm of the evidence; of 1 before the first batch, and of 0 if restarting."""
+        invested = float(np.logaddexp.reduce(self.logs[-1])) - math.log(N_BETS)
+        if self.restarting:
+            return invested
+        return float(np.logaddexp(invested, -math.log(self.count + 1.0)))
+
+
+@dataclass(frozen=True, eq=False)
+class BlockModel:
+    """Blocks of the reference of one group.
+
+    Attributes
+    ----------
+    table : RegionTable or None
+        Mean table of the blocks that fit the scorer; None without numeric columns.
+    shares : ndarray of shape (H,)
+        Mean of each function over the rows of these blocks.
+    units : ndarray of shape (2, 2)
+        Mean and standard deviation of the two scores, of numbers and of categories.
+    sizes : pair of int
+        Rows of the smallest and of the largest block.
+    means, deviations, ranges : ndarrays of shape (S,)
+        Mean, standard deviation and largest deviation of the statistics of the blocks.
+    n_blocks : int
+    scores : ndarray of shape (S,)
+        Scores of the blocks that do not fit the scorer, and of all batches since.
+    """
+
+    table: RegionTable | None
+    shares: np.ndarray
+    units: np.ndarray
+    sizes: tuple[int, int]
+    means: np.ndarray
+    deviations: np.ndarray
+    ranges: np.ndarray
+    n_blocks: int
+    scores: np.ndarray
+
+    @classmethod
+    def fit(
+        cls, rows: Rows, blocks: np.ndarray, fitting: np.ndarray, functions: Functions, seed: int
+    ) -> tuple[BlockModel, Counts]:
+        """Fit from rows with the index of their block (n,).
+
+        `fitting` holds the indices of the blocks that fit the scorer and chose the functions.
+        """
+        count = int(blocks.max()) + 1
+        parts = [rows.take(np.flatnonzero(blocks == b)) for b in range(count)]
+        counted = [functions.count(part)[0] for part in parts]
+        values = np.array([_statistics(functions, each)[0] for each in counted])
+        means = np.nan_to_num(
+            np.nansum(values, axis=0) / np.maximum(1, (~np.isnan(values)).sum(axis=0))
+        )
+        values = np.where(np.isnan(values), means, values)
+        complete = {b: _complete(parts[b]) for b in range(count)}
+        held = np.flatnonzero(~np.isin(np.arange(count), fitting))
+        metric = None
+        if rows.numbers.shape[1]:
+            pooled = np.concatenate([complete[b] for b in fitting])
+            if not len(pooled):
+                raise InvalidInputError(
+                    "every row of the blocks that fit the monitor has a missing value; leave out "
+                    "columns with many missing values"
+                )
+            metric = Metric(
+                q=2, n_directions=200, directions="orthogonal", levels=20, refine=0,
+                scale=column_units(pooled), random_state=seed,
+            )  # fmt: skip
+        sizes = [len(part) for part in parts]
+        model = cls(
+            None, np.empty(0), np.array([[0.0, 1.0], [0.0, 1.0]]),
+            (min(sizes), max(sizes)), means, values.std(axis=0, ddof=1),
+            np.abs(values - means).max(axis=0), count, np.empty(0),
+        )  # fmt: skip
+
+        def fitted(members: np.ndarray) -> BlockModel:
+            table = None if metric is None else _mean_table(metric, [complete[b] for b in members])
+            ones = sum((counted[b] for b in members[1:]), counted[members[0]])
+            return replace(model, table=table, shares=ones.ones / ones.n_rows)
+
+        if metric is not None and len(functions.n_values):
+            # Both scores in units of their spread over blocks that are left out one at a time.
+            left = [
+                fitted(np.delete(fitting, i))._parts(parts[b], counted[b], functions)
+                for i, b in enumerate(fitting)
+                if len(fitting) > 1
+            ]
+            if len(left) > 1:
+                spread = np.std(left, axis=0)
+                units = np.stack([np.mean(left, axis=0), np.where(spread > 0, spread, 1.0)], axis=1)
+                model = replace(model, units=units)
+        model = fitted(fitting)
+        scores = [model.score(parts[b], counted[b], functions) for b in held]
+        total = sum(counted[1:], counted[0])
+        return replace(model, scores=np.array(scores)), total
+
+    @cached_property
+    def metric(self) -> Metric | None:
+        """Metric of the table."""
+        if self.table is None:
+            return None
+        signature = Signature.parse(self.table.signature)
+        return Metric(**signature.options(None, self.table.scale))
+
+    def check_size(self, n_rows: int) -> None:
+        """Refuse batches whose scores cannot be compared with those of the blocks."""
+        smallest, largest = self.sizes
+        if not smallest <= n_rows <= _LARGER * largest:
+            raise InvalidInputError(
+                f"the batch has {n_rows} rows, and the blocks of the reference have {smallest} to "
+                f"{largest}; collect batches of these sizes, or fit a monitor with blocks of other "
+                "sizes"
+            )
+
+    def score(self, rows: Rows, counts: Counts, functions: Functions) -> float:
+        """Return the score of a batch; inf if no row is complete."""
+        numbers, categories = self._parts(rows, counts, functions)
+        if not len(functions.n_values):
+            return numbers
+        above = (np.array([numbers, categories]) - self.units[:, 0]) / self.units[:, 1]
+        return float(above.max() if self.metric is not None else above[1])
+
+    def log_pvalues(
+        self, functions: Functions, reference: Counts, batch: Counts
+    ) -> tuple[np.ndarray, bool]:
+        """Logarithms of approximate p-values of all functions (H,), and whether any is extreme.
+
+        Medians, interquartile ranges and shares of the batch are compared with those of the blocks
+        by a t distribution. Fisher's test, which ignores the dependence of rows, must confirm it:
+        a t distribution does not fit rare or tied values. An extreme value must also lie beyond
+        all blocks. Functions of several columns are not compared.
+        """
+        values, owner = _statistics(functions, batch)
+        apart = np.abs(np.where(np.isnan(values), self.means, values) - self.means)
+        error = self.deviations * math.sqrt(1.0 + 1.0 / self.n_blocks)
+        t = np.divide(apart, error, out=np.where(apart > 0, np.inf, 0.0), where=error > 0)
+        with np.errstate(divide="ignore"):
+            logs = np.log(2.0 * stdtr(self.n_blocks - 1, -t))
+        count = len(owner)
+        exact = log_pvalues(
+            reference.ones, reference.n_rows, batch.ones, batch.n_rows, cap=0.1 / count
+        )
+        confirmed = np.zeros(len(values) + 1)
+        np.minimum.at(confirmed, owner, exact)
+        logs = np.minimum(np.maximum(logs, confirmed[:-1]), 0.0)
+        beyond = logs[apart > _BEYOND * self.ranges]
+        extreme = len(beyond) and beyond.min() + math.log(count) < math.log(EXTREME)
+        return np.append(logs, 0.0)[owner], bool(extreme)
+
+    def _parts(self, rows: Rows, counts: Counts, functions: Functions) -> tuple[float, float]:
+        """Scores of numbers and of categories, both times the square root of the rows if mixed."""
+        m = counts.n_rows
+        categories = 0.0
+        if len(functions.n_values):
+            at = [h for h, f in enumerate(functions.members) if f.kind in ("category", "missing")]
+            apart = _angle(counts)[at] - np.arcsin(np.sqrt(self.shares[at]))
+            categories = math.sqrt(m) * float(np.abs(apart).max())
+        if self.table is None or self.metric is None:
+            return 0.0, categories
+        complete = _complete(rows)
+        if not len(complete):
+            return math.inf, categories
+        distance = self.table.distance_to(self.metric.table(complete))
+        return distance * (math.sqrt(m) if len(functions.n_values) else 1.0), categories
+
+
+def _statistics(functions: Functions, counts: Counts) -> tuple[np.ndarray, np.ndarray]:
+    """Medians, interquartile ranges, transformed shares of categories and of missing values (S,).
+
+    Also the index of the statistic that each function belongs to (H,), -1 for none. Statistics of
+    columns without a present value are NaN.
+    """
+    width = len(functions.center)
+    owner: list[int] = []
+    shares: list[int] = []
+    for h, (kind, columns, _) in enumerate(functions.members):
+        place = {"column": 0, "deviation": width}.get(kind, -1)
+        owner.append(place + columns[0] if place >= 0 else -1)
+        if kind in ("missing", "category"):
+            owner[-1] = 2 * width + len(shares)
+            shares.append(h)
+    with np.errstate(invalid="ignore"):
+        numbers = counts.summaries[1:] / np.where(counts.summaries[0], counts.summaries[0], np.nan)
+    return np.concatenate([numbers.ravel(), _angle(counts)[shares]]), np.array(owner)
+
+
+def _angle(counts: Counts) -> np.ndarray:
+    """Shares of rows, transformed so that their variance does not depend on the share."""
+    return np.arcsin(np.sqrt(counts.ones / counts.n_rows))
+
+
+def split_blocks(labels: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Return the index of the block of each row, and the blocks that fit the scorer."""
+    names, index = np.unique(labels, return_inverse=True)
+    if len(names) < _LEAST_BLOCKS:
+        raise InvalidInputError(
+            f"blocks has {len(names)} different labels; a reference of at least {_LEAST_BLOCKS} "
+            "blocks is needed"
+        )
+    return index, rng.permutation(len(names))[: max(1, len(names) // 4)]
+
+
+def _complete(rows: Rows) -> np.ndarray:
+    """Numbers (k, d) of the rows without missing values."""
+    return rows.numbers[~np.isnan(rows.numbers).any(axis=1)]
+
+
+def _mean_table(metric: Metric, samples: list[np.ndarray]) -> RegionTable:
+    tables: list[Any] = [metric.table(Table(points, None)) for points in samples if len(points)]
+    values = np.mean([table.values for table in tables], axis=0, dtype=np.float64)
+    return replace(tables[0], values=values.astype(tables[0].values.dtype))

@@ -1,0 +1,229 @@
+"""Batches in the columns of the reference: matched by name first, then checked for their kinds."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from isodepth.chunked.passes import Preparation
+from isodepth.chunked.reading import load_rows
+from isodepth.chunked.scan import as_source
+from isodepth.data.arrays import column_labels
+from isodepth.data.frames import Table
+from isodepth.data.kinds import ColumnKind, category_texts, split_columns
+from isodepth.data.matching import differing, in_order, labels_of
+from isodepth.data.missing import _with_nan
+from isodepth.data.validation import (
+    OMIT_HINT,
+    check_finite,
+    check_same_width,
+    is_chunked,
+    read_points,
+)
+from isodepth.errors import InvalidInputError
+from isodepth.monitor.functions import Rows
+
+_CHUNK_ROWS = 1 << 15
+_BATCH_HINT = "; fit the monitor with nan_policy='omit' to count missing values as a change"
+
+
+class BatchRows(NamedTuple):
+    """A part of a batch.
+
+    Attributes
+    ----------
+    rows : Rows
+        Codes are indices among the categories of the whole reference.
+    unseen : Counter of (int, str)
+        Rows with each value that the reference does not have, by the index of the category column.
+    """
+
+    rows: Rows
+    unseen: Counter[tuple[int, str]]
+
+
+@dataclass(frozen=True)
+class BatchReader:
+    """Columns of the reference.
+
+    Attributes
+    ----------
+    width : int
+        Number of numeric columns.
+    columns : tuple of str or None
+        Their names, None for plain arrays.
+    nan_policy : {"raise", "omit"}
+    categories : dict of tuples of str
+        Values of each category column in the reference.
+    kinds : tuple of ColumnKind
+        Every column of a reference that was a data frame.
+    """
+
+    width: int
+    columns: tuple[str, ...] | None
+    nan_policy: str
+    categories: dict[str, tuple[str, ...]]
+    kinds: tuple[ColumnKind, ...] = ()
+
+    @classmethod
+    def of_reference(
+        cls, reference: Any, nan_policy: str, kinds: Any, memory_mb: float, seed: int | None
+    ) -> tuple[BatchReader, Rows]:
+        """Return the reader and the rows of the reference.
+
+        Of a source that does not fit into `memory_mb`, rows are drawn with `seed`.
+        """
+        name = "the reference"
+        if is_chunked(reference):
+            split_columns([reference], [name], kinds)  # refuses kinds
+            reference = load_rows(reference, "reference", "float64", nan_policy, memory_mb, seed)
+        mixed = split_columns([reference], [name], kinds)
+        texts = {} if mixed is None else {c: own[0] for c, own in mixed.categories.items()}
+        numbers = reference if mixed is None else mixed.numeric[0]
+        points, columns = _read_numbers(numbers, name, nan_policy, OMIT_HINT, texts)
+        found = () if mixed is None else mixed.columns
+        if texts:
+            columns = tuple(each.column for each in found if each.use == "numbers")
+        values = {c: tuple(sorted({v for v in own if v is not None})) for c, own in texts.items()}
+        reader = cls(points.shape[1], columns, nan_policy, values, found)
+        return reader, reader._rows(points, texts, name).rows
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of all columns, categories last."""
+        return (*(self.columns or column_labels(self.width)), *self.categories)
+
+    def read(self, batch: Any) -> Iterator[BatchRows]:
+        """Iterate over the rows of a batch, in chunks if it is a source."""
+        name = "the batch"
+        if is_chunked(batch) and not self.categories:
+            yield from self._read_source(batch)
+            return
+        batch = self._matched(batch, name)
+        uses = {"shares": "category", "left out": "omit"}
+        given = {each.column: uses.get(each.use, each.given) for each in self.kinds}
+        given = {column: given[column] for column in given if given[column] is not None}
+        given = {column: kind for column, kind in given.items() if column in self.names}
+        natural = [each.column for each in self.kinds if each.use == "shares" and not each.given]
+        mixed = split_columns([batch], [name], {c: k for c, k in given.items() if c not in natural})
+        texts: dict[str, list[str | None]] = {}
+        numbers = batch
+        if mixed is not None:
+            self._check_kinds(mixed.columns, mixed.categories, batch, name)
+            if natural:
+                mixed = split_columns([batch], [name], given)
+                assert mixed is not None
+            texts = {column: mixed.categories[column][0] for column in self.categories}
+            numbers = mixed.numeric[0]
+        if numbers is not None:
+            numbers = in_order(numbers, self.columns, name, "the reference")
+        points, _ = _read_numbers(numbers, name, self.nan_policy, _BATCH_HINT, texts)
+        check_same_width(self.width, points.shape[1], "the reference", name)
+        yield self._rows(points, texts, name)
+
+    def _matched(self, batch: Any, name: str) -> Any:
+        """Select the columns of the reference by name; other columns are ignored."""
+        labels = labels_of(batch)
+        if self.categories and labels is None:
+            raise InvalidInputError(
+                f"the reference has the columns {', '.join(self.names)}, some of them categories, "
+                f"and {name} is not a data frame but {type(batch).__name__}; give a data frame"
+            )
+        if self.columns is None or labels is None or len(set(labels)) < len(labels):
+            return batch
+        if not set(self.names) <= set(labels):
+            if len(labels) == self.width and not self.categories:
+                return in_order(batch, self.columns, name, "the reference")
+            raise differing(self.names, tuple(c for c in labels if c in self.names) or labels,
+                            "the reference", name)  # fmt: skip
+        if len(labels) == len(self.names):
+            return batch
+        if isinstance(batch, Table):
+            at = [labels.index(column) for column in self.names]
+            return Table(batch.points[:, at], self.names)
+        import narwhals as nw
+
+        frame = nw.from_native(batch, eager_only=True)
+        own = {str(label): label for label in frame.columns}
+        return frame.select([frame.get_column(own[column]) for column in self.names]).to_native()
+
+    def _check_kinds(self, found: Any, categories: Any, batch: Any, name: str) -> None:
+        """Refuse columns of another kind than in the reference, unless all values are missing."""
+        expected = {each.column: each.use for each in self.kinds}
+        for each in found:
+            wanted = expected.get(each.column, each.use)
+            if each.use == wanted or (wanted == "left out") or each.column not in self.names:
+                continue
+            if wanted == "shares" and each.use == "left out" and each.kind == "identifier":
+                continue  # categories with many new values
+            if _all_missing(batch, each.column):
+                continue
+            words = {"numbers": "numbers", "shares": "categories"}
+            raise InvalidInputError(
+                f"column {each.column!r} holds {words[wanted]} in the reference and "
+                f"{words.get(each.use, each.note or each.kind)} in {name}; convert it, or remove "
+                "the column and fit a new monitor. The batch was not counted"
+            )
+
+    def _read_source(self, batch: Any) -> Iterator[BatchRows]:
+        source = as_source(batch)
+        if source.weighted:
+            raise InvalidInputError("a monitor counts rows; scan the batch without weights")
+        if self.columns is not None and source.columns is not None:
+            if not set(self.columns) <= set(source.columns):
+                raise differing(self.columns, source.columns, "the reference", "the batch")
+            parts = tuple(replace(part, labels=self.columns) for part in source.parts)
+            source = replace(source, parts=parts, columns=self.columns, n_features=self.width)
+        check_same_width(self.width, source.n_features, "the reference", "the batch")
+        how = Preparation.of(source, {"dtype": "float64", "nan_policy": self.nan_policy})
+        count = 0
+        for chunk in source.chunks(_CHUNK_ROWS):
+            points = how.split(chunk)[0]
+            count += len(points)
+            if len(points):
+                yield self._rows(points, {}, "the batch")
+        if not count:
+            raise InvalidInputError(f"the batch ({source.label}) has no row; it needs at least one")
+
+    def _rows(self, points: np.ndarray, texts: dict[str, list[str | None]], name: str) -> BatchRows:
+        codes = np.empty((len(points), len(self.categories)), np.int64)
+        unseen: Counter[tuple[int, str]] = Counter()
+        for c, (column, known) in enumerate(self.categories.items()):
+            values = texts[column]
+            if self.nan_policy == "raise" and None in values:
+                category_texts(values, column, name, "raise")
+            places: dict[str | None, int] = {value: place for place, value in enumerate(known)}
+            places[None] = -1
+            codes[:, c] = [places.get(value, len(known)) for value in values]
+            if len(values) and codes[:, c].max() == len(known):
+                unseen.update((c, str(value)) for value in values if value not in places)
+        return BatchRows(Rows(points, codes), unseen)
+
+
+def _read_numbers(
+    numbers: Any, name: str, nan_policy: str, hint: str, texts: dict[str, Any]
+) -> tuple[np.ndarray, tuple[str, ...] | None]:
+    """Numeric columns (m, d) as float64, and their names."""
+    if numbers is None:
+        if not texts:
+            raise InvalidInputError(
+                f"{name} has neither numeric columns nor categories; select other columns"
+            )
+        return np.empty((len(next(iter(texts.values()))), 0)), ()
+    points, columns = read_points(_with_nan(numbers), name, "float64")
+    omit = nan_policy == "omit"
+    check_finite(points, name, False, columns, "" if omit else hint, allow_nan=omit)
+    return points, columns
+
+
+def _all_missing(batch: Any, column: str) -> bool:
+    import narwhals as nw
+
+    frame = nw.from_native(batch, eager_only=True)
+    own = {str(label): label for label in frame.columns}
+    series = frame.get_column(own[column])
+    return bool(series.is_null().all()) or bool(len(series.drop_nulls()) == 0)

@@ -1,0 +1,141 @@
+"""Blocks: the martingale of ranks as defined, scores of whole blocks, extreme batches."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from twins import naive_alarms as naive
+
+from isodepth import InvalidInputError, InvalidOptionError, Monitor
+from isodepth.monitor import blocks as module
+from isodepth.monitor.blocks import N_BETS, RankEvidence, conformal_pvalue, log_bets
+
+P_VALUES = st.floats(1e-12, 1.0)
+#: Sums of a few dozen positive terms, each the product of a few dozen factors.
+ROUNDING = 1e-12
+BETS = tuple(zip(module._SHARES.tolist(), module._STAKES.tolist(), strict=True))
+
+
+@settings(deadline=None)
+@given(st.lists(P_VALUES, min_size=1, max_size=7), st.integers(1, 4), st.booleans())
+def test_the_recursion_is_the_sum_over_starts(
+    pvalues: list[float], patience: int, restarting: bool
+) -> None:
+    evidence = RankEvidence(restarting, patience)
+    for count, p in enumerate(pvalues, 1):
+        found = evidence.step(p)
+        powers = module._POWERS.tolist()
+        expected = naive.evidence(pvalues[:count], BETS, powers, patience, restarting)
+        assert found == pytest.approx(naive.log(expected), abs=ROUNDING)
+
+
+@settings(deadline=None)
+@given(st.lists(st.integers(0, 4), max_size=12), st.integers(0, 4), st.floats(1e-9, 1.0))
+def test_pvalues_are_smoothed_ranks(earlier: list[int], score: int, uniform: float) -> None:
+    found = conformal_pvalue(float(score), np.array(earlier, dtype=float), uniform)
+    assert found == pytest.approx(naive.rank_pvalue(score, earlier, uniform), rel=1e-15)
+
+
+def test_every_bet_is_fair_and_never_increases() -> None:
+    # Midpoints between all jumps and many more: step functions are integrated without error.
+    edges = np.unique(np.concatenate([np.linspace(0, 1, 20_001), module._SHARES]))
+    middles, widths = (edges[1:] + edges[:-1]) / 2, np.diff(edges)
+    values = np.exp([log_bets(float(p)) for p in middles])
+    n_steps = len(BETS)
+    assert widths @ values[:, :n_steps] == pytest.approx(np.ones(n_steps), abs=1e-12)
+    assert (np.diff(values, axis=0) <= 0).all()
+    # The powers e p^(e - 1) are the derivatives of p^e.
+    for j, power in enumerate(module._POWERS):
+        slope = ((0.3 + 1e-6) ** power - (0.3 - 1e-6) ** power) / 2e-6
+        assert math.exp(log_bets(0.3)[n_steps + j]) == pytest.approx(slope, rel=1e-8)
+    assert values.shape[1] == N_BETS
+
+
+def test_nothing_overflows_or_vanishes() -> None:
+    for p, restarting in itertools.product((1e-300, 1.0), (False, True)):
+        evidence = RankEvidence(restarting, patience=2)
+        for _ in range(3000):
+            evidence.step(p)
+        assert math.isfinite(evidence.log_evidence)
+        assert (evidence.log_evidence >= math.log(20)) == (p < 1)
+
+
+@pytest.mark.parametrize("patience", [2, 3, 4])
+@pytest.mark.parametrize("restarting", [False, True])
+def test_fewer_corrupt_batches_than_patience(restarting: bool, patience: int) -> None:
+    evidence = RankEvidence(restarting, patience)
+    for p in [1e-300] * (patience - 1) + [0.7] * 15:
+        assert evidence.step(p) < math.log(20)
+    for _ in range(20):
+        evidence.step(1e-300)
+    assert evidence.log_evidence >= math.log(20)
+    evidence.restart()
+    assert evidence.count == 0
+    assert evidence.log_evidence == (-math.inf if restarting else 0.0)
+
+
+# -- monitors -------------------------------------------------------------------------------------
+
+
+def days(count: int, rng: np.random.Generator, rows: int = 60) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of days with a common level each, and the day of every row."""
+    day = np.repeat(np.arange(count), rows)
+    return rng.normal(size=(count * rows, 2)) + rng.normal(size=(count, 1))[day], day
+
+
+def test_days_that_differ_from_each_other_are_no_change() -> None:
+    rng = np.random.default_rng(8)
+    reference, day = days(60, rng)
+    monitor = Monitor(reference, blocks=day, random_state=0)
+    verdicts = [monitor.check(days(1, rng)[0]) for _ in range(30)]
+    assert not any(verdict.alarm or verdict.extreme for verdict in verdicts)
+    assert all(verdict.exact and verdict.score is not None for verdict in verdicts)
+    changed = [monitor.check(days(1, rng)[0] * [1.0, 4.0]) for _ in range(12)]
+    assert changed[-1].alarm
+    assert changed[-1].window == 42
+
+
+def test_extreme_batches_are_named_at_once() -> None:
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(9)
+    rows, day = days(40, rng)
+    frame = pd.DataFrame(rows, columns=["a", "b"]).assign(k=rng.choice(["x", "y"], len(rows)))
+    monitor = Monitor(frame, blocks=day, random_state=0)
+    quiet = pd.DataFrame(days(1, rng)[0], columns=["a", "b"]).assign(k=rng.choice(["x", "y"], 60))
+    assert not monitor.check(quiet).extreme
+    # One new value is rare, not extreme; all rows with a new value are.
+    rare = quiet.assign(k=["new", *quiet["k"][1:]])
+    assert not monitor.check(rare).extreme
+    verdict = monitor.check(quiet.assign(k="new"))
+    assert verdict.extreme
+    assert not verdict.alarm
+    assert str(verdict).splitlines()[0].startswith("batch 3: EXTREME")
+    assert verdict.changes[0].columns == ("k",)
+    assert (verdict.changes[0].value, verdict.changes[0].after) == ("new", 1.0)
+    far = monitor.check(quiet.assign(a=quiet["a"] + 100))
+    assert far.extreme
+    assert far.changes[0].columns == ("a",)
+
+
+def test_sizes_and_options_of_blocks() -> None:
+    rng = np.random.default_rng(10)
+    reference, day = days(12, rng)
+    monitor = Monitor(reference, blocks=day, random_state=0)
+    for size in (59, 67):
+        with pytest.raises(InvalidInputError, match="60 to 60"):
+            monitor.check(rng.normal(size=(size, 2)))
+    assert not monitor.check(rng.normal(size=(66, 2))).exact
+    with pytest.raises(InvalidOptionError, match=r"tolerance .* blocks"):
+        Monitor(reference, blocks=day, tolerance=0.1)
+    with pytest.raises(InvalidInputError, match="at least 4"):
+        Monitor(reference, blocks=day // 6)
+    missing = Monitor(reference, blocks=day, nan_policy="omit", random_state=0)
+    gone = missing.check(np.column_stack([rng.normal(size=60), np.full(60, np.nan)]))
+    assert gone.extreme
+    assert gone.score is None
+    assert str(gone.changes[0]).startswith("column 1: missing 0% -> 100%")

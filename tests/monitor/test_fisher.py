@@ -1,0 +1,88 @@
+"""Fisher's exact test: exact fractions, deep tails, and the maximum over contaminated counts."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import hypergeom
+
+from isodepth.monitor.fisher import log_pvalues, tolerant_log_pvalues
+
+#: Relative error of a p-value, which is the absolute error of its logarithm.
+ERROR = 1e-10
+
+
+def exact_log(a: int, n: int, b: int, m: int) -> float:
+    """Logarithm of twice the smaller tail, from binomial coefficients."""
+    ones, total = a + b, n + m
+    low, high = max(0, ones - n), min(m, ones)
+
+    weight = math.comb(ones, low) * math.comb(total - ones, m - low)
+    lower = upper = 0
+    for x in range(low, high + 1):
+        lower += weight * (x <= b)
+        upper += weight * (x >= b)
+        weight = weight * (ones - x) * (m - x) // ((x + 1) * (total - ones - m + x + 1))
+    tails = lower, upper
+    value = min(Fraction(1), Fraction(2 * min(tails), math.comb(total, m)))
+    # Logarithms of integers of any size.
+    return _log(value.numerator) - _log(value.denominator)
+
+
+def _log(number: int) -> float:
+    shift = max(0, number.bit_length() - 1000)
+    return math.log(number >> shift) + shift * math.log(2)
+
+
+def one(a: int, n: int, b: int, m: int, **options: float) -> float:
+    return float(log_pvalues(np.array([a]), n, np.array([b]), m, **options)[0])
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.integers(1, 300), st.integers(1, 200), st.data())
+def test_fractions(n: int, m: int, data: st.DataObject) -> None:
+    a, b = data.draw(st.integers(0, n)), data.draw(st.integers(0, m))
+    expected = exact_log(a, n, b, m)
+    assert one(a, n, b, m) == pytest.approx(expected, abs=ERROR)
+    capped = one(a, n, b, m, cap=0.02)
+    assert capped in (0.0, pytest.approx(expected, abs=ERROR))
+    assert capped == 0.0 or expected < math.log(0.02)
+
+
+@pytest.mark.parametrize(
+    ("a", "n", "b", "m"),
+    [(1000, 2000, 1190, 1200), (5, 4000, 350, 900), (3900, 4000, 430, 900), (0, 3000, 170, 400)],
+)
+def test_tails_down_to_1e_300(a: int, n: int, b: int, m: int) -> None:
+    expected = exact_log(a, n, b, m)
+    assert -700 < expected < -100 * math.log(10)
+    assert one(a, n, b, m) == pytest.approx(expected, abs=ERROR)
+    assert one(a, n, b, m, cap=1e-3) == pytest.approx(expected, abs=ERROR)
+
+
+def test_many_at_once_with_large_counts() -> None:
+    rng = np.random.default_rng(1)
+    n, m = 700_000, 20_000
+    share = rng.uniform(0.001, 0.999, 200)
+    a, b = rng.binomial(n, share), rng.binomial(m, np.clip(share + rng.normal(0, 0.01, 200), 0, 1))
+    found = log_pvalues(a, n, b, m)
+    rv = hypergeom(n + m, a + b, m)
+    tails = np.minimum(rv.logsf(b - 1), rv.logcdf(b)) + math.log(2)
+    # SciPy's own logarithms of factorials of 720,000 are right to about 1e-9.
+    assert found == pytest.approx(np.minimum(tails, 0.0), abs=1e-6)
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.integers(1, 60), st.integers(2, 50), st.data())
+def test_a_tolerance_takes_the_maximum_over_all_counts(n: int, m: int, data: st.DataObject) -> None:
+    a, b = data.draw(st.integers(0, n)), data.draw(st.integers(0, m))
+    dirty = data.draw(st.integers(0, m // 2))
+    counts = range(max(0, b - dirty), min(b, m - dirty) + 1)
+    expected = max(exact_log(a, n, x, m - dirty) for x in counts)
+    found = tolerant_log_pvalues(np.array([a]), n, np.array([b]), m, dirty)[0]
+    assert found == pytest.approx(expected, abs=ERROR)

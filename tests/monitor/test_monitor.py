@@ -1,0 +1,355 @@
+"""The monitor: guarantees, alarms in the first batch, named columns, labels, threads, input."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+import warnings
+from multiprocessing.pool import ThreadPool
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from isodepth import (
+    BusyFileError,
+    DependenceWarning,
+    InvalidInputError,
+    InvalidOptionError,
+    Monitor,
+    Verdict,
+    scan,
+)
+from isodepth.data.frames import Table
+from isodepth.monitor.state import HISTORY
+
+pd = pytest.importorskip("pandas")
+
+REFERENCE = np.random.default_rng(50).normal(size=(3000, 3))
+
+
+def batches(count: int, rows: int = 60, seed: int = 51, shift: float = 0.0) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(count, rows, 3)) + shift * np.eye(3)[1]
+
+
+def fresh(**options: Any) -> Monitor:
+    return Monitor(REFERENCE, **{"random_state": 0, **options})
+
+
+def mixed(n: int, rng: np.random.Generator) -> Any:
+    """A table of numbers, a whole number, a category, a boolean and missing values."""
+    frame = pd.DataFrame(
+        {
+            "length": rng.normal(size=n),
+            "price": rng.lognormal(size=n),
+            "count": rng.poisson(2.0, n),
+            "kind": rng.choice(["a", "b", "c"], n, p=[0.6, 0.3, 0.1]),
+            "flag": rng.random(n) < 0.2,
+        }
+    )
+    frame.loc[rng.random(n) < 0.05, "price"] = np.nan
+    return frame
+
+
+# -- alarms ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"tolerance": 0.05}, {"patience": 2}, {"arl": 300}, {"alpha": 0.001}], ids=str
+)
+def test_an_alarm_after_a_change_and_not_before(options: dict[str, Any]) -> None:
+    monitor = fresh(**options)
+    assert not any(monitor.check(batch).alarm for batch in batches(40))
+    assert not monitor.alarm
+    changed = [monitor.check(batch) for batch in batches(4, seed=52, shift=2.0)]
+    assert any(verdict.alarm for verdict in changed)
+    # One batch alone is never enough for patience 2.
+    assert changed[0].alarm is (options != {"patience": 2})
+    assert changed[1].alarm or options == {"arl": 300}
+    first = next(verdict for verdict in changed if verdict.alarm)
+    assert first.changes[0].columns == ("column 1",)
+    assert first.changes[0].kind == "location"
+    assert first.window_pvalue <= first.threshold
+    assert (monitor.check(batches(1)[0]).alarm) is ("arl" not in options)
+    monitor.reset()
+    assert not monitor.alarm
+    assert not monitor.check(batches(1, seed=53)[0]).alarm
+
+
+def test_five_percent_of_the_worst_rows_are_tolerated() -> None:
+    """Rows far out, rows in the center, and rows that all lie in one quadrant."""
+    for seed, bad in enumerate(([9.0, 9.0, 9.0], [0.0, 0.0, 0.0], [1.0, -1.0, 1.0])):
+        tolerant, strict = fresh(tolerance=0.05), fresh()
+        found = []
+        for batch in batches(30, rows=200, seed=60 + seed):
+            batch[:10] = bad
+            found.append([monitor.check(batch).alarm for monitor in (tolerant, strict)])
+        assert not any(alarm for alarm, _ in found)
+        assert any(alarm for _, alarm in found) or seed > 0
+
+
+def test_an_unseen_category_and_a_shift_ring_in_the_first_batch() -> None:
+    rng = np.random.default_rng(54)
+    reference = mixed(4000, rng)
+    monitor = Monitor(reference, nan_policy="omit", random_state=0)
+    for _ in range(20):
+        assert not monitor.check(mixed(150, rng)).alarm
+    cases = {
+        "kind": (lambda f: f.assign(kind="new"), "shares"),
+        "length": (lambda f: f.assign(length=f["length"] + 1.0), "location"),
+        "price": (lambda f: f.assign(price=f["price"].mask(rng.random(150) < 0.4)), "missing"),
+        "flag": (lambda f: f.assign(flag=True), "shares"),
+        "count": (lambda f: f.assign(count=f["count"] + 2), "location"),
+    }
+    for column, (change, kind) in cases.items():
+        verdict = copy.deepcopy(monitor).check(change(mixed(150, rng)))
+        assert verdict.alarm, column
+        assert verdict.changes[0].columns == (column,)
+        assert verdict.changes[0].kind == kind
+        assert verdict.changes[0].pvalue < 1e-6
+        assert len(verdict.changes) == 1
+    verdict = copy.deepcopy(monitor).check(mixed(150, rng).assign(kind="new"))
+    assert str(verdict.changes[0]).startswith("kind = new: 0% -> 100%")
+    assert verdict.suspicious == 150
+
+
+def test_scale_and_correlation_are_named() -> None:
+    rng = np.random.default_rng(55)
+    monitor = fresh()
+    wide = rng.normal(size=(400, 3)) * [1.0, 1.0, 2.0]
+    change = copy.deepcopy(monitor).check(wide).changes[0]
+    assert (change.kind, change.columns) == ("spread", ("column 2",))
+    assert change.after / change.before == pytest.approx(2.0, rel=0.2)
+    both = rng.normal(size=(400, 3))
+    both[:, 2] = 0.8 * both[:, 0] + 0.6 * both[:, 2]
+    verdict = monitor.check(both)
+    assert verdict.alarm
+    change = verdict.changes[0]
+    assert (change.kind, change.columns) == ("dependence", ("column 0", "column 2"))
+    assert change.after == pytest.approx(0.8, abs=0.15)
+
+
+def test_batches_of_any_size_add_up() -> None:
+    """Single rows raise the alarm as soon as their number allows it."""
+    monitor = fresh()
+    rows = batches(1, rows=200, seed=56, shift=3.0)[0]
+    verdicts = [monitor.check(row[None]) for row in rows]
+    first = next(verdict.batch for verdict in verdicts if verdict.alarm)
+    assert 3 < first < 40
+    sizes = fresh()
+    rng = np.random.default_rng(57)
+    for size in (1, 2000, 7, 300, 1, 50):
+        assert not sizes.check(rng.normal(size=(size, 3))).alarm
+
+
+def test_false_alarms_are_rarer_than_alpha() -> None:
+    """Discrete and heavy-tailed rows, small references: 60 streams of 30 batches, alpha 20%."""
+    alarms = 0
+    for seed in range(60):
+        rng = np.random.default_rng([58, seed])
+        rows = np.column_stack([rng.poisson(1.0, 1500), rng.standard_cauchy(1500)])
+        monitor = Monitor(rows[:300], alpha=0.2, random_state=seed)
+        alarms += any(monitor.check(batch).alarm for batch in np.split(rows[300:], 30))
+    # Three standard errors above 20%.
+    assert alarms <= 60 * 0.2 + 3 * np.sqrt(60 * 0.2 * 0.8)
+
+
+def test_groups_have_references_of_their_own() -> None:
+    rng = np.random.default_rng(59)
+    site = np.arange(3000) % 2
+    monitor = Monitor(REFERENCE + 5.0 * site[:, None], groups=site, random_state=0)
+    for number in range(10):
+        verdict = monitor.check(rng.normal(size=(50, 3)) + 5.0 * (number % 2), group=number % 2)
+        assert not verdict.alarm
+        assert verdict.group == str(number % 2)
+    assert monitor.check(rng.normal(size=(50, 3)), group=1).alarm
+    with pytest.raises(InvalidInputError, match="group must be one of '0', '1'"):
+        monitor.check(REFERENCE[:5])
+    with pytest.raises(InvalidInputError, match="no groups"):
+        fresh().check(REFERENCE[:5], group="a")
+    with pytest.raises(InvalidInputError, match="blocks must hold one label"):
+        Monitor(REFERENCE, blocks=site[:5])
+
+
+# -- memory ---------------------------------------------------------------------------------------
+
+
+def test_memory_does_not_grow_with_the_stream(tmp_path: Path) -> None:
+    monitor, rows = fresh(), batches(1, rows=1)[0]
+    sizes = {}
+    for number in range(1, 2 * HISTORY + 1):
+        monitor.check(rows)
+        if number in (HISTORY, 2 * HISTORY):
+            monitor.save(tmp_path / "m.npz")
+            sizes[number] = (tmp_path / "m.npz").stat().st_size
+    blocks = monitor._state.groups[None].sums.blocks
+    assert len(blocks) <= (2 * HISTORY).bit_length()
+    assert len(monitor.verdicts) == HISTORY
+    assert monitor.n_batches == 2 * HISTORY
+    one_more = 8 * monitor.n_functions + 1000
+    assert sizes[2 * HISTORY] < sizes[HISTORY] + one_more + 10_000
+
+
+# -- labels, threads, copies ----------------------------------------------------------------------
+
+
+def test_a_batch_that_comes_again_with_its_label_is_counted_once(tmp_path: Path) -> None:
+    monitor, (first, second) = fresh(path=tmp_path / "m.npz"), batches(2)
+    verdict = monitor.check(first, label="2024-01-07")
+    assert "batch 1 (2024-01-07)" in str(verdict)
+    monitor.check(second, label=np.datetime64("2024-01-14"))
+    monitor.check(second)
+    for again in (monitor, Monitor.load(tmp_path / "m.npz", autosave=True)):
+        assert again.check(first, label="2024-01-07") == verdict
+        with pytest.raises(InvalidInputError, match="label '2024-01-07'"):
+            again.check(second, label="2024-01-07")
+        assert [v.label for v in again.verdicts] == ["2024-01-07", "2024-01-14", None]
+    for odd in ("", "x" * 201, "a\nb"):
+        with pytest.raises(InvalidInputError, match="label must have"):
+            monitor.check(first, label=odd)
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_threads_lose_no_batch(tmp_path: Path, kept: bool) -> None:
+    monitor = fresh(path=tmp_path / "m.npz") if kept else fresh()
+    with ThreadPool(8) as pool:
+        found = pool.map(monitor.check, batches(30))
+    assert sorted(verdict.batch for verdict in found) == list(range(1, 31))
+    assert sorted(found, key=lambda verdict: verdict.batch) == monitor.verdicts
+
+
+def test_copies_are_independent(tmp_path: Path) -> None:
+    monitor = fresh(path=tmp_path / "m.npz")
+    monitor.check(batches(1)[0])
+    other = copy.copy(monitor)
+    alone = pickle.loads(pickle.dumps(fresh()))
+    assert alone.check(batches(1)[0]) == monitor.verdicts[0]
+    monitor.check(batches(1)[0])
+    with pytest.raises(BusyFileError):
+        other.check(batches(1)[0])
+
+
+def test_results_can_be_read_by_programs() -> None:
+    monitor = fresh()
+    verdict = monitor.check(batches(1, shift=2.0)[0])
+    assert Verdict.from_json(verdict.to_json()) == verdict
+    fields = json.loads(json.dumps(monitor.to_dict()))
+    assert fields["verdicts"] == [verdict.to_dict()]
+    assert fields["policy"] == {"alpha": 0.01, "arl": None, "tolerance": 0.0, "patience": 1}
+    assert monitor._rows()["change"][0].startswith("column 1: median")
+    assert verdict._rows()["columns"] == [c.columns[0] for c in verdict.changes]
+    assert "1 batch checked, alarm since batch 1" in repr(monitor)
+    assert monitor.n_functions == len(monitor._state.groups[None].functions)
+
+
+# -- columns and kinds ----------------------------------------------------------------------------
+
+
+def test_columns_are_matched_by_name_and_others_ignored() -> None:
+    rng = np.random.default_rng(70)
+    monitor = Monitor(mixed(1000, rng), nan_policy="omit", random_state=0)
+    batch = mixed(80, rng)
+    expected = copy.deepcopy(monitor).check(batch)
+    turned = batch[batch.columns[::-1]].assign(extra="text", more=1.0)
+    assert copy.deepcopy(monitor).check(turned) == expected
+    with pytest.raises(InvalidInputError, match="'kind' is only in the reference"):
+        monitor.check(batch.drop(columns="kind"))
+    numeric = Monitor(pd.DataFrame(REFERENCE, columns=["a", "b", "c"]), random_state=0)
+    rows = batches(1)[0]
+    expected = copy.deepcopy(numeric).check(rows)
+    frame = pd.DataFrame(rows[:, [2, 0, 1]], columns=["c", "a", "b"]).assign(text="x")
+    assert copy.deepcopy(numeric).check(frame) == expected
+    table = Table(np.column_stack([rows, rows[:, 0]]), ("a", "b", "c", "d"))
+    assert copy.deepcopy(numeric).check(table) == expected
+    assert numeric.n_batches == monitor.n_batches == 0
+
+
+def test_a_batch_of_another_kind_is_refused_and_not_counted() -> None:
+    """A number that arrives as text, a category that arrives as a number."""
+    rng = np.random.default_rng(71)
+    monitor = Monitor(mixed(1000, rng)[["length", "kind"]], random_state=0)
+    batch = mixed(60, rng)[["length", "kind"]]
+    words = batch.assign(length=rng.choice(["low", "high"], 60))
+    for odd, column in ((words, "length"), (batch.assign(kind=1.5), "kind")):
+        with pytest.raises(InvalidInputError, match=f"'{column}'.*not counted"):
+            monitor.check(odd)
+    assert monitor.n_batches == 0
+    monitor.check(batch)
+    with pytest.raises(InvalidInputError, match="not a data frame"):
+        monitor.check(REFERENCE[:, :2])
+
+
+def test_missing_values_are_refused_or_counted() -> None:
+    rows = batches(1)[0]
+    rows[:30, 2] = np.nan
+    with pytest.raises(InvalidInputError, match="fit the monitor with nan_policy='omit'"):
+        fresh().check(rows)
+    verdict = fresh(nan_policy="omit").check(rows)
+    assert verdict.alarm
+    assert [str(c).split(" (")[0] for c in verdict.changes] == ["column 2: missing 0% -> 50%"]
+    with pytest.raises(InvalidInputError, match="infinite"):
+        fresh(nan_policy="omit").check(np.full((5, 3), np.inf))
+    whole = rows.copy()
+    whole[:, 2] = np.nan
+    assert fresh(nan_policy="omit").check(whole).alarm
+
+
+@pytest.mark.parametrize("missing", [False, True])
+def test_sources_are_counted_in_chunks(missing: bool) -> None:
+    rows = np.concatenate(batches(4, rows=300))
+    if missing:
+        rows[::7, 1] = np.nan
+    options = {"nan_policy": "omit" if missing else "raise"}
+    expected = fresh(**options).check(rows)
+    found = fresh(**options).check(scan(rows, chunk_rows=100))
+    assert found.pvalue == expected.pvalue
+    assert found.n_rows == 1200
+    of_source = Monitor(scan(REFERENCE, chunk_rows=500), random_state=0)
+    assert of_source.check(batches(1)[0]) == fresh().check(batches(1)[0])
+    columns = Table(np.column_stack([rows, rows[:, :1]]), ("a", "b", "c", "d"))
+    named = Monitor(Table(REFERENCE, ("b", "c", "a")), random_state=0, **options)
+    direct = copy.deepcopy(named).check(columns)
+    assert named.check(scan(columns)).pvalue == direct.pvalue
+
+
+def test_extreme_numbers_and_constants() -> None:
+    rng = np.random.default_rng(72)
+    rows = np.column_stack([np.ones(500), 1e-300 * rng.random(500), 1e200 * rng.random(500)])
+    monitor = Monitor(rows, random_state=0)
+    assert not monitor.check(rows[:40]).alarm
+    verdict = monitor.check(rows[:40] + [1.0, 0.0, 0.0])
+    assert verdict.alarm
+    assert verdict.changes[0].columns == ("column 0",)
+    with pytest.raises(InvalidInputError, match="at least 20"):
+        Monitor(rows[:19])
+
+
+# -- dependence of rows ---------------------------------------------------------------------------
+
+
+def test_dependent_rows_of_a_reference_warn() -> None:
+    rng = np.random.default_rng(73)
+    day = np.repeat(np.arange(60), 50)
+    rows = rng.normal(size=(3000, 2))
+    rows[:, 1] += rng.normal(size=60)[day]
+    with pytest.warns(DependenceWarning, match=r"times the variance .*column 1.*blocks"):
+        Monitor(rows, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DependenceWarning)
+        Monitor(rows, blocks=day, random_state=0)
+        for seed in range(40):
+            Monitor(rng.permutation(rows), random_state=seed)
+
+
+def test_settings_are_checked() -> None:
+    for options, name in (
+        ({"overwrite": True}, "overwrite"),
+        ({"nan_policy": "drop"}, "nan_policy"),
+        ({"random_state": -1}, "random_state"),
+        ({"alpha": 2}, "alpha"),
+    ):
+        with pytest.raises(InvalidOptionError, match=name):
+            fresh(**options)

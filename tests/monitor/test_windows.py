@@ -1,0 +1,76 @@
+"""Windows and levels: sums by hand, levels that sum to alpha, restarts and patience."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from isodepth import InvalidOptionError
+from isodepth.monitor.functions import Counts
+from isodepth.monitor.windows import AlarmPolicy, DyadicSums, scale_weight, test_weight
+
+test_weight.__test__ = False  # type: ignore[attr-defined]  # pytest would collect it
+
+
+def counted(number: int) -> Counts:
+    return Counts(1, np.array([number]), np.zeros((3, 0)))
+
+
+def test_windows_are_the_last_batches_since_the_restart() -> None:
+    rng = np.random.default_rng(0)
+    sums, numbers, start = DyadicSums(), [], 0
+    for end in range(1, 200):
+        numbers.append(int(rng.integers(100)))
+        found = {2**scale: int(w.ones[0]) for scale, w in sums.add(counted(numbers[-1]))}
+        widths = [2**j for j in range(9) if end % max(1, 2**j // 2) == 0 and end - 2**j >= start]
+        assert found == {width: sum(numbers[-width:]) for width in widths}
+        if rng.random() < 0.05:
+            sums.restart()
+            start = end
+    assert len(sums.blocks) <= 8
+
+
+def test_the_weights_of_the_level_sum_to_at_most_one() -> None:
+    assert sum(map(scale_weight, range(10**5))) == pytest.approx(1 - 1 / (10**5 + 1))
+    last = 10**5
+    # The weights decrease and are convex, so that the rest is at most an integral from the middle.
+    rest = 0.47 / math.log(last + 1.5)
+    total = math.fsum(test_weight(k) for k in range(1, last + 1))
+    assert 0.99 < total + rest < 1
+
+
+def test_levels_of_a_stream_sum_to_alpha() -> None:
+    policy, n_groups = AlarmPolicy.checked(alpha=0.05, patience=2), 3
+    sums, total = DyadicSums(), 0.0
+    for end in range(1, 3000):
+        for scale, _ in sums.add(counted(1)):
+            total += policy.window_level(scale, end, n_groups)
+    assert 0.5 < total * n_groups / (2 * 0.05) < 1
+
+
+def test_arl_spends_half_a_level_per_batch() -> None:
+    policy = AlarmPolicy.checked(arl=500.0)
+    sums, total = DyadicSums(), 0.0
+    for end in range(1, 3000):
+        total += sum(policy.window_level(scale, end) for scale, _ in sums.add(counted(1)))
+        assert total <= end / (2 * 500.0)
+    assert total > 0.8 * end / 1000
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"alpha": 0}, "alpha"),
+        ({"alpha": 0.1, "arl": 100}, "alpha .* arl"),
+        ({"arl": 1}, "arl"),
+        ({"tolerance": 0.5}, "tolerance"),
+        ({"patience": 0}, "patience"),
+        ({"patience": 101}, "patience"),
+    ],
+)
+def test_bad_policies(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidOptionError, match=message):
+        AlarmPolicy.checked(**options)
