@@ -10,7 +10,7 @@ from text_extra import needs_encoder
 
 from isodepth.text import DepthScore
 
-CANDIDATES = ["The cat sat on the mat.", "Markets fell on Monday.", ""]
+CANDIDATES = ["The cat sat on the mat.", "Markets fell on Monday.", "Nothing else."]
 FIRST = ["A cat was sitting on the mat.", "The cake needs an hour.", "Something."]
 SECOND = ["There is a cat.", "", ""]
 
@@ -42,7 +42,7 @@ def test_warnings_go_to_stderr_once(folder: Path) -> None:
     Path("long").write_text(("word " * 600 + "\n") * 2)
     Path("short").write_text("word\nword\n")
     said = run("score", "-c", "long", "-r", "short").stderr
-    assert said.startswith("isodepth: warning: 1 of 2 text(s) have more than 512 tokens")
+    assert said.startswith("isodepth: warning: texts with more than 512 tokens: 1 of 2")
     assert said.count("\n") == 1
 
 

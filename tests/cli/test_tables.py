@@ -193,3 +193,27 @@ def test_missing_values(tmp_path: Path) -> None:
     assert (found["rows"], found["missing"]["left_out"]) == ([3, 3], [2, 0])
     left = [[1, 2], [5, 6], [7, 9]], [[1, 2], [3, 4], [0, 1]]
     assert found["distance"] == isodepth.distance(*left, depth="irw", random_state=0)
+
+
+def test_csv_and_parquet_give_the_same_answer(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    for name, mean in (("x", 1500), ("y", 3000)):
+        prices = [f"${value:,.2f}" for value in rng.normal(mean, 200, 40)]
+        frame = pd.DataFrame({"price": prices, "land": rng.choice(["NA", "DE", "US"], 40)})
+        frame.to_csv(tmp_path / f"{name}.csv", index=False)
+        frame.to_parquet(tmp_path / f"{name}.parquet")
+    answers = []
+    for endings in (("csv", "csv"), ("csv", "parquet"), ("parquet", "parquet")):
+        files = [tmp_path / f"{name}.{end}" for name, end in zip("xy", endings, strict=True)]
+        answers.append(run_json("test", *files, "--permutations", 19))
+        del answers[-1]["files"]
+    assert answers[0] == answers[1] == answers[2]
+    assert answers[0]["pvalue"] == 0.05
+    assert answers[0]["changes"][0]["columns"] == ["price"]
+    kinds = {each["column"]: each["note"] for each in answers[0]["kinds"]}
+    assert kinds["price"].startswith("read from strings such as '$")
+    assert "numbers: price (read from strings" in run("test", *files, "--permutations", 19).stdout
+    words = ("--missing", "NA", "--nan-policy", "omit", "--permutations", 19)
+    assert "'land' of X has" in refusal("test", *files, *words[:2], *words[4:])
+    shares = run_json("test", *files, *words)["shares"]
+    assert "NA" not in {each["value"] for each in shares}
