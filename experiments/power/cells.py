@@ -132,6 +132,8 @@ class Cell:
 
     @property
     def _shares(self) -> tuple[float, ...]:
+        if self.group == "held out":
+            return ()
         return (0.05, 0.1) if self.wider else (0.05,)
 
     def _draw(self, rng: np.random.Generator) -> laws.Pair:
@@ -143,6 +145,8 @@ class Cell:
             return laws.contaminated(self.kind, self.n, self.d, self.share, self.both, rng)
         if self.group == "masked":
             return laws.masked(self.kind, self.n, self.d, self.share, rng)
+        if self.group == "held out":
+            return laws.held_out(self.kind, self.n, self.d, rng)
         if self.kind == "null":
             x, y = rng.standard_normal((2, self.n, self.d))
             return x, y
@@ -231,8 +235,20 @@ def _wide_tables(n: int) -> Iterator[Cell]:
             yield replace(shared, group="shares", kind=kind, share=share, tests=100, wider=True)
 
 
+def _held_out() -> Iterator[Cell]:
+    """Yield changes that the weights of the statistics were not chosen by."""
+    for n, d in ((200, 2), (200, 10), (500, 5), (500, 40), (1000, 10), (1000, 50)):
+        for kind in laws.HELD_OUT:
+            yield Cell("held out", kind, n, d, tests=100)
+
+
 def cells(size: str) -> list[Cell]:
-    """The cells of a size: "full", "reduced" (a few minutes on two cores) or "quick"."""
+    """Return the cells of a size.
+
+    "full", "reduced" (a few minutes on two cores), "quick", or "held-out" (other kinds of change).
+    """
+    if size == "held-out":
+        return list(_held_out())
     found = list(_all_cells())
     if size == "full":
         return found

@@ -293,3 +293,47 @@ def changed(kind: str, n: int, d: int, rng: np.random.Generator) -> Pair:
     """A normal sample, and one of another distribution."""
     x, y = rng.standard_normal((2, n, d))
     return x, CHANGES[kind](y, rng)
+
+
+# -- changes that were not used to choose the weights of the statistics ---------------------------
+
+
+def held_out(kind: str, n: int, d: int, rng: np.random.Generator) -> Pair:
+    """Draw two samples that differ by one of `HELD_OUT`."""
+    x, y = rng.standard_normal((2, n, d))
+    if kind == "gamma skew":
+        # Gamma with shape 3, standardized.
+        y[:, 0] = (rng.gamma(3.0, size=n) - 3.0) / np.sqrt(3.0)
+    elif kind == "one column bimodal":
+        y[:, 0] = 0.8 * np.sign(rng.standard_normal(n)) + 0.6 * y[:, 0]
+    elif kind == "rotation":
+        for rows, angle in ((x, 0.0), (y, np.pi / 9)):
+            rows[:, 0] *= 2
+            turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+            rows[:, :2] = rows[:, :2] @ turn
+    elif kind == "subgroup of 8%":
+        y[: int(0.08 * n), :2] += 2.0
+    elif kind == "lognormal scale":
+        x, y = np.exp(x), np.exp(y)
+        y[:, 0] *= 1.25
+    elif kind == "counts":
+        x, y = rng.poisson(2.0, (2, n, d)).astype(float)
+        y[:, 0] = rng.poisson(2.35, n)
+    elif kind == "heavy-tailed shift":
+        x, y = (rows / np.sqrt(rng.chisquare(2, (n, 1)) / 2) for rows in (x, y))
+        y[:, 0] += 0.4
+    elif kind == "autoregressive columns":
+        for rows, rho in ((x, 0.2), (y, 0.4)):
+            for j in range(1, d):
+                rows[:, j] = rho * rows[:, j - 1] + np.sqrt(1 - rho**2) * rows[:, j]
+    else:
+        # A total shift for which a chi-squared test of the means has a power of about 0.7.
+        y += np.sqrt((4.4 * np.sqrt(2 * d) + 4) / (n * d))
+    return x, y
+
+
+#: Kinds of change of `held_out`.
+HELD_OUT = (
+    "gamma skew", "one column bimodal", "rotation", "subgroup of 8%", "lognormal scale", "counts",
+    "heavy-tailed shift", "autoregressive columns", "dense shift",
+)  # fmt: skip

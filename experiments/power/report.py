@@ -18,6 +18,7 @@ PARTS = {
     "columns": ("Columns called different", ["kind", "n"]),
     "kinds": ("Kind and column named rightly, of rejections", ["kind", "n"]),
     "laws": ("Power", ["kind", "n", "d"]),
+    "held out": ("Power against other changes", ["kind", "n", "d"]),
     "power": ("Power with a tolerance", ["kind", "n", "d"]),
     "masked": ("Power with 5% contaminated rows in both samples", ["kind", "n", "d"]),
     "tolerance": ("Contamination of 5%", ["kind", "in", "n", "d"]),
@@ -140,7 +141,7 @@ def _at_most(
 def _behind(every: Iterable[Cell], found: dict[str, dict[str, Rate]]) -> list[str]:
     """How far the aggregated test is behind the best of the others, at most."""
     others = ("regions", "energy", "mmd", "ks + holm")
-    lines = []
+    lines = _held_out_summary(every, found)
     for n, allowed in ((200, 0.10), (1000, 0.05)):
         gaps = [
             (max(found[cell.key][m].share for m in others if m in found[cell.key])
@@ -156,6 +157,26 @@ def _behind(every: Iterable[Cell], found: dict[str, dict[str, Rate]]) -> list[st
                 f"points behind the best of {', '.join(others)} ({cell.key})"
             )
     return lines
+
+
+def _held_out_summary(every: Iterable[Cell], found: dict[str, dict[str, Rate]]) -> list[str]:
+    """Mean power of each method, and the distance of ours from the best, on held-out changes."""
+    methods = ("aggregated", "energy", "mmd", "ks + holm")
+    chosen = [cell for cell in every if cell.group == "held out"
+              and all(m in found.get(cell.key, {}) for m in methods)]  # fmt: skip
+    if not chosen:
+        return []
+    shares = {m: [found[cell.key][m].share for cell in chosen] for m in methods}
+    best = [max(row) for row in zip(*(shares[m] for m in methods), strict=True)]
+    gaps = [b - own for b, own in zip(best, shares["aggregated"], strict=True)]
+    worst = max(range(len(gaps)), key=gaps.__getitem__)
+    means = ", ".join(f"{m} {100 * sum(v) / len(v):.1f}%" for m, v in shares.items())
+    near = sum(gap <= 0.05 + 1e-9 for gap in gaps) / len(gaps)
+    return [
+        f"{_word(gaps[worst] <= 0.10 + 1e-9)}: held-out changes, {len(chosen)} cells: mean power "
+        f"{means}; within 5 points of the best in {near:.0%} of cells, at most "
+        f"{100 * gaps[worst]:.0f} points behind ({chosen[worst].key})"
+    ]
 
 
 def publish(size: str, folder: Path, page: Path) -> None:

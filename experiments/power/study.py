@@ -103,7 +103,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m experiments power", description="level and power of two-sample tests"
     )
-    parser.add_argument("--size", choices=("full", "reduced", "quick"), default="full")
+    parser.add_argument("--size", choices=("full", "reduced", "quick", "held-out"), default="full")
     parser.add_argument("--reduced", action="store_const", const="reduced", dest="size")
     parser.add_argument("--quick", action="store_const", const="quick", dest="size")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes")

@@ -32,6 +32,8 @@ CENTER, TOTAL = "distance from the center", "sum of the columns"
 OUTLYINGNESS = "outlyingness"
 # Rows far away count as if they were so many spreads away in the distance from the center.
 _FAR = 6.0
+# Labels of at most this number of bytes are converted from bits only once.
+_KEPT_LABELS = 1 << 26
 # Below these numbers of rows, threads and float32 save no time.
 _ROWS_FOR_THREADS, _ROWS_FOR_FLOAT32 = 10_000, 20_000
 # About so many directions, in whole frames of orthonormal vectors: more cost time in proportion
@@ -141,6 +143,7 @@ class Permutations:
         sizes = np.concatenate([_bits(row).sum(axis=0, dtype=np.int64) for row in words])[:count]
         self.sizes = np.stack([sizes, self.n_rows - sizes]).astype(np.float64)
         self.n_x = int(sizes[0])
+        self._kept: np.ndarray | None = None
 
     def restricted(self, rows: np.ndarray, rng: np.random.Generator) -> Permutations:
         """Return the same labelings of a subset of the rows, given by increasing indices.
@@ -183,6 +186,10 @@ class Permutations:
 
         Blocks of float32 values are multiplied in float32, and added in float64.
         """
+        if values.dtype == np.float64 and 8 * self.n_rows * self.count <= _KEPT_LABELS:
+            if self._kept is None:
+                self._kept = self.labels()
+            return values @ self._kept
         out = np.zeros((len(values), self.count))
         step = max(1, BLOCK // (4 * self.count))
         for first in range(0, self.n_rows, step):
@@ -386,7 +393,9 @@ def rank_cosines(values: np.ndarray, count: int, n_threads: int = 1) -> np.ndarr
     n = values.shape[1]
     cosines = np.empty((count, *values.shape), np.float32 if n > _ROWS_FOR_FLOAT32 else np.float64)
     waves = np.pi * np.arange(1, count + 1)[:, None]
-    without_ties = np.cos(waves * ((np.arange(n) + 0.5) / n)).astype(cosines.dtype)
+    # Large arrays are not cached.
+    table = _ordered_cosines if n <= 1 << 18 else _ordered_cosines.__wrapped__
+    without_ties = table(n, count, cosines.dtype.char)
 
     def fill(f: int) -> None:
         at, starts = tie_groups(values[f])
@@ -401,6 +410,13 @@ def rank_cosines(values: np.ndarray, count: int, n_threads: int = 1) -> np.ndarr
 
     map_rows(fill, len(values), n, n_threads)
     return cosines
+
+
+@lru_cache(maxsize=2)
+def _ordered_cosines(n: int, count: int, dtype: str) -> np.ndarray:
+    """Return the cosines (count, n) of the ranks of n values without ties, in their order."""
+    waves = np.pi * np.arange(1, count + 1)[:, None]
+    return np.cos(waves * ((np.arange(n) + 0.5) / n)).astype(dtype)
 
 
 def direction_text(direction: np.ndarray, names: tuple[str, ...]) -> str:
