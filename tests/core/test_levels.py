@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import itertools
 import math
-from fractions import Fraction
 
 import numpy as np
 import pytest
 from twins import naive
 
 import isodepth
-from isodepth.core.envelopes import envelope_plan, tail_units
 from isodepth.core.regions import (
-    Sample,
     TrimmedRegions,
     exact_plan,
     level_plan,
@@ -95,32 +92,3 @@ def test_power_mean_is_that_of_the_definition(p: float, scale: float) -> None:
 def test_power_mean_of_nothing_but_zeros() -> None:
     for p in (0.5, 2, math.inf):
         assert power_mean(np.zeros(3), np.full(3, 1 / 3), p) == 0
-
-
-# -- envelopes ------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("total", [1, 2, 3, 7, 40, 999])
-def test_tails_are_rounded_up_to_whole_units(total: int) -> None:
-    betas = np.arange(200) / 200
-    exact = [math.ceil(Fraction(200 - i, 400) * total) for i in range(200)]
-    assert tail_units(betas, total).tolist() == exact
-    assert tail_units(np.array([1.0]), total).tolist() == [1]
-
-
-@pytest.mark.parametrize("eps", [0.1, 1 / 3, 0.7, 1.0])
-def test_pieces_of_envelopes_cover_the_interval(eps: float) -> None:
-    """Inside of a piece no tail changes; at its end one does."""
-    x = Sample.of(np.arange(6.0)[:, None], np.array([1, 2, 3, 1, 1, 1]))
-    y = Sample.of(np.arange(4.0)[:, None], None)
-    plan = envelope_plan(x, y, eps, None)
-    starts, ends = plan.levels.T
-    assert (starts[0], ends[-1]) == (0.0, 1.0 - eps)
-    assert starts[1:].tolist() == ends[:-1].tolist()
-    assert plan.shares == pytest.approx((ends - starts) / (1 - eps) if eps < 1 else [1.0])
-    tails = list(zip(*plan.prefix_sizes, strict=True))
-    for share in (0.01, 0.5, 0.99) if eps < 1 else (0.0,):
-        inner = starts + share * (ends - starts)
-        found = zip(tail_units(inner, x.total), tail_units(inner, y.total), strict=True)
-        assert list(found) == tails
-    assert all(a != b for a, b in itertools.pairwise(tails))

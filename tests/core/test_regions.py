@@ -118,13 +118,13 @@ def test_repr_goes_from_the_least_deep_to_the_deepest() -> None:
 )
 def test_levels_are_numbers(beta: object) -> None:
     for ask in (REGIONS.alpha, REGIONS.inside, lambda b: REGIONS.support([[1.0]], b)):
-        with pytest.raises(InvalidInputError, match=r"beta must (lie in|hold numbers)"):
+        with pytest.raises(InvalidInputError, match=r"beta must be a number"):
             ask(beta)
 
 
 @pytest.mark.parametrize("beta", [1, 1.0, -1e-9, np.nan, np.inf, [0.5, 1.0]])
 def test_levels_lie_below_one(beta: object) -> None:
-    with pytest.raises(InvalidInputError, match=r"must lie in \[0, 1\)"):
+    with pytest.raises(InvalidInputError, match=r"numbers in \[0, 1\)"):
         REGIONS.alpha(beta)
 
 

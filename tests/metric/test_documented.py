@@ -19,8 +19,8 @@ TAKERS = {
     "compare": set(),
     "region_tables": TABLES,
     "pairwise": TABLES,
-    "RegionTransformer": TABLES | {"region", "memory_mb"},
-    "DepthDistance": TABLES | {"region", "memory_mb"},
+    "RegionTransformer": TABLES | {"memory_mb"},
+    "DepthDistance": TABLES | {"memory_mb"},
 }
 
 

@@ -74,7 +74,7 @@ def test_what_does_not_fit_is_refused() -> None:
         drawn.regions(SAMPLES[0][:, :2])
     with pytest.raises(InvalidInputError, match="one entry for each of 2 samples, got 1"):
         drawn.all_regions(SAMPLES[:2], [None])
-    with pytest.raises(InvalidInputError, match=r"weights of samples\[1\] must hold one number"):
+    with pytest.raises(InvalidInputError, match=r"weights of samples\[1\] must have one number"):
         drawn.all_regions(SAMPLES[:2], [None, [1.0]])
     for bad in (0, 1.5, "3"):
         with pytest.raises(InvalidOptionError, match="n_features must be an integer >= 1"):

@@ -195,9 +195,7 @@ def test_nothing_is_said_where_there_is_nothing_to_say() -> None:
         warnings.simplefilter("error")
         isodepth.compare(X, Y, scale="pooled", **OPTIONS)
         isodepth.compare(X, Y, scale=UNITS, **OPTIONS)
-        isodepth.compare(
-            X / UNITS * [1, 99, 1], Y / UNITS * [1, 60, 1], scale=None, **OPTIONS
-        )
+        isodepth.compare(X / UNITS * [1, 99, 1], Y / UNITS * [1, 60, 1], scale=None, **OPTIONS)
         isodepth.compare(X[:, :1], Y[:, :1], scale=None, **OPTIONS)
         # A constant column has no spread to speak of.
         flat = np.column_stack([X[:, 1], np.ones(40)])

@@ -119,7 +119,6 @@ def test_defaults_of_a_metric() -> None:
         "normalize": True,
         "refine": None,
         "gap": "search",
-        "region": "sample",
         "dtype": None,
         "random_state": None,
         "n_jobs": None,

@@ -238,7 +238,7 @@ def test_fields_that_differ_are_named_also_beside_a_depth_with_settings() -> Non
 def test_the_shape_of_a_table_is_known_before_it_is_made(width: int) -> None:
     points = np.random.default_rng(0).normal(size=(20, width))
     for directions in ("uniform", np.vstack([np.eye(width), np.ones((4, width))])):
-        metric = Metric(levels=7, n_directions=5, random_state=0, directions=directions)
+        metric = Metric(levels=7, random_state=0, directions=directions)
         found = Signature.parse(metric.signature).table_shape(width)
         assert found == metric.table(points).values.shape
     assert Signature.parse(Metric(random_state=0).signature).table_shape(width) == (0, 0)

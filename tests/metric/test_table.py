@@ -157,7 +157,7 @@ BASE = {"levels": 4, "n_directions": 20, "random_state": 0}
         ("levels", {"levels": 5}),
         ("dirs", {"n_directions": 21}),
         ("dirs", {"directions": "sobol"}),
-        ("dirs", {"directions": np.eye(3)}),
+        ("dirs", {"directions": np.eye(3), "n_directions": 3}),
         ("seed", {"random_state": 1}),
         ("normalize", {"normalize": False}),
         ("dtype", {"dtype": "float32"}),

@@ -116,7 +116,7 @@ def test_outlines_of_points_and_segments_stay_there(points) -> None:
     assert (found <= high + 0.05).all()
 
 
-@pytest.mark.parametrize("options", [{}, {"levels": 6}, {"region": "envelope", "q": 2}])
+@pytest.mark.parametrize("options", [{}, {"levels": 6}, {"q": 2}])
 def test_outlines_are_the_regions_of_the_samples(options) -> None:
     x, y = pair(2)
     comparison = isodepth.compare(x, y + [3, 0], n_directions=60, random_state=0, **options)
@@ -124,11 +124,10 @@ def test_outlines_are_the_regions_of_the_samples(options) -> None:
     outlines = [line.get_xydata() for line in ax.lines if line.get_marker() == "None"]
     assert len(outlines) == 2 * len(chosen_levels(comparison))
     assert ax.get_xlabel() == "column 0"
-    if options.get("region") != "envelope":
-        last = float(chosen_levels(comparison)[-1])
-        inside = comparison.regions[0].points[comparison.regions[0].inside(last)]
-        np.testing.assert_allclose(outlines[3].max(axis=0), inside.max(axis=0), atol=1e-6)
-        np.testing.assert_allclose(outlines[3].min(axis=0), inside.min(axis=0), atol=1e-6)
+    last = float(chosen_levels(comparison)[-1])
+    inside = comparison.regions[0].points[comparison.regions[0].inside(last)]
+    np.testing.assert_allclose(outlines[3].max(axis=0), inside.max(axis=0), atol=1e-6)
+    np.testing.assert_allclose(outlines[3].min(axis=0), inside.min(axis=0), atol=1e-6)
 
 
 def test_every_row_is_drawn_once_or_counted() -> None:

@@ -76,7 +76,7 @@ def test_distances_are_silent_and_right(case: str) -> None:
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize(
     "options",
-    [{"q": 2}, {"q": 1, "scale": "pooled"}, {"region": "envelope", "levels": 9}, {"levels": 5}],
+    [{"q": 2}, {"q": 1, "scale": "pooled"}, {"levels": 5}],
     ids=str,
 )
 def test_settings_are_silent_and_right(case: str, options: dict) -> None:

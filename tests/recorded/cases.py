@@ -106,7 +106,7 @@ def _ways() -> Iterator[Case]:
         "gap=exact": {"gap": "exact"},
         "levels=7": {"levels": 7},
         "plain integral": {"normalize": False, "eps": 0.25},
-        "given directions": {"directions": np.eye(3)},
+        "given directions": {"directions": np.eye(3), "n_directions": 3},
         "generator": {"random_state": 12},
     }.items():
         for depth in DEPTHS:

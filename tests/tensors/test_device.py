@@ -184,7 +184,7 @@ def test_other_depths_are_refused(depth):
 
 @pytest.mark.parametrize(
     "options",
-    [{"scale": "pooled"}, {"nan_policy": "omit"}, {"region": "envelope"}],
+    [{"scale": "pooled"}, {"nan_policy": "omit"}],
 )
 def test_settings_of_the_host_alone_are_refused(options):
     x = np.random.default_rng(0).normal(size=(20, 2))

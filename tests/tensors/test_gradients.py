@@ -118,7 +118,6 @@ def test_what_has_no_gradient_is_refused():
     for options, said in (
         ({"scale": "pooled"}, "scale='pooled' is taken from the data"),
         ({"nan_policy": "omit"}, "nan_policy='omit'"),
-        ({"region": "envelope"}, "region='envelope'"),
     ):
         with pytest.raises(InvalidOptionError, match=said):
             isodepth.distance(X, Y, **options)

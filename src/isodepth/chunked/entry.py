@@ -182,13 +182,13 @@ class SourceComparison(Comparison):
 def _compared(x: SourceRegions, y: SourceRegions, fitted: FittedMetric) -> SourceComparison:
     """The comparison of two sources with the metric that made their tables."""
     assert fitted.betas is not None
-    options, betas, count = fitted.options, fitted.betas, len(fitted.directions)
+    settings, betas, count = fitted.settings, fitted.betas, len(fitted.directions)
     apart = np.abs(x.table.values - y.table.values)
     at, gaps = apart.argmax(axis=1), apart.max(axis=1)
-    if options["q"] < math.inf:
+    if settings.q < math.inf:
         units = np.maximum(gaps, np.finfo(np.float64).tiny)
-        means = ((apart / units[:, None]) ** options["q"]).mean(axis=1) ** (1 / options["q"])
-        gaps = units * means / mean_of_direction(x.n_features, options["q"])
+        means = ((apart / units[:, None]) ** settings.q).mean(axis=1) ** (1 / settings.q)
+        gaps = units * means / mean_of_direction(x.n_features, settings.q)
     nothing = np.zeros(len(betas), dtype=np.int64)
     plan = LevelPlan(betas, np.full(len(betas), 1.0 / len(betas)), nothing, nothing)
     codes = np.where(at < count, at, count - 1 - at)
@@ -201,8 +201,8 @@ def _compared(x: SourceRegions, y: SourceRegions, fitted: FittedMetric) -> Sourc
         signature=x.table.signature,
         columns=check_same_columns(x.table.columns, y.table.columns),
         _gaps=Gaps(plan, gaps, fitted.directions, codes),
-        _power=(options["p"], 1.0 if options["normalize"] else 1.0 - options["eps"]),
-        _q=options["q"],
+        _power=(settings.p, fitted.length),
+        _q=settings.q,
         missing=missing,
         distance_bounds=_bounds(x, y, distance),
     )

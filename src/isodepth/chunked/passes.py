@@ -99,10 +99,9 @@ class Preparation:
     most_rows: int | None = None
 
     @classmethod
-    def of(cls, source: Source, options: Any, **more: Any) -> Preparation:
-        """How the chunks of a source are prepared under the options of a metric."""
-        dtype = options["dtype"] or source.dtype
-        return cls(replace(source, parts=()), dtype, options["nan_policy"], **more)
+    def of(cls, source: Source, dtype: str | None, nan_policy: str, **more: Any) -> Preparation:
+        """Return the preparation of the chunks of a source; dtype None for that of the source."""
+        return cls(replace(source, parts=()), dtype or source.dtype, nan_policy, **more)
 
     def prepared(self, chunks: Iterable[Chunk], start: int = 0) -> Iterator[Rows]:
         """The rows of chunks, the first of which has the number `start`."""

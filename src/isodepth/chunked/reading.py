@@ -159,7 +159,7 @@ class Limits(NamedTuple):
         """Those of a metric with its directions drawn, for the rows of a source."""
         budget = fitted.resources.memory_mb * 2**20
         count, width = fitted.directions.shape
-        item = np.dtype(fitted.options["dtype"] or source.dtype).itemsize
+        item = np.dtype(fitted.settings.dtype or source.dtype).itemsize
         chunk = int(budget / 4 / (_CHUNK_COPIES * width * 8))
         numbers = int(budget / 2 / (8 + 8 * source.weighted))
         pilots = int(budget / 4 / (3 * (width * item + 16)))
@@ -203,9 +203,13 @@ class Reading:
         """The first pass: are the data usable, and which rows speak for them?"""
         limits = Limits.of(fitted, source, runner)
         how = Preparation.of(
-            source, fitted.options, scale=fitted.origin.scale, chunk_rows=limits.chunk_rows,
+            source,
+            fitted.settings.dtype,
+            fitted.settings.nan_policy,
+            scale=fitted.origin.scale,
+            chunk_rows=limits.chunk_rows,
             n_threads=fitted.resources.n_threads,
-        )  # fmt: skip
+        )
         fits = in_memory and (source.n_rows or 0) <= limits.rows_in_memory
         first = SummaryPass(limits.pilots, limits.rows_in_memory if fits else 0)
         summary, tally = runner.fold(source, first, how)
@@ -309,7 +313,7 @@ def load_rows(
             f"rows of the {name} are taken one by one, and weights do not go with batch_size or "
             f"blocks; scan the {name} without them"
         )
-    how = Preparation.of(source, {"dtype": dtype, "nan_policy": nan_policy})
+    how = Preparation.of(source, dtype, nan_policy)
     a_row = _COPIES * source.n_features * np.dtype(how.dtype).itemsize
     drawn = Summary(max(1, int(memory_mb * 2**20 / a_row)), seed or 0)
     for chunk in source.chunks(_MOST_CHUNK_ROWS):

@@ -11,7 +11,6 @@ distance, until none is left or the allowance is spent.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -19,17 +18,16 @@ import numpy as np
 
 from isodepth.core.directions import mean_of_direction
 from isodepth.core.regions import LevelPlan, TrimmedRegions
+from isodepth.core.settings import Settings
 from isodepth.engine import (
     Resources,
     ascent,
     level_gaps,
-    quantile_gaps,
     signed_directions,
 )
 from isodepth.hull import hausdorff_levels, raise_gaps
 
 WAYS = ("search", "exact")
-REGIONS = ("sample", "envelope")
 _MOST_LEVELS = 8
 _FEWEST_CLIMBERS = 10
 _MOST_CLIMBERS = 40
@@ -73,7 +71,7 @@ def find_gaps(
     y: TrimmedRegions,
     plan: LevelPlan,
     directions: np.ndarray,
-    options: Mapping[str, Any],
+    settings: Settings,
     resources: Resources,
 ) -> Gaps:
     """Gap of each level.
@@ -91,17 +89,11 @@ def find_gaps(
     x, y : TrimmedRegions
     plan : LevelPlan with L levels
     directions : ndarray of shape (K, d)
-    options : mapping
-        `gap`, `region`, `q` and `refine` of a metric.
+    settings : Settings
     """
     sizes = plan.prefix_sizes
-    way, region, q, refine = (options[name] for name in ("gap", "region", "q", "refine"))
+    way, q, refine = settings.gap, settings.q, settings.refine
     unit = mean_of_direction(x.n_features, q)
-    if region == "envelope":
-        first_sample = x.sample.points, x.sample.masses
-        second_sample = y.sample.points, y.sample.masses
-        found, codes = quantile_gaps(first_sample, second_sample, sizes, directions, resources, q)
-        return Gaps(plan, found / unit, directions, codes)
     first, second = x.ordered, y.ordered
     if q < math.inf or (way == "search" and (refine == 0 or x.n_features == 1)):
         # In one dimension the two directions there are have been tried.

@@ -34,7 +34,7 @@ from isodepth.metric.docstrings import with_metric_options
 from isodepth.metric.signature import Signature
 from isodepth.metric.table import STORAGES, check_comparable
 
-_NOT_HERE = (*NOT_FOR_TABLES, "region", "memory_mb")
+_NOT_HERE = (*NOT_FOR_TABLES, "memory_mb")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

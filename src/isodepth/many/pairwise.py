@@ -82,9 +82,6 @@ def region_tables(
     levels : int, default 20
         How many levels there are, in the middles of as many equal parts of [0, 1 - eps]. Tables
         share a fixed grid: neither exact nor random levels are possible.
-    region : {"sample", "envelope"}, default "sample"
-        Regions as convex hulls of the sample points inside (the paper), or the directional
-        quantile envelopes, regions of equal depth, which need no depth.
     scale : None, "pooled" or array of shape (d,), default None
         What each column is divided by before anything else. "pooled" takes its spread in all
         samples together, the same for all of them, and tables keep it:
@@ -158,9 +155,6 @@ def pairwise(
     levels : int, default 20
         How many levels there are, in the middles of as many equal parts of [0, 1 - eps]. Tables
         share a fixed grid: neither exact nor random levels are possible.
-    region : {"sample", "envelope"}, default "sample"
-        Regions as convex hulls of the sample points inside (the paper), or the directional
-        quantile envelopes, regions of equal depth, which need no depth.
     scale : None, "pooled" or array of shape (d,), default None
         What each column is divided by before anything else. "pooled" takes its spread in all
         samples together, the same for all of them, and tables keep it:
@@ -276,7 +270,7 @@ def _tables_of_arrays(
     workers = worker_count(metric.n_jobs, len(samples) // 2, work)
     inner = metric
     if workers > 1:
-        inner = replace(metric, n_jobs=1, memory_mb=metric._options()["memory_mb"] / workers)
+        inner = replace(metric, n_jobs=1, memory_mb=metric.settings.memory_mb / workers)
     fitted = inner.with_directions(first.shape[1])
     values = np.empty((len(samples), *fitted.table_shape), dtype=storage)
     signature = str(fitted.table_signature(str(first.dtype)))

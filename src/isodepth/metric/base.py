@@ -1,4 +1,7 @@
-"""BaseMetric: all settings of the distance in one frozen object, and the pipeline for arrays."""
+"""BaseMetric: all settings of the distance in one frozen object, and the pipeline for arrays.
+
+`isodepth.Metric` adds tensors and chunks, whose packages build on this class.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +20,7 @@ from isodepth.core.scaling import (
     check_scale_width,
     warn_of_different_spreads,
 )
+from isodepth.core.settings import Settings
 from isodepth.data.missing import NAN_POLICIES
 from isodepth.data.validation import (
     check_boolean,
@@ -30,9 +34,9 @@ from isodepth.data.validation import (
 )
 from isodepth.depth import BY_NAME
 from isodepth.depth.base import DepthSource
-from isodepth.depth.resolve import NO_DEPTH, depth_key, private_copy, resolve_depth
+from isodepth.depth.resolve import depth_key, private_copy, resolve_depth
 from isodepth.errors import InvalidOptionError, SignatureError
-from isodepth.gap.gaps import REGIONS, WAYS
+from isodepth.gap.gaps import WAYS
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.fitted import (
     FittedMetric,
@@ -40,7 +44,6 @@ from isodepth.metric.fitted import (
     fit_both,
     fit_metric,
     prepare,
-    refuse_envelopes,
 )
 from isodepth.metric.signature import Signature
 from isodepth.metric.table import STORAGES, RegionTable
@@ -97,11 +100,6 @@ class BaseMetric:
     gap : {"search", "exact"}
         "search" is the largest gap over the directions, refined; "exact" the Hausdorff distance
         of the convex hulls, for few points or few dimensions.
-    region : {"sample", "envelope"}
-        "sample" means convex hulls of the sample points inside (the paper), "envelope" regions of
-        equal depth instead of equal mass, the directional quantile envelopes: h(u) at level beta is
-        the quantile of order (1 + beta) / 2 along u. They need no depth, and on a line are the
-        halfspace regions.
     scale : None, "pooled", "reference" or array of shape (d,)
         Units of the columns. None compares coordinates as they are (the paper): the column with the
         largest spread dominates. "pooled" divides each column by its robust standard deviation in
@@ -152,7 +150,6 @@ class BaseMetric:
     normalize: bool = True
     refine: Any = None
     gap: str = "search"
-    region: str = "sample"
     scale: Any = None
     nan_policy: str = "raise"
     dtype: str | None = None
@@ -161,12 +158,13 @@ class BaseMetric:
     memory_mb: float | None = None
 
     def __post_init__(self) -> None:
-        given = {field.name: getattr(self, field.name) for field in fields(self)}
-        settings, source = _checked_settings(given)
-        # What was left to be chosen stays so: a copy with another q chooses anew.
-        kept = {name: settings[name] for name in given if name not in ("refine", "memory_mb")}
-        for name, value in {**kept, "_depth": source, "_settings": settings}.items():
-            object.__setattr__(self, name, value)
+        settings, source = _check_settings(self)
+        for field in fields(self):
+            # A default that depends on other fields stays None: a copy chooses it again.
+            if field.name not in ("refine", "memory_mb"):
+                object.__setattr__(self, field.name, getattr(settings, field.name))
+        object.__setattr__(self, "_depth", source)
+        object.__setattr__(self, "_settings", settings)
 
     @classmethod
     def paper(cls, n_alpha: int, K: int, **options: Any) -> Self:
@@ -177,7 +175,7 @@ class BaseMetric:
         n_alpha, K : int
         **options
             The other parameters of this class: `depth`, `p`, `q`, `eps`, `normalize`, `gap`,
-            `region`, `scale`, `nan_policy`, `dtype`, `random_state`, `n_jobs`, `memory_mb`.
+            `scale`, `nan_policy`, `dtype`, `random_state`, `n_jobs`, `memory_mb`.
 
         Examples
         --------
@@ -215,18 +213,18 @@ class BaseMetric:
     @property
     def signature(self) -> str:
         """A short string that describes how numbers of this metric are computed."""
-        return str(Signature.of(self._options(), self.dtype))
+        return str(Signature.of(self.settings, self.dtype))
 
     # -- what it makes ----------------------------------------------------------------------
 
     def distance(self, X: Any, Y: Any, weights: Any = None) -> Any:
         """DR_{p,eps} between two samples (n, d) and (m, d), or regions of this metric."""
-        fitted, x, y, _ = fit_both(self._options(), self._source, X, Y, weights)
+        fitted, x, y, _ = fit_both(self.settings, self._source, X, Y, weights)
         return fitted.distance(x, y)
 
     def compare(self, X: Any, Y: Any, weights: Any = None) -> Comparison:
         """Like `distance`, with the levels and directions where the samples differ."""
-        fitted, x, y, missing = fit_both(self._options(), self._source, X, Y, weights)
+        fitted, x, y, missing = fit_both(self.settings, self._source, X, Y, weights)
         comparison = fitted.compare(x, y)
         if self.scale is None:
             warn_of_different_spreads(x.sample.points, y.sample.points, comparison.columns)
@@ -246,7 +244,6 @@ class BaseMetric:
         X : array-like or data frame of shape (n, d)
         weights : array-like of shape (n,) or None
         """
-        refuse_envelopes(self.region)
         return self._fit_one(X, weights, "Metric.regions")[1]
 
     def with_directions(self, n_features: int, dtype: str | None = None) -> FittedMetric:
@@ -280,7 +277,7 @@ class BaseMetric:
         refuse_learned_scale(self.scale)
         if self.scale is not None:
             check_scale_width(self.scale, n_features)
-        return fit_metric(self._options(), self._source, n_features, dtype=dtype, scale=self.scale)
+        return fit_metric(self.settings, self._source, n_features, dtype=dtype, scale=self.scale)
 
     def table(self, X: Any, weights: Any = None, *, storage: str = "float64") -> RegionTable:
         """The regions of one sample (n, d) on a fixed grid of levels and directions."""
@@ -326,7 +323,7 @@ class BaseMetric:
     def prepare(self, X: Any, weights: Any, name: str, weights_name: str = "") -> PreparedSample:
         """One sample (n, d), checked and scaled; not by a scale that comparisons learn."""
         scale = None if isinstance(self.scale, str) else self.scale
-        return prepare(X, weights, name, self._options(), scale, weights_name)
+        return prepare(X, weights, name, self.settings, scale, weights_name)
 
     @property
     def _source(self) -> DepthSource:
@@ -334,16 +331,17 @@ class BaseMetric:
 
     # -- a value among values ---------------------------------------------------------------
 
-    def _options(self) -> dict[str, Any]:
+    @property
+    def settings(self) -> Settings:
+        """Checked settings, with defaults filled in."""
         return self._settings  # type: ignore[attr-defined]
 
     def _key(self) -> tuple[Any, ...]:
-        options = dict(self._options())
-        options["depth"] = depth_key(self.depth)
-        for name in ("directions", "scale"):
-            if isinstance(options[name], np.ndarray):
-                options[name] = (options[name].shape, options[name].tobytes())
-        return tuple(options.values())
+        values = [getattr(self.settings, field.name) for field in fields(Settings)]
+        return depth_key(self.depth), *(
+            (value.shape, value.tobytes()) if isinstance(value, np.ndarray) else value
+            for value in values[1:]
+        )
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, BaseMetric) and self._key() == other._key()
@@ -355,56 +353,60 @@ class BaseMetric:
         return f"{type(self).__name__}({self.signature})"
 
 
-def _checked_settings(given: dict[str, Any]) -> tuple[dict[str, Any], DepthSource]:
-    """The settings of a metric, defaults filled in, and the depth they ask for.
-
-    Parameters
-    ----------
-    given : dict
-        All fields of :class:`isodepth.Metric`, which documents them.
-    """
-    settings = dict(given)
-    check_choice(given["gap"], "gap", WAYS)
-    check_choice(given["region"], "region", REGIONS)
-    settings["depth"], source = _checked_depth(given["depth"], given["region"], given["gap"])
-    settings["p"] = check_number(given["p"], "p", 0, low_open=True)
-    settings["q"] = check_number(given["q"], "q", 1)
-    settings["eps"] = check_number(given["eps"], "eps", 0, 1, low_open=True)
-    if isinstance(given["directions"], str):
-        check_choice(given["directions"], "directions", FAMILIES)
-        settings["n_directions"] = check_integer(given["n_directions"], "n_directions", 1)
+def _check_settings(metric: BaseMetric) -> tuple[Settings, DepthSource]:
+    """Check the fields of a metric and fill in defaults; also return its depth."""
+    check_choice(metric.gap, "gap", WAYS)
+    depth, source = _checked_depth(metric.depth)
+    q = check_number(metric.q, "q", 1)
+    if metric.gap != "search" and q < math.inf:
+        raise InvalidOptionError(
+            f"gap={metric.gap!r} is the exact supremum over directions, which is q=inf; got "
+            f"q={q:g}, a mean over the given directions: remove gap",
+            option="gap",
+        )
+    directions, n_directions = metric.directions, metric.n_directions
+    if isinstance(directions, str):
+        check_choice(directions, "directions", FAMILIES)
+        n_directions = check_integer(n_directions, "n_directions", 1)
     else:
-        rows = check_direction_rows(given["directions"])
-        if given["n_directions"] not in (_N_DIRECTIONS, len(rows)):
+        directions = check_direction_rows(directions)
+        if n_directions not in (_N_DIRECTIONS, len(directions)):
             raise InvalidOptionError(
-                f"n_directions has no effect with an array of {len(rows)} directions, got "
-                f"{given['n_directions']!r}; remove it",
+                f"n_directions has no effect with an array of {len(directions)} directions, got "
+                f"{n_directions!r}; remove it",
                 option="n_directions",
             )
-        rows.setflags(write=False)
-        settings["directions"], settings["n_directions"] = rows, len(rows)
-    settings["levels"] = _checked_levels(given["levels"], given["n_levels"])
-    settings["normalize"] = check_boolean(given["normalize"], "normalize")
-    settings["refine"] = _checked_refine(given["refine"], settings["q"], given["region"])
-    if given["gap"] != "search" and settings["q"] < math.inf:
-        raise InvalidOptionError(
-            f"gap={given['gap']!r} is the exact supremum over directions, which is q=inf; got "
-            f"q={settings['q']:g}, a mean over the given directions: leave gap out"
-        )
-    settings["scale"] = _checked_scale(given["scale"])
-    check_choice(given["nan_policy"], "nan_policy", NAN_POLICIES)
-    if given["dtype"] is not None:
-        check_choice(given["dtype"], "dtype", ("float32", "float64"))
-    check_n_jobs(given["n_jobs"])
-    settings["memory_mb"] = MEMORY_MB
-    if given["memory_mb"] is not None:
-        settings["memory_mb"] = check_number(
-            given["memory_mb"], "memory_mb", 0, low_open=True, high_open=True
-        )
-    seed = given["random_state"]
+        directions.setflags(write=False)
+        n_directions = len(directions)
+    check_choice(metric.nan_policy, "nan_policy", NAN_POLICIES)
+    if metric.dtype is not None:
+        check_choice(metric.dtype, "dtype", ("float32", "float64"))
+    check_n_jobs(metric.n_jobs)
+    memory_mb = MEMORY_MB
+    if metric.memory_mb is not None:
+        memory_mb = check_number(metric.memory_mb, "memory_mb", 0, low_open=True, high_open=True)
+    seed = metric.random_state
     if not isinstance(seed, np.random.Generator | None):
-        hint = "; or a numpy.random.Generator, or None"
-        settings["random_state"] = check_integer(seed, "random_state", 0, hint)
+        seed = check_integer(seed, "random_state", 0, "; or a numpy.random.Generator, or None")
+    settings = Settings(
+        depth=depth,
+        p=check_number(metric.p, "p", 0, low_open=True),
+        q=q,
+        eps=check_number(metric.eps, "eps", 0, 1, low_open=True),
+        n_directions=n_directions,
+        directions=directions,
+        levels=_checked_levels(metric.levels, metric.n_levels),
+        n_levels=metric.n_levels,
+        normalize=check_boolean(metric.normalize, "normalize"),
+        refine=_checked_refine(metric.refine, q),
+        gap=metric.gap,
+        scale=_checked_scale(metric.scale),
+        nan_policy=metric.nan_policy,
+        dtype=metric.dtype,
+        random_state=seed,
+        n_jobs=metric.n_jobs,
+        memory_mb=memory_mb,
+    )
     return settings, source
 
 
@@ -435,21 +437,16 @@ def _checked_levels(levels: Any, n_levels: Any) -> Any:
     return levels
 
 
-def _checked_refine(refine: Any, q: float, region: str) -> int:
+def _checked_refine(refine: Any, q: float) -> int:
     """Steps towards the supremum; a mean over directions has none to climb to."""
     if refine is None:
-        return REFINE if math.isinf(q) and region != "envelope" else 0
+        return REFINE if math.isinf(q) else 0
     steps = check_integer(refine, "refine", 0, "; or None, which chooses by q")
     if steps > 0 and q < math.inf:
         raise InvalidOptionError(
             f"refine is for the supremum over directions, which is q=inf; got "
             f"refine={refine!r} with q={q:g}, a mean over directions: leave refine out, or write "
             "refine=0"
-        )
-    if steps > 0 and region == "envelope":
-        raise InvalidOptionError(
-            f"refine moves between vertices of convex regions, which envelopes do not have; "
-            f"got refine={refine!r} with region='envelope': leave refine out, or write refine=0"
         )
     return steps
 
@@ -462,24 +459,12 @@ def _checked_scale(scale: Any) -> Any:
     return numbers
 
 
-def _checked_depth(depth: Any, region: str, gap: str) -> tuple[Any, DepthSource]:
-    """The depth as the metric keeps it, and what computes it for regions of that kind."""
-    kept, source = depth, NO_DEPTH
+def _checked_depth(depth: Any) -> tuple[Any, DepthSource]:
+    """Return the depth as the metric stores it, and the object that computes it."""
+    kept = depth
     if isinstance(depth, str) and depth in BY_NAME:
-        source = BY_NAME[depth]()
+        source: DepthSource = BY_NAME[depth]()
     else:
         kept = private_copy(depth)
         source = resolve_depth(kept)
-    if region == "envelope":
-        if not (isinstance(depth, str) and depth == "projection"):
-            raise InvalidOptionError(
-                "envelopes are quantiles along directions and need no depth, got "
-                f"depth={depth!r} with region='envelope'; leave depth out"
-            )
-        if gap != "search":
-            raise InvalidOptionError(
-                f"envelopes are compared along the directions only, got gap={gap!r} with "
-                "region='envelope'; leave gap out"
-            )
-        source = NO_DEPTH
     return kept, source

@@ -14,7 +14,7 @@ from isodepth.data.arrays import column_labels
 from isodepth.data.kinds import ColumnKind, column_lines
 from isodepth.data.missing import MissingPair
 from isodepth.data.results import named_shares, plain
-from isodepth.engine import Resources, write_quantiles, write_supports
+from isodepth.engine import Resources, write_supports
 from isodepth.errors import InvalidOptionError
 from isodepth.gap.gaps import Gaps
 from isodepth.hull import hausdorff_bracket
@@ -75,7 +75,6 @@ class Comparison(ReportableResult):
     _gaps: Gaps
     _power: tuple[float, float]
     _q: float = math.inf
-    _envelope: bool = False
     _resources: Resources = field(default_factory=Resources)
     missing: MissingPair | None = None
     kinds: tuple[ColumnKind, ...] = ()
@@ -118,11 +117,6 @@ class Comparison(ReportableResult):
                 f"bracket bounds the supremum over directions, which is q=inf; this comparison has "
                 f"q={self._q:g}, a mean over directions"
             )
-        if self._envelope:
-            raise InvalidOptionError(
-                "bracket bounds the supremum for convex regions of sample points; this comparison "
-                "is of envelopes, along its directions only"
-            )
         if self._gaps.exact:
             return self.distance, self.distance
         x, y = self.regions
@@ -144,7 +138,7 @@ class Comparison(ReportableResult):
         direction. Equal rows share it. If the distance is 0 so is the gradient. With
         ``gap="exact"`` one of the two points is a convex combination of rows, which share its
         derivative. There is no gradient for a refined distance (``refine`` above 0, in more than
-        one dimension), for envelopes, whose vertices are not rows, and for a scale
+        one dimension) and for a scale
         that is estimated from the data. A given ``scale`` is included in the derivative.
 
         Returns
@@ -207,12 +201,7 @@ class Comparison(ReportableResult):
         plan, regions = self._gaps.plan, self.regions[side]
         sizes = plan.prefix_sizes[side][levels]
         out = np.empty((len(sizes), 2 * len(directions)))
-        if self._envelope:
-            sample = regions.sample
-            weighted = (sample.points, sample.masses)
-            write_quantiles(weighted, sizes, directions, out, self._resources)
-        else:
-            write_supports(regions.ordered, sizes, directions, out, self._resources)
+        write_supports(regions.ordered, sizes, directions, out, self._resources)
         return out
 
     def _named(self, shares: np.ndarray) -> list[tuple[str, float]]:

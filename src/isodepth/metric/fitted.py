@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from isodepth.core.directions import draws_at_random, seeded_vectors, unit_vectors
-from isodepth.core.envelopes import envelope_plan, tail_units
 from isodepth.core.regions import (
     LevelPlan,
     Sample,
@@ -21,6 +20,7 @@ from isodepth.core.regions import (
     power_mean,
 )
 from isodepth.core.scaling import scaled, units_of_samples
+from isodepth.core.settings import Settings
 from isodepth.data.arrays import column_labels
 from isodepth.data.matching import in_order, labels_of
 from isodepth.data.missing import MissingPair, MissingReport, omit_missing
@@ -34,7 +34,7 @@ from isodepth.data.validation import (
     split_weights,
 )
 from isodepth.depth.base import DepthSource, Projections
-from isodepth.engine import Resources, thread_map, worker_count, write_quantiles, write_supports
+from isodepth.engine import Resources, thread_map, worker_count, write_supports
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.gap.gaps import Gaps, find_gaps
 from isodepth.metric.comparison import Comparison
@@ -51,8 +51,8 @@ class FittedMetric:
 
     Attributes
     ----------
-    options : mapping
-        The fields of the metric.
+    settings : Settings
+        Settings of the metric.
     origin : Origin
         The depth, and the directions of shape (K, d).
     directions : ndarray of shape (K, d)
@@ -69,7 +69,7 @@ class FittedMetric:
     (3.0, 4.0)
     """
 
-    options: Mapping[str, Any]
+    settings: Settings
     origin: Origin
     directions: np.ndarray
     betas: np.ndarray | None
@@ -82,7 +82,7 @@ class FittedMetric:
     @cached_property
     def resources(self) -> Resources:
         """Threads and memory that may be used."""
-        return Resources(Resources(self.options["n_jobs"]).n_threads, self.options["memory_mb"])
+        return Resources(Resources(self.settings.n_jobs).n_threads, self.settings.memory_mb)
 
     @property
     def along(self) -> Projections:
@@ -119,7 +119,6 @@ class FittedMetric:
         -------
         regions : list of N TrimmedRegions
         """
-        refuse_envelopes(self.options["region"])
         given = list(samples)
         each = [None] * len(given) if weights is None else list(weights)
         if len(each) != len(given):
@@ -133,9 +132,9 @@ class FittedMetric:
         clouds = [Sample.of(points, w, resources=self.resources) for points, _, w in checked]
         self.source.warn_if_uninformative(*clouds)
         work = sum(len(points) for points, _, _ in checked) * len(self.directions)
-        workers = worker_count(self.options["n_jobs"], len(given) // 2, work)
+        workers = worker_count(self.settings.n_jobs, len(given) // 2, work)
         # One sample a task; where there are too few of them, directions are shared out instead.
-        inner = self if workers == 1 else replace(self, options={**self.options, "n_jobs": 1})
+        inner = self if workers == 1 else replace(self, settings=replace(self.settings, n_jobs=1))
 
         def fit(i: int) -> TrimmedRegions:
             points, columns, w = checked[i]
@@ -171,9 +170,8 @@ class FittedMetric:
             signature=str(self.signature(str(x.ordered.dtype))),
             columns=check_same_columns(x.columns, y.columns),
             _gaps=gaps,
-            _power=(self.options["p"], self._length),
-            _q=self.options["q"],
-            _envelope=self.options["region"] == "envelope",
+            _power=(self.settings.p, self.length),
+            _q=self.settings.q,
             _resources=self.resources,
             _fitted=self,
         )
@@ -189,19 +187,17 @@ class FittedMetric:
                 f"the regions of X were made in {x.points.dtype} and those of Y in "
                 f"{y.points.dtype}; make both in one precision"
             )
-        if self.options["region"] == "envelope":
-            return envelope_plan(x.sample, y.sample, self.options["eps"], self.betas)
         if self.betas is None:
-            return exact_plan(x, y, self.options["eps"])
+            return exact_plan(x, y, self.settings.eps)
         return level_plan(x, y, self.betas)
 
     def gaps(self, x: TrimmedRegions, y: TrimmedRegions) -> Gaps:
         """How far apart two regions are at each level of their plan."""
-        return find_gaps(x, y, self.plan(x, y), self.directions, self.options, self.resources)
+        return find_gaps(x, y, self.plan(x, y), self.directions, self.settings, self.resources)
 
     def mean(self, gaps: np.ndarray, plan: LevelPlan) -> float:
         """The distance that gaps (L,) at the levels of a plan add up to."""
-        return power_mean(gaps, plan.shares, self.options["p"], self._length)
+        return power_mean(gaps, plan.shares, self.settings.p, self.length)
 
     # -- tables -----------------------------------------------------------------------------
 
@@ -213,17 +209,11 @@ class FittedMetric:
 
     def table_signature(self, dtype: str) -> Signature:
         """The signature of tables of samples of that precision."""
-        return replace(Signature.of(self.options, dtype), refine=0)
+        return replace(Signature.of(self.settings, dtype), refine=0)
 
     def write_table(self, regions: TrimmedRegions, out: np.ndarray) -> None:
         """Write the support values of regions to `out` (L, 2K)."""
         assert self.betas is not None
-        if self.options["region"] == "envelope":
-            sample = regions.sample
-            tails = tail_units(self.betas, sample.total)
-            weighted = (sample.points, sample.masses)
-            write_quantiles(weighted, tails, self.directions, out, self.resources)
-            return
         sizes = regions.prefix_sizes(self.betas)
         write_supports(regions.ordered, sizes, self.directions, out, self.resources)
 
@@ -231,7 +221,7 @@ class FittedMetric:
 
     def signature(self, dtype: str | None = None) -> Signature:
         """How numbers are made in that precision, said only where it is not the usual one."""
-        return Signature.of(self.options, dtype if dtype == "float32" else self.options["dtype"])
+        return Signature.of(self.settings, dtype if dtype == "float32" else self.settings.dtype)
 
     def check(self, regions: Any, name: str) -> None:
         """Check that regions are of this metric's depth and directions, and say what differs."""
@@ -251,13 +241,14 @@ class FittedMetric:
             )
 
     @property
-    def _length(self) -> float:
-        return 1.0 if self.options["normalize"] else 1.0 - self.options["eps"]
+    def length(self) -> float:
+        """Factor of the mean over levels: 1, or the length of [0, 1 - eps] for the integral."""
+        return 1.0 if self.settings.normalize else 1.0 - self.settings.eps
 
     def _checked(
         self, X: Any, weights: Any, name: str
     ) -> tuple[np.ndarray, tuple[str, ...] | None, np.ndarray | None]:
-        points, columns, checked, *_ = prepare(X, weights, name, self.options, self.origin.scale)
+        points, columns, checked, *_ = prepare(X, weights, name, self.settings, self.origin.scale)
         check_same_width(points.shape[1], self.directions.shape[1], name, "the directions")
         if points.dtype != self.directions.dtype == np.float32:
             raise InvalidInputError(
@@ -272,7 +263,7 @@ class FittedMetric:
 
 
 def fit_metric(
-    settings: Mapping[str, Any],
+    settings: Settings,
     source: DepthSource,
     width: int,
     *,
@@ -284,42 +275,40 @@ def fit_metric(
 
     Parameters
     ----------
-    settings : the fields of a metric
+    settings : Settings
     given : ndarray of shape (K, width) or None
     dtype : the precision of the samples to come, where it is known
     scale : ndarray of shape (width,) or None
         What columns are divided by, where that is no word.
     """
-    levels, seed = settings["levels"], settings["random_state"]
-    family, count = settings["directions"], settings["n_directions"]
-    betas = None if isinstance(levels, str) else midpoint_levels(levels, settings["eps"])
+    levels, seed = settings.levels, settings.random_state
+    family, count = settings.directions, settings.n_directions
+    betas = None if isinstance(levels, str) else midpoint_levels(levels, settings.eps)
     if isinstance(seed, int) and levels != "monte-carlo":
         directions = seeded_vectors(width, count, family, seed)
     else:
         directions = unit_vectors(width, count, family, seed) if given is None else given
         if levels == "monte-carlo":
-            betas = rng_for(seed, "levels").uniform(
-                0.0, 1.0 - settings["eps"], settings["n_levels"]
-            )
+            betas = rng_for(seed, "levels").uniform(0.0, 1.0 - settings.eps, settings.n_levels)
     used = directions if dtype is None else directions.astype(dtype, copy=False)
     origin = Origin(source, directions, family, count, seed, scale)
     return FittedMetric(settings, origin, used, betas)
 
 
 def fit_both(
-    settings: Mapping[str, Any], source: DepthSource, X: Any, Y: Any, weights: Any
+    settings: Settings, source: DepthSource, X: Any, Y: Any, weights: Any
 ) -> tuple[FittedMetric, TrimmedRegions, TrimmedRegions, MissingPair | None]:
     """The regions of both sides of a comparison, and the metric they were made with."""
     if not (isinstance(X, np.ndarray) and isinstance(Y, np.ndarray)):
         X, Y = _with_matched_columns(X, Y)
     x, y, scale = _prepare_sides(settings, X, Y, weights)
     missing = None
-    if settings["nan_policy"] == "omit":
+    if settings.nan_policy == "omit":
         missing = MissingPair(x.missing, y.missing, kept=(x.kept, y.kept))
     made = {n: s for n, s in (("X", X), ("Y", Y)) if isinstance(s, TrimmedRegions)}
-    family, count = settings["directions"], settings["n_directions"]
+    family, count = settings.directions, settings.n_directions
     directions = None
-    if made and draws_at_random(family) and not isinstance(settings["random_state"], int):
+    if made and draws_at_random(family) and not isinstance(settings.random_state, int):
         # Nothing says which directions this metric should have fitted: those of the regions are as
         # good as any, if it could have fitted them.
         origin = next(iter(made.values())).origin
@@ -368,15 +357,16 @@ def prepare(
     X: Any,
     weights: Any,
     name: str,
-    options: Mapping[str, Any],
+    settings: Settings,
     scale: np.ndarray | None,
     weights_name: str = "",
 ) -> PreparedSample:
     """Check one sample, treat missing values by the options of a metric, and apply a scale (d,)."""
-    dtype = options["dtype"]
-    if options["nan_policy"] == "omit":
-        points, columns, checked, kept, report, _ = omit_missing(X, weights, name, dtype)
-        sample = PreparedSample(points, columns, checked, report, kept)
+    dtype = settings.dtype
+    if settings.nan_policy == "omit":
+        left = omit_missing(X, weights, name, dtype)
+        points, columns = left.points, left.columns
+        sample = PreparedSample(points, columns, left.weights, left.report, left.kept)
     else:
         points, columns = check_points(X, name, dtype, hint=OMIT_HINT)
         checked = check_weights(weights, len(points), weights_name or f"weights of {name}")
@@ -387,10 +377,10 @@ def prepare(
 
 
 def _prepare_sides(
-    settings: Mapping[str, Any], X: Any, Y: Any, weights: Any
+    settings: Settings, X: Any, Y: Any, weights: Any
 ) -> tuple[PreparedSample, PreparedSample, np.ndarray | None]:
     """Check two sides of a comparison, each of which may be regions; also the scale (d,) used."""
-    scale, dtype = settings["scale"], settings["dtype"]
+    scale, dtype = settings.scale, settings.dtype
     x, y = (
         _sample_of_regions(given, own, name)
         if isinstance(given, TrimmedRegions)
@@ -417,7 +407,7 @@ def _prepare_sides(
                 "with scale=array"
             )
         count = 2 if scale == "pooled" else 1
-        scale = units_of_samples(points[:count], [x.weights, y.weights][:count], settings["eps"])
+        scale = units_of_samples(points[:count], [x.weights, y.weights][:count], settings.eps)
     if scale is not None:
         # Regions have taken in their scale already, which is checked where they are compared.
         points = [
@@ -448,12 +438,3 @@ def _with_matched_columns(X: Any, Y: Any) -> tuple[Any, Any]:
         return in_order(X, Y.columns, "X", "Y"), Y
     names = X.columns if isinstance(X, TrimmedRegions) else labels_of(X)
     return X, in_order(Y, names, "Y", "X")
-
-
-def refuse_envelopes(region: str) -> None:
-    """Nested regions are made of sample points; envelopes are quantiles."""
-    if region == "envelope":
-        raise InvalidOptionError(
-            "region='envelope' has quantiles along directions and no regions of sample points; "
-            "compare samples with Metric.distance or Metric.compare, or make tables of them"
-        )

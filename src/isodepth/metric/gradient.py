@@ -49,7 +49,6 @@ def gradient_of_comparison(comparison: Any) -> Gradient:
     signature = Signature.parse(comparison.signature)
     gaps, regions, missing = comparison._gaps, comparison.regions, comparison.missing
     check_has_gradient(
-        region=signature.region,
         scale=signature.scale,
         refine=signature.refine if regions[0].n_features > 1 and not gaps.exact else 0,
     )
@@ -73,13 +72,8 @@ def gradient_of_comparison(comparison: Any) -> Gradient:
     return Gradient(*found)
 
 
-def check_has_gradient(*, region: str, scale: Any, refine: int) -> None:
+def check_has_gradient(*, scale: Any, refine: int) -> None:
     """Raise where a distance with these settings has no gradient by rows."""
-    if region != "sample":
-        raise InvalidOptionError(
-            f"the corners of regions with region={region!r} are no rows of the samples, so that "
-            "there is no gradient by rows; use region='sample'"
-        )
     if isinstance(scale, str) and scale in SCALES:
         raise InvalidOptionError(
             f"scale={scale!r} is taken from the data and is not differentiated, so that there is "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from typing import Any
@@ -14,11 +14,12 @@ import numpy as np
 
 from isodepth._version import __version__
 from isodepth.core.scaling import SCALES
+from isodepth.core.settings import Settings
 from isodepth.data.validation import check_choice, check_integer, check_number
 from isodepth.depth.base import DepthSource
 from isodepth.depth.resolve import depth_key, depth_text, read_depth
 from isodepth.errors import InvalidOptionError, SignatureError
-from isodepth.gap.gaps import REGIONS, WAYS
+from isodepth.gap.gaps import WAYS
 
 #: Raised when the numbers of a signature change; most releases do not change them.
 #: 2: the projection depth uses another scale if the MAD is zero. 3: streams of directions.
@@ -38,7 +39,7 @@ class Signature:
     ----------
     depth, levels, dirs, seed : str
         As they are written, such as ``monte-carlo:20``, ``uniform:1000`` and ``none``.
-    p, eps, refine, gap, region, normalize, dtype, q
+    p, eps, refine, gap, normalize, dtype, q
         The fields of :class:`isodepth.Metric`.
     scale : str or None
         As it is written: ``pooled``, ``reference``, or the number and digest of given ones.
@@ -64,7 +65,6 @@ class Signature:
     refine: int
     seed: str
     gap: str = "search"
-    region: str = "sample"
     normalize: bool = True
     dtype: str | None = None
     v: str = __version__
@@ -72,17 +72,17 @@ class Signature:
     scale: str | None = None
 
     @classmethod
-    def of(cls, options: Mapping[str, Any], dtype: str | None) -> Signature:
-        """The signature of a metric with the given options, for numbers of precision `dtype`."""
+    def of(cls, settings: Settings, dtype: str | None) -> Signature:
+        """Return the signature of a metric, for numbers of precision `dtype`."""
         return cls(
-            depth="none" if options["region"] == "envelope" else depth_text(options["depth"]),
-            levels=levels_text(options["levels"], options["n_levels"]),
-            dirs=directions_text(options["directions"], options["n_directions"]),
-            seed=seed_text(options["random_state"]),
-            scale=scale_text(options["scale"]),
+            depth=depth_text(settings.depth),
+            levels=levels_text(settings.levels, settings.n_levels),
+            dirs=directions_text(settings.directions, settings.n_directions),
+            seed=seed_text(settings.random_state),
+            scale=scale_text(settings.scale),
             dtype=dtype,
             v=__version__,
-            **{name: options[name] for name in _SHARED},
+            **{name: getattr(settings, name) for name in _SHARED},
         )
 
     @classmethod
@@ -126,10 +126,8 @@ class Signature:
             )
         levels, n_levels = read_levels(self.levels)
         try:
-            # Envelopes have no depth, and take the default for none.
-            depth = {} if self.region == "envelope" else {"depth": read_depth(self.depth)}
             return {
-                **depth,
+                "depth": read_depth(self.depth),
                 "levels": levels,
                 "n_levels": n_levels,
                 "directions": family if directions is None else directions,
@@ -180,14 +178,14 @@ _COMPARE = Signature("projection", 2.0, 0.1, "exact", "uniform:1000", 20, "none"
 
 
 #: Fields that are options of a metric as they are.
-_SHARED = ("p", "q", "eps", "refine", "gap", "region", "normalize")
+_SHARED = ("p", "q", "eps", "refine", "gap", "normalize")
 #: In the order in which they are written.
 _ORDER = (
-    "depth", "p", "q", "eps", "levels", "dirs", "refine", "seed", "scale", "gap", "region",
+    "depth", "p", "q", "eps", "levels", "dirs", "refine", "seed", "scale", "gap",
     "normalize", "dtype", "v",
 )  # fmt: skip
 _OPTIONAL = {
-    "q": math.inf, "scale": None, "gap": "search", "region": "sample", "normalize": True,
+    "q": math.inf, "scale": None, "gap": "search", "normalize": True,
     "dtype": None,
 }  # fmt: skip
 
@@ -212,10 +210,6 @@ def _parsed(text: str) -> Signature:
         values = {key: _READERS.get(key, str)(value) for key, value in parts.items()}
         read_levels(values["levels"])
         read_directions(values["dirs"])
-        if (values["depth"] == "none") != (values.get("region") == "envelope"):
-            raise InvalidOptionError(
-                f"depth={values['depth']} with region={values.get('region', 'sample')}"
-            )
     except ValueError as error:
         raise SignatureError(f"unreadable value in signature {text!r}: {error}") from None
     return Signature(**values)
@@ -311,7 +305,6 @@ _READERS: dict[str, Callable[[str], Any]] = {
     "refine": lambda text: check_integer(int(text), "refine", 0),
     "scale": read_scale,
     "gap": lambda text: check_choice(text, "gap", WAYS),
-    "region": lambda text: check_choice(text, "region", REGIONS),
     "normalize": lambda text: check_choice(text, "normalize", ("yes", "no")) == "yes",
     "dtype": lambda text: check_choice(text, "dtype", ("float32", "float64")),
     "v": _checked_version,

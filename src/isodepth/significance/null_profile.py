@@ -86,7 +86,7 @@ def null_profile(
     """
     x, y = (regions.points for regions in comparison.regions)
     drawn: FittedMetric = comparison._fitted
-    drawn = replace(drawn, betas=midpoint_levels(_LEVELS, drawn.options["eps"]))
+    drawn = replace(drawn, betas=midpoint_levels(_LEVELS, drawn.settings.eps))
     points = np.concatenate([x, y])
     affordable = _WORK // (len(points) * len(drawn.directions))
     count = min(most, max(_FEWEST, min(_MOST, affordable)))

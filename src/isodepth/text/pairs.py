@@ -63,7 +63,7 @@ def pair_distances(
         sample_regions = regions_on_device(fitted, samples, device)
     regions = dict(zip(used, sample_regions, strict=True))
     # Samples of a few dozen points are too small for several threads per pair.
-    single_threaded = replace(fitted, options={**fitted.options, "n_jobs": 1})
+    single_threaded = replace(fitted, settings=replace(fitted.settings, n_jobs=1))
 
     def block_distances(block: list[tuple[int, int]]) -> list[float]:
         return [
@@ -78,7 +78,7 @@ def pair_distances(
 
 
 def _distance(x: TrimmedRegions, y: TrimmedRegions, fitted: FittedMetric) -> float:
-    if fitted.options["gap"] != "exact":
+    if fitted.settings.gap != "exact":
         return fitted.distance(x, y)
     plan = fitted.plan(x, y)
     return fitted.mean(_exact_gaps(x, y, plan), plan)

@@ -41,7 +41,7 @@ class Found(NamedTuple):
 
 def check_for_device(metric: BaseMetric, device: torch.device) -> None:
     """Raise for settings that only the host knows."""
-    for name, known in (("region", "sample"), ("nan_policy", "raise"), ("scale", None)):
+    for name, known in (("nan_policy", "raise"), ("scale", None)):
         value = getattr(metric, name)
         if value is not known and (not isinstance(value, np.ndarray) and value != known):
             raise InvalidOptionError(

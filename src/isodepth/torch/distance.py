@@ -66,14 +66,14 @@ def with_gradient(metric: BaseMetric) -> BaseMetric:
     """
     if metric.refine is None and metric.gap != "exact":
         metric = replace(metric, refine=0)
-    steps = metric._options()["refine"]
+    steps = metric.settings.refine
     if metric.nan_policy != "raise":
         raise InvalidOptionError(
             f"nan_policy={metric.nan_policy!r} is not available for tensors that require grad; "
             "select the rows before, or detach the tensors"
         )
     check_has_gradient(
-        region=metric.region, scale=metric.scale, refine=0 if metric.gap == "exact" else steps
+        scale=metric.scale, refine=0 if metric.gap == "exact" else steps
     )
     return metric
 
@@ -124,13 +124,13 @@ def _evaluate(metric: BaseMetric, pair: Pair, gradient: bool) -> tuple[torch.Ten
     """Return the distance and, if `gradient`, its derivatives by the rows of both samples."""
     comparison = None
     if _elsewhere(pair):
-        if metric.gap == "search" and metric._options()["refine"] == 0:
+        if metric.gap == "search" and metric.settings.refine == 0:
             found = device.distance_on_device(metric, pair, gradient)
             if found is not None:
                 return found.value.to(pair.dtype), found.slopes
         comparison = device.compare_from_device(metric, pair)
     if comparison is None:
-        drawn, x, y, _ = fit_both(metric._options(), metric._source, *_on_host(pair))
+        drawn, x, y, _ = fit_both(metric.settings, metric._source, *_on_host(pair))
         comparison = drawn.compare(x, y)
     slopes = map(torch.from_numpy, comparison.gradient()) if gradient else None
     return torch.tensor(comparison.distance, dtype=pair.dtype, device=pair.device), slopes
