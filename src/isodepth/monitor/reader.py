@@ -179,7 +179,7 @@ class BatchReader:
             parts = tuple(replace(part, labels=self.columns) for part in source.parts)
             source = replace(source, parts=parts, columns=self.columns, n_features=self.width)
         check_same_width(self.width, source.n_features, "the reference", "the batch")
-        how = Preparation.of(source, {"dtype": "float64", "nan_policy": self.nan_policy})
+        how = Preparation.of(source, "float64", self.nan_policy)
         count = 0
         for chunk in source.chunks(_CHUNK_ROWS):
             points = how.split(chunk)[0]
