@@ -1,0 +1,127 @@
+"""False alarms of the monitor on streams without a change, with and without a tolerance.
+
+Every stream has a reference of its own. Batches have random sizes. With a tolerance of 5%, as many
+rows of every batch as it allows are replaced: by rows far away, by rows in the center, or by rows
+that are all 1 in one quadrant. The fraction of streams with any alarm must not exceed alpha by more
+than three standard errors.
+
+Run: ``python -m experiments.monitoring.false_alarms --jobs 16``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import time
+import warnings
+from concurrent.futures import ProcessPoolExecutor
+from typing import Any
+
+import numpy as np
+
+ALPHA, TOLERANCE = 0.01, 0.05
+KINDS = ("normal", "lognormal", "counts", "binary", "mixed")
+#: Rows of the reference, smallest and largest batch.
+SIZES = ((300, 1, 10), (2000, 20, 200), (20_000, 200, 2000))
+BAD = ("far", "center", "quadrant")
+
+
+def rows(kind: str, n: int, rng: np.random.Generator) -> Any:
+    """Independent rows of one distribution."""
+    if kind == "normal":
+        return rng.standard_normal((n, 5)) @ np.tril(np.full((5, 5), 0.5))
+    if kind == "lognormal":
+        return rng.lognormal(sigma=1.5, size=(n, 3))
+    if kind == "counts":
+        return rng.poisson([0.1, 1.0, 20.0], size=(n, 3)).astype(float)
+    if kind == "binary":
+        return (rng.random((n, 6)) < [0.01, 0.1, 0.3, 0.5, 0.9, 0.999]).astype(float)
+    import pandas as pd
+
+    frame = pd.DataFrame(
+        {"a": rng.standard_normal(n), "b": rng.standard_cauchy(n), "c": rng.poisson(2.0, n) * 1.0}
+    )
+    frame["kind"] = rng.choice(list("uvwxyz"), n, p=[0.5, 0.3, 0.15, 0.04, 0.009, 0.001])
+    frame["flag"] = rng.random(n) < 0.3
+    for column in ("a", "b"):
+        frame.loc[rng.random(n) < 0.1, column] = np.nan
+    return frame
+
+
+def contaminated(batch: Any, how: str) -> Any:
+    """Replace the share of rows that the tolerance allows."""
+    count = math.floor(TOLERANCE * len(batch) + 1e-9)
+    if not count:
+        return batch
+    value = {"far": 1e3, "center": 0.0, "quadrant": 1.0}[how]
+    if isinstance(batch, np.ndarray):
+        batch[:count] = value
+        return batch
+    numbers = ["a", "b", "c"]
+    batch.iloc[:count, [batch.columns.get_loc(name) for name in numbers]] = value
+    batch.iloc[:count, batch.columns.get_loc("kind")] = {"far": "new", "center": "u"}.get(how, "z")
+    return batch
+
+
+def stream(job: tuple[str, int, float, int, int]) -> bool:
+    """Return whether one stream raises an alarm."""
+    kind, size, tolerance, batches, seed = job
+    from isodepth import Monitor
+
+    n, smallest, largest = SIZES[size]
+    rng = np.random.default_rng([seed, size, KINDS.index(kind), int(100 * tolerance), 2035])
+    how = BAD[seed % len(BAD)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        nan_policy = "omit" if kind == "mixed" else "raise"
+        monitor = Monitor(
+            rows(kind, n, rng), alpha=ALPHA, tolerance=tolerance, nan_policy=nan_policy,
+            random_state=seed,
+        )  # fmt: skip
+    for m in rng.integers(smallest, largest + 1, size=batches).tolist():
+        batch = rows(kind, m, rng)
+        if tolerance:
+            batch = contaminated(batch, how)
+        if monitor.check(batch).alarm:
+            return True
+    return False
+
+
+def main() -> int:
+    """Print one line per setting; return 1 if any setting exceeds its limit."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--streams", type=int, default=2000)
+    parser.add_argument("--batches", type=int, default=200)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS))
+    parser.add_argument(
+        "--sizes", nargs="+", type=int, choices=range(len(SIZES)), default=[0, 1, 2]
+    )
+    parser.add_argument("--tolerances", nargs="+", type=float, default=[0.0, TOLERANCE])
+    options = parser.parse_args()
+    limit = ALPHA + 3 * math.sqrt(ALPHA * (1 - ALPHA) / options.streams)
+    failed = 0
+    with ProcessPoolExecutor(options.jobs) as pool:
+        for tolerance in options.tolerances:
+            for kind in options.kinds:
+                for size in options.sizes:
+                    started = time.time()
+                    jobs = [
+                        (kind, size, tolerance, options.batches, seed)
+                        for seed in range(options.streams)
+                    ]
+                    share = float(np.mean(list(pool.map(stream, jobs, chunksize=4))))
+                    failed += share > limit
+                    n, smallest, largest = SIZES[size]
+                    print(
+                        f"{kind:10} tolerance {tolerance:<5g} reference {n:6d}  batches "
+                        f"{smallest} to {largest}: {share:.2%} of {options.streams} streams, "
+                        f"limit {limit:.2%}{'  EXCEEDED' if share > limit else ''} "
+                        f"({time.time() - started:.0f} s)",
+                        flush=True,
+                    )
+    return int(failed > 0)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
