@@ -132,6 +132,15 @@ def test_scale_and_correlation_are_named() -> None:
     assert change.after == pytest.approx(0.8, abs=0.15)
 
 
+def test_a_shift_of_a_correlated_column_is_not_called_dependence() -> None:
+    rng = np.random.default_rng(61)
+    x = rng.normal(size=(5000, 1))
+    rows = np.hstack([x, x + 0.1 * rng.normal(size=(5000, 1))])
+    monitor = Monitor(rows[:4500], random_state=0)
+    verdict = monitor.check(rows[4500:] + [0.0, 0.5])
+    assert [(c.kind, c.columns) for c in verdict.changes] == [("location", ("column 1",))]
+
+
 def test_batches_of_any_size_add_up() -> None:
     """Single rows raise the alarm as soon as their number allows it."""
     monitor = fresh()

@@ -32,9 +32,9 @@ def name_changes(
 ) -> list[Change]:
     """Return the changes of a window, strongest first.
 
-    A column is named by its own functions alone. A pair of columns is named if its function has a
-    smaller p-value than all functions of either column, and all columns together are named only if
-    nothing else is.
+    A column is named by its own functions alone. A pair of columns is named if neither column is:
+    a shift of one column changes its relation to others too. All columns together are named only
+    if nothing else is.
 
     Parameters
     ----------
@@ -55,12 +55,12 @@ def name_changes(
         if len(columns) == 1:
             best.setdefault((kind, columns[0]), h)
     found: list[tuple[float, Change]] = []
-    marginal = np.zeros(len(names))
+    marginal = np.zeros(len(names), bool)
     for column in range(len(names)):
         own = {kind: best[kind, c] for kind, c in best if c == column}
         if not own:
             continue
-        marginal[column] = min(logs[h] for h in own.values())
+        marginal[column] = True
         name = names[column]
         if "missing" in own:
             h = own.pop("missing")
@@ -83,7 +83,7 @@ def name_changes(
     pairs = [h for h in significant.tolist() if len(members[h].columns) == 2]
     for h in sorted(pairs, key=lambda each: logs[each])[:3]:
         kind, columns, value = members[h]
-        if logs[h] < min(marginal[list(columns)]):
+        if not marginal[list(columns)].any():
             own_names = (names[columns[0]], names[columns[1]])
             if kind == "pair":
                 r, s = (
