@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -42,9 +43,7 @@ class _Parts(NamedTuple):
     exponent: str
     unit: str
 
-    def number(self, style: Style) -> float | None:
-        if not _STYLES[style].fullmatch(self.digits):
-            return None
+    def number(self, style: Style) -> float:
         digits = self.digits.replace(style.group, "").replace(style.decimal, ".")
         return self.sign * float(digits + self.exponent)
 
@@ -64,6 +63,8 @@ class Numerals:
         A string that is a number, preferably one with a separator, currency or percent sign.
     other : str or None
         The most frequent string that is not a number.
+    units : set of str
+        Currency and percent signs of the numbers, "" for none.
 
     Examples
     --------
@@ -76,22 +77,34 @@ class Numerals:
 
     def __init__(self, values: Sequence[str | None]) -> None:
         self._values = values
-        counts = Counter(v for v in values if v is not None and not is_missing_number(v))
-        self._parts = {value: _split(value) for value in counts}
+        counts = Counter(values)
+        for value in list(counts):
+            if value is None or is_missing_number(value):
+                del counts[value]
+        self._counts: dict[str, int] = counts  # type: ignore[assignment]
+        self._parts = {v: parts for v in self._counts if (parts := _split(v)) is not None}
+        self._fits: dict[Style, set[str]] = {}
         self.rows = sum(counts.values())
-        self._fits = {
-            style: {v for v, parts in self._parts.items() if parts and _fits(parts, pattern)}
-            for style, pattern in _STYLES.items()
-        }
-        rows = {style: sum(counts[v] for v in fits) for style, fits in self._fits.items()}
-        self.style = max(rows, key=lambda style: rows[style])
-        self.count = rows[self.style]
-        fits = self._fits[self.style]
-        self.other = next((v for v, _ in counts.most_common() if v not in fits), None)
-        self.example = next((v for v in counts if v in fits and not _is_plain(v)), "") or next(
-            (v for v in counts if v in fits), ""
-        )
-        self.units = {parts.unit for v in fits if (parts := self._parts[v])}
+        self.style, self.count = next(iter(_STYLES)), 0
+        for style in _STYLES if self._parts else ():
+            count = sum(self._counts[value] for value in self._fitting(style))
+            if count > self.count:
+                self.style, self.count = style, count
+            if count == self.rows:
+                break
+        fits = self._fitting(self.style)
+        others = (v for v in self._counts if v not in fits)
+        self.other = max(others, key=lambda v: self._counts[v], default=None)
+        self.example = next(
+            (v for v in self._counts if v in fits and not _is_plain(v)), ""
+        ) or next((v for v in self._counts if v in fits), "")
+        self.units = {self._parts[v].unit for v in fits}
+
+    def _fitting(self, style: Style) -> set[str]:
+        if style not in self._fits:
+            match = _STYLES[style].fullmatch
+            self._fits[style] = {v for v, parts in self._parts.items() if match(parts.digits)}
+        return self._fits[style]
 
     @property
     def plain(self) -> bool:
@@ -100,17 +113,17 @@ class Numerals:
 
     def fits(self, style: Style) -> bool:
         """Whether all strings are numbers in a style."""
-        return len(self._fits[style]) == len(self._parts)
+        return len(self._parts) == len(self._counts) == len(self._fitting(style))
 
     def numbers(self, style: Style) -> np.ndarray:
         """Return the numbers (n,) in a style; NaN for the others."""
-        known = {v: p.number(style) if p else None for v, p in self._parts.items()}
-        return np.array([known.get(value) for value in self._values], dtype=float)  # type: ignore[arg-type]
+        known = {v: self._parts[v].number(style) for v in self._fitting(style)}
+        return np.array([known.get(v, np.nan) for v in self._values])  # type: ignore[arg-type]
 
     def faults(self) -> np.ndarray:
         """Return the mask (n,) of the rows that are neither missing nor numbers in `style`."""
-        fits = self._fits[self.style]
-        return np.array([v in self._parts and v not in fits for v in self._values], dtype=bool)
+        fits = self._fitting(self.style)
+        return np.array([v in self._counts and v not in fits for v in self._values], dtype=bool)
 
 
 def is_missing_number(value: str) -> bool:
@@ -123,21 +136,19 @@ def common_style(samples: Sequence[Numerals]) -> Style | None:
     return next((style for style in _STYLES if all(s.fits(style) for s in samples)), None)
 
 
-def _fits(parts: _Parts, pattern: re.Pattern[str]) -> bool:
-    return pattern.fullmatch(parts.digits) is not None
-
-
 def _is_plain(value: str) -> bool:
     try:
-        return "_" not in value and np.isfinite(float(value))
+        return "_" not in value and math.isfinite(float(value))
     except ValueError:
         return False
 
 
 def _split(value: str) -> _Parts | None:
     match = _CELL.fullmatch(value)
-    if match is None or (match[1] and match[3]) or (match[2] and match[6]):
+    if match is None:
         return None
-    sign = 1.0 if (match[1] or match[3] or "+") == "+" else -1.0
-    digits = _SPACES.sub(" ", match[4].strip())
-    return _Parts(sign, digits, match[5] or "", match[2] or match[6] or "")
+    first, before, second, digits, exponent, after = match.groups("")
+    if (first and second) or (before and after):
+        return None
+    sign = 1.0 if (first or second or "+") == "+" else -1.0
+    return _Parts(sign, _SPACES.sub(" ", digits.strip()), exponent, before or after)
