@@ -54,7 +54,7 @@ def test_every_kind_of_file_and_standard_input(tmp_path: Path, a: Path, ending: 
 
 
 def test_standard_input_is_read_once() -> None:
-    assert "standard input can be read once" in refusal("compare", "-", "-")
+    assert "standard input can be read only once" in refusal("compare", "-", "-")
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,7 @@ def test_every_column_is_accounted_for(library: str) -> None:
         given = pytest.importorskip(library)
         make = given.from_pandas if library == "polars" else given.Table.from_pandas
         X, Y = make(X), make(Y.reset_index(drop=True))
-    result = isodepth.compare(X, Y, n_permutations=99, random_state=0)
+    result = isodepth.compare(X, Y, n_permutations=99, random_state=0, scale=None)
     assert {k.column: (k.kind, k.use) for k in result.kinds} == KINDS
     assert result.test.kinds == result.kinds
     assert result.columns == ("delay", "zip")
@@ -81,7 +81,7 @@ def test_kinds_can_be_given() -> None:
         "zip": "category", "when": "numeric", "tail": "omit", "late": "numeric", "size": "numeric",
         "carrier": ["AA", "B6", "UA"],
     }  # fmt: skip
-    result = isodepth.compare(X, Y, kinds=kinds, random_state=0)
+    result = isodepth.compare(X, Y, kinds=kinds, random_state=0, scale=None)
     assert result.columns == ("delay", "carrier", "when", "late", "size")
     ranks = X["carrier"].map({"AA": 0, "B6": 1, "UA": 2})
     days = np.arange(50) + 15706.0
