@@ -173,3 +173,17 @@ def test_sources_that_change_are_refused(change: str) -> None:
         pytest.raises(InvalidInputError, match=f"two readings .150 rows, then {now}"),
     ):
         metric().table(scan(chunks))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_columns_of_different_units_along_axes(dtype: str) -> None:
+    """A small column counts beside a large one, as it does alone."""
+    rng = np.random.default_rng(0)
+    small = 1e-12 if dtype == "float32" else 1e-25
+    x = (rng.standard_normal((60, 2)) * [1.0, small]).astype(dtype)
+    alone = Metric(directions=np.array([[1.0]]), levels=5, refine=0)
+    along = Metric(directions=np.array([[0.0, 1.0]]), levels=5, refine=0)
+    expected = alone.table(x[:, 1:]).values
+    with small_scale():
+        found = streamed_values(along, cut(x, 11))
+    np.testing.assert_allclose(found, expected, rtol=1e-5 if dtype == "float32" else 1e-11)

@@ -1,1 +1,1 @@
-"""Samples that do not fit: sources of chunks, mergeable summaries, passes that end in a table."""
+"""Samples larger than memory: sources of chunks, mergeable summaries, and passes over chunks."""

@@ -1,8 +1,8 @@
 """Passes on many machines: the same pure functions as tasks of Dask, merged in a tree.
 
-Nothing here decides where a task runs. What all tasks of a pass share (directions, intervals) is
-one node of the graph, sent once to each worker; a task uses one thread, takes a part of the source
-to a small state, and can be repeated anywhere: a worker that dies costs its share of one pass.
+Dask schedules the tasks. The data that all tasks of a pass share (directions, intervals) are one
+node of the graph, which is sent once to each worker. A task uses one thread, reduces a part of the
+source to a small state, and can be repeated on any worker.
 """
 
 from __future__ import annotations
@@ -19,27 +19,27 @@ from isodepth.data.arrays import numbered
 from isodepth.data.extras import load_extra
 from isodepth.errors import InvalidInputError
 
-# So many states are merged by one task.
+# Number of states that one task merges.
 _FAN_IN = 8
-# Rows are numbered within each part: where a part begins is not known.
+# Offset of the row numbers of a part: the number of its first row is not known.
 _ROWS_OF_A_PART = 1 << 40
 
 
 class DelayedPart(Part):
-    """One partition of a collection; a task of Dask finds it computed."""
+    """One partition of a collection, which is computed before a task uses it."""
 
     def tables(self, rows: int) -> Iterator[tuple[Any, str, int]]:
-        """The partition."""
+        """Yield the partition."""
         delayed = is_delayed(self.data)
         yield self.data.compute() if delayed else self.data, self.origin, 0
 
 
 def dask_parts(data: Any, label: str) -> list[Part]:
-    """The partitions of a `dask.array` or `dask.dataframe`."""
+    """Return the partitions of a `dask.array` or `dask.dataframe`."""
     load_extra("dask", "dask", "reading a Dask collection")
     if is_delayed(data):
         raise InvalidInputError(
-            f"a {label} does not say what columns it has; make it a collection of known shape "
+            f"the columns of a {label} are not known; make it a collection of known shape "
             "(dask.array.from_delayed, to_dataframe), or give samples to isodepth.region_tables"
         )
     if hasattr(data, "to_delayed") and hasattr(data, "dtypes"):
@@ -69,12 +69,12 @@ class DaskRunner(Runner):
     Parameters
     ----------
     client : distributed.Client or None
-        None for the scheduler that Dask would use: a client, where there is one, or threads here.
+        None for the default scheduler of Dask: the current client, or threads.
     advance : function or None
         Called with the number of parts after each pass.
     """
 
-    # States travel: they stay small.
+    # States are sent between machines, so they must be small.
     most_numbers, most_rows = 1 << 14, 1 << 17
 
     def __init__(self, client: Any = None, advance: Any = None) -> None:
@@ -82,7 +82,7 @@ class DaskRunner(Runner):
         self.client = client
 
     def fold(self, source: Source, step: Pass, how: Preparation) -> tuple[Any, Any]:
-        """Run a pass over the parts of a source, one task a part, each on one thread."""
+        """Run a pass over the parts of a source, one task per part, each on one thread."""
         dask = load_extra("dask", "dask", "scheduling with Dask")
         rows = min(how.chunk_rows, source.chunk_rows or how.chunk_rows)
         shared = dask.delayed((step, replace(how, chunk_rows=rows, n_threads=1)), traverse=False)
@@ -107,7 +107,7 @@ def _run_part(shared: tuple[Pass, Preparation], number: int, part: Part) -> tupl
 
 
 def _merge(shared: tuple[Pass, Preparation], states: list[Any]) -> tuple[Any, Any]:
-    # States may be shared with other tasks: a fresh one takes them in.
+    # Merge into a new state: other tasks may use the given ones.
     step, how = shared
     result, total = run_pass(step, how)
     for state, tally in states:
@@ -117,16 +117,16 @@ def _merge(shared: tuple[Pass, Preparation], states: list[Any]) -> tuple[Any, An
 
 
 def is_delayed(sample: Any) -> bool:
-    """Whether a sample is delayed, or a `dask.bag` of samples."""
+    """Check if a sample is delayed, or a `dask.bag` of samples."""
     return type(sample).__module__.startswith(("dask.delayed", "dask.bag"))
 
 
 def tables_of_delayed(metric: Any, samples: Any, weights: Any, storage: str) -> list[Any] | None:
-    """The tables of a `dask.bag` of samples, or of delayed samples; None for anything else."""
+    """Return the tables of a `dask.bag` or of delayed samples; None for other samples."""
     if not all(map(is_delayed, samples)):
         return None
     if any(own is not None for own in weights):
-        raise InvalidInputError("delayed samples have no weights here; leave them out")
+        raise InvalidInputError("weights are not available for delayed samples; remove them")
     dask = load_extra("dask", "dask", "tables of delayed samples")
     make = dask.delayed(_tables)
     parts: list[Any] = []

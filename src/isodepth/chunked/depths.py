@@ -1,4 +1,4 @@
-"""Depths of rows that are read in chunks: what they need of the whole sample, found by passes."""
+"""Depths of rows that are read in chunks, from quantities that passes over the chunks compute."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from isodepth import _core
 from isodepth.chunked.passes import Fold, Pass, Rows
 from isodepth.chunked.reading import Summary
 from isodepth.chunked.selection import Numbers, Selection
-from isodepth.depth.base import exact_center, moved_by
+from isodepth.depth.base import exact_center
 from isodepth.depth.whitening import (
     Whitening,
     column_exponents,
@@ -22,13 +22,13 @@ from isodepth.depth.whitening import (
 
 _OCTAVES = 8
 _BITS = (9, 8, 7, 6, 5)
-# A typical size needs no more rows than these.
-_SIZED_ROWS = 1023
+# Size of a typical value of a column that `sized_numbers` has scaled.
+_TYPICAL = 1.0
 
 
 @dataclass(frozen=True)
 class ProjectionModel:
-    """All that the projection depth of a point needs of a sample.
+    """Medians and scales of a sample along directions, which determine projection depths.
 
     Attributes
     ----------
@@ -36,38 +36,36 @@ class ProjectionModel:
         Projections on K directions.
     middles, mads : ndarrays of shape (K,)
     scales : ndarray of shape (K,)
-        What takes the place of a MAD that is zero.
-    typical : float
-        The size of a typical row: what is rounding is said in terms of it.
+        Scales that replace a MAD of zero.
     """
 
     numbers: Numbers
     middles: np.ndarray
     mads: np.ndarray
     scales: np.ndarray
-    typical: float
 
     @classmethod
-    def fit(cls, selection: Selection, numbers: Numbers, distinct: np.ndarray) -> ProjectionModel:
-        """Medians and MADs along all directions, exactly; with the distinct rows of the pilot."""
-        some = moved_by(distinct[:: -(-len(distinct) // _SIZED_ROWS)], *numbers.frame)
-        sizes = np.sort(np.abs(some).max(axis=1))
-        typical, kind = sizes[len(sizes) // 2], some.dtype.type
-        # As `Rounding` in the compiled core has it.
-        zero = kind(np.finfo(some.dtype).eps) * kind(8 * some.shape[1]) * typical
-        found = selection.spreads(numbers, float(typical), zero)
-        return cls(numbers, *found, float(typical))
+    def fit(
+        cls, selection: Selection, drawn: np.ndarray, directions: np.ndarray
+    ) -> ProjectionModel:
+        """Compute exact medians and MADs along `directions` (K, d), with rows `drawn` (m, d)."""
+        numbers = sized_numbers(drawn, directions)
+        sizes = np.abs(numbers.directions).sum(axis=1)
+        # An upper bound of the MADs that the compiled core takes for rounding.
+        width = drawn.shape[1]
+        zero = 16 * width * np.finfo(drawn.dtype).eps * np.maximum(sizes, 1) * _TYPICAL
+        return cls(numbers, *selection.spreads(numbers, _TYPICAL, zero))
 
     def depths(self, points: np.ndarray, n_threads: int) -> np.ndarray:
-        """The depths (n, 1) of points (n, d)."""
+        """Return the depths (n, 1) of points (n, d)."""
         chunk = self.numbers.chunk(points, None, n_threads)
-        largest = chunk.outlyingness(self.middles, self.mads, self.scales, self.typical)
+        largest = chunk.outlyingness(self.middles, self.mads, self.scales, _TYPICAL)
         return 1.0 / (1.0 + largest.astype(np.float64)[:, None])
 
 
 @dataclass(frozen=True)
 class RankCells(Pass):
-    """The mass in each of the cells along each direction, the finer the nearer to the middle.
+    """Count of the mass in cells along each direction, which are finer near the median.
 
     Attributes
     ----------
@@ -75,7 +73,7 @@ class RankCells(Pass):
         Projections on K directions.
     middles, scales : ndarrays of shape (K,)
     bits : int
-        There are 2**bits cells from the middle to one unit away from it, and in each octave beyond.
+        There are 2**bits cells from the median to one unit from it, and in each octave beyond.
     """
 
     numbers: Numbers
@@ -85,7 +83,7 @@ class RankCells(Pass):
 
     @classmethod
     def around(cls, numbers: Numbers, pilot: Rows, memory: float, n_threads: int) -> RankCells:
-        """Cells around the middle of the pilot, as many as fit into `memory` bytes."""
+        """Return cells around the medians of the pilot that fit into `memory` bytes."""
         count = len(numbers.directions)
         fitting = [b for b in _BITS if 3 * 8 * count * 2 * (_OCTAVES << b) <= memory]
         middles, mads = np.empty((2, count), dtype=numbers.directions.dtype)
@@ -100,7 +98,7 @@ class RankCells(Pass):
 
     @property
     def options(self) -> dict[str, Any]:
-        """As the passes of `isodepth._core` take them."""
+        """Arguments of the functions of `isodepth._core`."""
         return {"middles": self.middles, "scales": self.scales, "bits": self.bits}
 
     def start(self) -> np.ndarray:
@@ -136,18 +134,18 @@ class RankModel:
     def fit(
         cls, selection: Selection, numbers: Numbers, memory: float, smallest: bool
     ) -> RankModel:
-        """Count the mass of all cells, as many as fit into `memory` bytes."""
+        """Count the mass of all cells, which take at most `memory` bytes."""
         cells = RankCells.around(numbers, selection.pilot, memory, selection.n_threads)
         counts, total = selection.fold(cells), selection.mass
         upto = np.cumsum(counts, axis=1)
         before = upto - counts
         if smallest:
-            # A closed halfspace holds the point itself, of mass one at least.
+            # A closed halfspace contains the point itself, of mass at least one.
             low = np.minimum(before, total - upto) + 1
             high = np.minimum(upto, total - before)
             return cls(cells, np.stack([low, high], axis=-1).astype(np.float64), float(total), True)
-        # Twice the mid-rank of a point of mass one or more, anywhere in its cell; the least and the
-        # most of its distance from the ends is at an end of the cell, or at the middle inside.
+        # Range of twice the mid-rank of a point of mass at least one in its cell. The extremes of
+        # the distance from the ends are at the ends of the cell, or at the median.
         first, last = 2 * before + 1, 2 * upto - 1
         low = np.minimum(first, 2 * total - last)
         high = np.minimum(total, np.minimum(last, 2 * total - first))
@@ -155,13 +153,13 @@ class RankModel:
         return cls(cells, bounds, 2.0 * total * len(counts), False)
 
     def depths(self, points: np.ndarray, n_threads: int) -> np.ndarray:
-        """The depths (n, 3) of points (n, d): in the middle of their bounds, and these."""
+        """Return depths (n, 3) of points (n, d): the middle of the bounds, and the bounds."""
         chunk = self.cells.numbers.chunk(points, None, n_threads)
         bounds = chunk.rank_bounds(self.bounds, self.smallest, **self.cells.options)
         return np.column_stack([bounds.mean(axis=1), bounds]) / self.unit
 
 
-# -- frames of rank-based depths ------------------------------------------------------------------
+# -- projections ----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -172,6 +170,22 @@ class ScaledColumns:
 
     def __call__(self, rows: np.ndarray, n_threads: int) -> np.ndarray:
         return scale_columns(rows, self.exponents)
+
+
+def sized_numbers(drawn: np.ndarray, directions: np.ndarray) -> Numbers:
+    """Return projections on `directions` (K, d), each up to a power of two, for rows like `drawn`.
+
+    The columns of the rows are scaled to one typical size, and those of the directions inversely.
+    So deviations count as rounding relative to the size of a row along the direction.
+    """
+    sizes = np.abs(drawn - _core.center_and_exponent(drawn)[0])
+    typical = np.median(sizes, axis=0)
+    exponents = np.frexp(np.where(typical > 0, typical, sizes.max(axis=0)))[1]
+    scale = ScaledColumns(exponents)
+    units = np.ldexp(directions, exponents - exponents.max())
+    units = np.ldexp(units, -np.frexp(np.abs(units).max(axis=1, keepdims=True))[1])
+    center, _ = _core.center_and_exponent(scale(drawn, 1))
+    return Numbers((center, 0), np.ascontiguousarray(units, dtype=drawn.dtype), of=scale)
 
 
 def rank_numbers(summary: Summary, drawn: np.ndarray, directions: np.ndarray) -> Numbers:

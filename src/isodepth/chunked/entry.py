@@ -1,4 +1,4 @@
-"""Where sources come in: `compare` and `table` of a metric, for samples in chunks."""
+"""Comparisons and tables of samples that are read in chunks."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ from isodepth.metric.comparison import Comparison
 from isodepth.metric.fitted import FittedMetric
 from isodepth.metric.table import RegionTable, distances_between
 
-#: Levels of a comparison in chunks where none are asked for: it needs a grid.
+#: Default number of levels of a comparison in chunks, which needs a grid.
 LEVELS = 20
 
 
 def table(
     metric: BaseMetric, X: Any, weights: Any, storage: str, runner: Runner | None = None
 ) -> RegionTable:
-    """`Metric.table` of a source or a Dask collection."""
+    """Compute the table of a source or a Dask collection, as `Metric.table` does."""
     source = _source(X, weights, "X")
     return stream_table(metric, source, storage, runner=runner or _runner_of(source)).table
 
@@ -47,7 +47,7 @@ def table(
 def compare(
     metric: BaseMetric, X: Any, Y: Any, weights: Any, runner: Runner | None = None
 ) -> SourceComparison:
-    """`Metric.compare` where a side is a source or a Dask collection."""
+    """Compare two samples, at least one of which is a source or a Dask collection."""
     wx, wy = split_weights(weights)
     x, y = _source(X, wx, "X"), _source(Y, wy, "Y")
     check_same_width(x.n_features, y.n_features)
@@ -60,18 +60,18 @@ def compare(
     run = runner or _runner_of(x, y)
     if isinstance(used.scale, str):
         sides = [x, y] if used.scale == "pooled" else [x]
-        # From here on it is what the columns are divided by, as for tables.
+        # Numbers from here on, as for tables.
         used = replace(used, scale=column_spreads(sides, used, run))
     mine, theirs = (stream_table(used, side, runner=run) for side in (x, y))
     return _compared(mine, theirs, used.with_directions(x.n_features))
 
 
 def shared_scale(metric: BaseMetric, samples: Any, weights: Any, name: str) -> np.ndarray:
-    """The spread (d,) of the columns in many samples together, some of which are sources."""
+    """Return the spread (d,) of the columns in many samples together, some of them sources."""
     if any(is_delayed(sample) for sample in samples):
         raise InvalidOptionError(
-            f"scale={metric.scale!r} of delayed samples is not known before they are made; give "
-            "one number for each column (scale=array)"
+            f"scale={metric.scale!r} is not available for delayed samples; give one number per "
+            "column (scale=array)"
         )
     sources = [
         _source(sample, own, f"{name}[{i}]")
@@ -83,14 +83,14 @@ def shared_scale(metric: BaseMetric, samples: Any, weights: Any, name: str) -> n
 
 
 def grid_metric(metric: BaseMetric) -> BaseMetric:
-    """The metric with what chunks need: a grid of levels, no ascent, directions that stay."""
+    """Return the metric for chunks: a grid of levels, no refinement, and fixed directions."""
     changes: dict[str, Any] = {"refine": 0}
     if metric.levels == "exact":
         changes["levels"] = LEVELS
     if metric.refine:
         raise InvalidOptionError(
-            f"refine needs the rows of both samples, and these are read in chunks, got "
-            f"refine={metric.refine!r}; leave it out, and give more directions instead"
+            f"refine={metric.refine!r} is not available for samples read in chunks; remove it, and "
+            "use more directions instead"
         )
     if draws_at_random(metric.directions) and not isinstance(metric.random_state, int):
         changes["random_state"] = integer_seed(metric.random_state)
@@ -98,7 +98,7 @@ def grid_metric(metric: BaseMetric) -> BaseMetric:
 
 
 def _runner_of(*sources: Source) -> Runner:
-    """Where the passes run: with Dask where any source is one of its collections."""
+    """Return the runner of passes: Dask if a source is one of its collections."""
     delayed = any(isinstance(part, DelayedPart) for source in sources for part in source.parts)
     return DaskRunner() if delayed else Runner()
 
@@ -113,8 +113,8 @@ def _source(X: Any, weights: Any, name: str) -> Source:
         return as_source(X)
     if isinstance(X, Source) or hasattr(X, "__dask_graph__"):
         raise InvalidInputError(
-            f"{name} is read in chunks and its weights with it, got weights of {name} as well; "
-            "name their column, as in scan(..., weights='weight')"
+            f"weights of {name} must be a column of {name}, which is read in chunks; name the "
+            "column, as in scan(..., weights='weight')"
         )
     points, columns = read_points(X, name, None)
     checked = check_weights(weights, len(points), f"weights of {name}")
@@ -128,28 +128,28 @@ def _source(X: Any, weights: Any, name: str) -> Source:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SourceComparison(Comparison):
-    """A comparison of samples that were read in chunks: everything but lists of rows.
+    """Comparison of samples that were read in chunks, without results per row.
 
     Attributes
     ----------
     distance_bounds : (float, float)
-        Between these lies the distance that exact depths would give, along the same directions.
-        Both are the distance itself for depths that are exact.
+        Bounds on the distance with exact depths along the same directions. Both are the distance
+        if the depths are exact.
     """
 
     distance_bounds: tuple[float, float] = (0.0, 0.0)
 
     @property
     def bracket(self) -> tuple[float, float]:  # type: ignore[override]
-        """Not known: it needs the rows inside the regions."""
+        """Not available: it needs the rows inside the regions."""
         self._needs_rows("bracket")
 
     def rows_outside(self) -> Any:
-        """Not known: rows are not kept."""
+        """Not available: rows are not stored."""
         self._needs_rows("rows_outside")
 
     def to_dict(self) -> dict[str, Any]:
-        """As of any comparison, with `distance_bounds`."""
+        """Convert to plain Python numbers and strings, with `distance_bounds`."""
         return {**super().to_dict(), "distance_bounds": plain(self.distance_bounds)}
 
     def __repr__(self) -> str:
@@ -164,13 +164,13 @@ class SourceComparison(Comparison):
         return "\n".join(lines)
 
     def gradient(self, *_: Any, **__: Any) -> Any:
-        """Not known: it has a row for each row of the samples."""
+        """Not available: it needs the rows of the samples."""
         self._needs_rows("gradient")
 
     def _needs_rows(self, what: str) -> NoReturn:
         raise InvalidInputError(
-            f"{what} needs the rows of both samples, and these were read in chunks; compare a part "
-            "of them that fits into memory"
+            f"{what} is not available for samples read in chunks; compare a subset of their rows "
+            "that fits into memory"
         )
 
     def _apart(self, some: slice) -> np.ndarray:
@@ -180,7 +180,7 @@ class SourceComparison(Comparison):
 
 
 def _compared(x: SourceRegions, y: SourceRegions, fitted: FittedMetric) -> SourceComparison:
-    """The comparison of two sources with the metric that made their tables."""
+    """Compare two sources with the metric that made their tables."""
     assert fitted.betas is not None
     settings, betas, count = fitted.settings, fitted.betas, len(fitted.directions)
     apart = np.abs(x.table.values - y.table.values)
@@ -209,7 +209,7 @@ def _compared(x: SourceRegions, y: SourceRegions, fitted: FittedMetric) -> Sourc
 
 
 def _bounds(x: SourceRegions, y: SourceRegions, found: float) -> tuple[float, float]:
-    """Between what the distance of exact depths lies, along the same directions."""
+    """Return bounds on the distance with exact depths along the same directions."""
     if x.bounds is None and y.bounds is None:
         return found, found
     sides = [side.bounds or (side.table.values, side.table.values) for side in (x, y)]

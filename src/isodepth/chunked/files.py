@@ -1,4 +1,4 @@
-"""Sources of files: one part for each file, or for each row group of a parquet file."""
+"""Sources of files: one part per file, or per row group of a Parquet file."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ class FilePart(Part):
     Attributes
     ----------
     group : int or None
-        Which row group; None for the whole file.
+        Index of the row group; None for the whole file.
     """
 
     group: int | None = None
 
     def tables(self, rows: int) -> Iterator[tuple[Any, str, int]]:
-        """Parts of the file, which may be longer than so many rows."""
+        """Yield tables of the file; they may have more than `rows` rows."""
         origin = self.origin if self.group is None else f"{self.origin}, row group {self.group}"
         file, first = open_input(self.data), 0
         try:
@@ -67,7 +67,7 @@ class FilePart(Part):
 
 
 def file_parts(given: Sequence[Any]) -> list[Part]:
-    """Files, and all tables in folders."""
+    """Return the parts of files, and of all tables in folders."""
     paths = [path for item in given for path in table_files(item)]
     for path in paths:
         if path.is_fifo():
@@ -80,7 +80,7 @@ def file_parts(given: Sequence[Any]) -> list[Part]:
 
 
 def _parts_of(file: InputFile) -> list[Part]:
-    """What a file says about itself; nothing where it is an empty text."""
+    """Read the header of a file. The list is empty if the file is empty."""
     check_ending(file)
     path = str(file.path)
     if file.ending in TEXT_ENDINGS:
@@ -114,7 +114,7 @@ def _parts_of(file: InputFile) -> list[Part]:
 
 @contextmanager
 def _opened(file: InputFile) -> Iterator[Any]:
-    """A parquet or feather file, as pyarrow opens them."""
+    """Open a Parquet or Feather file with pyarrow."""
     from pyarrow import ipc, parquet
 
     with file.open() as stream:

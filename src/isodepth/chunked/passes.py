@@ -1,7 +1,7 @@
-"""Passes over the chunks of a source: what rows they see, what they do, and how they run.
+"""Passes over the chunks of a source.
 
-A pass has a state for what has been seen, and says how two of them merge. It runs here, one thread
-reading ahead, or elsewhere (`isodepth.chunked.dask`).
+A pass updates a state with each chunk, and defines how two states merge. It runs in this process,
+with one thread that reads ahead, or on Dask (`isodepth.chunked.dask`).
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from isodepth.data.validation import OMIT_HINT, check_finite, check_weights, to_
 
 
 class Rows(NamedTuple):
-    """Checked rows of a chunk, those of weight zero left out.
+    """Checked rows of a chunk, without rows of weight zero.
 
     Attributes
     ----------
     points : ndarray of shape (n, d), C-contiguous
     weights : float64 ndarray of shape (n,) or None, as given
-    masses : int64 ndarray of shape (n,), or None where each is one or they are not known yet
+    masses : int64 ndarray of shape (n,), or None if each is one or they are not known yet
     start : int
-        How many such rows of the source come before.
+        Number of such rows of the source in previous chunks.
     tally : uint64 ndarray of shape (3 + d,)
-        What was read: rows, rows without a missing value, the sum of the bits of their values, and
-        the missing values of each column.
+        Number of rows, number of rows without a missing value, sum of the bits of their values, and
+        number of missing values per column.
     """
 
     points: np.ndarray
@@ -43,9 +43,9 @@ class Rows(NamedTuple):
 
 
 class MassUnit(NamedTuple):
-    """How weights become integers in proportion: masses are weights / unit * factor, rounded.
+    """Conversion of weights to integers: masses are weights / unit * factor, rounded.
 
-    Where the unit is a power of two, weights of few binary digits (such as integers) are exact.
+    If the unit is a power of two, weights of few binary digits (such as integers) are exact.
 
     Attributes
     ----------
@@ -57,36 +57,35 @@ class MassUnit(NamedTuple):
 
     @classmethod
     def of(cls, mean: float, n_rows: int, exact: bool = False) -> MassUnit:
-        """The finest with which n rows of that mean weight stay below 2**61."""
+        """Return the smallest unit with which n rows of this mean weight stay below 2**61."""
         unit = max(mean, float(np.finfo(np.float64).tiny))  # the mean of tiny weights may vanish
         if exact:
             unit = math.ldexp(1.0, math.frexp(unit)[1] - 1)
         return cls(unit, 2.0 ** (60 - n_rows.bit_length()))
 
     def masses(self, weights: np.ndarray) -> np.ndarray:
-        """Masses (n,), int64, of positive weights (n,)."""
+        """Convert positive weights (n,) to int64 masses (n,)."""
         return np.maximum(np.rint(weights / self.unit * self.factor), 1).astype(np.int64)
 
 
 @dataclass(frozen=True)
 class Preparation:
-    """How raw chunks of a source become rows, and how many of them at a time.
+    """Conversion of chunks of a source to checked rows.
 
     Attributes
     ----------
     source : Source
-        What it says about columns and weights, without its parts.
+        The source without its parts, for its columns and weights.
     dtype : {"float32", "float64"}
     nan_policy : {"raise", "omit"}
     scale : ndarray of shape (d,) or None
     chunk_rows : int
-        Rows that are read at a time.
+        Number of rows that are read at a time.
     n_threads : int
     unit : MassUnit or None
-        How weights become masses; None where there are none, or while that is not known.
+        Unit of the masses; None without weights, or while it is not known.
     most_rows : int or None
-        How many rows an earlier pass has found, all values finite; reading ends where there are
-        more.
+        Number of rows of the first pass, which checked their values. Reading stops after more rows.
     """
 
     source: Source
@@ -104,20 +103,20 @@ class Preparation:
         return cls(replace(source, parts=()), dtype or source.dtype, nan_policy, **more)
 
     def prepared(self, chunks: Iterable[Chunk], start: int = 0) -> Iterator[Rows]:
-        """The rows of chunks, the first of which has the number `start`."""
+        """Yield the rows of chunks, the first of which has the number `start`."""
         for chunk in chunks:
             rows = self.rows(chunk, start)
             yield rows
             start += len(rows.points)
 
     def rows(self, chunk: Chunk, start: int) -> Rows:
-        """The rows of a chunk, before which so many come."""
+        """Return the rows of a chunk after `start` previous rows."""
         points, weights = self.split(chunk)
         missing = np.isnan(points)
         if missing.any():
             kept = ~missing.any(axis=1)
             points, weights = points[kept], None if weights is None else weights[kept]
-        # Adding zero turns -0.0 into 0.0, and gives a copy that nobody else holds.
+        # Adding zero turns -0.0 into 0.0, and makes a copy.
         points = np.ascontiguousarray(points + points.dtype.type(0))
         checksum = points.view(f"u{points.itemsize}").sum(dtype=np.uint64)
         counts = [len(missing), len(points), checksum, *missing.sum(axis=0).tolist()]
@@ -131,7 +130,7 @@ class Preparation:
         return Rows(points, weights, masses, start, np.array(counts, dtype=np.uint64))
 
     def split(self, chunk: Chunk) -> tuple[np.ndarray, np.ndarray | None]:
-        """Checked points (n, d), which may have missing values, and weights (n,) or None."""
+        """Return checked points (n, d), possibly with missing values, and weights (n,) or None."""
         (values, origin, first), source = chunk, self.source
         weights = np.array(values[:, -1], dtype=np.float64) if source.weighted else None
         points = to_float(values[:, : source.n_features], origin, self.dtype)
@@ -148,29 +147,29 @@ class Preparation:
 
 
 class Pass:
-    """What is done with the chunks of a source; states are small whatever the size of the data."""
+    """Computation over the chunks of a source; its states are small for data of any size."""
 
     def start(self) -> Any:
-        """A state that has seen nothing."""
+        """Return the initial state."""
         raise NotImplementedError
 
     def step(self, state: Any, rows: Rows, n_threads: int) -> None:
-        """Take the rows of a chunk, at least one, into a state."""
+        """Update a state with the rows of a chunk, at least one."""
         raise NotImplementedError
 
     def merge(self, state: Any, other: Any) -> None:
-        """Take another state into a state: arrays add up, lists are joined."""
+        """Merge another state into a state: arrays are added, lists are joined."""
         state += other
 
 
-#: Runs a pass over all chunks; on one machine or on many.
+#: Function that runs a pass over all chunks, on one machine or on many.
 Fold = Callable[[Pass], Any]
 
 
 def run_pass(
     step: Pass, how: Preparation, prepared: Iterable[Rows] = (), advance: Any = None
 ) -> tuple[Any, Any]:
-    """The state of a pass over prepared chunks, and their tally (see `Rows`)."""
+    """Return the state of a pass over prepared chunks, and their tally (see `Rows`)."""
     state: Any = step.start()
     tally: Any = 0
     for rows in prepared:
@@ -185,7 +184,7 @@ def run_pass(
 
 
 class Runner:
-    """Runs passes here, one chunk after the other.
+    """Runner of passes in this process, one chunk after the other.
 
     Parameters
     ----------
@@ -193,20 +192,20 @@ class Runner:
         Called with 1 after each chunk.
     """
 
-    #: The most numbers that a state may hold for each direction, and the most rows.
+    #: Maximum number of values that a state may hold per direction, and of rows.
     most_numbers, most_rows = 1 << 30, 1 << 20
 
     def __init__(self, advance: Any = None) -> None:
         self.advance = advance
 
     def fold(self, source: Source, step: Pass, how: Preparation) -> tuple[Any, Any]:
-        """The state of a pass over the chunks of a source, and what was read."""
+        """Return the state of a pass over the chunks of a source, and their tally."""
         prepared = how.prepared(source.chunks(how.chunk_rows))
         return run_pass(step, how, _read_ahead(prepared), self.advance)
 
 
 def _read_ahead(items: Iterator[Any]) -> Iterator[Any]:
-    """The items, the next of which is made by another thread meanwhile."""
+    """Yield the items, while another thread computes the next one."""
     with ThreadPoolExecutor(1) as reader:
         waiting = reader.submit(next, items, None)
         while (item := waiting.result()) is not None:
@@ -215,6 +214,6 @@ def _read_ahead(items: Iterator[Any]) -> Iterator[Any]:
 
 
 def row_keys(seed: int, start: int, count: int) -> np.ndarray:
-    """Random numbers (count,) of rows from `start` on, however rows are cut into chunks."""
+    """Return random numbers (count,) of the rows from `start` on, for chunks of any size."""
     stream = np.random.PCG64(seed_sequence(seed, "subsamples"))
     return np.random.Generator(stream.advance(start)).random(count)

@@ -1,4 +1,4 @@
-"""A source that has been looked at once: what fits into memory, and the passes that follow."""
+"""The first pass over a source, the memory limits, and the passes that follow."""
 
 from __future__ import annotations
 
@@ -22,27 +22,29 @@ from isodepth.metric.fitted import FittedMetric
 LEAST_PILOTS = 1 << 12
 _PILOTS = 1 << 16
 _MOST_CHUNK_ROWS = 1 << 15
-# Numbers projected between two looks at whether to stop.
+# Number of projections between two checks for an interrupt.
 _MOST_WORK = 1 << 25
-# Copies of a chunk, in several precisions and orders, that are there at one time.
+# Number of copies of a chunk that exist at one time.
 _CHUNK_COPIES = 24
-# What the passes in memory hold for each number of a sample.
+# Number of copies of a sample that the computation in memory holds.
 _COPIES_IN_MEMORY = 10
 
 
-# -- what the first pass finds --------------------------------------------------------------------
+# -- the first pass -------------------------------------------------------------------------------
 
 
 class Summary:
-    """Rows of positive weight, their mean weight, and a random sample: the smallest random keys.
+    """Number of rows of positive weight, their mean weight, extremes, and a random subset.
+
+    Each row has a random key. The subset has the rows with the smallest keys.
 
     Parameters
     ----------
     capacity : int
-        How many rows are drawn.
+        Number of rows of the subset.
     seed : int
     whole : int
-        All rows are held as long as there are no more than these.
+        Number of rows up to which all rows are held.
     """
 
     def __init__(self, capacity: int, seed: int = 0, whole: int = 0) -> None:
@@ -55,7 +57,7 @@ class Summary:
         self.smallest = np.inf
 
     def add(self, start: int, points: np.ndarray, weights: np.ndarray | None) -> None:
-        """Take in rows (n, d) with weights (n,), the first of which has the number `start`."""
+        """Add rows (n, d) with weights (n,), the first of which has the number `start`."""
         if len(points):
             keys = row_keys(self.seed, start, len(points))
             near = keys <= self.limit
@@ -84,20 +86,20 @@ class Summary:
         return self.n_rows * (self.mean_weight if self.integral else 1.0)
 
     def drawn(self) -> tuple[np.ndarray, np.ndarray]:
-        """The points (m, d) and weights (m,): all in their order, or some in a random one."""
+        """Return points (m, d) and weights (m,): all in order, or a subset in random order."""
         self._settle()
         return self.parts[0][1:]  # type: ignore[return-value]
 
     def _take(self, n_rows: int, mean_weight: float, parts: list[tuple[np.ndarray, ...]]) -> None:
         self.n_rows += n_rows
-        # Not the sum of all, which may overflow.
+        # Not by the sum, which may overflow.
         self.mean_weight += (mean_weight - self.mean_weight) * (n_rows / self.n_rows)
         self.parts += parts
         if sum(len(part[0]) for part in self.parts) > 1.25 * max(self.capacity, self.whole):
             self._settle()
 
     def _settle(self) -> None:
-        """Let go of all rows that are not among those with the smallest keys."""
+        """Remove all rows that are not in the subset."""
         keys, points, weights = (np.concatenate(part) for part in zip(*self.parts, strict=True))
         if self.n_rows > self.whole and len(keys) > self.capacity:
             kept = np.argsort(keys)[: self.capacity]
@@ -108,7 +110,7 @@ class Summary:
 
 @dataclass(frozen=True)
 class SummaryPass(Pass):
-    """The first look at the data: rows are counted and weighed, and some of them drawn."""
+    """First pass over the data, which makes a `Summary`."""
 
     capacity: int
     whole: int
@@ -121,7 +123,7 @@ class SummaryPass(Pass):
 
 
 class MassPass(Pass):
-    """The sum of all masses."""
+    """Sum of all masses."""
 
     def start(self) -> np.ndarray:
         return np.zeros(1, dtype=np.int64)
@@ -135,18 +137,18 @@ class MassPass(Pass):
 
 
 class Limits(NamedTuple):
-    """What fits into the memory that was promised.
+    """Sizes that fit into `memory_mb`.
 
     Attributes
     ----------
     chunk_rows : int
-        Rows that are read at a time.
+        Number of rows that are read at a time.
     numbers : int
-        Numbers that are gathered, for all directions together.
+        Number of values that are gathered, for all directions together.
     pilots : int
-        Rows that are drawn for a first guess.
+        Number of rows of the pilot, a random subset for first estimates.
     rows_in_memory : int
-        A sample of so many rows is worked on in memory.
+        Number of rows up to which a sample is processed in memory.
     """
 
     chunk_rows: int
@@ -156,14 +158,14 @@ class Limits(NamedTuple):
 
     @classmethod
     def of(cls, fitted: FittedMetric, source: Source, runner: Runner) -> Limits:
-        """Those of a metric with its directions drawn, for the rows of a source."""
+        """Return the limits of a fitted metric for the rows of a source."""
         budget = fitted.resources.memory_mb * 2**20
         count, width = fitted.directions.shape
         item = np.dtype(fitted.settings.dtype or source.dtype).itemsize
         chunk = int(budget / 4 / (_CHUNK_COPIES * width * 8))
         numbers = int(budget / 2 / (8 + 8 * source.weighted))
         pilots = int(budget / 4 / (3 * (width * item + 16)))
-        # More pilots save time in every pass, and take time once.
+        # A larger pilot makes every pass faster, and costs time once.
         known = source.n_rows
         pilots = min(pilots, _PILOTS if known is None else max(_PILOTS // 4, known >> 7))
         return cls(
@@ -176,7 +178,7 @@ class Limits(NamedTuple):
 
 @dataclass(frozen=True)
 class Reading:
-    """One source that has been looked at once, and how its passes run.
+    """Source after its first pass, with the settings of the passes that follow.
 
     Attributes
     ----------
@@ -186,7 +188,7 @@ class Reading:
     limits : Limits
     summary : Summary
     tally : uint64 ndarray of shape (3 + d,)
-        What the first pass has read, and every other must; see `Rows`.
+        Tally of the first pass, which must be the same in every pass; see `Rows`.
     """
 
     runner: Runner
@@ -200,7 +202,7 @@ class Reading:
     def of(
         cls, runner: Runner, source: Source, fitted: FittedMetric, in_memory: bool = False
     ) -> Reading:
-        """The first pass: are the data usable, and which rows speak for them?"""
+        """Run the first pass, which checks the data."""
         limits = Limits.of(fitted, source, runner)
         how = Preparation.of(
             source,
@@ -218,14 +220,14 @@ class Reading:
             if np.any(tally):
                 reason = "all weights are zero" if tally[1] else "every row has a missing value"
             raise InvalidInputError(
-                f"{source.label} has nothing to look at: {reason}; a sample needs at least one row "
-                "of positive weight"
+                f"{source.label} is empty: {reason}; a sample needs at least one row of positive "
+                "weight"
             )
         later = replace(how, most_rows=int(tally[0]))
         return cls(runner, source, later, limits, summary, tally)
 
     def fold(self, step: Pass) -> Any:
-        """Run a pass over the same rows as the first."""
+        """Run a pass over the same rows as the first one."""
         state, tally = self.runner.fold(self.source, step, self.how)
         if not np.array_equal(tally, self.tally):
             n_rows, again = int(self.tally[0]), int(np.ravel(tally)[0])
@@ -241,7 +243,7 @@ class Reading:
 
     @property
     def missing(self) -> MissingReport | None:
-        """Which rows were left out, where that was asked for."""
+        """Report of the rows dropped because of missing values, if nan_policy is "omit"."""
         if self.how.nan_policy != "omit":
             return None
         labels = self.source.columns or column_labels(self.source.n_features)
@@ -260,7 +262,7 @@ def selection_of(*readings: Reading) -> Selection:
         rows.append(points)
         shares.append(relative * (one.summary.row_count / relative.sum()))
     share = np.concatenate(shares)
-    # Rows of equal mass: one of a large share comes several times.
+    # Resample to rows of equal mass: a row of large weight occurs several times.
     upto = np.cumsum(share)
     drawn = np.searchsorted(upto, (np.arange(len(upto)) + 0.5) * (upto[-1] / len(upto)))
     pilot = Rows(np.concatenate(rows)[drawn], None, None, 0, readings[0].tally)
@@ -291,7 +293,7 @@ def selection_of(*readings: Reading) -> Selection:
 
 # -- rows in memory -------------------------------------------------------------------------------
 
-# Rows are held, joined and worked on in a few copies.
+# Number of copies of the rows that exist at one time.
 _COPIES = 6
 
 
@@ -299,19 +301,19 @@ def load_rows(
     given: Any, name: str, dtype: str | None, nan_policy: str, memory_mb: float = MEMORY_MB,
     seed: int | None = None,
 ) -> Table:  # fmt: skip
-    """The rows of a source or Dask collection, with missing values: all, or as many as fit.
+    """Return the rows of a source or Dask collection, with missing values.
 
     Parameters
     ----------
-    name : how to call it in messages
+    name : name of the sample in messages
     seed : int or None
-        Where all rows do not fit into `memory_mb`, draw as many as do; None to refuse.
+        Seed of a random subset if the rows do not fit into `memory_mb`; None to raise then.
     """
     source = as_source(given)
     if source.weighted:
         raise InvalidInputError(
-            f"rows of the {name} are taken one by one, and weights do not go with batch_size or "
-            f"blocks; scan the {name} without them"
+            f"the {name} must not have weights, because its rows are drawn one by one; scan the "
+            f"{name} without them"
         )
     how = Preparation.of(source, dtype, nan_policy)
     a_row = _COPIES * source.n_features * np.dtype(how.dtype).itemsize

@@ -1,4 +1,4 @@
-"""What `isodepth.scan` makes a source of."""
+"""`isodepth.scan`, which makes sources of files, arrays, functions and Dask collections."""
 
 from __future__ import annotations
 
@@ -25,33 +25,33 @@ def scan(
     dtype: str | None = None,
     chunk_rows: int | None = None,
 ) -> Source:
-    """A sample that does not fit into memory, to be read in chunks.
+    """Make a source of a sample that is read in chunks, because it does not fit into memory.
 
     The source is taken by :func:`isodepth.distance`, :func:`isodepth.compare`,
-    :meth:`isodepth.Metric.table`, :func:`isodepth.region_tables` and
-    :func:`isodepth.pairwise` wherever they take an array. Nothing but headers is read before.
+    :meth:`isodepth.Metric.table`, :func:`isodepth.region_tables` and :func:`isodepth.pairwise` in
+    place of an array. `scan` itself reads only headers.
 
     Parameters
     ----------
     data : str, path, array, sequence of these, callable, or Dask collection
         * a ``.csv``, ``.tsv``, ``.parquet``, ``.feather``, ``.npy`` or ``.npz`` file, also with
-          ``.gz``, or a folder of such files, all of which are read; names that begin with a dot, an
-          underscore or "readme" are left alone, and any other file in the folder is an error;
+          ``.gz``, or a folder of such files; names that begin with a dot, an underscore or "readme"
+          are ignored, and any other file in the folder is an error;
         * an array, a memory map or a data frame;
         * a list of files, or of arrays and frames, of any lengths, also 0;
-        * a function without arguments that gives a fresh iterator of chunks at each call: data are
-          read several times, so a bare generator is refused;
+        * a function without arguments that returns a new iterator of chunks at each call. Data are
+          read several times, so a generator is refused;
         * a `dask.array` or `dask.dataframe` (extra ``dask``).
 
         ``.npz`` and compressed files other than text are held in memory while they are read.
     columns : sequence of str or int, or None
-        Which columns are the points; None for all (but that of the weights).
+        Columns of the points; None for all (except the column of weights).
     weights : str, int or None
-        The column that holds the weight of each row.
+        Column with the weight of each row.
     dtype : {"float32", "float64"} or None
-        Precision; None keeps float32 where all columns are and takes float64 otherwise.
+        Precision; None for float32 if all columns are float32, and float64 otherwise.
     chunk_rows : int or None
-        The most rows to read at a time; None lets `memory_mb` of the metric decide.
+        Maximum number of rows to read at a time; None for a number that fits into `memory_mb`.
 
     Returns
     -------
@@ -88,7 +88,7 @@ def scan(
 
 
 def as_source(data: Any) -> Source:
-    """A source as it is, a Dask collection or anything else as a source."""
+    """Return a source unchanged, and make a source of other data."""
     return data if isinstance(data, Source) else scan(data)
 
 
@@ -108,9 +108,9 @@ def _opened(data: Any, any_dtype: bool) -> tuple[list[Part], str]:
         return file_parts(given), label if several else str(data)
     if isinstance(data, Iterator):
         raise InvalidInputError(
-            f"a {type(data).__name__} can be gone through once, and the data are read several "
-            "times; give a function that makes a fresh one, such as scan(lambda: make_chunks()), "
-            "or a list of chunks"
+            f"a {type(data).__name__} can be read once, and scan reads data several times; give "
+            "a function that makes a new one, such as scan(lambda: make_chunks()), or a list of "
+            "chunks"
         )
     if several or isinstance(data, np.ndarray) or looks_like_frame(data):
         called = [f"chunk {i}" for i in range(len(given))] if several else [label]

@@ -275,7 +275,7 @@ class Selection:
         return self.fold(BracketPass(away, start, start, 0)).counts[0]
 
     def spreads(
-        self, numbers: Numbers, typical: float, zero: float
+        self, numbers: Numbers, typical: float, zero: Any
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Median, MAD, and where that is at most `zero` another scale, of each set: each (E,).
 

@@ -283,6 +283,6 @@ def call_part(make: Callable[[], Any], label: str, any_dtype: bool) -> Part:
     for number, chunk in enumerate(given):
         values, names = _read_chunk(chunk, f"chunk {number}")
         if len(values):
-            part = CallPart.like(values, names, f"chunk {number}", make, None)
+            part: Any = CallPart.like(values, names, f"chunk {number}", make, None)
             return replace(part, only_single=not any_dtype and values.dtype == np.float32)
     raise InvalidInputError(f"{label} gives no rows; a sample needs at least one row")

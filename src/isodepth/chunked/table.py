@@ -141,9 +141,7 @@ def _by_passes(
         # bounds above the level of lower ones holds all of it.
         pairs = ((0, 0), (1, 2), (2, 1))
     else:
-        units = np.ascontiguousarray(fitted.directions, dtype=dtype)
-        numbers = Numbers(_core.center_and_exponent(drawn), units)
-        model = ProjectionModel.fit(selection, numbers, drawn)
+        model = ProjectionModel.fit(selection, drawn, fitted.directions)
         tolerance = depth.tie_tolerance if dtype == np.float64 else 0.0
     thresholds = selection.depth_thresholds(model, fitted.betas, tolerance)
     found = selection.fold(SupportPass(model, thresholds, pairs, fitted.directions))
