@@ -92,7 +92,7 @@ def test_the_distance_lies_between_its_bounds(depth: str, q: float) -> None:
         with small_scale(), pytest.MonkeyPatch.context() as patch:
             patch.setattr(depths, "_BITS", (bits,))
             sources = [scan(cut(points, 211)) for points in (x, y)]
-            result = compare(metric(depth, q=q), *sources, scale=None, None)
+            result = compare(metric(depth, q=q), *sources, None)
         low, high = result.distance_bounds
         assert low <= exact <= high
         assert low <= result.distance <= high
