@@ -80,7 +80,7 @@ def test_outputs_that_are_inputs_are_refused(tmp_path: Path, files: list[str]) -
         ("depth", x, "--of", y, "-o", y),
         ("compare", x, y, "--report", page),
         ("report", x, y, "-o", page),
-        ("monitor", "fit", f"{matrix}:rows", "--batch-size", 2, "-o", matrix),
+        ("monitor", "fit", f"{matrix}:rows", "-o", matrix),
         ("monitor", "check", matrix, x, "--log", x),
     ):
         assert "is one of the input files" in refusal(*command)
