@@ -6,6 +6,7 @@ depend on the labels: cosines of ranks along directions, products of ranks, and 
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -14,6 +15,7 @@ import numpy as np
 from isodepth import _core
 from isodepth.core.directions import mean_of_direction
 from isodepth.core.regions import midpoint_levels
+from isodepth.errors import DegenerateDepthWarning
 from isodepth.significance.combination import (
     Feature,
     Findings,
@@ -88,6 +90,8 @@ def aggregated_statistics(
     if d:
         feature = Feature(("regions",), "all columns")
         by_depth = region_statistics if settings.metric.depth == "projection" else depth_statistics
+        if settings.method == "regions" and _may_be_simplex(rows):
+            by_depth = depth_statistics
         subset = rows if settings.method == "regions" else rows.random_subset(_REGION_ROWS)
         found.add("regions", by_depth(subset, settings, advance)[None], [feature])
     found.neg_log_p = {
@@ -280,6 +284,17 @@ def region_statistics(
     return out
 
 
+def _may_be_simplex(rows: PooledSample) -> bool:
+    """Check whether a sample of some labeling can have at most d + 1 distinct rows.
+
+    All rows of such a sample have equal projection depth, which the kernel of `region_statistics`
+    does not take into account. The answer is the same for all labelings.
+    """
+    counts = np.unique(rows.points, axis=0, return_counts=True)[1]
+    largest = np.sort(counts)[-rows.points.shape[1] - 1 :].sum()
+    return bool(largest >= rows.permutations.sizes.min())
+
+
 def depth_statistics(
     rows: PooledSample, settings: Settings, advance: Callable[[int], None]
 ) -> np.ndarray:
@@ -292,7 +307,10 @@ def depth_statistics(
     out = np.empty(rows.permutations.count)
     for labelings, labels in rows.permutations.blocks_of_labelings(bool):
         for b, first in zip(range(labelings.start, labelings.stop), labels.T, strict=True):
-            x, y = fitted.all_regions([rows.points[first], rows.points[~first]])
+            with warnings.catch_warnings():
+                # Once per test is enough: the comparison of the samples warns.
+                warnings.simplefilter("ignore", DegenerateDepthWarning)
+                x, y = fitted.all_regions([rows.points[first], rows.points[~first]])
             out[b] = fitted.distance(x, y) * mean_of_direction(d, metric.q)
             advance(1)
     return out
