@@ -5,7 +5,6 @@ from __future__ import annotations
 import pickle
 from dataclasses import FrozenInstanceError, replace
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
