@@ -1,10 +1,10 @@
-"""The one family of errors and warnings raised by isodepth."""
+"""Errors and warnings raised by isodepth."""
 
 from __future__ import annotations
 
 
 class IsodepthError(Exception):
-    """Base of every error raised on purpose by isodepth."""
+    """Base class of the errors of isodepth."""
 
 
 class InvalidInputError(IsodepthError, ValueError):
@@ -12,7 +12,7 @@ class InvalidInputError(IsodepthError, ValueError):
 
 
 class NotNumbersError(InvalidInputError, TypeError):
-    """A table holds objects that are no numbers."""
+    """A table has non-numeric values."""
 
 
 class InvalidOptionError(IsodepthError, ValueError):
@@ -31,11 +31,11 @@ class InvalidOptionError(IsodepthError, ValueError):
 
 
 class SignatureError(InvalidOptionError):
-    """A signature text cannot be turned back into a metric."""
+    """A signature cannot be converted to a metric."""
 
 
 class UnreadableFileError(IsodepthError, ValueError):
-    """A file is missing, damaged, or not a table of numbers."""
+    """A file is missing, damaged, or not a table."""
 
 
 class BusyFileError(IsodepthError, RuntimeError):
@@ -47,7 +47,7 @@ class MissingExtraError(IsodepthError, ImportError):
 
 
 class DeviceMemoryError(IsodepthError, MemoryError):
-    """The memory of a device does not hold what a computation needs."""
+    """The memory of a device is too small for a computation."""
 
 
 class ColumnWarning(UserWarning):
@@ -55,7 +55,7 @@ class ColumnWarning(UserWarning):
 
 
 class DegenerateDepthWarning(UserWarning):
-    """The depth gives every point the same value, so its regions carry no information."""
+    """The depth gives every point the same value, so its regions are not informative."""
 
 
 class DependenceWarning(UserWarning):
@@ -63,4 +63,4 @@ class DependenceWarning(UserWarning):
 
 
 class ScaleWarning(UserWarning):
-    """Columns have such different units that the widest decides a comparison alone."""
+    """One column has a much larger spread than another and dominates the comparison."""

@@ -1,4 +1,4 @@
-"""A progress bar when asked for, and nothing otherwise."""
+"""Optional progress bars."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from isodepth.data.extras import load_extra
 
 @contextmanager
 def progress_bar(shown: bool, total: int, label: str, unit: str) -> Iterator[Callable[[int], None]]:
-    """Give a function that any thread may call to say that so many more units are done."""
+    """Yield a function, safe to call from any thread, that adds a number of finished units."""
     if not shown:
         yield lambda count: None
         return
     tqdm = load_extra("tqdm.auto", "progress", "progress=True")
 
     class Bar(tqdm.tqdm):  # type: ignore[name-defined]
-        # No thread of tqdm's own: it would outlive the bar.
+        # The monitor thread of tqdm would outlive the bar.
         monitor_interval = 0
 
     lock = threading.Lock()

@@ -48,7 +48,10 @@ def test_what_does_not_decide_the_order_may_differ(other: dict) -> None:
         ),
         (r"directions \(uniform:21 with seed 0 and uniform:20 with seed 0\)", {"n_directions": 21}),
         (r"directions \(sobol:20 with seed 0 and", {"directions": "sobol"}),
-        (r"directions \(given:3:\w+ with seed 0 and uniform:20", {"directions": np.eye(3), "n_directions": 3}),
+        (
+            r"directions \(given:3:\w+ with seed 0 and uniform:20",
+            {"directions": np.eye(3), "n_directions": 3},
+        ),
         (r"directions \(uniform:20 with seed 1 and uniform:20 with seed 0\)", {"random_state": 1}),
         (r"directions \(uniform:20 with seed none and", {"random_state": None}),
         (r"depth \(ai_irw and irw\), directions", {"depth": "ai_irw", "random_state": 1}),
