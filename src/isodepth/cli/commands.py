@@ -22,7 +22,7 @@ _INPUT_ERROR = 2
 _INTERRUPTED = 130
 # Parameters with the path of a file that is written, and options with one that is read. All
 # arguments of all commands are paths of files that are read.
-_OUTPUTS = ("output", "page", "plot", "log")
+_OUTPUTS = ("output", "page", "plot")
 _INPUTS = ("of", "candidates", "references")
 # Control characters and characters that change the direction of writing.
 _UNPRINTABLE = {
