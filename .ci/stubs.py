@@ -1,7 +1,7 @@
 """Write the type stubs of the compiled core, or check that they are current (--check).
 
-`python .ci/stubs.py src/isodepth/_core/__init__.pyi` asks nanobind for the signatures of the module
-that is built in `src`, and formats them as `make format` would.
+`python .ci/stubs.py src/isodepth/_core/__init__.pyi` lets nanobind write the signatures of the
+module that is built in `src`, and formats them like `make format`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ FOOTER = "\ninstruction_set: str\n"
 
 
 def stubs() -> str:
-    """The stubs of all functions, the same in the modules of all instruction sets."""
+    """Return the stubs of all functions, which are the same for all instruction sets."""
     sys.path.insert(0, str(ROOT / "src" / "isodepth" / "_core"))
     import baseline  # by itself: the package need not be importable
     from nanobind.stubgen import StubGen
@@ -41,7 +41,7 @@ def main(arguments: list[str]) -> int:
     if "--check" not in arguments:
         path.write_text(stubs(), encoding="utf-8")
     elif not path.exists() or path.read_text("utf-8") != stubs():
-        print(f"{path} is not what the core says: run `make stubs`")
+        print(f"{path} differs from the signatures of the core: run `make stubs`")
         return 1
     return 0
 

@@ -1,10 +1,11 @@
-"""The build asks for a compiler only where there is none, and says so where it cannot have one."""
+"""The build installs a compiler only if there is none, and compiles the right instruction sets."""
 
 from __future__ import annotations
 
 import os
 import sys
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
@@ -60,3 +61,29 @@ def test_zig_compiles_for_any_processor(path: Path, monkeypatch: pytest.MonkeyPa
     build_backend.choose_compiler()
 
     assert os.environ["CXX"].startswith(f"{sys.executable} -m ziglang c++ -mcpu=baseline")
+
+
+def test_wheels_have_all_instruction_sets_and_editable_installs_those_of_this_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    built: list[str] = []
+
+    def build_wheel(folder: str, settings: dict[str, str], metadata: str | None = None) -> str:
+        built.append(settings["cmake.define.ISODEPTH_SETS"])
+        core = "isodepth/_core/baseline.so"
+        with ZipFile(Path(folder) / "wheel.whl", "w") as archive:
+            archive.writestr(core, b"new")
+            archive.writestr("isodepth-1.dist-info/METADATA", b"")
+        return "wheel.whl"
+
+    core = tmp_path / "src" / "isodepth" / "_core"
+    core.mkdir(parents=True)
+    (core / "avx2.so").write_bytes(b"out of date")
+    monkeypatch.setattr(build_backend, "ROOT", tmp_path)
+    monkeypatch.setattr(build_backend.scikit_build, "build_wheel", build_wheel)
+
+    build_backend.build_wheel(str(tmp_path))
+    build_backend.build_editable(str(tmp_path))
+
+    assert built == ["all", "native"]
+    assert [path.name for path in core.iterdir()] == ["baseline.so"]

@@ -68,7 +68,7 @@ def choose_compiler() -> None:
     if compiler_requires():
         if find_spec("ziglang") is None:
             raise SystemExit(
-                "isodepth is built with a C++ compiler, and none was found: CXX is not set, and none of "
+                "isodepth needs a C++ compiler, and none was found: CXX is not set, none of "
                 f"{', '.join(COMPILERS)} is on the PATH. Install gcc 11 or clang 14 or later, or "
                 f"'pip install \"{ZIG}\"', a compiler in a package, and build again."
             )

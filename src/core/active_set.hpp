@@ -1,4 +1,4 @@
-// The nearest point of an affine span, kept up to date while rows enter and leave.
+// The nearest point of an affine span, updated when rows enter and leave.
 //
 // The active rows are held as a QR factorization of the columns (height, row - query), updated by
 // reorthogonalized Gram-Schmidt when a row enters and by Givens rotations when one leaves. The weights w that
@@ -42,16 +42,16 @@ inline double distance_between(const double* x, const double* y, int64_t n) {
 class ActiveSet {
   public:
     std::vector<int64_t> ids;     // the active rows
-    std::vector<double> weights;  // of their combination, the present point
-    std::vector<double> offset;   // (dim,) present point minus query
+    std::vector<double> weights;  // of their combination, the current point
+    std::vector<double> offset;   // (dim,) current point minus query
     double distance = 0.0;        // its length
     double reach = 0.0;           // largest distance from the query to an active row
 
     ActiveSet(int64_t dim, int64_t capacity) : offset(dim), width_(dim + 1), capacity_(capacity) {}
 
-    // Factorize the active rows anew; false when they are dependent, touch the query, or there are none. With
-    // a height between the distance to the hull and that to the nearest active row neither the first
-    // coordinate nor the others drown.
+    // Factorize the active rows; false if they are dependent, contain the query, or there are none. The
+    // height is between the distance to the hull and that to the nearest active row, so that neither the
+    // first coordinate nor the others are lost to rounding.
     bool factorize(Rows<double> rows, const double* query) {
         height_ = std::numeric_limits<double>::infinity();
         for (const int64_t id : ids) height_ = std::min(height_, distance_between(rows[id], query, rows.d));
@@ -61,8 +61,8 @@ class ActiveSet {
         return true;
     }
 
-    // Let a row enter with weight zero; false, and nothing changes, when there is no place for it, it is
-    // active already, or it depends on those that are.
+    // Add a row with weight zero. Return false, and change nothing, if the capacity is reached, or if the row
+    // is active already or depends on the active rows.
     bool enter(Rows<double> rows, int64_t id, const double* query) {
         if (count() == capacity_ || std::find(ids.begin(), ids.end(), id) != ids.end()) return false;
         if (!append(count(), rows[id], query)) return false;
@@ -71,14 +71,14 @@ class ActiveSet {
         return true;
     }
 
-    // Go to the affine minimizer, dropping the rows whose weight would turn negative on the way.
+    // Move to the affine minimizer, and drop the rows whose weights would become negative on the way.
     void descend() {
         while (true) {
             solve();
             double step = 1.0;
             int64_t worst = -1;
             for (int64_t i = 0; i < count(); i++) {
-                if (affine_[i] > 0.0) continue;  // what is not a number counts as negative
+                if (affine_[i] > 0.0) continue;  // NaN counts as negative
                 const double slope = weights[i] - affine_[i];
                 const double reached = slope > 0.0 ? weights[i] / slope : 0.0;
                 if (worst < 0 || reached < step) step = reached, worst = i;
@@ -97,7 +97,7 @@ class ActiveSet {
         }
     }
 
-    // Set `offset`, `distance` and `reach` to those of the present combination of the factorized rows.
+    // Set `offset`, `distance` and `reach` to those of the current combination of the factorized rows.
     void move(Rows<double> rows, const double* query) {
         std::fill(offset.begin(), offset.end(), 0.0);
         reach = 0.0;
@@ -107,7 +107,7 @@ class ActiveSet {
             reach = std::max(reach, distance_between(row, query, rows.d));
         }
         distance = length(offset.data(), rows.d);
-        // Where the offset is short, compared with the rows it is summed from, few of its digits are correct.
+        // If the offset is short compared with the rows, few of its digits are correct.
         if (distance < 1e-3 * reach)
             for (int twice = 0; twice < 2; twice++) straighten();
     }
@@ -123,9 +123,9 @@ class ActiveSet {
     double* basis(int64_t i) { return basis_.data() + i * width_; }
     double& triangle(int64_t i, int64_t j) { return triangle_[i * capacity_ + j]; }
 
-    // Make the offset orthogonal to the affine span of the rows, so that it proves again how far the hull is.
-    // The directions of the span are the part of the factorized space that is orthogonal to the projection of
-    // (1, 0, ..., 0) on it.
+    // Make the offset orthogonal to the affine span of the rows, so that it gives a valid bound of the
+    // distance. The directions of the span are the part of the factorized space that is orthogonal to the
+    // projection of (1, 0, ..., 0) on it.
     void straighten() {
         const int64_t dim = width_ - 1;
         double size = 0.0, across = 0.0;
@@ -141,7 +141,7 @@ class ActiveSet {
         distance = length(offset.data(), dim);
     }
 
-    // Add column `at` to the factorization; false when it depends on those before.
+    // Add column `at` to the factorization; false if it depends on the previous ones.
     bool append(int64_t at, const double* row, const double* query) {
         double* column = basis(at);
         column[0] = height_;
@@ -161,7 +161,7 @@ class ActiveSet {
         return true;
     }
 
-    // Take row `gone` out.
+    // Remove row `gone`.
     void drop(int64_t gone) {
         const int64_t rest = count() - 1;
         for (int64_t j = gone; j < rest; j++)

@@ -1,4 +1,4 @@
-// Arrays that come from Python and go back to it.
+// Arrays that come from Python, the checks of their shapes and values, and arrays that go back to Python.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -7,11 +7,18 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
 
+#include <cmath>
 #include <cstdint>
 #include <initializer_list>
+#include <limits>
+#include <memory>
+#include <numeric>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
+
+#include "simd.hpp"
 
 namespace isodepth {
 
@@ -27,25 +34,120 @@ template <class T> using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig
 template <class T> using Cube = nb::ndarray<const T, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 // Arrays that are written to in place.
 template <class T> using OutMatrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-// What is handed to Python.
+// Arrays that are returned to Python.
 template <class T> using Result = nb::ndarray<nb::numpy, T, nb::c_contig>;
+// Weights (n,) of rows, or none if all are equal.
+using Weights = std::optional<Vector<int64_t>>;
 
-// Rows (n, d) of somebody else's array.
+// Rows (n, d) of an array that is owned by the caller.
 template <class T> struct Rows {
     const T* data;
     int64_t n, d;
     const T* operator[](int64_t i) const { return data + i * d; }
+    std::span<const T> values() const { return {data, size_t(n * d)}; }
 };
 
-template <class T> Rows<T> rows_of(const Matrix<T>& array) {
+// Sorted positions are 32-bit numbers, with two buckets for each value.
+constexpr int64_t most_rows = int64_t(1) << 30;
+
+// ---- Checks of arguments: every entry point uses these, and kernels trust what has passed them. ----
+
+inline void require(bool condition, const char* message) {
+    if (!condition) throw nb::value_error(message);
+}
+
+// Whether no value is NaN or infinite, nor larger than `limit` in absolute value.
+template <class T> bool are_finite(std::span<const T> values, T limit = std::numeric_limits<T>::max()) {
+    const size_t whole = values.size() - values.size() % width<T>;
+    Mask<T> finite = ~Mask<T>{};
+    for (size_t i = 0; i < whole; i += width<T>)
+        finite &= (Mask<T>)(absolute<T>(load(values.data() + i)) <= broadcast(limit));
+    return !any<T>(~finite) &&
+           std::all_of(values.begin() + whole, values.end(), [=](T x) { return std::fabs(x) <= limit; });
+}
+
+template <class Array> auto values_of(const Array& array) { return std::span(array.data(), array.size()); }
+
+// The values (n,) of a vector: finite, between 1 and 2**30 of them.
+template <class T> std::span<const T> check_vector(const Vector<T>& array) {
+    require(array.size() > 0, "an array is empty; it needs at least one value");
+    require(int64_t(array.size()) < most_rows, "an array has 2**30 values or more; use fewer");
+    if constexpr (std::is_floating_point_v<T>)
+        require(are_finite(values_of(array)), "an array has a value that is NaN or infinite");
+    return values_of(array);
+}
+
+// The values of a vector of known length.
+template <class T> std::span<const T> check_vector(const Vector<T>& array, int64_t size) {
+    require(int64_t(array.size()) == size, "an array has another length than the arrays it belongs to");
+    return check_vector(array);
+}
+
+// The rows (n, d) of a matrix: finite, at least one row and column, fewer than 2**30 rows.
+template <class T> Rows<T> check_rows(const Matrix<T>& array) {
+    require(array.size() > 0, "an array is empty; it needs at least one row and one column");
+    require(int64_t(array.shape(0)) < most_rows && int64_t(array.shape(1)) < most_rows,
+            "an array has 2**30 rows or columns or more; use fewer");
+    if constexpr (std::is_floating_point_v<T>)
+        require(are_finite(values_of(array)), "an array has a value that is NaN or infinite");
     return {array.data(), int64_t(array.shape(0)), int64_t(array.shape(1))};
 }
 
-// The numbers of a vector as an array of that shape.
+// The rows of a matrix with `d` columns.
+template <class T> Rows<T> check_rows(const Matrix<T>& array, int64_t d) {
+    require(int64_t(array.shape(1)) == d, "two arrays have different numbers of columns");
+    return check_rows(array);
+}
+
+// The weights (n,), of at least `least` each, or null; their sum fits into 62 bits.
+inline const int64_t* check_weights(const Weights& weights, int64_t n, int64_t least) {
+    if (!weights) return nullptr;
+    constexpr int64_t most = int64_t(1) << 62;
+    int64_t total = 0;
+    for (const int64_t weight : check_vector(*weights, n)) {
+        require(weight >= least && weight <= most - total,
+                "weights must not be negative or, for depths, zero; their sum must be below 2**62");
+        total += weight;
+    }
+    require(total > 0, "the sum of the weights must be positive");
+    return weights->data();
+}
+
+inline int64_t total_of(const int64_t* weights, int64_t n) {
+    return weights ? std::accumulate(weights, weights + n, int64_t(0)) : n;
+}
+
+// Prefix sizes (levels,) of `rows` rows: non-decreasing, from `least` to the number of rows.
+inline void check_prefix_sizes(std::span<const int64_t> sizes, int64_t rows, int64_t least = 1) {
+    require(!sizes.empty(), "prefix sizes are empty; at least one level is needed");
+    for (const int64_t size : sizes) {
+        require(least <= size && size <= rows,
+                "prefix sizes must not decrease and must be between 1 and the number of rows");
+        least = size;
+    }
+}
+
+// Threads and scratch memory of a pass. The result does not depend on them.
+struct Resources {
+    int64_t n_threads;
+    double memory_mb;
+};
+
+inline Resources check_resources(int64_t n_threads, double memory_mb) {
+    require(n_threads >= 1, "n_threads must be at least 1");
+    require(memory_mb >= 0, "memory_mb must not be negative");
+    return {n_threads, memory_mb};
+}
+
+// ---- Results ----
+
+// The values of a vector as an array of that shape.
 template <class T> Result<T> as_array(std::vector<T> values, std::initializer_list<size_t> shape) {
-    auto* kept = new std::vector<T>(std::move(values));
-    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-    return Result<T>(kept->data(), shape.size(), shape.begin(), owner);
+    auto kept = std::make_unique<std::vector<T>>(std::move(values));
+    T* data = kept->data();
+    nb::capsule owner(kept.get(), [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    kept.release();
+    return Result<T>(data, shape.size(), shape.begin(), owner);
 }
 
 // A new array of zeros.
@@ -55,16 +157,33 @@ template <class T> Result<T> new_array(std::initializer_list<size_t> shape) {
     return as_array(std::vector<T>(count), shape);
 }
 
+// ---- The GIL ----
+
+// Releases the GIL. A daemon thread that returns from the core while the interpreter shuts down cannot have
+// the GIL again: Python then ends the thread, by unwinding its stack, which aborts the process at the first
+// function that does not allow exceptions. Such a thread waits here until the process has ended.
+class ReleasedGil {
+  public:
+    ReleasedGil() : state_(PyEval_SaveThread()) {}
+    ReleasedGil(const ReleasedGil&) = delete;
+    ReleasedGil& operator=(const ReleasedGil&) = delete;
+    ~ReleasedGil() {
+        try {
+            PyEval_RestoreThread(state_);
+        } catch (...) {
+            wait_forever();
+        }
+    }
+
+  private:
+    PyThreadState* state_;
+    [[noreturn]] static void wait_forever();
+};
+
 // The result of `work()`, during which other threads of Python may run.
 template <class Work> auto without_gil(Work work) {
-    nb::gil_scoped_release released;
+    ReleasedGil released;
     return work();
 }
-
-// What a pass may use; none of it changes the result.
-struct Resources {
-    int64_t n_threads;
-    double memory_mb;
-};
 
 }  // namespace isodepth

@@ -1,8 +1,8 @@
 // Ascent of |h_X(u) - h_Y(u)| over the sphere, from many directions.
 //
-// For a fixed corner a of one region, max_u <a, u> - h(u) over the other region is its distance to that
-// region, a convex problem: a climber looks for the nearest point. When another corner reaches further along
-// the direction from there, the climber goes on from that one, as long as the gap rises.
+// For a fixed vertex a of one region, max_u <a, u> - h(u) is its distance to the other region, a convex
+// problem that is solved by the nearest point. If another vertex reaches farther along the direction found,
+// the ascent continues from that vertex, as long as the gap increases.
 #pragma once
 
 #include <set>
@@ -11,16 +11,17 @@
 
 namespace isodepth {
 
-// Where a climber may start: the rows of both samples that reach furthest along a direction.
+// Start of an ascent: the rows of both samples that reach farthest along a direction.
 struct Start {
-    double gap;  // positive where the first sample reaches further
+    double gap;  // positive if the first sample reaches farther
     int64_t level, direction, row[2];
-    int64_t turn = 0;  // which of the starts of its level it is
+    int64_t turn = 0;  // its index among the starts of its level
 
     int side() const { return gap < 0; }
 };
 
-// The corners that reach furthest along `directions`: the levels take turns, each with its next best corner.
+// The vertices that reach farthest along `directions`, at most `most`: in turn the next best vertex of each
+// level.
 inline std::vector<Start> find_starts(const GrowingHull (&hulls)[2], int64_t levels, Rows<double> directions,
                                       int64_t most, int64_t n_threads) {
     const int64_t count = directions.n, rows = hulls[0].rows.rows.n + hulls[1].rows.rows.n;
@@ -54,8 +55,8 @@ inline std::vector<Start> find_starts(const GrowingHull (&hulls)[2], int64_t lev
     return starts;
 }
 
-// Raise `best` (d,), the direction of a start, by at most `steps` steps; `slack` is the share of the gap at
-// which to stop.
+// Improve `best` (d,), the direction of a start, by at most `steps` steps. Stop at a relative improvement
+// below `slack`.
 inline void climb(const GrowingHull (&hulls)[2], const Start& at, int64_t steps, double slack, double* best) {
     const GrowingHull &own = hulls[at.side()], &other = hulls[1 - at.side()];
     const int64_t d = own.rows.rows.d, own_stop = own.stops[at.level], stop = other.stops[at.level];
@@ -70,7 +71,7 @@ inline void climb(const GrowingHull (&hulls)[2], const Start& at, int64_t steps,
         for (int64_t k = 0; k < d; k++) trial[k] = -active.offset[k] / active.distance;
         const auto [next, outer] = own.rows.furthest(0, own_stop, trial.data(), from);
         const double inner = other.rows.furthest(0, stop, trial.data(), from).second;
-        // Nor is it more where corner and nearest point coincide, and there is no direction.
+        // The comparison is false as well if vertex and nearest point coincide, and the direction is NaN.
         if (!(outer - inner > value)) return;
         value = outer - inner;
         std::copy(trial.begin(), trial.end(), best);

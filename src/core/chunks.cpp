@@ -1,5 +1,5 @@
-// Passes over chunks of a sample that is never in memory as a whole: what lies in brackets and in cells along
-// each direction, and depths from medians, MADs and ranks that are known.
+// Passes over chunks of a sample that does not fit into memory: counts in brackets and cells along each
+// direction, and depths from given medians, MADs and ranks.
 #include <bit>
 
 #include "module.hpp"
@@ -10,7 +10,7 @@ namespace isodepth {
 template <class T> using Centers = std::optional<Vector<T>>;
 using Typical = std::optional<double>;
 
-// Rows (n, d), moved and scaled by a frame, and the directions (K, d) along which they are looked at.
+// Rows (n, d), moved and scaled by a frame, and directions (K, d).
 template <class T> class Chunk {
   public:
     DirectionTask<T> task;
@@ -22,9 +22,15 @@ template <class T> class Chunk {
           points_(points),
           directions_(directions),
           weights_(weights),
-          frame_(center.data(), int64_t(center.shape(0)), exponent) {
-        if (center.shape(0) != points.shape(1))
-            throw nb::value_error("points (n, d) and center (d,) must fit");
+          frame_(check_vector(center, int64_t(points.shape(1))), exponent) {
+        require(std::abs(exponent) <= 2048, "the exponent must be between -2048 and 2048");
+        check_resources(n_threads, 0);
+    }
+
+    // Check that an array has one value per direction.
+    template <class Value> const Value* check(const Vector<Value>& array, bool finite = true) const {
+        require(int64_t(array.size()) == task.count, "an array needs one value per direction");
+        return finite ? check_vector(array).data() : array.data();
     }
 
     // Calls `work(rows, along, k)` with the projections (n,), which it may change, on each direction k.
@@ -40,7 +46,7 @@ template <class T> class Chunk {
         constexpr int64_t each = 4;  // directions whose projections stay in the cache
         over_rows(task.n, 4 * task.count, task.resources.n_threads, [&](int64_t start, int64_t stop) {
             const Tiles<T> rows({task.points + start * task.d, stop - start, task.d}, 1, &frame_);
-            const Workspace<T> along(each * rows.n);
+            Workspace<T> along(each * rows.n);
             for (int64_t first = 0; first < task.count; first += each) {
                 const int64_t some = std::min(each, task.count - first);
                 rows.project(task.directions + first * task.d, some, along.data());
@@ -65,34 +71,38 @@ template <class Value> static Result<Value> joined(const std::vector<std::vector
     return out;
 }
 
-// What a chunk has in brackets [low, high): counts (3, K), the numbers inside of all brackets one after the
-// other, and their weights. The numbers are projections x, or |x - center| where there are centers (K,); of
-// these, what is rounding beside a typical size becomes -1. With a negative typical size only zero does.
+// Numbers of a chunk in brackets [low, high): counts (3, K), the numbers inside of all brackets one after the
+// other, and their weights. The numbers are projections x, or |x - center| if there are centers (K,). Of
+// these, deviations that are rounding beside a typical size become -1; with a negative typical size only zero
+// does.
 template <class T> static nb::tuple numbers_inside(const Chunk<T>& chunk, Vector<T> low, Vector<T> high,
                                                    Vector<int64_t> most, Centers<T> centers,
                                                    Typical typical) {
     const auto& task = chunk.task;
-    std::optional<Rounding<T>> rounding;
-    if (typical) rounding.emplace(task.d, T(*typical));
-    if (typical && *typical < 0) rounding->share = 0;
+    const T *lows = chunk.check(low, false), *highs = chunk.check(high, false);
+    const T* middles = centers ? chunk.check(*centers) : nullptr;
+    const int64_t* limits = chunk.check(most);
+    TypicalSizes<T> sizes(std::vector<T>(size_t(task.d), T(typical.value_or(0))));
+    if (typical && *typical < 0) sizes.share = 0;
     const size_t count = size_t(task.count);
     std::vector<std::vector<T>> values(count);
     std::vector<std::vector<int64_t>> weights(count);
     auto counts = new_array<int64_t>({3, count});
     {
-        nb::gil_scoped_release released;
+        ReleasedGil released;
         chunk.over_directions([&](const Tiles<T>& rows, T* along, int64_t k) {
-            for (int64_t i = 0; centers && i < task.n; i++) {
-                along[i] = std::fabs(along[i] - centers->data()[k]);
-                if (rounding && rounding->covers(along[i], rows.largest(i))) along[i] = T(-1);
+            const Rounding<T> rounding = sizes.along(task.directions + k * task.d);
+            for (int64_t i = 0; middles && i < task.n; i++) {
+                along[i] = std::fabs(along[i] - middles[k]);
+                if (typical && rounding.covers(along[i], rows, i)) along[i] = T(-1);
             }
             const Numbers<T> numbers(along, task.n, task.weights);
-            const auto [below, upto] = count_below<T, false>(numbers, low.data()[k], high.data()[k]);
-            const int64_t inside = upto - below, wanted = most.data()[k];
+            const auto [below, upto] = count_below<T, false>(numbers, lows[k], highs[k]);
+            const int64_t inside = upto - below, wanted = limits[k];
             int64_t held = inside ? -1 : 0;
             if (inside && wanted && (task.weights || inside <= wanted)) {
-                const SelectWorkspace<T> workspace(task.n, task.weights);
-                const int64_t n = copy_between<T, false>(numbers, low.data()[k], high.data()[k], workspace);
+                SelectWorkspace<T> workspace(task.n, task.weights);
+                const int64_t n = copy_between<T, false>(numbers, lows[k], highs[k], workspace);
                 if (n <= wanted) {
                     held = n;
                     values[size_t(k)].assign(&workspace.values[0], &workspace.values[n]);
@@ -106,15 +116,22 @@ template <class T> static nb::tuple numbers_inside(const Chunk<T>& chunk, Vector
     return nb::make_tuple(std::move(counts), joined(values), joined(weights));
 }
 
-// Cells around the middle of a direction, 2**bits of them to one unit away from it and as many in every
-// octave of 1 + distance beyond: about equally fine in rank up to the tails. The last are open.
+// Cells around the middle of a direction: 2**bits cells up to one unit from it, and the same number in every
+// octave of 1 + distance beyond, about equally fine in rank up to the tails. The last cells are open.
 template <class T> struct RankCells {
     static constexpr int octaves = 8;
     const T *middles, *scales;  // (K,)
     int bits;
+
+    RankCells(const Chunk<T>& chunk, const Vector<T>& middles, const Vector<T>& scales, int bits)
+        : middles(chunk.check(middles)), scales(chunk.check(scales)), bits(bits) {
+        require(0 <= bits && bits <= 16, "bits must be between 0 and 16");
+    }
+    size_t count() const { return size_t(2 * octaves) << bits; }
     int64_t operator()(int64_t k, T x) const {
         const T t = (x - middles[k]) * scales[k];
-        const float y = float(std::min(T(1) + std::fabs(t), T(255)));
+        // 255 also if the distance is not a number, because of overflow.
+        const float y = float(std::min(T(255), T(1) + std::fabs(t)));
         const int32_t cell = (std::bit_cast<int32_t>(y) - std::bit_cast<int32_t>(1.0f)) >> (23 - bits);
         const int32_t half = octaves << bits;
         return t < 0 ? half - 1 - cell : half + cell;
@@ -124,23 +141,27 @@ template <class T> struct RankCells {
 // Adds the weights of all rows to counts (K, cells).
 template <class T> static void count_rank_cells(const Chunk<T>& chunk, OutMatrix<int64_t> counts,
                                                 Vector<T> middles, Vector<T> scales, int bits) {
-    nb::gil_scoped_release released;
-    const RankCells<T> cells{middles.data(), scales.data(), bits};
+    const RankCells<T> cells(chunk, middles, scales, bits);
+    require(int64_t(counts.shape(0)) == chunk.task.count && counts.shape(1) == cells.count(),
+            "counts must have shape (K, 16 * 2**bits)");
+    ReleasedGil released;
     const int64_t *weights = chunk.task.weights, n = chunk.task.n;
     chunk.over_directions([&](const Tiles<T>&, const T* along, int64_t k) {
-        int64_t* own = counts.data() + k * int64_t(counts.shape(1));
+        int64_t* own = counts.data() + k * int64_t(cells.count());
         for (int64_t i = 0; i < n; i++) own[cells(k, along[i])] += weights ? weights[i] : 1;
     });
 }
 
 template <class T> static Result<T> outlyingness(const Chunk<T>& chunk, Vector<T> medians, Vector<T> mads,
                                                  Vector<T> scales, double typical) {
+    const T *middles = chunk.check(medians), *spreads = chunk.check(mads), *others = chunk.check(scales);
+    require(std::isfinite(typical), "the typical size must be finite");
+    const TypicalSizes<T> sizes(std::vector<T>(size_t(chunk.task.d), T(typical)));
     auto out = new_array<T>({size_t(chunk.task.n)});
-    nb::gil_scoped_release released;
-    const Rounding<T> rounding(chunk.task.d, T(typical));
+    ReleasedGil released;
     chunk.over_row_blocks([&](const Tiles<T>& rows, T* along, int64_t k, int64_t start) {
-        Spread<T> spread({medians.data()[k], mads.data()[k]}, rounding);
-        if (spread.half_equal) spread.scale = scales.data()[k];
+        Spread<T> spread({middles[k], spreads[k]}, sizes.along(chunk.task.directions + k * chunk.task.d));
+        if (spread.half_equal) spread.scale = others[k];
         spread.raise(rows, along, out.data() + start);
     });
     return out;
@@ -149,12 +170,15 @@ template <class T> static Result<T> outlyingness(const Chunk<T>& chunk, Vector<T
 template <class T> static Result<double> rank_bounds(const Chunk<T>& chunk, Cube<double> bounds,
                                                      bool smallest, Vector<T> middles, Vector<T> scales,
                                                      int bits) {
-    const RankCells<T> cells{middles.data(), scales.data(), bits};
+    const RankCells<T> cells(chunk, middles, scales, bits);
+    require(int64_t(bounds.shape(0)) == chunk.task.count && bounds.shape(1) == cells.count() &&
+                bounds.shape(2) == 2 && are_finite(values_of(bounds)),
+            "bounds must have shape (K, 16 * 2**bits, 2) and finite values");
     auto out = new_array<double>({size_t(chunk.task.n), 2});
-    nb::gil_scoped_release released;
+    ReleasedGil released;
     if (smallest) std::fill_n(out.data(), 2 * chunk.task.n, std::numeric_limits<double>::infinity());
     chunk.over_row_blocks([&](const Tiles<T>& rows, const T* along, int64_t k, int64_t start) {
-        const double* own = bounds.data() + k * int64_t(bounds.shape(1)) * 2;
+        const double* own = bounds.data() + k * int64_t(cells.count()) * 2;
         double* found = out.data() + 2 * start;
         for (int64_t i = 0; i < rows.n; i++)
             for (int64_t side = 0; side < 2; side++) {

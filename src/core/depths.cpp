@@ -1,4 +1,4 @@
-// Projections, orders, quantiles and the passes of the depths, as Python sees them.
+// Bindings of projections, orders, ranks, quantiles and the passes of the depths.
 
 #include "halfspace.hpp"
 #include "module.hpp"
@@ -9,16 +9,17 @@ namespace isodepth {
 
 template <class Value> using Located = std::pair<Result<Value>, std::optional<Result<int64_t>>>;
 
-// A pass that finds a value for each target and, where asked for, the direction that gave it.
+// A pass that finds a value for each target and, if `locate`, the direction that attains it.
 template <class T, class Value, void (*pass)(const DirectionTask<T>&, Value*, int64_t*)>
 static Located<Value> located(Matrix<T> points, Matrix<T> directions, Weights weights,
                               std::optional<Matrix<T>> queries, bool locate, int64_t n_threads,
                               double memory_mb) {
-    const auto task = task_of(points, directions, weights, queries, {n_threads, memory_mb});
+    auto task = task_of(points, directions, weights, queries, check_resources(n_threads, memory_mb), 0);
+    scale_directions(task);
     auto out = new_array<Value>({size_t(task.m)});
     std::optional<Result<int64_t>> where;
     if (locate) where = new_array<int64_t>({size_t(task.m)});
-    nb::gil_scoped_release released;
+    ReleasedGil released;
     if (task.m) pass(task, out.data(), where ? where->data() : nullptr);
     return {std::move(out), std::move(where)};
 }
@@ -34,72 +35,99 @@ template <class T> static Result<double> mean_rank_weight(Matrix<T> points, Matr
 template <class T>
 static std::pair<Result<int64_t>, Result<int64_t>> centered_rank_sums(Matrix<T> points, Matrix<T> directions,
                                                                       Vector<int64_t> weights) {
-    const auto task = task_of<T>(points, directions, weights, {}, {1, 0});
-    if (task.total >= 1 << 26) throw nb::value_error("the weights must add up to less than 2**26");
+    auto task = task_of<T>(points, directions, weights, {}, {1, 0}, 0);
+    require(task.total < 1 << 26, "the sum of the weights must be less than 2**26");
+    scale_directions(task);
     auto sizes = new_array<int64_t>({size_t(task.n)}), squares = new_array<int64_t>({size_t(task.n)});
-    nb::gil_scoped_release released;
+    ReleasedGil released;
     centered_ranks(task, sizes.data(), squares.data());
     return {std::move(sizes), std::move(squares)};
 }
 
 static Result<double> mean_squared_rank(Matrix<double> distances, Vector<double> shares, int64_t n_threads) {
-    const int64_t n = distances.shape(0);
-    if (int64_t(distances.shape(1)) != n || int64_t(shares.shape(0)) != n)
-        throw nb::value_error("distances (n, n) and shares (n,) must be of one size");
+    const int64_t n = check_rows(distances, int64_t(shares.shape(0))).n;
+    check_vector(shares, n);
     auto out = new_array<double>({size_t(n)});
-    nb::gil_scoped_release released;
+    ReleasedGil released;
     mean_squared_ranks(distances.data(), shares.data(), n, n_threads, out.data());
     return out;
 }
 
 template <class T> static Result<T> project(Matrix<T> points, Matrix<T> directions, int64_t n_threads) {
-    const int64_t n = points.shape(0), d = points.shape(1), count = directions.shape(0);
-    auto out = new_array<T>({size_t(count), size_t(n)});
-    nb::gil_scoped_release released;
-    const Tiles<T> tiles(rows_of(points), n_threads);
+    const Rows<T> rows = check_rows(points), along = check_rows(directions, rows.d);
+    auto out = new_array<T>({size_t(along.n), size_t(rows.n)});
+    ReleasedGil released;
+    const Tiles<T> tiles(rows, n_threads);
     auto fill = [&](int64_t first, int64_t stop) {
-        tiles.project(directions.data() + first * d, stop - first, out.data() + first * n);
+        tiles.project(along[first], stop - first, out.data() + first * rows.n);
     };
-    over_rows(count, n, n_threads, fill, 16);
+    over_rows(along.n, rows.n, n_threads, fill, 16);
     return out;
 }
 
 template <class T> static Result<int64_t> order(Vector<T> values, int64_t n_threads) {
-    auto out = new_array<int64_t>({values.shape(0)});
-    nb::gil_scoped_release released;
-    if (values.shape(0)) stable_order(values.data(), int64_t(values.shape(0)), n_threads, out.data());
+    const auto checked = check_vector(values);
+    auto out = new_array<int64_t>({checked.size()});
+    ReleasedGil released;
+    stable_order(checked.data(), int64_t(checked.size()), n_threads, out.data());
     return out;
 }
 
-template <class T> static Result<T> take_rows(Matrix<T> rows, Vector<int64_t> indices, int64_t n_threads) {
-    const int64_t count = indices.shape(0), n = rows.shape(0), d = rows.shape(1), *at = indices.data();
-    auto out = new_array<T>({size_t(count), size_t(d)});
-    nb::gil_scoped_release released;
-    for (int64_t i = 0; i < count; i++)
-        if (at[i] < 0 || at[i] >= n) throw nb::index_error("an index lies outside of the rows");
-    over_rows(count, 8 * d, n_threads, [&](int64_t start, int64_t stop) {
-        for (int64_t i = start; i < stop; i++) std::copy_n(rows.data() + at[i] * d, d, out.data() + i * d);
+// Average ranks, from 1 on, within each column.
+template <class T> static Result<double> average_ranks(Matrix<T> table, int64_t n_threads) {
+    const auto [data, n, d] = check_rows(table);
+    auto out = new_array<double>({size_t(n), size_t(d)});
+    double* ranks = out.data();
+    ReleasedGil released;
+    // Either columns are shared among threads, or the values of one column.
+    const int64_t columns = d;
+    const int64_t workers = columns >= n_threads ? worker_count(n_threads, columns, 64 * n * columns) : 1;
+    const int64_t inner = workers > 1 ? 1 : n_threads;
+    parallel_for(workers, columns, [&, data = data, n = n](int64_t, int64_t k) {
+        Workspace<T> column(n);
+        Workspace<int64_t> order(n);
+        for (int64_t i = 0; i < n; i++) column[i] = data[i * columns + k];
+        stable_order(column.data(), n, inner, order.data());
+        for (int64_t start = 0, stop; start < n; start = stop) {
+            const T x = column[order[start]];
+            for (stop = start + 1; stop < n && column[order[stop]] == x; stop++) {
+            }
+            for (int64_t i = start; i < stop; i++)
+                ranks[order[i] * columns + k] = 0.5 * double(start + stop + 1);
+        }
+    });
+    return out;
+}
+
+template <class T> static Result<T> take_rows(Matrix<T> table, Vector<int64_t> indices, int64_t n_threads) {
+    const int64_t count = indices.shape(0), *at = indices.data();
+    require(table.shape(1) > 0, "the rows have no columns");
+    const Rows<T> rows{table.data(), int64_t(table.shape(0)), int64_t(table.shape(1))};
+    auto out = new_array<T>({size_t(count), size_t(rows.d)});
+    ReleasedGil released;
+    over_rows(count, 8 * rows.d, n_threads, [&](int64_t start, int64_t stop) {
+        for (int64_t i = start; i < stop; i++) {
+            if (at[i] < 0 || at[i] >= rows.n) throw nb::index_error("an index is outside of the rows");
+            std::copy_n(rows[at[i]], rows.d, out.data() + i * rows.d);
+        }
     });
     return out;
 }
 
 template <class T> static nb::tuple center_and_exponent(Matrix<T> points) {
-    const int64_t n = points.shape(0), d = points.shape(1);
-    if (n == 0) throw nb::value_error("points must not be empty");
-    const Frame<T> frame(points.data(), n, d);
-    auto center = new_array<T>({size_t(d)});
-    std::copy(frame.center.begin(), frame.center.end(), center.data());
-    return nb::make_tuple(std::move(center), frame.exponent);
+    const Frame<T> frame(check_rows(points));
+    std::vector<T> center = frame.center;
+    return nb::make_tuple(as_array(std::move(center), {points.shape(1)}), frame.exponent);
 }
 
-template <class T> static nb::tuple distinct_rows(Matrix<T> rows, Weights weights, int64_t n_threads) {
-    const int64_t n = rows.shape(0), d = rows.shape(1), *own = weights_or_null(weights, n);
-    if (n == 0 || d == 0) throw nb::value_error("rows must not be empty");
+template <class T> static nb::tuple distinct_rows(Matrix<T> table, Weights weights, int64_t n_threads) {
+    const Rows<T> rows = check_rows(table);
+    const int64_t n = rows.n, d = rows.d, *own = check_weights(weights, n, 0);
     std::vector<T> out;
-    std::vector<int64_t> inverse(n), sums;  // no sums where all are equal
+    std::vector<int64_t> inverse(n), sums;  // no sums if all are equal
     {
-        nb::gil_scoped_release released;
-        const DistinctRows<T> distinct(rows.data(), n, d, n_threads);
+        ReleasedGil released;
+        const DistinctRows<T> distinct(rows, n_threads);
         out.resize(distinct.count() * d);
         distinct.write(out.data(), inverse.data());
         if (own || distinct.count() < n) sums.resize(distinct.count());
@@ -113,22 +141,21 @@ template <class T> static nb::tuple distinct_rows(Matrix<T> rows, Weights weight
                           sums.empty() ? none : nb::cast(as_array(std::move(sums), {count})));
 }
 
-template <class T> static Result<T> quantiles(Matrix<T> rows, double q, Weights weights, int64_t n_threads) {
-    const int64_t count = rows.shape(0), n = rows.shape(1), *own = weights_or_null(weights, n);
-    if (n == 0) throw nb::value_error("there is no quantile of no numbers");
-    if (!(q >= 0 && q <= 1)) throw nb::value_error("q must be in [0, 1]");
+template <class T> static Result<T> quantiles(Matrix<T> table, double q, Weights weights, int64_t n_threads) {
+    const Rows<T> rows = check_rows(table);
+    const int64_t count = rows.n, n = rows.d, *own = check_weights(weights, n, 0);
+    require(q >= 0 && q <= 1, "q must be in [0, 1]");
     auto out = new_array<T>({size_t(count)});
-    nb::gil_scoped_release released;
+    ReleasedGil released;
     const int64_t total = total_of(own, n), workers = worker_count(n_threads, count, 4 * n * count);
     const double rank = q * double(total - 1);
-    // Half of a total is exact also where a double cannot count it.
+    // Half of the total is exact also if a double cannot represent it.
     const int64_t first = q == 0.5 ? (total - 1) / 2 : int64_t(rank), last = std::min(first + 1, total - 1);
     const T share = q == 0.5 ? T(0.5) * T((total - 1) % 2) : T(rank - double(first));
     PerWorker<SelectWorkspace<T>> workspaces(workers);
     parallel_for(workers, count, [&](int64_t worker, int64_t row) {
-        const auto& workspace =
-            workspaces.of(worker, [&] { return std::make_unique<SelectWorkspace<T>>(n, own); });
-        const Numbers<T> numbers(rows.data() + row * n, n, own, total);
+        auto& workspace = workspaces.of(worker, [&] { return std::make_unique<SelectWorkspace<T>>(n, own); });
+        const Numbers<T> numbers(rows[row], n, own, total);
         const auto [lower, upper] = at_ranks(numbers, first, last, workspace);
         // Symmetric under a change of sign, and nothing can overflow.
         out.data()[row] = lower == upper ? lower : (1 - share) * lower + share * upper;
@@ -143,10 +170,10 @@ template <class T> static void bind(nb::module_& m) {
     const auto locate = "locate"_a = false, threads = "n_threads"_a = 1, memory = "memory_mb"_a = 256.0;
     m.def("largest_outlyingness", located<T, T, largest_outlyingness<T>>, points, directions, weights,
           queries, locate, threads, memory,
-          "Largest |<u, x> - median| / MAD of points or queries over directions, and which gave it.");
+          "Largest |<u, x> - median| / MAD of points or queries over directions, and its direction.");
     m.def("smallest_halfspace", located<T, int64_t, smallest_halfspaces<T>>, points, directions, weights,
           queries, locate, threads, memory,
-          "Smallest weight of a closed halfspace at points or queries, and which direction gave it.");
+          "Smallest weight of a closed halfspace at points or queries, and its direction.");
     m.def("mean_rank_weight", mean_rank_weight<T>, points, directions, weights, queries, threads, memory,
           "The mean over directions of min(F, 1 - F), F being the mid-rank.");
     m.def("centered_rank_sums", centered_rank_sums<T>, points, directions, "weights"_a.noconvert(),
@@ -154,11 +181,17 @@ template <class T> static void bind(nb::module_& m) {
     m.def("project", project<T>, points, directions, threads,
           "Projections (K, n) of points (n, d) on directions (K, d).");
     m.def("order", order<T>, "values"_a.noconvert(), threads, "Stable order of finite values.");
+    m.def("average_ranks", average_ranks<T>, "table"_a.noconvert(), threads,
+          "Average ranks (n, d), from 1 on, of the values in each column of a table (n, d).");
     m.def("take_rows", take_rows<T>, rows, "indices"_a.noconvert(), threads, "The rows with given indices.");
-    m.def("center_and_exponent", center_and_exponent<T>, points,
-          "A middle (d,) of the points, and the power of two next to the typical distance from it.");
-    m.def("distinct_rows", distinct_rows<T>, rows, weights, threads,
-          "Distinct rows, rising, where each given row is among them, and weights; None for equal ones.");
+    m.def(
+        "center_and_exponent", center_and_exponent<T>, points,
+        "A center (d,) of the points, 0 in columns in which a subtraction would round, and the power of two "
+        "next to the typical distance from it.");
+    m.def(
+        "distinct_rows", distinct_rows<T>, rows, weights, threads,
+        "Distinct rows in lexicographic order, the index of each row among them, and the sums of weights, or "
+        "None if these are equal.");
     m.def("quantile", quantiles<T>, rows, "q"_a, weights, threads,
           "The q-quantile of each row of (K, n), with weights (n,), by linear interpolation.");
 }

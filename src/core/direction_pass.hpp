@@ -1,4 +1,4 @@
-// Passes over directions: blocks of them, whose projections stay in the cache, are taken by threads.
+// Passes over directions. Threads take blocks of directions whose projections fit into the cache.
 #pragma once
 
 #include <numeric>
@@ -7,11 +7,11 @@
 
 namespace isodepth {
 
-// Up to this many points are looked at along several directions at once, one in each lane: at 50 points 1.5
+// Up to this many points are projected on several directions at once, one in each lane: with 50 points 1.5
 // to 2.7 times as fast as one direction after the other.
 constexpr int64_t few_points = 64;
 
-// A sample, the directions along which it is looked at, and the points whose depth is asked for.
+// A sample, directions, and the points whose depth is computed.
 template <class T> struct DirectionTask {
     const T* points;         // (n, d)
     const int64_t* weights;  // (n,) positive, or null
@@ -20,36 +20,52 @@ template <class T> struct DirectionTask {
     int64_t n, d, count, m;
     int64_t total;  // of the weights
     Resources resources;
+    std::shared_ptr<const T[]> scaled{};  // the memory of the directions, if they had to be scaled
 
-    // Whether to take several directions at once.
+    // Whether to process several directions at once.
     bool few() const { return n <= few_points && !weights && !queries; }
+    // A frame that keeps ranks.
+    Frame<T> rank_frame() const {
+        return {{points, n, d}, {queries, queries ? m : 0, d}, resources.n_threads};
+    }
 };
 
-using Weights = std::optional<Vector<int64_t>>;
-
-inline const int64_t* weights_or_null(const Weights& weights, int64_t n) {
-    if (!weights) return nullptr;
-    if (int64_t(weights->shape(0)) != n) throw nb::value_error("weights must have one entry for each row");
-    return weights->data();
+// Replace directions that are so long or short that products could overflow or vanish: they are multiplied by
+// powers of two. Depths do not depend on the length of a direction. In one dimension only its sign matters,
+// and a product with 1 does not round.
+template <class T> void scale_directions(DirectionTask<T>& task) {
+    const int64_t d = task.d;
+    auto exponent = [&](int64_t i) {
+        T largest = 0;
+        for (int64_t k = 0; k < d; k++) largest = std::max(largest, std::fabs(task.directions[i * d + k]));
+        const bool usable = d == 1 ? largest == 1 : T(0x1p-20) <= largest && largest <= T(2);
+        return usable || largest == 0 ? 0 : std::ilogb(largest) + 1;
+    };
+    int64_t first = 0;
+    while (first < task.count && exponent(first) == 0) first++;
+    if (first == task.count) return;
+    const std::shared_ptr<T[]> scaled(new T[size_t(task.count * d)]);
+    for (int64_t i = 0; i < task.count; i++)
+        for (int64_t k = 0, own = exponent(i); k < d; k++) {
+            const T x = task.directions[i * d + k];
+            scaled[i * d + k] = d == 1 && x != 0 ? std::copysign(T(1), x) : std::ldexp(x, int(-own));
+        }
+    task.scaled = scaled, task.directions = scaled.get();
 }
 
-inline int64_t total_of(const int64_t* weights, int64_t n) {
-    return weights ? std::accumulate(weights, weights + n, int64_t(0)) : n;
-}
-
-// Checks shapes; the points and what is asked of them have the same columns.
+// Check the arguments of a pass; `queries` may be empty.
 template <class T> DirectionTask<T> task_of(const Matrix<T>& points, const Matrix<T>& directions,
                                             const Weights& weights, const std::optional<Matrix<T>>& queries,
-                                            Resources resources) {
-    const int64_t n = points.shape(0), d = points.shape(1);
-    if (n == 0 || directions.shape(0) == 0) throw nb::value_error("points and directions must not be empty");
-    if (int64_t(directions.shape(1)) != d || (queries && int64_t(queries->shape(1)) != d))
-        throw nb::value_error("points, directions and queries need the same number of columns");
+                                            Resources resources, int64_t least_weight = 1) {
+    const Rows<T> rows = check_rows(points), along = check_rows(directions, rows.d);
     DirectionTask<T> task = {};
-    task.points = points.data(), task.directions = directions.data(), task.resources = resources;
-    task.n = n, task.d = d, task.count = int64_t(directions.shape(0));
-    task.weights = weights_or_null(weights, n), task.total = total_of(task.weights, n);
-    task.queries = queries ? queries->data() : nullptr, task.m = queries ? int64_t(queries->shape(0)) : n;
+    task.points = rows.data, task.directions = along.data, task.resources = resources;
+    task.n = task.m = rows.n, task.d = rows.d, task.count = along.n;
+    task.weights = check_weights(weights, rows.n, least_weight), task.total = total_of(task.weights, rows.n);
+    if (queries) {
+        require(int64_t(queries->shape(1)) == rows.d, "points and queries have different numbers of columns");
+        task.m = int64_t(queries->shape(0)), task.queries = task.m ? check_rows(*queries).data : rows.data;
+    }
     return task;
 }
 
@@ -59,8 +75,6 @@ template <class T> class DirectionPass {
     const DirectionTask<T> task;
     const Tiles<T> points;
 
-    explicit DirectionPass(const DirectionTask<T>& task)
-        : DirectionPass(task, Frame<T>(task.points, task.n, task.d)) {}
     DirectionPass(const DirectionTask<T>& task, const Frame<T>& frame)
         : task(task), points({task.points, task.n, task.d}, task.resources.n_threads, &frame) {
         if (task.queries)
@@ -69,8 +83,8 @@ template <class T> class DirectionPass {
     const Tiles<T>& targets() const { return queries_ ? *queries_ : points; }
 
     // Calls `work(state, direction, along, asked)` with the projections of the points (n,) and of the targets
-    // (m,), the same where there are no queries; it may change them. `make` gives a worker its state, which
-    // holds `held` bytes. Returns the states; how directions are cut up does not change a result.
+    // (m,), which are the same array if there are no queries; `work` may modify them. `make` gives a worker
+    // its state, which has `held` bytes. Returns the states. The result does not depend on the blocks.
     template <class Make, class Work> auto run(double held, Make make, Work work) const {
         using State = typename decltype(make())::element_type;
         constexpr double cache = 1 << 19;
@@ -78,13 +92,13 @@ template <class T> class DirectionPass {
         const auto [n_threads, memory_mb] = task.resources;
         const int64_t n = task.n, m = queries_ ? task.m : 0, count = task.count;
         const double each = double(sizeof(T)) * double(n + m);
-        // Medians and ranks of projected numbers take about four times as long as projecting them.
+        // Medians and ranks of projections take about four times as long as the projections.
         int64_t workers = worker_count(n_threads, count, 4 * n * count);
         workers = workers_within(workers, held + each, memory_mb);
         const double left = memory_mb * double(1 << 20) / double(workers) - held;
         const double wanted = std::clamp(cache / each, double(fewest), double(most));
         int64_t size = std::max<int64_t>(1, int64_t(std::min(wanted, left / each)));
-        // Some for each worker, so that all of them end together.
+        // Several blocks per worker, so that all workers end at about the same time.
         if (workers > 1) size = std::min(size, std::max(fewest, count / (16 * workers)));
         if (size > fewest) size -= size % fewest;
 
@@ -108,7 +122,7 @@ template <class T> class DirectionPass {
     std::optional<Tiles<T>> queries_;
 };
 
-// What a worker has found for each target: the best value, and the first direction that gave it.
+// The best value of each target that a worker has found, and the first direction that attains it.
 template <class Value> struct Best {
     Workspace<Value> values;
     Workspace<int64_t> where;
@@ -116,7 +130,8 @@ template <class Value> struct Best {
     Best(int64_t m, Value first, bool locate) : values(m, first), where(locate ? m : 0, 0) {}
 };
 
-// Write the best of all workers to `out` (m,), and the first direction that gave it to `where` unless null.
+// Write the best value over all workers to `out` (m,), and to `where`, unless null, the first direction that
+// attains it.
 template <class State, class Value, class Better> void merge_best(const PerWorker<State>& states, int64_t m,
                                                                   int64_t n_threads, Better better,
                                                                   Value* out, int64_t* where) {

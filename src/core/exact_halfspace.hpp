@@ -1,32 +1,33 @@
-// The smallest mass of a closed halfspace at a point, by projections and planar sweeps.
+// The minimum mass of a closed halfspace at a point, by projections and planar sweeps.
 //
-// Seen from the query, the points are vectors, and only the signs of <u, v> matter. Turn the best u until it
-// is orthogonal to some vector v: the vectors on the line of v then fall on the better side of it, and the
-// others can be projected along v, which leaves the same problem in one dimension less (Dyckerhoff and
-// Mozharovskyi 2016). In the plane, u turns once round and meets the vectors in the order of their angles.
+// With the query as origin, the points are vectors v, and only the signs of <u, v> matter. An optimal u can
+// be rotated until it is orthogonal to some vector v. The vectors on the line of v are then put on the better
+// side, and the others are projected along v, which leaves the same problem in one dimension less (Dyckerhoff
+// and Mozharovskyi 2016). In the plane, u makes one turn and meets the vectors in the order of their angles.
 //
-// Each set of d - 2 vectors is tried in one order only. That is enough: a best u may be moved to a face of
-// its cell of the arrangement on which d - 2 facets meet, and at each step the facet of smallest index can be
-// taken first.
+// Each set of d - 2 vectors is tried in one order only. That is sufficient: an optimal u can be moved to a
+// face of its cell of the arrangement on which d - 2 facets meet, and at each step the facet of smallest
+// index can be taken first.
 //
-// Projecting along a vector is one step of Gaussian elimination. It runs in doubles with a bound of the error
-// carried along, 0 as long as nothing rounds (small integers); a sign that is not certain from that is taken
-// from a determinant without rounding.
+// Projecting along a vector is one step of Gaussian elimination. It runs in doubles with a bound of the
+// error, which is 0 as long as nothing rounds (small integers). A sign that is not certain is computed from a
+// determinant without rounding.
 #pragma once
 
 #include <atomic>
+#include <stdexcept>
 
 #include "parallel.hpp"
 #include "predicates.hpp"
 
 namespace isodepth {
 
-// The vectors seen from the query after some elimination steps, as in Bareiss' method: coordinate k of vector
-// j is a positive multiple of the determinant of the rows eliminated and j in the pivot columns and k.
+// The vectors after some elimination steps, as in Bareiss' method: coordinate k of vector j is a positive
+// multiple of the determinant of the eliminated rows and j in the pivot columns and k.
 struct Projected {
     Workspace<TwoTerms> vectors;   // (n, d) in the coordinates not yet eliminated
-    Workspace<int64_t> ids;        // (n,) which points they are, increasing
-    std::vector<int64_t> columns;  // which coordinates are left
+    Workspace<int64_t> ids;        // (n,) indices of the points, increasing
+    std::vector<int64_t> columns;  // remaining coordinates
     std::vector<char> skip;        // (n,) points on a line already eliminated
     int64_t count = 0;             // vectors
     int sign = 1;                  // of the last pivot
@@ -41,8 +42,9 @@ class HalfspaceSearch {
         for (int64_t level = 0; level + 1 < d_; level++) levels_.emplace_back(n_, d_);
     }
 
-    // Lower `best` to the smallest mass of a halfspace at the query over all eliminations that begin with
-    // vector `first`; in the plane, where nothing is eliminated, over all. `check()` is called now and then.
+    // Lower `best` to the minimum mass of a halfspace at the query over all eliminations that begin with
+    // vector `first`. In the plane nothing is eliminated, and the minimum is over all directions. `check()`
+    // is called regularly.
     template <class Check>
     void search(const double* query, int64_t first, std::atomic<int64_t>& best, Check& check) {
         if (query != origin_) look_from(query);
@@ -52,9 +54,9 @@ class HalfspaceSearch {
     }
 
   private:
-    // Bounds are computed in doubles too: a little is added for that, and for what may underflow.
+    // Bounds are computed in doubles too: these terms cover their rounding and underflow.
     static constexpr double slack = 1.0 + 0x1p-40, tiny = 1e-290;
-    // Products of two larger numbers, and their errors, do not underflow: these may be known to be exact.
+    // Products of two larger numbers, and their errors, do not underflow, so they can be exact.
     static constexpr double safe = 1e-75;
 
     const Rows<double> points_;
@@ -74,7 +76,7 @@ class HalfspaceSearch {
     };
     std::vector<Line> lines_;
 
-    // See the points from a query.
+    // Move the origin to a query.
     void look_from(const double* query) {
         Projected& state = levels_[0];
         origin_ = query;
@@ -100,7 +102,7 @@ class HalfspaceSearch {
         }
     }
 
-    // Eliminate each of the vectors start..stop, as long as there is something to be gained.
+    // Eliminate each of the vectors start..stop, as long as the minimum can be lowered.
     template <class Check>
     void search_level(int64_t level, int64_t start, int64_t stop, int64_t spent, Check& check) {
         Projected &state = levels_[level], &next = levels_[level + 1];
@@ -154,8 +156,8 @@ class HalfspaceSearch {
         return {value, (error + tiny) * std::abs(factor) * slack + tiny};
     }
 
-    // Project along vector `row` of `level`, into the next level. Returns the mass that the better side of
-    // its line costs; the points on the line need no elimination of their own.
+    // Project along vector `row` of `level`, into the next level. Return the mass on the better side of its
+    // line. The points on the line need no elimination of their own.
     int64_t eliminate(int64_t level, int64_t row) {
         Projected &state = levels_[level], &next = levels_[level + 1];
         const int64_t width = d_ - level;
@@ -163,13 +165,15 @@ class HalfspaceSearch {
         int64_t pivot = 0;
         for (int64_t k = 1; k < width; k++)
             if (certainty(along[k]) > certainty(along[pivot])) pivot = k;
-        // Where no coordinate is certain, some are not zero all the same.
+        // If no coordinate is certain, at least one is not zero, unless it has underflown.
         int sign = component_sign(level, row, pivot);
-        while (sign == 0) sign = component_sign(level, row, pivot = (pivot + 1) % width);
+        for (int64_t tried = 1; sign == 0 && tried < width; tried++)
+            sign = component_sign(level, row, pivot = (pivot + 1) % width);
+        if (sign == 0) throw std::underflow_error("differences of points underflow: scale the points");
         next.columns = state.columns;
         next.columns.erase(next.columns.begin() + pivot);
         next.sign = sign;
-        // The size of all vectors together does not matter, as long as nothing overflows.
+        // A common factor of all vectors has no influence, as long as nothing overflows.
         const TwoTerms p = along[pivot];
         const double factor = std::ldexp(double(state.sign), -std::ilogb(std::abs(p.value) + p.error));
         int64_t ahead = 0, behind = 0;
@@ -193,12 +197,12 @@ class HalfspaceSearch {
             }
             state.skip[point] = 1;
             (component_sign(level, j, pivot) == sign ? ahead : behind) += masses_[point];
-            choose(level, row, pivot);  // the sign just taken may have changed that
+            choose(level, row, pivot);  // component_sign may have changed the choice
         }
         return std::min(ahead, behind);
     }
 
-    // Smallest mass on one side of a line through the origin, the line turning by pi, after d - 2 steps.
+    // Minimum mass on one side of a line through the origin, over a rotation by pi, after d - 2 steps.
     int64_t planar_sweep(int64_t level) {
         const Projected& state = levels_[level];
         auto mass = [&](const Line& line) { return masses_[state.ids[line.vector]]; };
@@ -219,14 +223,14 @@ class HalfspaceSearch {
             if (side > 0) left += mass(lines_.back());
         }
         std::copy_n(state.columns.begin(), 2, pivots_.begin() + level);
-        // By one bound first, after which few are out of order.
+        // Sorted by one bound, few lines are out of order.
         std::sort(lines_.begin(), lines_.end(), [](const Line& a, const Line& b) { return a.low < b.low; });
         for (size_t i = 1; i < lines_.size(); i++)
             for (size_t j = i; j > 0 && compare_angles(level, lines_[j], lines_[j - 1]) < 0; j--)
                 std::swap(lines_[j], lines_[j - 1]);
         int64_t smallest = total;
         for (size_t i = 0; i < lines_.size(); i++) {
-            // Lines of one angle change sides together.
+            // Lines of equal angle change sides together.
             if (i == 0 || compare_angles(level, lines_[i - 1], lines_[i]) != 0)
                 smallest = std::min({smallest, left, total - left});
             left -= lines_[i].side * mass(lines_[i]);
@@ -234,7 +238,7 @@ class HalfspaceSearch {
         return smallest;
     }
 
-    // Negative when line `a` has the smaller angle, positive when line `b` has, 0 when equal.
+    // Negative if line `a` has the smaller angle, positive if line `b` has, 0 if they are equal.
     int compare_angles(int64_t level, const Line& a, const Line& b) {
         if (a.high < b.low) return -1;
         if (b.high < a.low) return 1;
@@ -255,7 +259,7 @@ class HalfspaceSearch {
 inline std::vector<int64_t> smallest_masses(Rows<double> points, const int64_t* masses, Rows<double> queries,
                                             int64_t n_threads) {
     const int64_t n = points.n, d = points.d, m = queries.n;
-    // Searches are shared out by the vector that is eliminated first.
+    // A part of the work is the vector that is eliminated first.
     const int64_t pieces = d > 2 ? n : 1;
     const double operations = std::min(1e15, double(m) * std::pow(double(n), double(d - 1)));
     const int64_t workers = worker_count(n_threads, m * pieces, int64_t(operations));

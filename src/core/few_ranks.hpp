@@ -1,7 +1,7 @@
-// Ranks of a few points along many directions, and the mean of their squares along all directions.
+// Ranks of a few points along many directions, and the mean of their squares over all directions.
 //
-// Comparing all with all is quicker than sorting up to a few hundred points: nothing branches, and several
-// directions are done together.
+// For up to a few hundred points, comparing all pairs is faster than sorting: there are no branches, and
+// several directions are processed at once.
 #pragma once
 
 #include <numeric>
@@ -10,15 +10,16 @@
 
 namespace isodepth {
 
-// So many directions are looked at together.
+// Number of directions that are processed at once.
 constexpr int together = lanes<float>;
 
-// Of each point, along all of these directions: the mass of the points that are no larger, and no smaller.
+// Masses of the points that are not larger than a point, and of those that are not smaller, along each
+// direction.
 struct FewMasses {
     int32_t upto[together], from[together];
 };
 
-// Count what is no larger than each of `columns` (n, together).
+// Sum the weights of the points that are not larger than each point, for `columns` (n, together).
 template <bool weighted>
 void count_no_larger(const float* columns, int64_t n, const int32_t* weights, FewMasses* out) {
     auto count = [&]<int H>(int64_t i, int j) {
@@ -43,27 +44,27 @@ void count_no_larger(const float* columns, int64_t n, const int32_t* weights, Fe
     }
 }
 
-// Calls `use(masses)`, those of all points (n,), for one group of directions after the other; beyond the last
-// direction there is all the mass. Weights, if any, add up to less than 2**26.
+// Call `use(masses)` with the masses of all points (n,), for one group of directions after the other. Beyond
+// the last direction they are the total. The sum of the weights is below 2**26.
 template <class T, class Use> void ranks_of_few(const DirectionTask<T>& task, Use use) {
     const int64_t n = task.n, d = task.d;
     const int32_t total = int32_t(task.total);
-    const Frame<T> frame(task.points, n, d);
+    const Frame<T> frame = task.rank_frame();
     const Tiles<T> tiles({task.directions, task.count, d}, 1);
-    const Workspace<T> rows(n * d), along(n * together);
-    const Workspace<float> columns(n * together);
-    const Workspace<int32_t> weights(n, 1);
-    const Workspace<FewMasses> masses(n);
+    Workspace<T> rows(n * d), along(n * together);
+    Workspace<float> columns(n * together);
+    Workspace<int32_t> weights(n, 1);
+    Workspace<FewMasses> masses(n);
     for (int64_t i = 0; i < n * d; i++) rows[i] = frame.moved(task.points[i], i % d);
     if (task.weights) std::copy_n(task.weights, n, weights.data());
-    double once = 0.0;  // what the products of weights add up to, over all pairs
+    double once = 0.0;  // sum of the products of weights over all pairs
     for (int64_t i = 0; i < n; i++) once += 0.5 * weights[i] * (double(total) + weights[i]);
     for (int64_t first = 0; first < task.count; first += together) {
         for (int64_t k = 0; k < together; k += lanes<T>) {
             const int64_t tile = std::min((first + k) / lanes<T>, tiles.count - 1);
             project_rows(tiles.tile(tile), rows.data(), n, d, &along[k], together);
         }
-        // Rounded to floats they are in the same order unless some become equal.
+        // Rounded to floats, the values keep their order unless some become equal.
         std::copy_n(along.data(), n * together, columns.data());
         if (task.weights) count_no_larger<true>(columns.data(), n, weights.data(), masses.data());
         else count_no_larger<false>(columns.data(), n, weights.data(), masses.data());
@@ -73,7 +74,7 @@ template <class T, class Use> void ranks_of_few(const DirectionTask<T>& task, Us
                 pairs[k] += double(weights[i]) * masses[i].upto[k];
                 masses[i].from[k] = total + weights[i] - masses[i].upto[k];
             }
-        // That was right where no two are equal, so that each pair was counted once.
+        // Without ties every pair was counted once. Otherwise count again in full precision.
         const bool tied = std::any_of(pairs, pairs + together, [=](double all) { return all != once; });
         for (int64_t i = 0; tied && i < n; i++) {
             masses[i] = {};
@@ -91,7 +92,7 @@ template <class T, class Use> void ranks_of_few(const DirectionTask<T>& task, Us
 }
 
 template <class T> void halfspaces_of_few(const DirectionTask<T>& task, int64_t* out) {
-    const Workspace<int32_t> best(task.n * together, int32_t(task.n));
+    Workspace<int32_t> best(task.n * together, int32_t(task.n));
     ranks_of_few(task, [&](const FewMasses* masses) {
         for (int64_t i = 0; i < task.n; i++)
             for (int k = 0; k < together; k++) {
@@ -103,8 +104,8 @@ template <class T> void halfspaces_of_few(const DirectionTask<T>& task, int64_t*
         out[i] = *std::min_element(&best[i * together], &best[(i + 1) * together]);
 }
 
-// Add up over directions |2 F - 1| times the total weight, which is the mass up to a point less the mass from
-// it on, and its square unless null: (n,) each, zero before.
+// Add to `sizes` (n,), over directions, |2 F - 1| times the total weight, which is the mass up to a point
+// minus the mass from it on; and to `squares` (n,), unless null, its square.
 template <class T> void centered_ranks(const DirectionTask<T>& task, int64_t* sizes, int64_t* squares) {
     ranks_of_few(task, [&](const FewMasses* masses) {
         for (int64_t i = 0; i < task.n; i++) {
@@ -125,7 +126,7 @@ template <class T> void rank_weights_of_few(const DirectionTask<T>& task, double
     for (int64_t i = 0; i < task.n; i++) out[i] = double(all - sizes[size_t(i)]) / (2.0 * double(all));
 }
 
-// asin on [0, 1] to 2e-8 (Abramowitz and Stegun 4.4.46), without calls.
+// asin on [0, 1] to 2e-8 (Abramowitz and Stegun 4.4.46), without function calls.
 inline double arcsine(double x) {
     constexpr double series[] = {1.5707963050, -0.2145988016, 0.0889789874, -0.0501743046,
                                  0.0308918810, -0.0170881256, 0.0066700901, -0.0012624911};
@@ -143,7 +144,7 @@ inline void mean_squared_ranks(const double* distances, const double* shares, in
     constexpr double pi = 3.141592653589793;
     parallel_for(worker_count(n_threads, n, 8 * n * n * n), n, [&](int64_t, int64_t i) {
         const double* row = distances + i * n;
-        const Workspace<double> terms(n);
+        Workspace<double> terms(n);
         double total = 0;
         for (int64_t j = 0; j < n; j++) {
             if (j == i) continue;

@@ -1,4 +1,4 @@
-// Bindings of what lies between depth order and distance.
+// Bindings of supports, gaps, levels and distances between tables.
 #include "gaps.hpp"
 
 #include "module.hpp"
@@ -8,68 +8,134 @@ namespace isodepth {
 
 using Sizes = Vector<int64_t>;
 
-template <class T> static Prefixes<T> prefixes(const Matrix<T>& rows, const Sizes& sizes) {
-    return {rows.data(), sizes.data(), int64_t(sizes.shape(0)), int64_t(rows.shape(1))};
+template <class T> static Prefixes<T> check_prefixes(Rows<T> rows, const Sizes& sizes, int64_t least = 1) {
+    check_prefix_sizes(values_of(sizes), rows.n, least);
+    return {rows.data, sizes.data(), int64_t(sizes.size()), rows.d};
 }
+
+// Rows of one or two samples with a common center subtracted. In single precision the rounding of a
+// projection would otherwise be relative to the distance from zero instead of the spread. Only exact
+// subtractions are made; if there are none, the rows are not copied.
+template <class T> class CenteredRows {
+  public:
+    std::vector<double> center;  // (d,)
+
+    CenteredRows(std::initializer_list<Prefixes<T>*> samples, int64_t n_threads) {
+        if (sizeof(T) > 4 || (*samples.begin())->last() == 0) return;
+        const int64_t d = (*samples.begin())->d;
+        auto used = [&](const Prefixes<T>* sample) { return Rows<T>{sample->rows, sample->last(), d}; };
+        const Rows<T> first = used(*samples.begin()), second = used(*(samples.end() - 1));
+        const Frame<T> frame(first, second, n_threads);
+        if (std::all_of(frame.center.begin(), frame.center.end(), [](T x) { return x == 0; })) return;
+        center.assign(frame.center.begin(), frame.center.end());
+        for (Prefixes<T>* sample : samples) {
+            const Rows<T> rows = used(sample);
+            T* moved = moved_.emplace_back(rows.n * d).data();
+            over_rows(rows.n, d, n_threads, [&](int64_t start, int64_t stop) {
+                for (int64_t i = start; i < stop; i++)
+                    for (int64_t k = 0; k < d; k++) moved[i * d + k] = rows[i][k] - frame.center[size_t(k)];
+            });
+            sample->rows = moved;
+        }
+    }
+
+  private:
+    std::vector<Workspace<T>> moved_;
+};
+
 template <class T> static auto gaps(Matrix<T> x, Matrix<T> y, Sizes sizes_x, Sizes sizes_y,
                                     Matrix<T> directions, double q, int64_t n_threads, double memory_mb) {
+    const Resources resources = check_resources(n_threads, memory_mb);
+    const Rows<T> along = check_rows(directions);
+    Prefixes<T> samples[2] = {check_prefixes(check_rows(x, along.d), sizes_x),
+                              check_prefixes(check_rows(y, along.d), sizes_y)};
+    require(sizes_x.size() == sizes_y.size(), "both samples need one prefix size per level");
+    require(q >= 1, "q must be at least 1");
     auto gaps = new_array<double>({sizes_x.shape(0)});
     auto codes = new_array<int64_t>({sizes_x.shape(0)});
-    nb::gil_scoped_release released;
-    const Prefixes<T> samples[2] = {prefixes(x, sizes_x), prefixes(y, sizes_y)};
-    level_gaps(samples, Tiles<T>(rows_of(directions), n_threads), q, {n_threads, memory_mb}, gaps.data(),
-               codes.data());
+    ReleasedGil released;
+    const CenteredRows<T> centered({&samples[0], &samples[1]}, n_threads);
+    level_gaps<T>(samples, Tiles<T>(along, n_threads), q, resources, gaps.data(), codes.data());
     return std::pair(gaps, codes);
 }
 
 template <class T> static Result<T> supports(Matrix<T> ordered, Sizes sizes, Matrix<T> directions,
                                              int64_t n_threads, double memory_mb) {
+    const Resources resources = check_resources(n_threads, memory_mb);
+    const Rows<T> along = check_rows(directions);
+    Prefixes<T> sample[1] = {check_prefixes(check_rows(ordered, along.d), sizes, 0)};
     auto out = new_array<T>({sizes.shape(0), 2 * directions.shape(0)});
-    nb::gil_scoped_release released;
-    const Prefixes<T> sample[1] = {prefixes(ordered, sizes)};
-    write_supports(sample, Tiles<T>(rows_of(directions), n_threads), {n_threads, memory_mb}, out.data());
+    ReleasedGil released;
+    const CenteredRows<T> centered({&sample[0]}, n_threads);
+    write_supports<T>(sample, Tiles<T>(along, n_threads), resources, out.data());
+    if (centered.center.empty()) return out;
+    for (int64_t k = 0; k < along.n; k++) {
+        const double offset = std::inner_product(along[k], along[k + 1], centered.center.begin(), 0.0);
+        for (T* row = out.data() + k; row < out.data() + out.size(); row += 2 * along.n) {
+            row[0] = T(row[0] + offset);
+            row[along.n] = T(row[along.n] - offset);
+        }
+    }
     return out;
 }
 
 template <class T> static Result<double> distances(Cube<T> rows, std::optional<Cube<T>> columns, double p,
                                                    double q, double length, int64_t n_threads) {
-    const size_t across = columns ? columns->shape(0) : rows.shape(0);
-    auto out = new_array<double>({rows.shape(0), across});
-    nb::gil_scoped_release released;
-    table_distances(rows.data(), rows.shape(0), columns ? columns->data() : nullptr, across, rows.shape(1),
-                    rows.shape(2), {p, q, length}, n_threads, out.data());
+    const Cube<T>& others = columns ? *columns : rows;
+    for (const Cube<T>* tables : {static_cast<const Cube<T>*>(&rows), &others}) {
+        require(tables->size() > 0 && are_finite(values_of(*tables)),
+                "tables must not be empty, and their values must be finite");
+        require(tables->shape(1) == rows.shape(1) && tables->shape(2) == rows.shape(2),
+                "tables need the same levels and directions");
+    }
+    require(q >= 1 && p > 0 && length > 0, "q must be at least 1, p and length must be positive");
+    auto out = new_array<double>({rows.shape(0), others.shape(0)});
+    ReleasedGil released;
+    table_distances(rows.data(), rows.shape(0), columns ? columns->data() : nullptr, others.shape(0),
+                    rows.shape(1), rows.shape(2), {p, q, length}, n_threads, out.data());
     return out;
 }
 
-// Where groups of equal depth end in `falling` (n,). A group holds all within the tolerance of its first.
+// Ends of the groups of equal depth in `falling` (n,). A group has all depths within the tolerance of its
+// first.
 static Result<int64_t> tie_ends(Vector<double> falling, double tolerance) {
-    const int64_t n = falling.shape(0);
+    const auto depths = check_vector(falling);
     std::vector<int64_t> ends;
-    for (int64_t i = 0, first = 0; i < n; i++)
-        if (falling.data()[first] - falling.data()[i] > tolerance) ends.push_back(first = i);
-    ends.push_back(n);
+    size_t first = 0;
+    for (size_t i = 0; i < depths.size(); i++)
+        if (depths[first] - depths[i] > tolerance) ends.push_back(int64_t(first = i));
+    ends.push_back(int64_t(depths.size()));
     const size_t groups = ends.size();
     return as_array(std::move(ends), {groups});
 }
 
-// The pieces of [0, end] on which the regions of two samples stay the same. `masses` rise to 1, and `counts`
-// say how many points lie inside up to there. Breakpoints from `last` on, which is below 1 and not above
-// `end`, are the end.
+// The pieces of [0, end] on which the regions of both samples are constant. `masses` increase to 1, and
+// `counts` are the numbers of points inside up to each mass. Breakpoints from `last` on, which is below 1 and
+// at most `end`, are replaced by the end.
 static auto merge_levels(Vector<double> masses_x, Sizes counts_x, Vector<double> masses_y, Sizes counts_y,
                          double end, double last) {
+    const auto mass_x = check_vector(masses_x), mass_y = check_vector(masses_y);
+    const auto count_x = check_vector(counts_x, int64_t(mass_x.size())),
+               count_y = check_vector(counts_y, int64_t(mass_y.size()));
+    for (const auto& masses : {mass_x, mass_y})
+        require(std::is_sorted(masses.begin(), masses.end()) && masses.back() > 0 && masses.back() >= last,
+                "masses must increase, from above 0 to at least `last`");
+    require(std::isfinite(end) && !std::isnan(last), "`end` and `last` must be finite");
     std::vector<double> pieces, shares;
     std::vector<int64_t> sizes_x, sizes_y;
-    int64_t x = 0, y = 0;
+    const size_t most = mass_x.size() + mass_y.size();
+    pieces.reserve(2 * most), shares.reserve(most), sizes_x.reserve(most), sizes_y.reserve(most);
+    size_t x = 0, y = 0;
     double start = 0.0, stop;
     do {
-        while (masses_x.data()[x] <= start) x++;
-        while (masses_y.data()[y] <= start) y++;
-        stop = std::min(masses_x.data()[x], masses_y.data()[y]);
+        while (mass_x[x] <= start) x++;
+        while (mass_y[y] <= start) y++;
+        stop = std::min(mass_x[x], mass_y[y]);
         const double edge = stop < last ? stop : end;
         pieces.insert(pieces.end(), {start, edge});
         shares.push_back(end > 0 ? (edge - start) / end : 1.0);
-        sizes_x.push_back(counts_x.data()[x]);
-        sizes_y.push_back(counts_y.data()[y]);
+        sizes_x.push_back(count_x[x]);
+        sizes_y.push_back(count_y[y]);
         start = stop;
     } while (stop < last);
     const size_t levels = shares.size();
@@ -78,12 +144,18 @@ static auto merge_levels(Vector<double> masses_x, Sizes counts_x, Vector<double>
 }
 
 static double mean_of_gaps(Vector<double> gaps, Vector<double> shares, double p, double length) {
-    return power_mean(gaps.data(), shares.data(), gaps.shape(0), p, length);
+    const auto values = check_vector(gaps);
+    check_vector(shares, int64_t(values.size()));
+    require(std::all_of(values.begin(), values.end(), [](double gap) { return gap >= 0; }),
+            "gaps must not be negative");
+    require(p > 0 && length > 0, "p and length must be positive");
+    return power_mean(values.data(), shares.data(), int64_t(values.size()), p, length);
 }
 
 template <class T> static void bind_for(nb::module_& m) {
     m.def("gaps", gaps<T>, "x"_in, "y"_in, "prefix_sizes_x"_in, "prefix_sizes_y"_in, "directions"_in, "q"_a,
-          "n_threads"_a, "memory_mb"_a, "The gap of each level, and the direction of the largest.");
+          "n_threads"_a, "memory_mb"_a,
+          "The gap of each level, and the code of the direction with the largest gap.");
     m.def("supports", supports<T>, "ordered"_in, "prefix_sizes"_in, "directions"_in, "n_threads"_a,
           "memory_mb"_a,
           "Supports (L, 2 K) of each level along directions (K, d), and along their opposites.");
@@ -94,9 +166,9 @@ template <class T> static void bind_for(nb::module_& m) {
 void bind_gaps(nb::module_& m) {
     bind_for<float>(m);
     bind_for<double>(m);
-    m.def("tie_ends", tie_ends, "falling"_in, "tolerance"_a, "Where groups of equal depth end.");
+    m.def("tie_ends", tie_ends, "falling"_in, "tolerance"_a, "Ends of the groups of equal depth.");
     m.def("merge_levels", merge_levels, "masses_x"_in, "counts_x"_in, "masses_y"_in, "counts_y"_in, "end"_a,
-          "last"_a, "The pieces on which both samples stay the same, their shares, and their prefix sizes.");
+          "last"_a, "The pieces on which both samples are constant, their shares, and their prefix sizes.");
     m.def("power_mean", mean_of_gaps, "gaps"_in, "shares"_in, "p"_a, "length"_a,
           "(length * sum of shares * gaps^p)^(1/p).");
 }

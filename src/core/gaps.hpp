@@ -1,16 +1,16 @@
-// Gaps between the supports of two samples at all levels: the largest over directions, or a mean of order q.
+// Gaps between the supports of two samples at all levels: the maximum over directions, or a mean of order q.
 #pragma once
 
 #include "support.hpp"
 
 namespace isodepth {
 
-// ratio^q, without a call for the orders that are in use.
+// ratio^q, without a function call for the common orders.
 inline double power(double ratio, double q) {
     return q == 2.0 ? ratio * ratio : q == 1.0 ? ratio : std::pow(ratio, q);
 }
 
-// The largest number of a vector.
+// The maximum of a vector.
 template <class T> ISODEPTH_INLINE T largest_of(Vec<T> v) {
 #if defined(__aarch64__)
     ISODEPTH_CALL(maxnmv, v)
@@ -21,10 +21,10 @@ template <class T> ISODEPTH_INLINE T largest_of(Vec<T> v) {
 #endif
 }
 
-// The largest |a - b| of numbers a (n,), in each of H rows that are `apart` numbers apart, and b (n,).
+// The maximum of |a - b| for each of H rows a (n,), with a stride of `apart`, and b (n,).
 template <class T, int H>
 ISODEPTH_INLINE void largest_distances(const T* a, int64_t apart, const T* b, int64_t n, T (&out)[H]) {
-    Vec<T> most[H][2] = {};  // neither of two waits for the other
+    Vec<T> most[H][2] = {};  // two independent chains of instructions
     const int64_t whole = n - n % (2 * width<T>);
     for (int64_t k = 0; k < whole; k += 2 * width<T>)
         for (int j = 0; j < 2; j++) {
@@ -43,9 +43,9 @@ template <class T> ISODEPTH_INLINE T largest_distance(const T* a, const T* b, in
     return out[0];
 }
 
-// The gap of each level along the directions so far and their opposites: the largest, where it is attained,
-// and the mean of order q unless q = inf. Of equal gaps the first that was added is named. A sum of powers
-// overflows or vanishes where the mean does not, so sums are kept in units of the largest gap.
+// The gap of each level over the directions so far and their opposites: the maximum, its direction (the first
+// of equal ones), and the mean of order q unless q = inf. A sum of powers can overflow or underflow even if
+// the mean does not, so sums are kept in units of the maximum.
 template <class T> class LevelGaps {
   public:
     LevelGaps(int64_t levels, double q, int64_t directions)
@@ -55,7 +55,7 @@ template <class T> class LevelGaps {
           largest_(levels),
           codes_(levels),
           sums_(mean_ ? levels : 0) {}
-    static constexpr int64_t bytes = sizeof(T) + 12;  // of a level
+    static constexpr int64_t bytes = sizeof(T) + 12;  // per level
 
     // Start with `levels` levels.
     void start(int64_t levels) {
@@ -64,7 +64,8 @@ template <class T> class LevelGaps {
         if (mean_) std::fill_n(sums_.data(), levels, 0.0);
     }
 
-    // Add a tile of `count` directions from `first` on, whose supports are the same at the levels level..end.
+    // Add a tile of `count` directions from `first` on, whose supports are constant over the levels
+    // level..end.
     ISODEPTH_INLINE void add(int64_t level, int64_t end, const Range<T>& x, const Range<T>& y, int64_t first,
                              int64_t count) {
         const T gap = largest_distance(x.ends(), y.ends(), 2 * lanes<T>);
@@ -111,8 +112,8 @@ template <class T> class LevelGaps {
         codes_[level] = first_code(gap, x, y, first);
     }
 
-    // The first direction of a tile with that gap: k stands for u_k, and -1 - k for its opposite. Not
-    // inlined: it is seldom asked for.
+    // The code of the first direction of a tile with that gap: k for u_k, and -1 - k for its opposite. Not
+    // inlined, because it is rarely needed.
     __attribute__((noinline)) static int32_t first_code(T gap, const Range<T>& x, const Range<T>& y,
                                                         int64_t first) {
         int64_t k = 0;
@@ -123,7 +124,7 @@ template <class T> class LevelGaps {
     }
 };
 
-// Gap of each level over the directions and their opposites: the largest, or the mean of order q.
+// Gap of each level over the directions and their opposites: the maximum, or the mean of order q.
 template <class T> void level_gaps(const Prefixes<T> (&samples)[2], const Tiles<T>& directions, double q,
                                    Resources resources, double* gaps, int64_t* codes) {
     const Walk<T, 2> walk(samples, directions, resources, LevelGaps<T>::bytes);

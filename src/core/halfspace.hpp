@@ -1,8 +1,8 @@
-// The smallest halfspace masses over directions, mostly without sorting.
+// Minimum halfspace masses over directions, mostly without sorting.
 //
-// A direction matters to few points: among a thousand, the smallest mass of a point is lowered about seven
-// times. Counts of buckets bound every mass from below at once, and only the points for which that bound is
-// an improvement are ranked among the others of their bucket.
+// Few directions lower the minimum of a point: about seven of a thousand. Counts of buckets give lower bounds
+// of all masses at once. Only points whose bound is below their minimum so far are ranked within their
+// bucket.
 #pragma once
 
 #include "ranks.hpp"
@@ -11,7 +11,7 @@ namespace isodepth {
 
 template <class T, class Mass> class HalfspaceBounds {
   public:
-    static constexpr int64_t fewest_points = 128;  // fewer are sorted in the same time
+    static constexpr int64_t fewest_points = 128;  // sorting is as fast for fewer
 
     explicit HalfspaceBounds(const DirectionTask<T>& task)
         : n_(task.n),
@@ -31,8 +31,8 @@ template <class T, class Mass> class HalfspaceBounds {
                double(n / share) * sizeof(T) + Sorter<T>::bytes(n / share);
     }
 
-    // Calls `lower(i, mass)` for all points whose mass may be less than what is known in `best` (n,).
-    // Returns false, with nothing called, where so many are to be ranked that sorting all is faster.
+    // Call `lower(i, mass)` for all points whose mass may be below `best` (n,). Return false, without any
+    // call, if so many points are to be ranked that a sort of all points is faster.
     template <class Lower> bool lower(const T* values, const Mass* best, Lower lower) {
         bound_masses(values);
         int64_t count = 0;
@@ -56,19 +56,19 @@ template <class T, class Mass> class HalfspaceBounds {
     }
 
   private:
-    // Where more than one in so many points has to be ranked, sorting all of them is faster.
+    // If more than 1 of `share` points is to be ranked, a sort of all points is faster.
     static constexpr int64_t share = 3;
     int64_t n_, buckets_;
     Mass total_;
     const int64_t* weights_;
     Workspace<uint32_t> bucket_, found_;
     Workspace<Mass> start_;  // the mass in the buckets before
-    Workspace<Mass> bound_;  // less than this is no mass of a point in the bucket
+    Workspace<Mass> bound_;  // lower bound of the masses of the points in a bucket
     Workspace<uint8_t> wanted_;
     Workspace<T> values_;
     Sorter<T> sorter_;
 
-    // Counters should stay in the cache, but with many values in a bucket its bound says little.
+    // Counters should stay in the cache, but the bound of a bucket with many values is loose.
     static int64_t bucket_count(int64_t n) {
         return std::max<int64_t>(1, std::min(n / 2, std::max<int64_t>(1 << 15, n / 8)));
     }
@@ -88,7 +88,7 @@ template <class T, class Mass> class HalfspaceBounds {
         }
     }
 
-    // The listed points are all the points of some buckets.
+    // Rank the points found, which are all points of some buckets.
     template <class Lower> void rank_found(const T* values, int64_t count, Lower lower) {
         for (int64_t j = 0; j < count; j++) values_[j] = values[found_[j]];
         sorter_.sort(values_.data(), count);
@@ -106,8 +106,8 @@ template <class T, class Mass> class HalfspaceBounds {
     }
 };
 
-// Lower two arrays of masses to the smaller of both. What others write to `known` at the same time may be
-// lost, or come a little later: it need not hold the smallest, only true ones.
+// Set both arrays of masses to their minimum. Concurrent writes to `known` may be lost: it has to hold
+// attained masses, not the smallest.
 template <class Mass> void exchange(Mass* best, Mass* known, int64_t n) {
     for (int64_t i = 0; i < n; i++) {
         const Mass mine = best[i], theirs = __atomic_load_n(known + i, __ATOMIC_RELAXED);
@@ -116,8 +116,8 @@ template <class Mass> void exchange(Mass* best, Mass* known, int64_t n) {
     }
 }
 
-// Smallest closed-halfspace mass at each target, over directions and their opposites, to `out` (m,); to
-// `where` (m,), unless null, the first direction that gave it.
+// Write the minimum mass of a closed halfspace at each target, over directions and their opposites, to `out`
+// (m,), and the first direction that attains it to `where` (m,), unless null.
 template <class T, class Mass>
 void smallest_halfspaces(const DirectionTask<T>& task, int64_t* out, int64_t* where) {
     const int64_t m = task.m, total = task.total;
@@ -125,7 +125,7 @@ void smallest_halfspaces(const DirectionTask<T>& task, int64_t* out, int64_t* wh
         Best<Mass> best;
         Ranks<T> ranks;
         std::optional<HalfspaceBounds<T, Mass>> bounds;
-        bool behind = true;  // so much that the last direction had to be sorted
+        bool behind = true;  // whether the last direction had to be sorted
     };
     const bool bounded = !task.queries && task.n >= HalfspaceBounds<T, Mass>::fewest_points;
     auto make = [&] {
@@ -135,11 +135,11 @@ void smallest_halfspaces(const DirectionTask<T>& task, int64_t* out, int64_t* wh
     };
     const double held = double(m) * (sizeof(Mass) + (where ? 8 : 0)) + Ranks<T>::bytes(task.n) +
                         (bounded ? HalfspaceBounds<T, Mass>::bytes(task.n) : 0);
-    // The smaller the masses found so far, the fewer points a direction can matter to: so workers tell each
-    // other. Not where a direction is named: it must not be somebody else's finding.
+    // With smaller minima fewer points have to be ranked, so workers exchange theirs. Not if directions are
+    // located: the direction of a minimum belongs to the worker that found it.
     const bool shared = bounded && !where && task.resources.n_threads > 1;
-    const Workspace<Mass> known(shared ? m : 0, Mass(total));
-    const DirectionPass<T> pass(task);
+    Workspace<Mass> known(shared ? m : 0, Mass(total));
+    const DirectionPass<T> pass(task, task.rank_frame());
     const auto states = pass.run(held, make, [&](State& state, int64_t direction, T* along, T* asked) {
         Mass* best = state.best.values.data();
         if (shared && (state.behind || direction % 4 == 0)) exchange(best, known.data(), m);
@@ -157,7 +157,7 @@ void smallest_halfspaces(const DirectionTask<T>& task, int64_t* out, int64_t* wh
     merge_best(states, m, task.resources.n_threads, std::less<Mass>(), out, where);
 }
 
-// Masses of unit weights fit into 32 bits, and twice as many counters into the cache.
+// Masses of unit weights fit into 32 bits, so that twice as many counters fit into the cache.
 template <class T> void smallest_halfspaces(const DirectionTask<T>& task, int64_t* out, int64_t* where) {
     if (task.few() && !where) halfspaces_of_few(task, out);
     else if (task.weights) smallest_halfspaces<T, int64_t>(task, out, where);

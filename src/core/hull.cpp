@@ -1,18 +1,41 @@
-// Passes on convex hulls.
+// Bindings of the passes on convex hulls.
 #include "ascent.hpp"
 #include "module.hpp"
 
 namespace isodepth {
 
+// Rows (n, d) whose squared distances do not overflow: otherwise no step of a search would improve anything.
+static Rows<double> check_hull(const Matrix<double>& array, int64_t d) {
+    const Rows<double> rows = check_rows(array, d);
+    require(are_finite(rows.values(), 0x1p500), "points are too large: scale them to a size of about 1");
+    return rows;
+}
+
+// Two nested samples with the rows `stops` (2, levels) of each level.
+struct HullPair {
+    GrowingHull hulls[2];
+    size_t levels;
+
+    HullPair(const Matrix<double>& first, const Matrix<double>& second, const Matrix<int64_t>& stops)
+        : hulls{{{check_hull(first, int64_t(second.shape(1)))}, stops.data()},
+                {{check_hull(second, int64_t(first.shape(1)))}, stops.data() + stops.shape(1)}},
+          levels(stops.shape(1)) {
+        require(stops.shape(0) == 2, "stops must have shape (2, levels)");
+        for (const GrowingHull& hull : hulls) check_prefix_sizes({hull.stops, levels}, hull.rows.rows.n);
+    }
+};
+
 static auto nearest_in_hull(Matrix<double> points, Matrix<double> queries, int64_t n_threads) {
-    const int64_t n = points.shape(0), d = points.shape(1), m = queries.shape(0);
+    const Rows<double> among = check_hull(points, int64_t(queries.shape(1)));
+    const Rows<double> asked = check_hull(queries, among.d);
+    const int64_t n = among.n, d = among.d, m = asked.n;
     auto weights = new_array<double>({size_t(m), size_t(n)});
     auto distance = new_array<double>({size_t(m)}), lower = new_array<double>({size_t(m)});
-    nb::gil_scoped_release released;
-    const HullRows rows{rows_of(points)};
+    ReleasedGil released;
+    const HullRows rows{among};
     parallel_for(worker_count(n_threads, m, 8 * m * n * d), m, [&](int64_t, int64_t i) {
         NearestPoint nearest(n, d);
-        nearest.find(rows, 0, n, queries.data() + i * d, 0.0, exact_gap);
+        nearest.find(rows, 0, n, asked[i], 0.0, exact_gap);
         distance.data()[i] = nearest.active.distance;
         lower.data()[i] = nearest.lower;
         for (size_t j = 0; j < nearest.active.ids.size(); j++)
@@ -23,33 +46,34 @@ static auto nearest_in_hull(Matrix<double> points, Matrix<double> queries, int64
 
 static auto hull_levels(Matrix<double> first, Matrix<double> second, Matrix<int64_t> stops,
                         Vector<double> attained, double slack, double limit) {
-    const size_t levels = stops.shape(1);
-    auto found = without_gil([&] {
-        GrowingHull hulls[2] = {{{rows_of(first)}, stops.data()}, {{rows_of(second)}, stops.data() + levels}};
-        return bound_levels(hulls, {attained.data(), attained.data() + levels}, slack, limit);
-    });
-    return std::tuple(as_array(std::move(found.lower), {levels}), as_array(std::move(found.upper), {levels}),
-                      as_array(std::move(found.directions), {levels, first.shape(1)}),
-                      as_array(std::move(found.sides), {levels}));
+    HullPair pair(first, second, stops);
+    const auto known = check_vector(attained, int64_t(pair.levels));
+    require(slack >= 0 && limit >= 0, "slack and limit must not be negative");
+    auto found =
+        without_gil([&] { return bound_levels(pair.hulls, {known.begin(), known.end()}, slack, limit); });
+    return std::tuple(as_array(std::move(found.lower), {pair.levels}),
+                      as_array(std::move(found.upper), {pair.levels}),
+                      as_array(std::move(found.directions), {pair.levels, first.shape(1)}),
+                      as_array(std::move(found.sides), {pair.levels}));
 }
 
 static Result<double> ascent(Matrix<double> first, Matrix<double> second, Matrix<int64_t> stops,
                              Matrix<double> starts, int64_t n_climbers, int64_t steps, double slack,
                              int64_t n_threads) {
-    const size_t levels = stops.shape(1), d = first.shape(1);
+    const HullPair pair(first, second, stops);
+    const Rows<double> along = check_rows(starts, int64_t(first.shape(1)));
+    require(n_climbers >= 1 && 0 <= steps && steps < most_rows && slack >= 0,
+            "n_climbers must be positive, steps and slack must not be negative");
+    const size_t d = first.shape(1);
     std::vector<double> tops;
     {
-        nb::gil_scoped_release released;
-        const GrowingHull hulls[2] = {{{rows_of(first)}, stops.data()},
-                                      {{rows_of(second)}, stops.data() + levels}};
-        const auto found = find_starts(hulls, levels, rows_of(starts), n_climbers, n_threads);
+        ReleasedGil released;
+        const auto found = find_starts(pair.hulls, pair.levels, along, n_climbers, n_threads);
         const int64_t count = found.size(), rows = first.shape(0) + second.shape(0);
-        for (const Start& at : found) {
-            const double* direction = starts.data() + at.direction * d;
-            tops.insert(tops.end(), direction, direction + d);
-        }
-        parallel_for(worker_count(n_threads, count, 4 * rows * count), count,
-                     [&](int64_t, int64_t i) { climb(hulls, found[i], steps, slack, tops.data() + i * d); });
+        for (const Start& at : found) tops.insert(tops.end(), along[at.direction], along[at.direction] + d);
+        parallel_for(worker_count(n_threads, count, 4 * rows * count), count, [&](int64_t, int64_t i) {
+            climb(pair.hulls, found[i], steps, slack, tops.data() + i * d);
+        });
     }
     const size_t count = tops.size() / d;
     return as_array(std::move(tops), {count, d});

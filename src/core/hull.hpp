@@ -1,5 +1,4 @@
-// Nearest points of convex hulls by Wolfe's minimum-norm algorithm, and Hausdorff distances of hulls that
-// grow.
+// Nearest points of convex hulls by Wolfe's minimum-norm algorithm, and Hausdorff distances of nested hulls.
 #pragma once
 
 #include <queue>
@@ -9,17 +8,17 @@
 
 namespace isodepth {
 
-// A relative duality gap that is as good as none: what rounding leaves of it.
+// Relative duality gap that is due to rounding alone.
 constexpr double exact_gap = 1e-13;
 
-// A sample as it is, and in tiles.
+// The rows of a sample, also in tiles.
 struct HullRows {
     Rows<double> rows;
     Tiles<double> tiles{rows, 1};
 
     // The row of start..stop with the smallest sum of term(k, row[k] - query[k], sum so far) over all columns
-    // k, and that sum; one with at most `good` will do. The last rows, which are the outermost, are looked at
-    // first.
+    // k, and this sum. The search ends at a sum of at most `good`. It starts with the last rows, the
+    // outermost.
     template <class Term> std::pair<int64_t, double> lowest(int64_t start, int64_t stop, const double* query,
                                                             double good, Term term) const {
         constexpr int64_t each = lanes<double>;
@@ -42,7 +41,7 @@ struct HullRows {
         return found;
     }
 
-    // The row of start..stop that lies furthest along a direction, seen from a point, and how far.
+    // The row of start..stop with the maximum of <direction, row - from>, and this maximum.
     std::pair<int64_t, double> furthest(int64_t start, int64_t stop, const double* direction,
                                         const double* from) const {
         auto behind = [=](int64_t k, Vec<double> step, Vec<double> sum) {
@@ -54,25 +53,25 @@ struct HullRows {
     }
 };
 
-// The point of a hull nearest to a query: a positive combination of affinely independent rows (the active
-// ones). A step adds the row that lies furthest on the query's side of the present point, moves to the
-// nearest point of the affine span of the active rows, and drops those whose weight would turn negative. The
-// row that lies furthest proves a lower bound of the distance, so the remaining error is always known.
+// The point of a hull nearest to a query, as a positive combination of affinely independent rows, the active
+// rows. A step adds the row that is farthest on the query's side of the current point, moves to the nearest
+// point of the affine span of the active rows, and drops the rows whose weights would become negative. The
+// farthest row gives a lower bound of the distance, so the remaining error is known.
 class NearestPoint {
   public:
     ActiveSet active;
     double lower = 0.0;  // lower bound of the distance to the hull
-    double spent = 0.0;  // coordinates of rows looked at so far
-    int64_t steps;       // still to be taken; each one brings the point closer
+    double spent = 0.0;  // number of coordinates of rows read so far
+    int64_t steps;       // remaining steps
 
     NearestPoint(int64_t n_rows, int64_t dim, int64_t steps = int64_t(1) << 60)
         : active(dim, std::min({n_rows, dim + 1, steps + 2})), steps(steps) {}
 
-    // Find the point nearest to `query` in the hull of the first `stop` rows, from the active rows
-    // given, if any. Where their combination is the nearest point for the first `solved` rows, with the
-    // bound `lower`, the others are looked at first. Stops early when the distance is at most `enough`, or
-    // known up to a share `slack`. Returns whether it ended because nothing could be improved;
-    // `active.offset` then leads from the query to the nearest point, unless that is the query.
+    // Find the point nearest to `query` in the hull of the first `stop` rows, starting with the active rows,
+    // if any. If their combination is the nearest point for the first `solved` rows, with the bound `lower`,
+    // the other rows are read first. Stop early if the distance is at most `enough`, or known up to a
+    // fraction `slack`. Return whether the search has converged; `active.offset` is then the vector from the
+    // query to the nearest point, unless that is the query.
     bool find(const HullRows& among, int64_t solved, int64_t stop, const double* query, double enough,
               double slack) {
         using Vector = Vec<double>;
@@ -96,7 +95,7 @@ class NearestPoint {
         }
         active.move(rows, query);
         bool improved = true;
-        double promise = infinity;  // by how much the best of all rows was to bring the point closer
+        double promise = infinity;  // decrease of the slope by the best of all rows
         for (; steps > 0; steps--) {
             if (solved == 0 && active.distance <= enough) return false;
             if (active.distance <= 8.0 * epsilon * active.reach) {
@@ -105,7 +104,7 @@ class NearestPoint {
                 return true;
             }
             if (solved == stop) return true;
-            // Not all are looked at while there are some that promise nearly as much.
+            // Not all rows are read while some give nearly the same decrease.
             const double square = active.distance * active.distance, good = square - useful * promise;
             spent += double((stop - solved) * rows.d);
             const auto [entering, slope] = among.lowest(solved, stop, query, good, product);
@@ -121,7 +120,7 @@ class NearestPoint {
                 active.descend();
                 active.move(rows, query);
             }
-            // Where nothing helps rounding is all that is left; but only all rows can prove it.
+            // Without progress only rounding is left, but this needs a pass over all rows.
             const bool closer = active.distance < before;
             improved = closer || !all;
             promise = !closer ? infinity : all ? square - slope : promise;
@@ -134,23 +133,22 @@ class NearestPoint {
     static constexpr double useful = 0.25;
 };
 
-// What is known of the distance of a row to the hull of the other sample.
+// Bounds of the distance of a row to the hull of the other sample.
 struct KnownDistance {
     double upper, lower = 0.0;      // the lower bound is valid once solved
-    int64_t solved = 0;             // number of rows of the other sample it is solved for; 0: not solved
-    std::vector<int64_t> ids{};     // rows of the other sample that combine to the nearest point known
+    int64_t solved = 0;             // number of rows of the other sample for which it is solved
+    std::vector<int64_t> ids{};     // rows of the other sample whose combination is the nearest point so far
     std::vector<double> weights{};  // of this combination
 };
 
-// A sample of a pair: its rows in the order in which they enter, and their distances to the hull of the
-// other.
+// A sample of a pair: its rows in the order in which they enter, and their distances to the other hull.
 struct GrowingHull {
     HullRows rows;
     const int64_t* stops;  // (L,) rows inside at each level
     std::vector<KnownDistance> known{};
 
-    // Sharpen the bounds of a row at a level: its distance to the other hull if that is solved, else -1. If
-    // solved, the offset of the active set leads to the hull.
+    // Improve the bounds of a row at a level. Return its distance to the other hull if that is solved, else
+    // -1. If solved, the offset of the active set is the vector to the hull.
     double look(int64_t row, const GrowingHull& other, int64_t level, NearestPoint& nearest, double enough,
                 double slack) {
         KnownDistance& of = known[row];
@@ -160,14 +158,14 @@ struct GrowingHull {
         const bool done = nearest.find(other.rows, of.solved, stop, rows.rows[row], enough, slack);
         of.ids = active.ids, of.weights = active.weights, of.lower = nearest.lower;
         of.solved = done ? stop : 0;
-        // A solution replaces the bound, so that both bounds speak of one point.
+        // A solution replaces the bound, so that both bounds refer to one point.
         of.upper = done ? active.distance : std::min(of.upper, active.distance);
         // Solved exactly, the distance is the more precise of its two bounds.
         return !done ? -1.0 : slack <= exact_gap ? of.upper : of.lower;
     }
 };
 
-// What is known of the Hausdorff distance at each level: see `bound_levels`.
+// Bounds of the Hausdorff distance at each level: see `bound_levels`.
 struct LevelBounds {
     std::vector<double> lower, upper, directions;
     std::vector<int64_t> sides;
@@ -175,16 +173,16 @@ struct LevelBounds {
 
 // Bound the Hausdorff distances of all levels.
 //
-// The distance from a fixed point to a growing hull only falls. So the distance to any point ever found in
-// the other hull stays an upper bound, and at each level only the points whose bound exceeds the largest
-// distance found so far are looked at again, those of the largest bound first; a projection stops as soon as
-// it falls below that distance. A solved projection is resumed from its active rows, and only the rows that
-// entered since can have changed it.
+// The distance from a fixed point to a growing hull does not increase. So the distance to any point of the
+// other hull remains an upper bound. At each level only the points whose bound exceeds the largest distance
+// so far are projected again, in decreasing order of the bounds. A projection stops when it falls below that
+// distance. A solved projection is resumed from its active rows, and only the rows that have entered since
+// can change it.
 //
-// Raises `lower` (L,), values known to be attained, until it is within a share `slack` of the upper bounds;
-// where it is raised, `directions` (L, d) are set to unit vectors that attain it and `sides` (L,) to 0 if the
-// first hull sticks out, 1 if the second does. Ends early when more than `limit` coordinates were looked at:
-// the upper bounds are then not to be used.
+// Raise `lower` (L,), attained values, until it is within a fraction `slack` of the upper bounds. If a value
+// is raised, `directions` (L, d) is set to a unit vector that attains it, and `sides` (L,) to 0 if the first
+// hull extends farther, 1 if the second does. The search ends early if more than `limit` coordinates were
+// read: the upper bounds are then not valid.
 inline LevelBounds bound_levels(GrowingHull (&hulls)[2], std::vector<double> attained, double slack,
                                 double limit) {
     const size_t levels = attained.size(), dim = hulls[0].rows.rows.d;
@@ -195,7 +193,7 @@ inline LevelBounds bound_levels(GrowingHull (&hulls)[2], std::vector<double> att
     Signals signals;
     using Row = std::pair<int, int64_t>;  // side and number
     using Open = std::pair<double, Row>;
-    // Rows inside, by minus their upper bounds; of equal ones the first.
+    // Rows inside, ordered by decreasing upper bounds, then by their number.
     std::priority_queue<Open, std::vector<Open>, std::greater<Open>> open;
     std::vector<Row> looked;
     Row furthest{-1, -1};
@@ -227,7 +225,7 @@ inline LevelBounds bound_levels(GrowingHull (&hulls)[2], std::vector<double> att
         for (const Row& row : looked) {
             const double bound = hulls[row.first].known[row.second].upper;
             upper = std::max(upper, bound);
-            // What was furthest out at a level most often still is at the next, and comes first.
+            // The farthest row of a level often is the farthest of the next, and comes first.
             open.push({row == furthest ? -std::numeric_limits<double>::infinity() : -bound, row});
         }
         looked.clear();

@@ -1,25 +1,45 @@
-// Statistics of permuted labels.
+// Bindings of the statistics of permuted labels.
 #include "labels.hpp"
 #include "module.hpp"
 
 namespace isodepth {
 
+// Labels of n rows in `count` labelings. Both parts of every labeling must have a row.
+static Labels check_labels(const Matrix<uint64_t>& words, int64_t n, int64_t count) {
+    require(count >= 1 && count < most_rows, "count must be between 1 and 2**30");
+    require(int64_t(words.shape(0)) == (count + word_bits - 1) / word_bits && int64_t(words.shape(1)) == n,
+            "words must have shape (count / 64 rounded up, n)");
+    for (int64_t first = 0; first < count; first += word_bits) {
+        const uint64_t* own = words.data() + first / word_bits * n;
+        uint64_t any = 0, all = ~uint64_t(0);
+        for (int64_t i = 0; i < n; i++) any |= own[i], all &= own[i];
+        const uint64_t used = ~uint64_t(0) >> std::max<int64_t>(0, first + word_bits - count);
+        require((any & used) == used && !(all & used), "both parts of every labeling need at least one row");
+    }
+    return {words.data(), n, count};
+}
+
 static auto label_distances(Matrix<double> points, Matrix<double> directions, Matrix<uint64_t> words,
                             int64_t count, Vector<double> betas, double q, double p, int64_t n_threads) {
-    const Labels labels{words.data(), int64_t(points.shape(0)), count};
-    const LabelTask task{
-        rows_of(points), rows_of(directions), labels, betas.data(), int64_t(betas.shape(0)), q, p, n_threads};
+    const Rows<double> rows = check_rows(points), along = check_rows(directions, rows.d);
+    const auto levels = check_vector(betas);
+    require(std::all_of(levels.begin(), levels.end(), [](double beta) { return 0 <= beta && beta < 1; }),
+            "betas must be in [0, 1)");
+    require(q >= 1 && p > 0, "q must be at least 1, and p must be positive");
+    const Labels labels = check_labels(words, rows.n, count);
+    const LabelTask task{rows, along, labels, levels.data(), int64_t(levels.size()), q, p, n_threads};
     return as_array(without_gil([&] { return LabelDistances(task).find(); }), {size_t(count)});
 }
 
 static auto differences_of_shares(Matrix<double> values, Matrix<uint64_t> words, int64_t count, int64_t cuts,
                                   int64_t n_threads) {
-    const size_t functions = values.shape(0);
-    auto half_lines = new_array<double>({functions, size_t(count)});
-    auto intervals = new_array<double>({functions, size_t(count)});
-    nb::gil_scoped_release released;
-    share_differences(values.data(), functions, {words.data(), int64_t(values.shape(1)), count}, cuts,
-                      n_threads, half_lines.data(), intervals.data());
+    const Rows<double> functions = check_rows(values);
+    require(cuts >= 1, "cuts must be at least 1");
+    const Labels labels = check_labels(words, functions.d, count);
+    auto half_lines = new_array<double>({size_t(functions.n), size_t(count)});
+    auto intervals = new_array<double>({size_t(functions.n), size_t(count)});
+    ReleasedGil released;
+    share_differences(functions, labels, cuts, n_threads, half_lines.data(), intervals.data());
     return std::pair(half_lines, intervals);
 }
 

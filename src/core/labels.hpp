@@ -1,7 +1,7 @@
-// Statistics of the two parts of a pooled sample, for many ways to label its rows.
+// Statistics of the two parts of a pooled sample, for many labelings of its rows.
 //
-// Values along a direction are sorted once; what a labeling makes of them is found in one pass over them in
-// that order.
+// Values along a direction are sorted once. The statistics of a labeling need one pass over the sorted
+// values.
 #pragma once
 
 #include <array>
@@ -13,15 +13,15 @@ namespace isodepth {
 
 constexpr int64_t word_bits = 64;
 
-// Labels of 64 labelings in a word: bit b of words[i, r] says whether row r is in X in labeling 64 i + b.
+// Labels of 64 labelings in a word: bit b of words[i, r] is set if row r is in X in labeling 64 i + b.
 struct Labels {
     const uint64_t* words;  // (w, n)
     int64_t n, count;       // rows, labelings
 
-    // Calls `use(first, last, words)` for the labelings first..last of each word, with the words (n,) of the
-    // rows in another order.
-    template <class Use> void in_order(const Workspace<uint32_t>& order, Use use) const {
-        const Workspace<uint64_t> room(n);
+    // Call `use(first, last, words)` for the labelings first..last of each word, with the words (n,) of the
+    // rows in the given order.
+    template <class Use> void in_order(Workspace<uint32_t>& order, Use use) const {
+        Workspace<uint64_t> room(n);
         for (int64_t first = 0; first < count; first += word_bits) {
             const uint64_t* from = words + first / word_bits * n;
             for (int64_t i = 0; i < n; i++) room[i] = from[order[i]];
@@ -30,7 +30,7 @@ struct Labels {
     }
 };
 
-// Add to `counts` (64,) how many of n words have each bit set: eight of these in the bytes of a sum.
+// Add to `counts` (64,) the number of words with each bit set: the bytes of a sum count eight bits at once.
 inline void count_bits(const uint64_t* words, int64_t n, int32_t* counts) {
     constexpr int64_t most = 255;
     for (int64_t first = 0; first < n; first += most)
@@ -42,8 +42,8 @@ inline void count_bits(const uint64_t* words, int64_t n, int32_t* counts) {
         }
 }
 
-// Median and MAD of rising values (n,). The half of the values nearest to the median are neighbors, and the
-// furthest of these is the first or the last.
+// Median and MAD of increasing values (n,). The half of the values nearest to the median are neighbors, and
+// the farthest of these is the first or the last.
 inline MedianAndMad<double> median_and_mad_of_rising(const double* values, int64_t n) {
     const double middle = mean_of<double>({values[(n - 1) / 2], values[n / 2]});
     const int64_t half = (n + 1) / 2;
@@ -60,7 +60,7 @@ inline MedianAndMad<double> median_and_mad_of_rising(const double* values, int64
     return {middle, n % 2 ? reach : mean_of<double>({reach, std::min(away(low - 1), away(low + half))})};
 }
 
-// Points whose labels are permuted, and how the regions of their two parts are compared.
+// Points whose labels are permuted, and the settings of the distance between their two parts.
 struct LabelTask {
     Rows<double> points, directions;
     Labels labels;
@@ -79,9 +79,9 @@ class LabelDistances {
     std::vector<double> find() {
         const int64_t n = labels_.n, count = labels_.count, n_threads = task_.n_threads;
         const Tiles<double> tiles(task_.points, n_threads);
-        const Rounding<double> rounding(tiles.d, typical_size(tiles));
+        const TypicalSizes<double> typical(tiles);
         parallel_for(worker_count(n_threads, k_, n * k_ * count), k_,
-                     [&](int64_t, int64_t direction) { find_centers(tiles, rounding, direction); });
+                     [&](int64_t, int64_t direction) { find_centers(tiles, typical, direction); });
         std::vector<double> found(count);
         parallel_for(worker_count(n_threads, count, 2 * n * k_ * count), count,
                      [&](int64_t, int64_t labeling) { found[labeling] = distance_of(labeling); });
@@ -89,21 +89,22 @@ class LabelDistances {
     }
 
   private:
-    // Depths closer than this are one depth, as everywhere for the projection depth.
+    // Depths that differ by less are tied, as everywhere for the projection depth.
     static constexpr double tie = 1e-12;
 
     const LabelTask task_;
     const Labels labels_ = task_.labels;
     const int64_t k_ = task_.directions.n;
-    // So many directions fill whole tiles; numbers beyond the last one are 0.
+    // Number of directions rounded up to whole tiles; values beyond the last direction are 0.
     const int64_t stride_ = (k_ + lanes<double> - 1) / lanes<double> * lanes<double>;
     Workspace<double> projections_{labels_.n * stride_, 0.0};      // (n, stride)
     Workspace<double> centers_{labels_.count * 2 * stride_, 0.0};  // (count, 2, stride) medians
     Workspace<double> scales_{labels_.count * 2 * stride_, 0.0};   // one over the MADs, or 0 for no spread
 
     // Median and scale of both parts along a direction, for all labelings.
-    void find_centers(const Tiles<double>& tiles, Rounding<double> rounding, int64_t direction) {
+    void find_centers(const Tiles<double>& tiles, const TypicalSizes<double>& typical, int64_t direction) {
         const int64_t n = labels_.n;
+        const Rounding<double> rounding = typical.along(task_.directions[direction]);
         Workspace<double> values(n), parts(2 * n + 1);
         Sorter<double> sorter(n);
         tiles.project(task_.directions[direction], 1, values.data());
@@ -112,7 +113,7 @@ class LabelDistances {
         auto rule = [&](int64_t, double away) { return rounding.covers(away, rounding.typical); };
         labels_.in_order(sorter.index, [&](int64_t first, int64_t last, auto words) {
             for (int64_t labeling = first; labeling < last; labeling++) {
-                // What does not belong to a part is overwritten by the next that does.
+                // A value of the other part is overwritten by the next value of the part.
                 double *x = parts.data(), *y = x + n;
                 int64_t in_x = 0;
                 for (int64_t i = 0; i < n; i++) {
@@ -161,12 +162,12 @@ class LabelDistances {
         sorter.sort(outlying.data(), n);
         std::fill_n(supports, stride_, -std::numeric_limits<double>::infinity());
         std::fill_n(supports + stride_, stride_, std::numeric_limits<double>::infinity());
-        int64_t stop = 0, done = 0;  // rows in the region of a level, and those that widened the supports
+        int64_t stop = 0, done = 0;  // rows in the region of a level, and rows that have been processed
         auto row = [&](int64_t i) {
             return projections_.data() + members[sorter.index[std::min(i, stop - 1)]] * stride_;
         };
         for (int64_t level = 0; level < task_.levels; level++, supports += 2 * stride_) {
-            // Rows of equal depth enter together; depths are equal up to rounding from the first on.
+            // Rows of equal depth, up to rounding, enter together.
             while (!(double(stop) / double(n) > task_.betas[level])) {
                 const double head = 1 / (1 + sorter.keys[stop++]);
                 while (stop < n && head - 1 / (1 + sorter.keys[stop]) <= tie) stop++;
@@ -178,7 +179,7 @@ class LabelDistances {
         }
     }
 
-    // Four rows at a time: what is loaded and stored between them counts once.
+    // Four rows at a time, so that supports are loaded and stored once.
     void widen(double* supports, std::array<const double*, 4> rows) const {
         for (int64_t j = 0; j < stride_; j += width<double>) {
             Vec<double> top = load(supports + j), low = load(supports + stride_ + j);
@@ -204,8 +205,8 @@ class LabelDistances {
     }
 };
 
-// How many of the rising values lie up to each cut. Equal values are not parted; of many values the cuts are
-// about equally far apart.
+// The number of increasing values up to each cut. Equal values are not separated. If there are more than
+// `most` cuts, about equally spaced ones are kept.
 inline std::vector<int64_t> find_cuts(const double* keys, int64_t n, int64_t most) {
     std::vector<int64_t> all, kept;
     for (int64_t i = 1; i < n; i++)
@@ -218,15 +219,15 @@ inline std::vector<int64_t> find_cuts(const double* keys, int64_t n, int64_t mos
     return kept;
 }
 
-// The largest difference between the shares of the two parts in a half-line, and in an interval, of values
-// (functions, n), for each labeling: half_lines and intervals (functions, count). Half-lines end at most at
-// `cuts` values.
-inline void share_differences(const double* values, int64_t functions, Labels labels, int64_t cuts,
-                              int64_t n_threads, double* half_lines, double* intervals) {
-    const int64_t n = labels.n, workers = worker_count(n_threads, functions, n * functions * labels.count);
-    parallel_for(workers, functions, [&](int64_t, int64_t function) {
+// Maximum difference between the fractions of the two parts in a half-line, and in an interval, of values
+// (functions, n), for each labeling: half_lines and intervals (functions, count), with at most `cuts` end
+// points.
+inline void share_differences(Rows<double> values, Labels labels, int64_t cuts, int64_t n_threads,
+                              double* half_lines, double* intervals) {
+    const int64_t n = labels.n, workers = worker_count(n_threads, values.n, n * values.n * labels.count);
+    parallel_for(workers, values.n, [&](int64_t, int64_t function) {
         Sorter<double> sorter(n);
-        sorter.sort(values + function * n, n);
+        sorter.sort(values[function], n);
         const std::vector<int64_t> ends = find_cuts(sorter.keys.data(), n, cuts);
         labels.in_order(sorter.index, [&](int64_t first, int64_t last, auto words) {
             int32_t size[word_bits] = {}, in_x[word_bits] = {};

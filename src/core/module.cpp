@@ -1,5 +1,7 @@
-// The module: which instruction sets this processor has, and the passes of all other files.
+// The module: the instruction sets of this processor, shared constants, and the bindings of all other files.
 #include "module.hpp"
+
+#include "hull.hpp"
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -34,6 +36,11 @@ static nanobind::list instruction_sets() {
 
 NB_MODULE(CORE_NAME, m) {
     using namespace isodepth;
+    main_thread =
+        nb::cast<unsigned long>(nb::module_::import_("threading").attr("main_thread")().attr("ident"));
+    // Constants that are used in Python too.
+    m.attr("EXACT_GAP") = exact_gap;
+    m.attr("WORTH_A_THREAD") = worth_a_thread;
     m.def("instruction_sets", instruction_sets, "The instruction sets of this processor, narrowest first.");
     bind_labels(m);
     bind_depths(m);

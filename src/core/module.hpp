@@ -1,4 +1,4 @@
-// What each source file adds to the module.
+// Functions that add the bindings of a source file to the module.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -1,8 +1,6 @@
 // Threads that take the next part of the work from a shared counter. They end with the call.
 #pragma once
 
-#include <nanobind/nanobind.h>
-
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -14,53 +12,66 @@
 #include <thread>
 #include <vector>
 
+#include "arrays.hpp"
+
 namespace isodepth {
 
-// Below this many elementary operations (a projected number is one) a thread costs more than it saves.
+// Number of elementary operations (a projected number is one) below which a thread costs more than it saves.
 constexpr int64_t worth_a_thread = 250'000;
 
-// How many threads to use for `parts` parts of `operations` operations in all.
+// The number of threads for `parts` parts with `operations` operations in total.
 inline int64_t worker_count(int64_t n_threads, int64_t parts, int64_t operations) {
     return std::max<int64_t>(1, std::min({n_threads, parts, operations / worth_a_thread}));
 }
 
-// As many of the workers, at least one, as fit into the budget with `bytes` bytes each.
+// The number of workers, at least one, that fit into the memory budget with `bytes` bytes each.
 inline int64_t workers_within(int64_t workers, double bytes, double memory_mb) {
     const double fitting = memory_mb * double(1 << 20) / std::max(1.0, bytes);
     return std::max<int64_t>(1, int64_t(std::min(double(workers), fitting)));
 }
 
-// Scratch memory that nobody has written to yet.
+// Scratch memory that is not initialized.
 template <class T> class Workspace {
   public:
     Workspace() = default;
-    explicit Workspace(int64_t count) : values_(new T[count]) {}
+    explicit Workspace(int64_t count) : values_(new T[size_t(count)]) {}
     Workspace(int64_t count, T fill) : Workspace(count) { std::fill_n(values_.get(), count, fill); }
-    T* data() const { return values_.get(); }
-    T& operator[](int64_t i) const { return values_[i]; }
+    T* data() { return values_.get(); }
+    const T* data() const { return values_.get(); }
+    T& operator[](int64_t i) { return values_[size_t(i)]; }
+    const T& operator[](int64_t i) const { return values_[size_t(i)]; }
 
   private:
     std::unique_ptr<T[]> values_;
 };
 
-// Looks for signals such as Ctrl-C, at most every 50 ms. For the thread that called the pass, without the
-// GIL.
+inline void ReleasedGil::wait_forever() {
+    for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
+}
+
+// Identifier of the main thread of Python, the only one that handles signals. Set when the module is loaded.
+inline unsigned long main_thread = 0;
+
+// Looks for signals such as Ctrl-C, at most every 50 ms, in the main thread only. Other threads must not
+// ask for the GIL here: during the shutdown of the interpreter Python would end them, while their helpers
+// still use their stack.
 class Signals {
     using clock = std::chrono::steady_clock;
 
   public:
     void check() {
-        if (clock::now() - looked_ <= std::chrono::milliseconds(50)) return;
-        nanobind::gil_scoped_acquire held;
-        if (PyErr_CheckSignals()) throw nanobind::python_error();
-        looked_ = clock::now();
+        if (!active_ || clock::now() - last_ <= std::chrono::milliseconds(50)) return;
+        nb::gil_scoped_acquire held;
+        if (PyErr_CheckSignals()) throw nb::python_error();
+        last_ = clock::now();
     }
 
   private:
-    clock::time_point looked_ = clock::now();
+    bool active_ = PyThread_get_thread_ident() == main_thread;
+    clock::time_point last_ = clock::now();
 };
 
-// What each worker has of its own, made when it takes its first part.
+// The state of each worker, made when the worker takes its first part.
 template <class State> class PerWorker {
   public:
     explicit PerWorker(int64_t workers) : states_(size_t(workers)) {}
@@ -70,10 +81,10 @@ template <class State> class PerWorker {
         return *state;
     }
     std::vector<State*> made() const {
-        std::vector<State*> found;
+        std::vector<State*> states;
         for (auto& state : states_)
-            if (state) found.push_back(state.get());
-        return found;
+            if (state) states.push_back(state.get());
+        return states;
     }
 
   private:
@@ -82,9 +93,9 @@ template <class State> class PerWorker {
 
 // Calls `work(worker, part, check)` for every part 0..parts, on `workers` threads with this one.
 //
-// Called without the GIL. The calling thread looks for signals every 50 ms, between two of its parts. Parts
-// that take more than a tenth of a second, or wait for others, call `check()` in between. An exception in any
-// thread ends the others at their next check and is thrown again here.
+// Called without the GIL. The calling thread checks for signals every 50 ms, between two of its parts. Parts
+// that take more than 0.1 s, or wait for others, call `check()` in between. An exception in any thread ends
+// the others at their next check and is thrown again here.
 template <class Work> void parallel_checked(int64_t workers, int64_t parts, Work work) {
     std::atomic<int64_t> part{0};
     std::atomic<bool> failed{false};
@@ -92,9 +103,9 @@ template <class Work> void parallel_checked(int64_t workers, int64_t parts, Work
     std::mutex guard;
     struct SomeoneFailed {};
     auto run = [&](int64_t worker) {
-        Signals signals;
+        Signals signals;  // inactive in helpers, which are not the main thread
         auto check = [&] {
-            if (worker == 0) signals.check();
+            signals.check();
             if (failed) throw SomeoneFailed();
         };
         try {
@@ -111,20 +122,20 @@ template <class Work> void parallel_checked(int64_t workers, int64_t parts, Work
         for (int64_t worker = 1; worker < std::min(workers, parts); worker++)
             helpers.emplace_back(run, worker);
     } catch (const std::system_error&) {
-        // No further thread is to be had: the work is done by those there are.
+        // The system refuses another thread: the threads that were started do the work.
     }
     run(0);
     for (auto& helper : helpers) helper.join();
     if (error) std::rethrow_exception(error);
 }
 
-// Calls `work(worker, part)` for every part 0..parts; these take less than a tenth of a second.
+// Calls `work(worker, part)` for every part 0..parts; each takes less than 0.1 s.
 template <class Work> void parallel_for(int64_t workers, int64_t parts, Work work) {
     parallel_checked(workers, parts, [&](int64_t worker, int64_t part, auto&) { work(worker, part); });
 }
 
-// Calls `work(worker, part, step)` for the steps 0..steps of every part, each after that step of the part
-// before: what is kept of a step passes through the parts in their order, whatever the threads.
+// Calls `work(worker, part, step)` for the steps 0..steps of every part, each after the same step of the
+// previous part: the state of a step passes through the parts in their order, for any number of threads.
 template <class Work> void parallel_chain(int64_t workers, int64_t parts, int64_t steps, Work work) {
     const std::unique_ptr<std::atomic<int64_t>[]> done(new std::atomic<int64_t>[size_t(steps)]());
     parallel_checked(workers, parts, [&](int64_t worker, int64_t part, auto& check) {

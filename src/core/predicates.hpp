@@ -1,9 +1,9 @@
 // Signs of determinants of differences of points, without any rounding error.
 //
-// A number is held as a list of doubles that do not overlap and whose sum it is (an expansion, after Shewchuk
-// 1997). Adding a double to one, and multiplying one by a double, are exact as long as nothing overflows or
-// underflows, which the callers see to. So the sign of a determinant is that of the largest term of its
-// expansion.
+// A number is represented by an expansion, a list of doubles that do not overlap and whose sum it is
+// (Shewchuk 1997). Adding a double to an expansion, and multiplying it by a double, are exact unless
+// something overflows or underflows, which the callers prevent. So the sign of a determinant is that of the
+// largest term of its expansion.
 #pragma once
 
 #include <bit>
@@ -15,7 +15,7 @@ namespace isodepth {
 // Half of the distance from 1 to the next double: the largest relative error of one operation.
 constexpr double roundoff = 0x1p-53;
 
-// A rounded value, and its error or a bound of it.
+// A rounded value, and its error or a bound of the error.
 struct TwoTerms {
     double value, error;
 };
@@ -52,7 +52,7 @@ inline TwoTerms determinant(const double* o, const double* a, const double* b, i
     const TwoTerms main = two_sum(left.value, -right.value);
     const double of_left = left.error + (ax.value * by.error + ax.error * by.value);
     const double of_right = right.error + (ay.value * bx.error + ay.error * bx.value);
-    // Less than 16 of these units are rounded off or left out.
+    // Less than 16 of these units are lost.
     const double unit = roundoff * roundoff * (std::abs(left.value) + std::abs(right.value));
     return {main.value + (main.error + (of_left - of_right)), 32.0 * unit};
 }
@@ -62,8 +62,8 @@ class Determinants {
   public:
     explicit Determinants(Rows<double> points) : points_(points), minors_(size_t(1) << points.d) {}
 
-    // Sign of the determinant of points[rows] - origin in `columns`, `size` of each. Not inlined: it is
-    // seldom asked for.
+    // Sign of the determinant of points[rows] - origin in `columns`, both of length `size`. Not inlined,
+    // because it is rarely needed.
     __attribute__((noinline)) int sign(const double* origin, const int64_t* rows, const int64_t* columns,
                                        int64_t size) {
         if (size == 2) {
@@ -71,8 +71,8 @@ class Determinants {
                 determinant(origin, points_[rows[0]], points_[rows[1]], columns[0], columns[1]);
             if (std::abs(value) > error) return value > 0.0 ? 1 : -1;
         }
-        // Minors of the first rows, one for each set of columns (a bit mask), by Laplace expansion along
-        // the last of these rows. A smaller set is a smaller number, so it is ready in time.
+        // Minors of the first rows, one per set of columns (a bit mask), by Laplace expansion along the last
+        // of these rows. A subset has a smaller mask, so it is computed before.
         minors_[0] = {1.0};
         for (uint32_t mask = 1; mask < uint32_t(1) << size; mask++) {
             minors_[mask].clear();

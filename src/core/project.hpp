@@ -1,13 +1,11 @@
 // Projections of points on directions.
 #pragma once
 
-#include "arrays.hpp"
 #include "parallel.hpp"
-#include "simd.hpp"
 
 namespace isodepth {
 
-// Products of one tile (d, lanes) with H rows of d numbers, summed over the columns in their order.
+// Products of one tile (d, lanes) with H rows of d values, summed over the columns in their order.
 template <class T, int H> struct TileProducts {
     Vec<T> of[H][vectors];
 
@@ -23,15 +21,15 @@ template <class T, int H> struct TileProducts {
             }
         }
     }
-    // Write those of each row to `out`, `apart` numbers after those of the row before.
+    // Write the products of each row to `out`, `apart` values after those of the previous row.
     ISODEPTH_INLINE void write(T* out, int64_t apart) const {
         for (int h = 0; h < H; h++)
             for (int j = 0; j < vectors; j++) store(out + h * apart + j * width<T>, of[h][j]);
     }
 };
 
-// Write the projections of rows (n, d) on the directions of a tile to `out` (n, lanes), or to places `apart`
-// numbers apart. With rows and directions exchanged it is the same.
+// Write the projections of rows (n, d) on the directions of a tile to `out` (n, lanes), or with a stride of
+// `apart` values. The same function projects a tile of rows on directions.
 template <class T>
 void project_rows(const T* tile, const T* rows, int64_t n, int64_t d, T* out, int64_t apart = lanes<T>) {
     int64_t i = 0;
@@ -39,49 +37,120 @@ void project_rows(const T* tile, const T* rows, int64_t n, int64_t d, T* out, in
     for (; i < n; i++) TileProducts<T, 1>(tile, rows + i * d, d).write(out + i * apart, apart);
 }
 
-// Where a sample lies and how large it is, roughly: the lower median of each column of some rows, evenly
-// spaced, and the power of two next to their median distance from it. Depths do not change when the data
-// are moved and scaled; rounding and overflow do.
+// Location and scale of a sample. Depths do not change if the data are moved and scaled; rounding and
+// overflow do.
+//
+// A column is moved only if no subtraction rounds: otherwise values that are small beside the center would
+// become equal, and ranks would be lost. Columns that are far from zero beside their spread are moved,
+// because all their values are within a factor of two of each other (Sterbenz). The scale is a power of two.
 template <class T> class Frame {
+    static constexpr int64_t most_probes = 7;
+
   public:
     std::vector<T> center;
-    int exponent;
+    int exponent = 0;
 
-    Frame(const T* rows, int64_t n, int64_t d) : center(size_t(d)) {
-        constexpr int64_t most = 7;  // a rough idea is enough
-        const int64_t step = (n + most - 1) / most, count = (n + step - 1) / step;
-        T some[most];
-        for (int64_t k = 0; k < d; k++) {
-            for (int64_t i = 0; i < count; i++) some[i] = rows[i * step * d + k];
-            std::nth_element(some, some + (count - 1) / 2, some + count);
-            center[size_t(k)] = some[(count - 1) / 2];
-        }
-        auto distance = [&](int64_t i) {
-            T largest = 0;
-            for (int64_t k = 0; k < d; k++)
-                largest = std::max(largest, std::fabs(rows[i * d + k] - center[size_t(k)]));
-            return largest;
-        };
-        for (int64_t i = 0; i < count; i++) some[i] = distance(i * step);
+    // The scale is the median distance of a few rows from the center. Values that are so far away that a
+    // projection could overflow are clamped.
+    explicit Frame(Rows<T> rows, int64_t n_threads = 1) : center(size_t(rows.d)) {
+        find_center({rows}, n_threads);
+        const int64_t step = probe_step(rows.n), count = (rows.n + step - 1) / step;
+        T some[most_probes];
+        for (int64_t i = 0; i < count; i++) some[i] = distance(rows[i * step]);
         std::nth_element(some, some + count / 2, some + count);
         T size = some[count / 2];
-        if (size == 0)
-            for (int64_t i = 0; i < n; i++) size = std::max(size, distance(i));
-        std::frexp(size, &exponent);
-        set_scale();
-    }
-    // A frame that is known already.
-    Frame(const T* middle, int64_t d, int exponent) : center(middle, middle + d), exponent(exponent) {
+        for (int64_t i = 0; size == 0 && i < rows.n; i++) size = distance(rows[i]);
+        if (std::isfinite(size)) std::frexp(size, &exponent);
+        else exponent = std::numeric_limits<T>::max_exponent;
         set_scale();
     }
 
-    // Not so far away that a projection could overflow.
+    // For ranks of rows, and of queries (which may be empty) among them: the order of the values of a column
+    // is kept, and ties are neither made nor broken. The largest value becomes about 1, unless the smallest
+    // would become subnormal. Subnormal values are rounded only beside values near the largest of the type.
+    Frame(Rows<T> rows, Rows<T> queries, int64_t n_threads) : center(size_t(rows.d)) {
+        using Limits = std::numeric_limits<T>;
+        find_center({rows, queries}, n_threads);
+        T largest = 0, smallest = Limits::max();
+        std::mutex guard;
+        for (const Rows<T>& some : {rows, queries})
+            over_rows(some.n, 2 * some.d, n_threads, [&](int64_t start, int64_t stop) {
+                T high = 0, low = Limits::max();
+                for (int64_t i = start; i < stop; i++)
+                    for (int64_t k = 0; k < some.d; k++) {
+                        const T size = std::fabs(some[i][k] - center[size_t(k)]);
+                        high = size > high ? size : high;
+                        low = size < low && size > 0 ? size : low;
+                    }
+                std::lock_guard<std::mutex> held(guard);
+                largest = std::max(largest, high), smallest = std::min(smallest, low);
+            });
+        if (largest > 0) {
+            const int room = Limits::max_exponent - 4 - std::ilogb(double(rows.d));
+            const int top = std::ilogb(largest) + 1, bottom = std::ilogb(smallest) + 1;
+            exponent = std::max(top - room, std::min(top, bottom - Limits::min_exponent));
+        }
+        set_scale();
+    }
+
+    // A given frame.
+    Frame(std::span<const T> middle, int exponent)
+        : center(middle.begin(), middle.end()), exponent(exponent) {
+        set_scale();
+    }
+
     T moved(T x, int64_t column) const {
         return std::clamp((x - center[size_t(column)]) * scale_ * rest_, -limit_, limit_);
     }
 
   private:
     T scale_, rest_, limit_;
+
+    static int64_t probe_step(int64_t n) { return (n + most_probes - 1) / most_probes; }
+
+    T distance(const T* row) const {
+        T largest = 0;
+        for (size_t k = 0; k < center.size(); k++) largest = std::max(largest, std::fabs(row[k] - center[k]));
+        return largest;
+    }
+
+    // Set to zero the centers of columns in which a subtraction rounds, in the rows start..stop with a step.
+    static void drop_inexact(Rows<T> rows, int64_t start, int64_t stop, int64_t step,
+                             std::vector<T>& center) {
+        for (int64_t i = start; i < stop; i += step)
+            for (int64_t k = 0; k < rows.d; k++) {
+                const T x = rows[i][k], middle = center[size_t(k)], moved = x - middle;
+                // The difference is exact if both numbers can be recovered from it.
+                center[size_t(k)] = (moved + middle == x) & (x - moved == middle) ? middle : T(0);
+            }
+    }
+
+    // The lower median of a few rows of the first sample in each column, or 0 if a subtraction would round.
+    void find_center(std::initializer_list<Rows<T>> samples, int64_t n_threads) {
+        const Rows<T> rows = *samples.begin();
+        const int64_t step = probe_step(rows.n), count = (rows.n + step - 1) / step;
+        T some[most_probes];
+        for (int64_t k = 0; k < rows.d; k++) {
+            for (int64_t i = 0; i < count; i++) some[i] = rows[i * step][k];
+            std::nth_element(some, some + (count - 1) / 2, some + count);
+            center[size_t(k)] = some[(count - 1) / 2];
+        }
+        auto is_zero = [&] { return std::all_of(center.begin(), center.end(), [](T x) { return x == 0; }); };
+        // A few rows decide for most data.
+        drop_inexact(rows, 0, rows.n, step, center);
+        std::mutex guard;
+        for (const Rows<T>& sample : samples) {
+            if (is_zero()) return;
+            const std::vector<T> known = center;
+            over_rows(sample.n, 2 * sample.d, n_threads, [&](int64_t start, int64_t stop) {
+                std::vector<T> own = known;
+                drop_inexact(sample, start, stop, 1, own);
+                std::lock_guard<std::mutex> held(guard);
+                for (size_t k = 0; k < own.size(); k++)
+                    if (own[k] == 0) center[k] = 0;
+            });
+        }
+    }
 
     // In two steps: the power of two itself may be out of range.
     void set_scale() {
@@ -115,7 +184,7 @@ template <class T> class Tiles {
     }
 
     const T* tile(int64_t i) const { return values_.data() + i * d * lanes<T>; }
-    // The row in the first lane, and how many follow with it; beyond the last row it is repeated.
+    // The row in the first lane, and the number of rows of the tile. Lanes beyond the last row repeat it.
     static int64_t start(int64_t i) { return i * lanes<T>; }
     int64_t size(int64_t i) const { return std::min<int64_t>(lanes<T>, n - start(i)); }
 
@@ -124,12 +193,12 @@ template <class T> class Tiles {
         const T* at = row(i);
         for (int64_t k = 0; k < d; k++) out[k * apart] = at[k * lanes<T>];
     }
-    // The largest absolute value of row i.
-    T largest(int64_t i) const {
+    // The sum of the absolute values of the products of row i with a direction (d,).
+    T size_along(int64_t i, const T* direction) const {
         const T* at = row(i);
-        T largest = 0;
-        for (int64_t k = 0; k < d; k++) largest = std::max(largest, std::fabs(at[k * lanes<T>]));
-        return largest;
+        T sum = 0;
+        for (int64_t k = 0; k < d; k++) sum += std::fabs(direction[k] * at[k * lanes<T>]);
+        return sum;
     }
 
     // Write to `out` (count, n) the projections of all rows on directions (count, d).

@@ -7,12 +7,12 @@
 
 namespace isodepth {
 
-// Calls `found(index[i], below, upto)` for sorted numbers (n,): the mass below each, which is `below` for the
-// first, and the mass up to it. Weights (or null) are looked up by index.
+// Call `found(index[i], below, upto)` for sorted values (n,), with the masses below and up to each value. The
+// mass below the first value is `below`. Weights, unless null, are looked up by index.
 template <class T, class Found> void masses_around(const T* keys, const uint32_t* index, int64_t n,
                                                    const int64_t* weights, int64_t below, Found found) {
     for (int64_t start = 0, stop; start < n; start = stop) {
-        // Few numbers are equal, most often.
+        // Most values have no ties.
         for (; !weights && start + 1 < n && keys[start] != keys[start + 1]; start++, below++)
             found(int64_t(index[start]), below, below + 1);
         int64_t upto = below;
@@ -23,7 +23,7 @@ template <class T, class Found> void masses_around(const T* keys, const uint32_t
     }
 }
 
-// The mass below each target, and up to it, along one direction.
+// The masses below and up to each target along one direction.
 template <class T> class Ranks {
   public:
     Sorter<T> sorter;
@@ -32,7 +32,7 @@ template <class T> class Ranks {
         : sorter(task.n), task_(task), reached_(task.queries && task.weights ? task.n + 1 : 0) {}
     static double bytes(int64_t n) { return Sorter<T>::bytes(n) + 8.0 * double(n); }
 
-    // Calls `found(i, below, upto)` for all targets.
+    // Call `found(i, below, upto)` for all targets.
     template <class Found> void find(const T* along, const T* asked, Found found) {
         const int64_t n = task_.n, *weights = task_.weights;
         sorter.sort(along, n);
@@ -69,7 +69,7 @@ template <class T, class Sum> void mean_rank_weights(const DirectionTask<T>& tas
     auto weight = [=](int64_t below, int64_t upto) {
         return Sum(std::min(below + upto, 2 * total - below - upto) >> shift);
     };
-    const DirectionPass<T> pass(task);
+    const DirectionPass<T> pass(task, task.rank_frame());
     const double held = double(sizeof(Sum)) * double(n + m) + Ranks<T>::bytes(n);
     const auto states = pass.run(held, make, [&](State& state, int64_t, const T* along, const T* asked) {
         Sum* sums = state.sums.data();
@@ -77,8 +77,8 @@ template <class T, class Sum> void mean_rank_weights(const DirectionTask<T>& tas
             return state.ranks.find(along, asked, [=](int64_t i, int64_t below, int64_t upto) {
                 sums[i] += weight(below, upto);
             });
-        // Weights are written next to each other within a stretch and read back in the order in which the
-        // values were divided: nothing is looked up at a random place of a large array.
+        // Weights are written within a range that fits into the cache, and read in the order in which the
+        // values were divided: there is no random access to a large array.
         Sorter<T>& sorter = state.ranks.sorter;
         sorter.divide(along, n);
         for (size_t s = 0; s + 1 < sorter.starts.size(); s++) {
@@ -102,10 +102,10 @@ template <class T, class Sum> void mean_rank_weights(const DirectionTask<T>& tas
     });
 }
 
-// No direction gives a mean: there is none to locate.
+// A mean has no direction to locate.
 template <class T> void mean_rank_weights(const DirectionTask<T>& task, double* out, int64_t*) {
-    // No weight is above half of 2 total. What a shift drops, at most 2**shift / total a direction, is below
-    // the rounding of a double.
+    // No weight is above half of 2 total. A shift drops at most 2**shift / total per direction, which is
+    // below the rounding of a double.
     const double largest = double(task.total) * double(task.count);
     const int shift = std::max(0, std::ilogb(largest) + 3 - 63);
     if (task.few()) rank_weights_of_few(task, out);

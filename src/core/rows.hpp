@@ -1,4 +1,4 @@
-// Rows of a table: their lexicographic order, and equal ones merged.
+// Lexicographic order of the rows of a table, with equal rows merged.
 #pragma once
 
 #include "direction_pass.hpp"
@@ -6,22 +6,23 @@
 
 namespace isodepth {
 
-// The distinct ones among rows (n, d), in lexicographic order.
+// The distinct rows among rows (n, d), in lexicographic order.
 template <class T> class DistinctRows {
   public:
-    DistinctRows(const T* rows, int64_t n, int64_t d, int64_t n_threads)
-        : order_(n), number_(n), rows_(rows), n_(n), d_(d), n_threads_(n_threads) {
-        const Workspace<T> column(n);
+    DistinctRows(Rows<T> rows, int64_t n_threads)
+        : order_(rows.n), number_(rows.n), rows_(rows), n_(rows.n), d_(rows.d), n_threads_(n_threads) {
+        const int64_t n = n_;
+        Workspace<T> column(n);
         over_rows(n, 8, n_threads, [&](int64_t start, int64_t stop) {
             // Adding zero turns -0.0 into 0.0: equal numbers must be equal bits.
-            for (int64_t i = start; i < stop; i++) column[i] = rows[i * d] + T(0);
+            for (int64_t i = start; i < stop; i++) column[i] = rows[i][0] + T(0);
         });
         stable_order(column.data(), n, n_threads, order_.data());
-        const Workspace<T> sorted(n);
+        Workspace<T> sorted(n);
         over_rows(n, 8, n_threads, [&](int64_t start, int64_t stop) {
             for (int64_t i = start; i < stop; i++) sorted[i] = column[order_[i]];
         });
-        // Only the rows that share their first entry with a neighbor are still out of order.
+        // Only rows that share their first entry with a neighbor can still be out of order.
         over_rows(n, 8, n_threads, [&](int64_t start, int64_t stop) {
             for (int64_t i = start; i < stop; i++) {
                 if (i > 0 && sorted[i - 1] == sorted[i]) continue;
@@ -40,25 +41,26 @@ template <class T> class DistinctRows {
 
     int64_t count() const { return number_[n_ - 1] + 1; }
 
-    // Write the distinct rows to `out` (count, d), and to `inverse` (n,) which of them each row is.
+    // Write the distinct rows to `out` (count, d), and the index of each row among them to `inverse` (n,).
     void write(T* out, int64_t* inverse) const {
         over_rows(n_, 8 * d_, n_threads_, [&](int64_t start, int64_t stop) {
             for (int64_t i = start; i < stop; i++) {
                 const int64_t number = inverse[order_[i]] = number_[i];
                 if (i > 0 && number_[i - 1] == number) continue;
-                for (int64_t k = 0; k < d_; k++) out[number * d_ + k] = rows_[order_[i] * d_ + k] + T(0);
+                for (int64_t k = 0; k < d_; k++) out[number * d_ + k] = rows_[order_[i]][k] + T(0);
             }
         });
     }
 
   private:
-    Workspace<int64_t> order_, number_;  // (n,): the order, and which distinct row stands there
-    const T* rows_;
+    Workspace<int64_t> order_,
+        number_;  // (n,): the order, and the index of the distinct row at each position
+    Rows<T> rows_;
     int64_t n_, d_, n_threads_;
 
-    // Whether row a is before row b; of equal ones the first is, unless these are asked not to be.
+    // Whether row a is before row b. Equal rows keep their order if `if_equal`.
     bool comes_before(int64_t a, int64_t b, bool if_equal = true) const {
-        const T *one = rows_ + a * d_, *other = rows_ + b * d_;
+        const T *one = rows_[a], *other = rows_[b];
         for (int64_t k = 0; k < d_; k++)
             if (one[k] != other[k]) return one[k] < other[k];
         return if_equal && a < b;

@@ -1,16 +1,16 @@
-// The middle elements of many numbers, without sorting them.
+// Order statistics of many numbers, without sorting them.
 //
-// Counting how many numbers lie below a value costs a few percent of what sorting costs, since the
-// processor does it for several numbers at once. So two values are moved in on the wanted ranks from both
-// sides, each round aimed by the counts of the last, until only a handful of numbers lie between them;
-// these are copied out and sorted. With weights it is their sums that are counted.
+// Counting the numbers below a value costs a few percent of a sort, because vector instructions compare
+// several numbers at once. So two values enclose the wanted ranks from both sides, and each round of counts
+// gives the next two values. When a few numbers are left between them, these are copied and sorted. With
+// weights, sums of weights take the place of counts.
 #pragma once
 
 #include "sort.hpp"
 
 namespace isodepth {
 
-// Numbers x_i, or if folded |x_i - center|, each with an integer weight, or one unit without weights.
+// Numbers x_i, or |x_i - center| if folded, with integer weights. Without weights each counts once.
 template <class T> struct Numbers {
     const T* values;
     int64_t n;
@@ -22,7 +22,7 @@ template <class T> struct Numbers {
         : values(values), n(n), weights(weights), total(weights ? total : n) {}
 };
 
-// The weight of the numbers below each of two.
+// The weights of the numbers below `low` and below `high`.
 template <class T, bool folded> std::pair<int64_t, int64_t> count_below(const Numbers<T>& of, T low, T high) {
     const T center = of.center;
     int64_t below_low = 0, below_high = 0;
@@ -50,7 +50,7 @@ template <class T, bool folded> std::pair<int64_t, int64_t> count_below(const Nu
     return {below_low, below_high};
 }
 
-// Room for numbers of which some are copied out.
+// Memory for numbers that are copied.
 template <class T> struct SelectWorkspace {
     Workspace<T> values;
     Workspace<int64_t> weights;
@@ -59,9 +59,9 @@ template <class T> struct SelectWorkspace {
     static double bytes(int64_t n, bool weighted) { return double(n) * (sizeof(T) + (weighted ? 8 : 0)); }
 };
 
-// Copy the numbers in [low, high), with their weights, to the front of the workspace; return how many.
+// Copy the numbers in [low, high), with their weights, to the workspace, and return their number.
 template <class T, bool folded>
-int64_t copy_between(const Numbers<T>& of, T low, T high, const SelectWorkspace<T>& workspace) {
+int64_t copy_between(const Numbers<T>& of, T low, T high, SelectWorkspace<T>& workspace) {
     const T center = of.center;
     int64_t found = 0;
     auto copy = [&](int64_t start, int64_t stop) {
@@ -72,7 +72,7 @@ int64_t copy_between(const Numbers<T>& of, T low, T high, const SelectWorkspace<
             found += (x >= low) & (x < high);
         }
     };
-    // Nearly all are outside: a tile is passed over unless one of it is inside.
+    // Nearly all numbers are outside: a tile is skipped unless one of its numbers is inside.
     const Vec<T> middle = broadcast(center), a = broadcast(low), b = broadcast(high);
     int64_t start = 0;
     for (; start + lanes<T> <= of.n; start += lanes<T>) {
@@ -88,7 +88,7 @@ int64_t copy_between(const Numbers<T>& of, T low, T high, const SelectWorkspace<
     return found;
 }
 
-// The elements at two ranks of n numbers, counted in units of weight; without weights they are rearranged.
+// The elements at two ranks, in units of weight, of n numbers, which are reordered if there are no weights.
 template <class T>
 std::pair<T, T> at_ranks_of_few(T* values, const int64_t* weights, int64_t n, int64_t first, int64_t last) {
     if (!weights) {
@@ -106,31 +106,31 @@ std::pair<T, T> at_ranks_of_few(T* values, const int64_t* weights, int64_t n, in
     return {lower, at->first};
 }
 
-// About where numbers are: a first value to look at, the distance of the quartiles, and by which share of
-// all numbers that value may be off. However wrong it is, the answer is exact; without a spread it is made
-// from a few of the numbers.
+// A guess of an order statistic: a value, the interquartile range of the numbers, and the error of the value
+// as a fraction of all numbers. The result is exact for any guess. Without a spread, a few of the numbers are
+// used for a guess.
 template <class T> struct Guess {
     T value = 0, spread = 0;
     T margin = T(0.08);
 };
 
 // The numbers at the ranks first <= last <= first + 1, counted from 0 in units of weight.
-template <class T, bool folded = false>
-std::pair<T, T> at_ranks(const Numbers<T>& of, int64_t first, int64_t last,
-                         const SelectWorkspace<T>& workspace, Guess<T> start = {}) {
+template <class T, bool folded = false> std::pair<T, T> at_ranks(const Numbers<T>& of, int64_t first,
+                                                                 int64_t last, SelectWorkspace<T>& workspace,
+                                                                 Guess<T> start = {}) {
     constexpr T inf = std::numeric_limits<T>::infinity();
     constexpr int rounds = 12;
-    constexpr int64_t few = 64;     // so few are sorted at once
-    constexpr T density = T(0.54);  // mass per distance of the quartiles at the middle of a bell
+    constexpr int64_t few = 64;     // a sample up to this size is sorted directly
+    constexpr T density = T(0.54);  // of a normal law at its center, per interquartile range
     if (!(start.spread > 0)) {
         const Probes<T> probes(of.values, of.n);
         const T any = folded ? std::fabs(of.values[0] - of.center) : of.values[0];
         if (!(probes.spread > 0)) return {any, any};
-        // The MAD is half of the distance of the quartiles, where the density is that of a normal law.
+        // For a normal law the MAD is half of the interquartile range.
         start.value = folded ? T(0.5) * probes.spread : probes.center;
         start.spread = (folded ? T(0.625) : T(1)) * probes.spread;
     }
-    // Both are in [low, high); `below` and `upto` count what is below these.
+    // Both ranks are in [low, high); `below` and `upto` are the weights below these two values.
     T low = -inf, high = inf;
     int64_t below = 0, upto = of.total;
     const T aim = T(0.5) * T(first + last + 1), unit = T(of.total) / T(of.n);
@@ -149,14 +149,14 @@ std::pair<T, T> at_ranks(const Numbers<T>& of, int64_t first, int64_t last,
         if (low > -inf && high < inf) {
             step = (high - low) / T(upto - below);
             guess = low + (aim - T(below)) * step;
-            // Counts of random numbers between two known ones are off by about half a root.
+            // The standard deviation of a count of random numbers is about half of its square root.
             margin = unit * (T(0.6) * std::sqrt(between) + T(0.01) * between + 1);
         } else {
             if (n_right > n_left) step = (right - left) / T(n_right - n_left);
             if (high == inf) guess = low + (aim - T(below)) * step;
             else guess = high - (T(upto) - aim) * step;
         }
-        // So few are sorted sooner than all are counted once more.
+        // Sorting this number of values is faster than another round of counting.
         if (between <= 20 + T(of.n) / 64 || T(2.5) * margin > unit * between) break;
     }
     const int64_t n = copy_between<T, folded>(of, low, high, workspace);
@@ -164,13 +164,13 @@ std::pair<T, T> at_ranks(const Numbers<T>& of, int64_t first, int64_t last,
                            first - below, last - below);
 }
 
-// Halving first: symmetric under a change of sign, and the sum cannot overflow.
+// Halved before the sum, so that it cannot overflow; symmetric under a change of sign.
 template <class T> T mean_of(std::pair<T, T> both) {
     return both.first == both.second ? both.first : T(0.5) * both.first + T(0.5) * both.second;
 }
 
 template <class T, bool folded = false>
-T median(const Numbers<T>& of, const SelectWorkspace<T>& workspace, Guess<T> start = {}) {
+T median(const Numbers<T>& of, SelectWorkspace<T>& workspace, Guess<T> start = {}) {
     return mean_of(at_ranks<T, folded>(of, (of.total - 1) / 2, of.total / 2, workspace, start));
 }
 
@@ -179,7 +179,7 @@ template <class T> struct MedianAndMad {
 };
 
 // Median and median absolute deviation.
-template <class T> MedianAndMad<T> median_and_mad(Numbers<T> of, const SelectWorkspace<T>& workspace,
+template <class T> MedianAndMad<T> median_and_mad(Numbers<T> of, SelectWorkspace<T>& workspace,
                                                   Guess<T> center = {}, Guess<T> deviation = {}) {
     of.center = median(of, workspace, center);
     return {of.center, median<T, true>(of, workspace, deviation)};

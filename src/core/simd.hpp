@@ -36,7 +36,7 @@ constexpr int vector_bytes = 16;
 #else
 constexpr int vector_bytes = 16;
 #endif
-// A tile is one cache line: several numbers side by side, whatever the width of a vector.
+// A tile is one cache line, for any width of a vector.
 constexpr int tile_bytes = 64;
 constexpr int vectors = tile_bytes / vector_bytes;
 
@@ -55,7 +55,7 @@ template <class T> using Vec = typename VectorOf<T>::V;
 // All bits of a lane set for true, none for false.
 template <class T> using Mask = typename VectorOf<T>::I;
 
-// Numbers in a tile, and in a vector.
+// Number of values in a tile, and in a vector.
 template <class T> constexpr int lanes = tile_bytes / sizeof(T);
 template <class T> constexpr int width = vector_bytes / sizeof(T);
 
@@ -83,7 +83,7 @@ template <class T> ISODEPTH_INLINE Vec<T> distance(Vec<T> a, Vec<T> b) {
     return absolute<T>(a - b);
 #endif
 }
-// Of finite numbers: compilers need more than one instruction to be right about others, too.
+// For finite numbers only: other numbers would need more than one instruction.
 template <class T> ISODEPTH_INLINE Vec<T> maximum(Vec<T> a, Vec<T> b) {
 #if defined(ISODEPTH_FLOATS)
     ISODEPTH_CALL(max, a, b)
@@ -98,7 +98,7 @@ template <class T> ISODEPTH_INLINE Vec<T> minimum(Vec<T> a, Vec<T> b) {
     return b > a ? a : b;
 #endif
 }
-// a * b + c with one rounding where the processor can, with two where it cannot.
+// a * b + c, with one rounding if the processor has this instruction, else with two.
 template <class T> ISODEPTH_INLINE Vec<T> multiply_add(Vec<T> a, Vec<T> b, Vec<T> c) {
 #if defined(__FMA__)
     ISODEPTH_CALL(fmadd, a, b, c)

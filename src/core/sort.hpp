@@ -1,10 +1,10 @@
-// Sorting numbers together with the indices they came from.
+// Sorting of values together with their indices.
 //
 // Ranks need the order of the points, not only the sorted values, and a comparison sort of pairs costs
-// several times a sort of bare values. A bucket sort places nearly every value at once; a last insertion
-// pass makes the result exact whatever the buckets were, and crowded buckets are sorted by comparison
-// first, so that no data can make it quadratic. Many values are first divided into stretches that fit
-// into the cache. Equal values keep their order.
+// several times a sort of values alone. A bucket sort puts nearly every value into its place. A final
+// insertion pass makes the result exact for any buckets. Crowded buckets are sorted by comparison before, so
+// that the time is never quadratic. Many values are first divided into ranges that fit into the cache. Equal
+// values keep their order.
 #pragma once
 
 #include <numeric>
@@ -14,12 +14,12 @@
 
 namespace isodepth {
 
-// Some values, evenly spaced and sorted, to know roughly where all are.
+// A few evenly spaced values, sorted, as an estimate of location and spread.
 template <class T> struct Probes {
     static constexpr int64_t most = 16;
     int64_t count;
     T values[most];
-    T center, spread;  // a middle value, and roughly the distance of the quartiles: 0 only if all are equal
+    T center, spread;  // rough median and interquartile range, which is 0 only if all values are equal
 
     Probes(const T* all, int64_t n) : count(std::min(n, std::clamp<int64_t>(n / 16, 8, most))) {
         for (int64_t i = 0; i < count; i++) {
@@ -37,20 +37,24 @@ template <class T> struct Probes {
     }
 };
 
-// Buckets are written in whole vectors: so much room is needed behind the last.
+// Buckets are written in whole vectors: padding that is needed after the last value.
 typedef int32_t BucketVector __attribute__((vector_size(vector_bytes), aligned(4), may_alias));
 constexpr int64_t bucket_padding = 16;
 
-// Which of `count` buckets each value belongs to, to `bucket` (n + padding,): for bell-shaped and
-// heavy-tailed values about as many in each. Three straight lines: without a division, and rising with the
-// value also after rounding. Only distances from the center are taken in full precision.
+// Write the bucket of each value, from 0 to `count` - 1, to `bucket` (n + padding,). For bell-shaped and
+// heavy-tailed values the buckets have about equal sizes. The function consists of three straight lines: it
+// needs no division and does not decrease, also after rounding. Only distances from the center are computed
+// in full precision.
 template <class T>
 void buckets_of_bell(const T* values, int64_t n, const Probes<T>& at, int64_t count, uint32_t* bucket) {
     using V = Vec<float>;
-    // A scale that overflows, or vanishes, is as good as any that does not.
+    // Any positive scale is correct, also if it has overflown or underflown.
     constexpr T largest = std::numeric_limits<T>::max();
     const T center = at.center, scale = std::min(T(1.35) / std::min(at.spread, largest), largest);
-    const V half = broadcast(0.5f * float(count - 1)), sign = broadcast(-0.0f);
+    // Rounded down: twice this number must not be beyond the last bucket.
+    float middle = 0.5f * float(count - 1);
+    if (2 * int64_t(middle) > count - 1) middle = std::nextafter(middle, 0.0f);
+    const V half = broadcast(middle), sign = broadcast(-0.0f);
     const V slope = broadcast(0.08f), last_slope = broadcast(0.0034f);
     constexpr int64_t chunk = 256;
     float away[chunk] = {};
@@ -69,8 +73,8 @@ void buckets_of_bell(const T* values, int64_t n, const Probes<T>& at, int64_t co
     }
 }
 
-// The same for values in clusters far from each other: divided coarsely first, and each part then has as many
-// of the buckets as it has values, evenly from its smallest to its largest.
+// The same for values in clusters far from each other: coarse parts first. Each part gets buckets in
+// proportion to its number of values, equally wide from its minimum to its maximum.
 template <class T>
 void buckets_of_clusters(const T* values, int64_t n, const Probes<T>& at, int64_t count, uint32_t* bucket) {
     const int64_t parts = std::clamp<int64_t>(n / 8, 1, 1 << 11);
@@ -96,16 +100,16 @@ void buckets_of_clusters(const T* values, int64_t n, const Probes<T>& at, int64_
     }
     for (int64_t i = 0; i < n; i++) {
         const Part& part = all[bucket[i]];
-        // Not beyond the buckets of its part, whatever rounding does.
+        // Rounding must not lead beyond the buckets of the part.
         const double last = double(std::max((&part + 1)->start, part.start + 1)) - 1;
         bucket[i] =
             uint32_t(std::min(double(part.start) + double((values[i] - part.low) * part.slope), last));
     }
 }
 
-// Buckets of either kind. Those of clusters make sorts and halfspace masses 1.4 to 5 times as fast where two
-// clusters are 100 or more times as far apart as they are wide: where an eighth of the probes that differ
-// shares a five hundredth of the buckets.
+// Choose one of the two kinds of buckets. Those of clusters make sorts and halfspace masses 1.4 to 5 times as
+// fast if two clusters are 100 or more times as far apart as they are wide. The criterion: an eighth of the
+// probes, not all equal, falls into a 500th of the buckets.
 template <class T> void fill_buckets(const T* values, int64_t n, int64_t count, uint32_t* bucket) {
     const Probes<T> probes(values, n);
     uint32_t coarse[Probes<T>::most + bucket_padding];
@@ -117,16 +121,16 @@ template <class T> void fill_buckets(const T* values, int64_t n, int64_t count, 
     else buckets_of_bell(values, n, probes, count, bucket);
 }
 
-// Room to sort up to n values.
+// Memory to sort up to n values.
 template <class T> class Sorter {
   public:
-    Workspace<T> keys;          // the values, rising
-    Workspace<uint32_t> index;  // the indices they came from
-    // Where stretches of the values start and end: all of one are below all of the next.
+    Workspace<T> keys;          // the values in increasing order
+    Workspace<uint32_t> index;  // the original indices
+    // Boundaries of the value ranges, in increasing order: all values of a range are below those of the next.
     std::vector<uint32_t> starts;
 
     explicit Sorter(int64_t n)
-        : keys(n),
+        : keys(checked(n)),
           index(n),
           bucket_(n + bucket_padding),
           ends_(2 * n),
@@ -147,7 +151,7 @@ template <class T> class Sorter {
         }
     }
 
-    // Divide values into stretches that fit into the cache.
+    // Divide the values into ranges that fit into the cache.
     void divide(const T* values, int64_t n) {
         fill_buckets(values, n, 2 * n, bucket_.data());
         values_ = values, value_buckets_ = bucket_.data(), buckets_ = 2 * n;
@@ -165,10 +169,10 @@ template <class T> class Sorter {
         cursors_ = starts;
         values_ = spare_keys_.data(), value_buckets_ = spare_bucket_.data();
     }
-    // Where value i was put, asked for one value after the other.
+    // The position of value i after the division. To be called for all values in their order.
     uint32_t next_in_stretch(int64_t i) { return cursors_[bucket_[i] >> bits_]++; }
 
-    // Sort a stretch and write it from `offset` on; indices are counted from its start.
+    // Sort a range and write it from `offset` on, with indices relative to its start.
     void sort_stretch(size_t number, int64_t offset) {
         const int64_t start = starts[number], n = starts[number + 1] - start;
         const T* values = values_ + start;
@@ -202,13 +206,18 @@ template <class T> class Sorter {
     }
 
   private:
-    static constexpr int64_t crowded = 24;            // larger buckets are sorted by comparison
-    static constexpr int64_t stretch_size = 1 << 15;  // a scatter of more values misses the cache
+    static constexpr int64_t crowded = 24;  // larger buckets are sorted by comparison
+    static constexpr int64_t stretch_size =
+        1 << 15;  // writing more values at random positions misses the cache
     static int64_t spare(int64_t n) { return n > stretch_size ? n : 0; }
-    const T* values_;                // of one stretch after the other
-    const uint32_t* value_buckets_;  // theirs
+    static int64_t checked(int64_t n) {
+        require(n < most_rows, "an array has 2**30 values or more; use fewer");
+        return n;
+    }
+    const T* values_;                // of one range after the other
+    const uint32_t* value_buckets_;  // their buckets
     int64_t buckets_;
-    int bits_;  // a stretch has 2**bits buckets
+    int bits_;  // a range has 2**bits buckets
     std::vector<uint32_t> cursors_;
     Workspace<uint32_t> bucket_, ends_, spare_index_, spare_bucket_;
     Workspace<T> spare_keys_;
@@ -226,12 +235,12 @@ template <class T> class Sorter {
     }
 };
 
-// Indices that sort `values` (n,), equal ones in the order in which they stand, whatever the threads.
+// Indices that sort `values` (n,). Equal values keep their order, for any number of threads.
 template <class T> void stable_order(const T* values, int64_t n, int64_t n_threads, int64_t* order) {
-    // Sorting a number takes about as long as projecting so many.
+    // Cost of sorting a value, in projections.
     constexpr int64_t cost = 64, probes_each = 64;
     const int64_t parts = worker_count(n_threads, n / probes_each, cost * n);
-    // Each worker sorts the values between two cuts. Equal values are on one side of a cut.
+    // Each worker sorts the values between two cuts. Equal values are on the same side of a cut.
     std::vector<T> probes, cuts = {-std::numeric_limits<T>::infinity()};
     for (int64_t i = 0; i < parts * probes_each; i++) probes.push_back(values[i * n / (parts * probes_each)]);
     std::sort(probes.begin(), probes.end());
@@ -239,8 +248,8 @@ template <class T> void stable_order(const T* values, int64_t n, int64_t n_threa
     cuts.push_back(std::numeric_limits<T>::infinity());
     parallel_for(parts, parts, [&](int64_t, int64_t part) {
         const T low = cuts[size_t(part)], high = cuts[size_t(part) + 1];
-        const Workspace<T> keys(n + 1);
-        const Workspace<uint32_t> from(n + 1);
+        Workspace<T> keys(n + 1);
+        Workspace<uint32_t> from(n + 1);
         int64_t below = 0, size = 0;
         for (int64_t i = 0; i < n; i++) {
             keys[size] = values[i];

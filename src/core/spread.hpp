@@ -6,18 +6,53 @@
 
 namespace isodepth {
 
-// What counts as zero along a direction: a deviation of at most a share of the sizes of two rows, its own and
-// a typical one, is rounding.
+// Deviations along one direction that count as zero: at most a small multiple of the sizes of two rows, the
+// row itself and a typical one. The size of a row is the sum of the absolute values of its products with the
+// direction: a large column has no influence on directions that do not use it.
 template <class T> struct Rounding {
     T share, typical;
+    const T* direction;  // (d,)
 
-    Rounding(int64_t d, T typical) : share(std::numeric_limits<T>::epsilon() * T(8 * d)), typical(typical) {}
     T of_mad() const { return share * typical; }
     bool covers(T deviation, T size) const { return deviation <= share * (size + typical); }
+    bool covers(T deviation, const Tiles<T>& rows, int64_t i) const {
+        return covers(deviation, rows.size_along(i, direction));
+    }
 };
 
-// Where half of the sample coincides along a direction: the median of the deviations that are not rounding, 0
-// where there are none; `covers(i, deviation)` says which are.
+// Typical absolute values (d,) of the columns: medians over a few evenly spaced rows.
+template <class T> struct TypicalSizes {
+    std::vector<T> of;
+    T share;
+
+    explicit TypicalSizes(std::vector<T> sizes)
+        : of(std::move(sizes)), share(T(8) * std::numeric_limits<T>::epsilon() * std::sqrt(T(of.size()))) {}
+    explicit TypicalSizes(const Tiles<T>& points) : TypicalSizes(medians(points)) {}
+
+    Rounding<T> along(const T* direction) const {
+        T typical = 0;
+        for (size_t k = 0; k < of.size(); k++) typical += std::fabs(direction[k]) * of[k];
+        return {share, typical, direction};
+    }
+
+  private:
+    static std::vector<T> medians(const Tiles<T>& points) {
+        constexpr int64_t most = 255;
+        const int64_t step = (points.n + most - 1) / most, some = (points.n + step - 1) / step;
+        Workspace<T> columns(points.d * some);
+        for (int64_t i = 0; i < some; i++) points.read(i * step, columns.data() + i, some);
+        std::vector<T> sizes;
+        for (T* column = columns.data(); int64_t(sizes.size()) < points.d; column += some) {
+            for (int64_t i = 0; i < some; i++) column[i] = std::fabs(column[i]);
+            std::nth_element(column, column + some / 2, column + some);
+            sizes.push_back(column[some / 2]);
+        }
+        return sizes;
+    }
+};
+
+// The scale if half of the sample coincides along a direction: the median of the deviations that are not
+// rounding, 0 if all are. `covers(i, deviation)` returns whether a deviation is rounding.
 template <class T, class Covers> T scale_without_mad(const Numbers<T>& of, T center, Covers covers) {
     std::vector<T> deviations;
     std::vector<int64_t> weights;
@@ -30,13 +65,13 @@ template <class T, class Covers> T scale_without_mad(const Numbers<T>& of, T cen
     if (deviations.empty()) return 0;
     const int64_t n = int64_t(deviations.size());
     const int64_t total = std::accumulate(weights.begin(), weights.end(), int64_t(0));
-    return median(Numbers<T>(deviations.data(), n, of.weights ? weights.data() : nullptr, total),
-                  SelectWorkspace<T>(n, of.weights));
+    SelectWorkspace<T> workspace(n, of.weights);
+    return median(Numbers<T>(deviations.data(), n, of.weights ? weights.data() : nullptr, total), workspace);
 }
 
 // Median and scale of a sample along a direction; the scale is the MAD unless half of the sample coincides.
 template <class T> struct Spread {
-    const Rounding<T>& rounding;
+    Rounding<T> rounding;
     T median, scale;
     bool half_equal;
 
@@ -46,16 +81,16 @@ template <class T> struct Spread {
           scale(found.mad),
           half_equal(!(found.mad > rounding.of_mad())) {}
 
-    // With the scale that half of the sample needs, from the projections of all rows.
+    // With the scale of a sample of which half coincides, from the projections of all rows.
     Spread(MedianAndMad<T> found, const Rounding<T>& rounding, const Tiles<T>& rows, const Numbers<T>& along)
         : Spread(found, rounding) {
-        auto covers = [&](int64_t i, T deviation) { return rounding.covers(deviation, rows.largest(i)); };
+        auto covers = [&](int64_t i, T deviation) { return rounding.covers(deviation, rows, i); };
         if (half_equal) scale = scale_without_mad(along, median, covers);
     }
 
-    // Raise `out` (n,) to the outlyingness of rows with projections `along` (n,), and where it is raised set
-    // `where`, unless null, to `direction`. Where half of the sample is on the median, rows on it are not
-    // outlying; where all of it is, and the scale is 0, any other is infinitely so.
+    // Raise `out` (n,) to the outlyingness of rows with projections `along` (n,). If it is raised, `where`,
+    // unless null, is set to `direction`. If half of the sample is on the median, rows on it have
+    // outlyingness 0. If the scale is 0, all other rows have infinite outlyingness.
     void raise(const Tiles<T>& rows, const T* along, T* out, int64_t* where = nullptr,
                int64_t direction = 0) const {
         const T inverse = T(1) / scale;
@@ -67,40 +102,29 @@ template <class T> struct Spread {
         for (; i < rows.n; i++) {
             const T deviation = std::fabs(along[i] - median);
             T found = deviation * inverse;
-            if (half_equal) found = rounding.covers(deviation, rows.largest(i)) ? T(0) : deviation / scale;
+            if (half_equal) found = rounding.covers(deviation, rows, i) ? T(0) : deviation / scale;
             if (where && found > out[i]) where[i] = direction;
             out[i] = std::max(out[i], found);
         }
     }
 };
 
-// The median over some evenly spaced rows of their largest absolute values.
-template <class T> T typical_size(const Tiles<T>& points) {
-    constexpr int64_t most = 1023;
-    const int64_t step = (points.n + most - 1) / most;
-    std::vector<T> sizes;
-    for (int64_t i = 0; i < points.n; i += step) sizes.push_back(points.largest(i));
-    std::nth_element(sizes.begin(), sizes.begin() + sizes.size() / 2, sizes.end());
-    return sizes[sizes.size() / 2];
-}
-
-// Where median and MAD along a direction are likely to be: the projection of the medians of the columns, and
-// a multiple of the standard deviation, learned from the directions before. Half as many rounds of counting
-// as from a few probes; wrong guesses cost time and change nothing.
+// Guesses of median and MAD along a direction: the projection of the medians of the columns, and a multiple
+// of the standard deviation, learned from the previous directions. They halve the number of rounds of
+// counting. Wrong guesses cost time and do not change the result.
 template <class T> class SpreadModel {
   public:
     explicit SpreadModel(const Tiles<T>& points)
         : d_(points.d), center_(size_t(d_)), scatter_(size_t(d_ * d_)) {
         constexpr int64_t most = 1024;
         const int64_t n = points.n, step = (n + most - 1) / most, some = (n + step - 1) / step;
-        const Workspace<T> columns(d_ * some);
-        const SelectWorkspace<T> workspace(some, false);
+        Workspace<T> columns(d_ * some);
+        SelectWorkspace<T> workspace(some, false);
         for (int64_t i = 0; i < some; i++) points.read(i * step, columns.data() + i, some);
         for (int64_t k = 0; k < d_; k++) {
             T* column = columns.data() + k * some;
             const auto [median, mad] = median_and_mad(Numbers<T>(column, some), workspace);
             center_[size_t(k)] = median;
-            // Far points say nothing about the middle.
             for (int64_t i = 0; i < some; i++) column[i] = std::clamp(column[i] - median, -4 * mad, 4 * mad);
             for (int64_t l = 0; l <= k; l++) {
                 const T sum = std::inner_product(column, column + some, columns.data() + l * some, T(0));
@@ -109,7 +133,7 @@ template <class T> class SpreadModel {
         }
     }
 
-    // The guesses of median and MAD along a direction; no spread where nothing can be said.
+    // The guesses of median and MAD along a direction; the spread is 0 if it cannot be estimated.
     std::pair<Guess<T>, Guess<T>> guess(const T* direction) {
         constexpr T margin = T(0.02);
         T middle = 0, variance = 0;
@@ -121,7 +145,7 @@ template <class T> class SpreadModel {
         standard_ = std::sqrt(std::max(variance, T(0)));
         return {{middle, T(1.35) * standard_, margin}, {ratio_ * standard_, T(0.84) * standard_, margin}};
     }
-    // Learn from what was found.
+    // Learn from the MAD of the direction.
     void learn(T mad) {
         if (standard_ > 0) ratio_ += T(0.1) * (std::min(mad / standard_, T(2)) - ratio_);
     }
@@ -132,8 +156,8 @@ template <class T> class SpreadModel {
     T standard_ = 0, ratio_ = T(0.67);
 };
 
-// Sort every column of `rows` (n, lanes) in place, by Batcher's odd-even merging network: it makes the same
-// comparisons whatever the data are.
+// Sort every column of `rows` (n, lanes) in place, by Batcher's odd-even merging network, whose comparisons
+// do not depend on the data.
 template <class T> void sort_columns(T* rows, int64_t n) {
     for (int64_t size = 1; size < n; size *= 2)
         for (int64_t gap = size; gap >= 1; gap /= 2)
@@ -149,14 +173,14 @@ template <class T> void sort_columns(T* rows, int64_t n) {
                 }
 }
 
-// A few points: the same steps for as many directions at a time as a tile has lanes.
+// Outlyingness of a few points: the same steps for all directions of a tile at once.
 template <class T>
-void outlyingness_of_few(const DirectionPass<T>& pass, const Rounding<T>& rounding, T* out) {
+void outlyingness_of_few(const DirectionPass<T>& pass, const TypicalSizes<T>& typical, T* out) {
     const int64_t n = pass.task.n, d = pass.task.d, half = (n + 1) / 2;
     constexpr T inf = std::numeric_limits<T>::infinity();
     const Tiles<T> tiles({pass.task.directions, pass.task.count, d}, 1);
-    const Workspace<T> rows(n * d), along(n * lanes<T>), sorted(2 * half * lanes<T>, inf), column(n);
-    const Workspace<T> best(n * lanes<T>, T(0));
+    Workspace<T> rows(n * d), along(n * lanes<T>), sorted(2 * half * lanes<T>, inf), column(n);
+    Workspace<T> best(n * lanes<T>, T(0));
     for (int64_t i = 0; i < n; i++) pass.points.read(i, rows.data() + i * d, 1);
     std::fill_n(out, n, T(0));
     auto mean = [](Vec<T> a, Vec<T> b) { return a == b ? a : T(0.5) * a + T(0.5) * b; };
@@ -167,8 +191,8 @@ void outlyingness_of_few(const DirectionPass<T>& pass, const Rounding<T>& roundi
         for (int j = 0; j < lanes<T>; j += width<T>) {
             auto row = [&](int64_t i) { return load(sorted.data() + i * lanes<T> + j); };
             const Vec<T> middle = mean(row((n - 1) / 2), row(n / 2));
-            // Deviations of rising numbers fall and rise again. Of such a list, the smaller ones of all pairs
-            // half of it apart are its smaller half.
+            // Deviations of increasing values fall and rise again. In such a list, the smaller values of all
+            // pairs that are half of its length apart form its smaller half.
             Vec<T> low = {}, high = broadcast(inf);
             for (int64_t i = 0; i < half; i++) {
                 const Vec<T> a = distance<T>(row(i), middle), b = distance<T>(row(i + half), middle);
@@ -176,11 +200,15 @@ void outlyingness_of_few(const DirectionPass<T>& pass, const Rounding<T>& roundi
                 high = minimum<T>(high, maximum<T>(a, b));
             }
             const Vec<T> mad = n % 2 ? low : mean(low, high);
-            Vec<T> inverse = T(1) / mad;
+            Vec<T> inverse = T(1) / mad, size = {};
+            for (int64_t k = 0; k < d; k++)
+                size += absolute<T>(load(tiles.tile(tile) + k * lanes<T> + j)) * typical.of[size_t(k)];
             for (int k = 0; k < width<T>; k++) {
-                if (mad[k] > rounding.of_mad()) continue;
-                inverse[k] = 0;  // the lane is left to this:
+                if (mad[k] > typical.share * size[k]) continue;
+                inverse[k] = 0;  // this lane is done here
                 for (int64_t i = 0; i < n; i++) column[i] = along[i * lanes<T> + j + k];
+                const int64_t direction = std::min(tiles.start(tile) + j + k, pass.task.count - 1);
+                const auto rounding = typical.along(pass.task.directions + direction * d);
                 const Spread<T> spread({middle[k], mad[k]}, rounding, pass.points, {column.data(), n});
                 spread.raise(pass.points, column.data(), out);
             }
@@ -195,13 +223,13 @@ void outlyingness_of_few(const DirectionPass<T>& pass, const Rounding<T>& roundi
         for (int k = 0; k < lanes<T>; k++) out[i] = std::max(out[i], best[i * lanes<T> + k]);
 }
 
-// The largest outlyingness of each target to `out` (m,), and the first direction that gave it to `where`
-// unless null.
+// Write the largest outlyingness of each target to `out` (m,), and to `where`, unless null, the first
+// direction that attains it.
 template <class T> void largest_outlyingness(const DirectionTask<T>& task, T* out, int64_t* where) {
     const int64_t n = task.n, m = task.m;
-    const DirectionPass<T> pass(task);
-    const Rounding<T> rounding(task.d, typical_size(pass.points));
-    if (task.few() && !where) return outlyingness_of_few(pass, rounding, out);
+    const DirectionPass<T> pass(task, Frame<T>({task.points, n, task.d}, task.resources.n_threads));
+    const TypicalSizes<T> typical(pass.points);
+    if (task.few() && !where) return outlyingness_of_few(pass, typical, out);
     struct State {
         Best<T> best;
         SelectWorkspace<T> workspace;
@@ -215,11 +243,12 @@ template <class T> void largest_outlyingness(const DirectionTask<T>& task, T* ou
     const double held =
         double(m) * (sizeof(T) + (where ? 8 : 0)) + SelectWorkspace<T>::bytes(n, task.weights);
     const auto states = pass.run(held, make, [&](State& state, int64_t direction, T* along, T* asked) {
-        const auto [center, deviation] = state.model.guess(task.directions + direction * task.d);
+        const T* axis = task.directions + direction * task.d;
+        const auto [center, deviation] = state.model.guess(axis);
         const Numbers<T> numbers(along, n, task.weights, task.total);
         const auto found = median_and_mad(numbers, state.workspace, center, deviation);
         state.model.learn(found.mad);
-        const Spread<T> spread(found, rounding, pass.points, numbers);
+        const Spread<T> spread(found, typical.along(axis), pass.points, numbers);
         spread.raise(pass.targets(), asked, state.best.values.data(),
                      where ? state.best.where.data() : nullptr, direction);
     });

@@ -1,7 +1,8 @@
-// Support functions of nested regions: each is the hull of the first rows of a sample in depth order.
+// Support functions of nested regions, the convex hulls of the first rows of a sample in depth order.
 //
-// A tile of directions is taken at a time. Few rows reach farther than all deeper ones along any of them, so
-// a sample is first reduced to these rows, with the supports after each; between two of them nothing changes.
+// Directions are processed by tiles. Few rows reach farther than all deeper rows along some direction of a
+// tile. A sample is first reduced to these rows, with the supports after each; between two of them nothing
+// changes.
 #pragma once
 
 #include "project.hpp"
@@ -22,7 +23,7 @@ template <class T> struct alignas(tile_bytes) Range {
     }
 };
 
-// A sample in depth order, deepest row first, and how many rows belong to each level; these numbers rise.
+// A sample in depth order, deepest row first, and the numbers of rows of each level, which do not decrease.
 template <class T> struct Prefixes {
     const T* rows;         // (n, d)
     const int64_t* sizes;  // (levels,)
@@ -36,7 +37,7 @@ template <class T> class Moves {
   public:
     explicit Moves(int64_t rows) : ranges_(rows + 2), rows_(rows + 2) {}
 
-    // Note the rows start..stop that widen `range`, which becomes that after the last row.
+    // Record the rows start..stop that widen `range`, and update it to the range after the last row.
     void follow(const T* tile, const T* rows, int64_t d, int64_t start, int64_t stop, Range<T>& range) {
         ranges_[0] = range;
         count_ = 0;
@@ -48,7 +49,7 @@ template <class T> class Moves {
     }
 
     int64_t count() const { return count_; }
-    // The row of move number i; after the last one the end of the chunk.
+    // The row of move i; after the last move the end of the chunk.
     int64_t row(int64_t i) const { return rows_[i]; }
     // The range before that row.
     const Range<T>& before(int64_t i) const { return ranges_[i]; }
@@ -76,7 +77,7 @@ template <class T> class Moves {
         note<H>(products, row);
     }
 
-    // Note those of H rows that move the range. Not inlined, so that the loop above keeps its registers.
+    // Record those of H rows that widen the range. Not inlined, so that the loop above keeps its registers.
     template <int H> __attribute__((noinline)) void note(const T* products, int64_t row) {
         int64_t count = count_;
         Vec<T> low[vectors], top[vectors];
@@ -96,7 +97,7 @@ template <class T> class Moves {
                 store(next.top + j * width<T>, top[j]);
             }
             rows_[count] = row + h;
-            // Of the first rows nearly all move it: to look is not worth it.
+            // Nearly all of the first rows widen it: a test would not pay off.
             if (row < 64) count++;
             else count += any<T>(moved);
         }
@@ -104,23 +105,22 @@ template <class T> class Moves {
     }
 };
 
-// Where a chunk of the walk ends: a row of each sample, and the first level it does not complete.
+// End of a chunk of the walk: a row of each sample, and the first level that is not complete.
 struct ChunkEnd {
     int64_t row[2], level;
 };
 
-// The walk through one or two samples in chunks of rows. A thread takes a chunk through all tiles of
-// directions and the range of each tile over from the chunk before: so the rows stay in its cache, and the
-// levels of a chunk are its own.
+// Walk through one or two samples in chunks of rows. A thread processes a chunk for all tiles of directions,
+// and continues the range of each tile from the previous chunk. The rows stay in its cache, and no other
+// thread writes to the levels of its chunk.
 template <class T, int Samples> class Walk {
   public:
     const Prefixes<T> (&samples)[Samples];
     const Tiles<T>& directions;
     int64_t workers, levels;  // threads, and the most levels of a chunk
 
-    // With `level_bytes` bytes that a worker holds for each level of a chunk. Chunks have at most
-    // `chunk_rows` rows of each sample, or as many as suit the cache and leave something to do for all
-    // workers.
+    // `level_bytes`: memory of a worker per level of a chunk. The size of chunks suits the cache, and gives
+    // work to all workers.
     Walk(const Prefixes<T> (&samples)[Samples], const Tiles<T>& directions, Resources resources,
          int64_t level_bytes = 0)
         : samples(samples),
@@ -174,7 +174,7 @@ template <class T, int Samples> class Walk {
             const int64_t next_x = moves_x.row(x), next_y = moves_y.row(y), near = std::min(level + 16, stop);
             int64_t end = level + 1;
             while (end < near && sizes_x[end] <= next_x && sizes_y[end] <= next_y) end++;
-            // Most runs are short, and a few are very long.
+            // Most runs are short, a few are very long.
             if (end == level + 16) {
                 end = std::upper_bound(sizes_x + end, sizes_x + stop, next_x) - sizes_x;
                 end = std::upper_bound(sizes_y + level, sizes_y + end, next_y) - sizes_y;
@@ -185,8 +185,8 @@ template <class T, int Samples> class Walk {
     }
 
   private:
-    int64_t rows_;                // the most rows of a chunk
-    std::vector<ChunkEnd> ends_;  // a beginning, and the end of each chunk
+    int64_t rows_;                // maximum number of rows of a chunk
+    std::vector<ChunkEnd> ends_;  // the start of the first chunk, and the end of each
 
     void cut() {
         const int64_t *sizes_x = samples[0].sizes, *sizes_y = samples[Samples - 1].sizes;
@@ -194,12 +194,12 @@ template <class T, int Samples> class Walk {
         ChunkEnd at = {{0, 0}, 0};
         ends_.push_back(at);
         while (at.level < all) {
-            // Of the first rows many move a range, and nobody overtakes them: these chunks are short.
+            // Many of the first rows widen a range, and other workers wait for them: these chunks are short.
             const int64_t rows = workers > 1 ? std::min(rows_, std::max<int64_t>(64, at.row[0] / 4)) : rows_;
             ChunkEnd end = {{at.row[0] + rows, at.row[1] + rows}, 0};
             end.level = std::min(std::upper_bound(sizes_x + at.level, sizes_x + all, end.row[0]) - sizes_x,
                                  std::upper_bound(sizes_y + at.level, sizes_y + all, end.row[1]) - sizes_y);
-            // Where the next level alone is larger than a chunk, go part of the way.
+            // If the next level is larger than a chunk, the chunk ends within it.
             const bool whole = end.level > at.level;
             const int64_t last = whole ? end.level - 1 : at.level;
             end.row[0] = whole ? sizes_x[last] : std::min(end.row[0], sizes_x[last]);

@@ -8,11 +8,10 @@
 
 namespace isodepth {
 
-// (length * sum of shares * gaps^p)^(1/p), the largest gap for p = inf; without shares these are equal.
+// (length * sum of shares * gaps^p)^(1/p), the maximum for p = inf. Without shares all have equal weight.
 //
-// Gaps are divided by the largest first, so that no power overflows or vanishes. As p falls to 0 the powers
-// come close to 1, and the root magnifies what rounding does to their sum: so only its distance from 1 is
-// added up.
+// Gaps are divided by their maximum, so that no power overflows or underflows. For small p the powers are
+// close to 1, and the root magnifies the rounding of their sum, so only the differences from 1 are summed.
 inline double power_mean(const double* gaps, const double* shares, int64_t n, double p, double length) {
     const double largest = *std::max_element(gaps, gaps + n), even = 1.0 / double(n);
     if (largest == 0 || std::isinf(p)) return largest;
@@ -21,21 +20,22 @@ inline double power_mean(const double* gaps, const double* shares, int64_t n, do
         for (int64_t i = 0; i < n; i++) sum += (shares ? shares[i] : even) * power(gaps[i] / largest, p);
         return largest * power(length * sum, 1.0 / p);
     }
-    // As good as the limit: it differs by p / 2 times a variance of logarithms, which is below a million.
+    // Equal to the limit up to rounding: the relative difference is p / 2 times a variance of logarithms <
+    // 1e6.
     p = std::max(p, 1e-100);
     double below = 0.0;
     for (int64_t i = 0; i < n; i++) {
-        // A quotient may vanish though the gap does not.
+        // A quotient may underflow although the gap is positive.
         const double share = shares ? shares[i] : even, log = std::log(gaps[i]) - std::log(largest);
         below += share * std::expm1(p * log);
         sum += share * std::exp(p * log);
     }
-    // Where half of the mass has no gap nothing is close to 1, and nothing cancels.
+    // If half of the mass has no gap, the sum is not close to 1, and nothing cancels.
     const double log_sum = below > -0.5 ? std::log1p(below) : std::log(sum);
     return largest * std::exp((log_sum + std::log(length)) / p);
 }
 
-// How tables are compared.
+// Settings of the distance between tables.
 struct TableMeans {
     double p, q;    // over levels and over directions
     double length;  // the integral over levels in units of its mean
@@ -46,7 +46,7 @@ template <class T> double mean_difference(const T* a, const T* b, int64_t n, dou
     if (q == 2.0) {
         const double sum = std::transform_reduce(a, a + n, b, 0.0, std::plus<>(),
                                                  [](double x, double y) { return (x - y) * (x - y); });
-        // Otherwise squares may have overflowed, or lost digits to the smallest numbers.
+        // Otherwise squares may have overflown or underflown.
         if (1e-280 < sum && sum < 1e300) return std::sqrt(sum / double(n));
     }
     const double largest = largest_distance(a, b, n);
@@ -56,14 +56,14 @@ template <class T> double mean_difference(const T* a, const T* b, int64_t n, dou
     return largest * std::pow(sum / double(n), 1.0 / q);
 }
 
-// Distances between tables (rows, levels, n) and (columns, levels, n) to `out` (rows, columns). Of tables
-// with themselves (`columns` null) each pair is looked at once.
+// Write the distances between tables (rows, levels, n) and (columns, levels, n) to `out` (rows, columns). If
+// `columns` is null, the distances between all pairs of rows, each computed once.
 template <class T> void table_distances(const T* rows, int64_t n_rows, const T* columns, int64_t n_columns,
                                         int64_t levels, int64_t n, TableMeans means, int64_t n_threads,
                                         double* out) {
     const bool same = columns == nullptr;
     if (same) columns = rows, n_columns = n_rows;
-    // What is compared at one level stays in the second-level cache.
+    // The values of one level stay in the second-level cache.
     constexpr int64_t size = 16;
     const int64_t across = (n_columns + size - 1) / size, down = (n_rows + size - 1) / size;
     const int64_t table = levels * n,
@@ -80,7 +80,7 @@ template <class T> void table_distances(const T* rows, int64_t n_rows, const T* 
             for (int64_t j = left; j < right; j++) {
                 const T *some = rows + level * n, *other = columns + j * table + level * n;
                 int64_t i = top;
-                // Several rows share what is loaded of the other.
+                // Several rows share the loads of the other table.
                 for (T found[4]; std::isinf(means.q) && i + 4 <= bottom; i += 4) {
                     largest_distances(some + i * table, table, other, n, found);
                     for (int h = 0; h < 4; h++) gap(i + h, j)[level] = found[h];

@@ -1,8 +1,8 @@
-"""Calls of the compiled passes, and what they may use: threads and memory.
+"""Calls of the compiled passes, and their resources: threads and memory.
 
-A sample in depth order, deepest row first, has regions that are prefixes of it. The passes here
-find their supports along directions, and the gaps between those of two samples. Where a gap is
-attained is said by one number for a direction and its sign: k stands for u_k, and -1 - k for -u_k.
+The regions of a sample in depth order, deepest row first, are prefixes of it. The passes compute
+their supports along directions, and the gaps between the supports of two samples. The direction of
+a gap is encoded by one number: k for u_k, and -1 - k for -u_k.
 """
 
 from __future__ import annotations
@@ -22,15 +22,12 @@ from isodepth import _core as core
 Item = TypeVar("Item")
 Value = TypeVar("Value")
 
-#: Read in this order; the smallest counts. Joblib, Dask and batch systems set them for processes
-#: that share a machine.
+#: Environment variables that limit the number of threads. Joblib, Dask and batch systems set them
+#: for processes that share a machine.
 LIMITS = ("OMP_NUM_THREADS", "LOKY_MAX_CPU_COUNT")
-# Below this many elementary operations (a projected number is one) a thread costs more than it
-# saves.
-_WORTH_A_THREAD = 250_000
-# Tests that run side by side in this many processes.
+# Number of processes in which tests run at the same time.
 _SHARED_BY = "PYTEST_XDIST_WORKER_COUNT"
-#: Points (n, d), and their weights (n,) or None where each is one unit.
+#: Points (n, d), and their weights (n,), or None if all weights are 1.
 WeightedPoints = tuple[np.ndarray, np.ndarray | None]
 
 
@@ -40,7 +37,7 @@ class Resources(NamedTuple):
     Attributes
     ----------
     n_jobs : int or None
-        None for as many threads as there are cores.
+        None for one thread per core.
     memory_mb : float
     """
 
@@ -49,7 +46,7 @@ class Resources(NamedTuple):
 
     @property
     def n_threads(self) -> int:
-        """How many threads may be used."""
+        """Maximum number of threads."""
         return available_cores() if self.n_jobs is None else self.n_jobs
 
 
@@ -57,13 +54,13 @@ ALONE = Resources(n_jobs=1)
 
 
 def worker_count(n_jobs: int | None, n_tasks: int, operations: int) -> int:
-    """How many threads to use for `n_tasks` tasks of so many elementary operations in all."""
-    worth = min(n_tasks, operations // _WORTH_A_THREAD)
+    """Return the number of threads for `n_tasks` tasks with `operations` operations in total."""
+    worth = min(n_tasks, operations // core.WORTH_A_THREAD)
     return max(1, min(worth, Resources(n_jobs).n_threads)) if worth > 1 else 1
 
 
 def thread_map(function: Callable[[Item], Value], items: Iterable[Item], n: int) -> list[Value]:
-    """`function` of every item, by n threads; an error or an interrupt ends it.
+    """Apply `function` to every item in n threads. An error or an interrupt ends all of them.
 
     For tasks that spend their time in passes of `isodepth._core`, which release the GIL.
     """
@@ -77,10 +74,10 @@ def thread_map(function: Callable[[Item], Value], items: Iterable[Item], n: int)
 
 
 def available_cores() -> int:
-    """Cores this process should use: what it may run on, less what others are meant to have.
+    """Return the number of cores that this process should use.
 
-    The affinity mask and the quota of a container bound it, as does an environment variable of
-    `LIMITS` that is set to a positive number.
+    Upper bounds are the affinity mask, the quota of a container, and the environment variables of
+    `LIMITS` that are set to a positive number.
     """
     if hasattr(os, "sched_getaffinity"):
         cores = len(os.sched_getaffinity(0))
@@ -91,16 +88,16 @@ def available_cores() -> int:
 
 
 def _number(variable: str) -> int | None:
-    """A positive integer in the environment; nested levels of OpenMP ("4,2") give the first."""
+    """Return a positive integer of the environment; of nested OpenMP levels ("4,2") the first."""
     text = os.environ.get(variable, "").partition(",")[0].strip()
     return int(text) if text.isdecimal() and int(text) > 0 else None
 
 
 @cache
 def cpu_quota(root: str = "/sys/fs/cgroup") -> int | None:
-    """Processors that this container may fill, rounded up; None for all.
+    """Return the CPU quota of this container, rounded up; None if it has no quota.
 
-    A container may run on every core and yet be stopped as soon as it has used up its share.
+    A container may run on every core and still be throttled when its quota is used up.
     """
     try:
         quota, period = Path(root, "cpu.max").read_text(encoding="utf-8").split()
@@ -125,24 +122,24 @@ def level_gaps(
     resources: Resources = ALONE,
     q: float = math.inf,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Gap of each level over u and -u for the given directions.
+    """Compute the gap of each level over u and -u for the given directions.
 
     Parameters
     ----------
     x, y : ndarrays of shape (n, d) and (m, d), deepest rows first
-    prefix_sizes : pair of int64 ndarrays of shape (L,), rising
-        How many rows of each sample belong to each level.
+    prefix_sizes : pair of non-decreasing int64 ndarrays of shape (L,)
+        Number of rows of each sample at each level.
     directions : ndarray of shape (K, d)
     q : float in [1, inf]
-        The order of the mean over directions; inf for the largest.
+        Order of the mean over directions; inf for the maximum.
 
     Returns
     -------
     gaps : float64 ndarray of shape (L,)
-        (mean of |h_x(u) - h_y(u)|**q over the 2K directions) ** (1/q), the same bits whichever
-        sample comes first and for any number of threads.
+        (mean of |h_x(u) - h_y(u)|**q over the 2K directions) ** (1/q), the same bits in either
+        order of the samples and for any number of threads.
     codes : int64 ndarray of shape (L,)
-        The direction with the largest gap; of equal ones the first.
+        Code of the direction with the largest gap, the first in case of ties.
 
     Examples
     --------
@@ -171,7 +168,7 @@ def write_supports(
 
     Parameters
     ----------
-    prefix_sizes : int64 ndarray of shape (L,), rising
+    prefix_sizes : non-decreasing int64 ndarray of shape (L,)
     directions : ndarray of shape (K, d)
     out : contiguous ndarray of shape (L, 2K)
     """
@@ -183,11 +180,11 @@ def write_supports(
 
 
 class SupportRows(NamedTuple):
-    """The extremes of projections at each level, and the first rows that give them.
+    """Extremes of the projections at each level, and the first rows that attain them.
 
     Attributes
     ----------
-    tops, lows : ndarrays of shape (L, K), largest and smallest projections
+    tops, lows : ndarrays of shape (L, K), maxima and minima of the projections
     top_rows, low_rows : int64 ndarrays of shape (L, K)
     """
 
@@ -200,7 +197,7 @@ class SupportRows(NamedTuple):
 def support_rows(
     ordered: np.ndarray, prefix_sizes: np.ndarray, directions: np.ndarray
 ) -> SupportRows:
-    """Supports of prefixes of `ordered` (n, d) along directions (K, d), and the rows they touch."""
+    """Compute supports of prefixes of `ordered` (n, d) along directions (K, d), and their rows."""
     along = ordered @ directions.T
     last = prefix_sizes - 1
     values, rows = [], []
@@ -224,16 +221,16 @@ def ascent(
     slack: float,
     resources: Resources = ALONE,
 ) -> np.ndarray:
-    """Unit vectors (J, d), J <= n_climbers, with larger gaps than the starts have.
+    """Find unit vectors (J, d), J <= n_climbers, with larger gaps than the starts.
 
     Parameters
     ----------
-    x, y, prefix_sizes : as in `level_gaps`, for the levels to climb for
+    x, y, prefix_sizes : as in `level_gaps`, for the levels of the search
     starts : ndarray of shape (C, d)
     steps : int
-        The most steps a climber takes, each one projection of a sample.
+        Maximum number of steps of an ascent, each of which projects a sample once.
     slack : float
-        A climber stops as close to the best that its corner can give, as a share of the gap.
+        Relative distance from the maximum for its vertex at which an ascent stops.
     """
     first, second, starts = (np.ascontiguousarray(a, dtype=np.float64) for a in (x, y, starts))
     sizes = _sizes(np.stack(prefix_sizes))
@@ -247,10 +244,10 @@ def write_quantiles(
     out: np.ndarray,
     resources: Resources,
 ) -> None:
-    """Write the quantiles along u and along -u that leave given weights at or above them.
+    """Write the quantiles along u and along -u that have given weights at or above them.
 
     The quantile along u is the largest projection of a point with at least that weight at or above
-    it: an upper quantile, the one that ends the halfspace region of that depth on a line.
+    it: the upper quantile, which is the end of the halfspace region of that depth on a line.
 
     Parameters
     ----------
@@ -282,7 +279,7 @@ def quantile_gaps(
     largest, sums, codes = np.zeros(len(levels)), np.zeros(len(levels)), np.zeros_like(levels)
 
     def find(some: slice) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """For each level the largest gap, the sum of powers in units of it, and its code."""
+        """Return per level the largest gap, the sum of powers in units of it, and its code."""
         pair = zip((x, y), tails, strict=True)
         found = [_quantiles(*side, directions[some]) for side in pair]
         gaps = np.abs(found[0] - found[1]).transpose(0, 2, 1).reshape(len(levels), -1)
@@ -306,9 +303,10 @@ def quantile_gaps(
 
 
 def _blocks(count: int, numbers: int, resources: Resources) -> tuple[list[slice], int]:
-    """Directions to sort along at once, and how many threads may hold `numbers` for each of them.
+    """Return blocks of directions, and the number of threads that fit into memory.
 
-    Where blocks end does not depend on the threads: their sums are added in one order.
+    A thread holds `numbers` values per direction. The blocks do not depend on the number of
+    threads, so that sums are added in one order.
     """
     size = max(8, min(256, 2**18 // numbers))
     fitting = int(resources.memory_mb * 2**17 / (size * numbers))
@@ -317,7 +315,7 @@ def _blocks(count: int, numbers: int, resources: Resources) -> tuple[list[slice]
 
 
 def _quantiles(sample: WeightedPoints, tails: np.ndarray, directions: np.ndarray) -> np.ndarray:
-    """Of shape (L, 2, K): along directions (K, d) and along their opposites."""
+    """Return quantiles (L, 2, K) along directions (K, d) and along their opposites."""
     points, weights = np.ascontiguousarray(sample[0]), sample[1]
     along = core.project(points, np.ascontiguousarray(directions, dtype=points.dtype), 1)
     if weights is None:
@@ -342,16 +340,16 @@ def table_distances(
     length: float,
     resources: Resources = ALONE,
 ) -> np.ndarray:
-    """Distances (N, M) between tables of supports: a mean of order p over levels of gaps.
+    """Compute distances (N, M) between tables of supports: a mean of order p over levels of gaps.
 
     Parameters
     ----------
     rows : ndarray of shape (N, L, 2K)
     columns : ndarray of shape (M, L, 2K) of the same dtype, or None for all pairs of rows
     p : float in (0, inf]
-    q : float in [1, inf], the order of the mean over directions
-    unit : what the mean over directions is divided by
-    length : the integral over levels in units of its mean
+    q : float in [1, inf], order of the mean over directions
+    unit : divisor of the mean over directions
+    length : integral over levels in units of the mean
     """
     rows = np.ascontiguousarray(rows)
     against = None if columns is None else np.ascontiguousarray(columns)
@@ -365,15 +363,15 @@ def _sizes(numbers: np.ndarray) -> np.ndarray:
 
 
 def direction_index(codes: np.ndarray) -> np.ndarray:
-    """The number of each direction, whatever its sign."""
+    """Return the index of each direction, without its sign."""
     return np.where(codes >= 0, codes, -1 - codes)
 
 
 def direction_sign(codes: np.ndarray) -> np.ndarray:
-    """1.0 for a direction itself, -1.0 for its opposite."""
+    """Return 1.0 for a direction itself, -1.0 for its opposite."""
     return np.where(codes >= 0, 1.0, -1.0)
 
 
 def signed_directions(directions: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    """The unit vectors (L, d) that codes (L,) into `directions` (K, d) stand for."""
+    """Return the unit vectors (L, d) that are encoded by `codes` (L,) for `directions` (K, d)."""
     return directions[direction_index(codes)] * direction_sign(codes)[:, None]

@@ -33,8 +33,7 @@ __all__ = [
     "raise_gaps",
 ]
 
-# A relative duality gap that is as good as none: what rounding leaves of it.
-_EXACT = 1e-13
+_EXACT = _core.EXACT_GAP
 
 
 class HullGap(NamedTuple):
@@ -200,7 +199,7 @@ def raise_gaps(
     slack: float,
     limit: float,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Raise gaps (L,) that some directions attain towards the exact ones, for a limited cost.
+    """Raise attained gaps (L,) towards the exact ones at a limited cost.
 
     Parameters
     ----------
@@ -209,9 +208,10 @@ def raise_gaps(
         As in :func:`hausdorff_levels`, and not checked again.
     gaps : ndarray of shape (L,)
     slack : float
-        Shortfall that is good enough, as a share of the gap.
+        Acceptable shortfall as a fraction of the gap.
     limit : float
-        How many coordinates of points may be looked at; the outermost levels go short.
+        Maximum number of coordinates of points that are read. The outermost levels are then not
+        searched.
 
     Returns
     -------
@@ -232,11 +232,11 @@ def raise_gaps(
 def level_bounds(
     frame: Frame, sizes: np.ndarray, slack: float, initial_directions: ArrayLike | None = None
 ) -> LevelBounds:
-    """Bound the distance of every level until the bounds differ by a share of `slack` at most."""
+    """Bound the distance of every level until the relative difference is at most `slack`."""
     attained = np.zeros(sizes.shape[1])
     if initial_directions is not None:
         attained, known = _largest_gaps(frame, sizes, initial_directions)
-        # Less what rounding may have added, so that a hint never decides the result.
+        # Minus a bound of the rounding, so that the hint never decides the result.
         attained = np.maximum(attained - _rounding(frame, sizes), 0.0)
     lower, upper, inner, sides = _core.hull_levels(
         frame.first, frame.second, sizes, attained, slack, np.inf
@@ -255,7 +255,7 @@ def level_bounds(
 def _largest_gaps(
     frame: Frame, sizes: np.ndarray, directions: ArrayLike
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The largest gap of each level (L,) over u and -u, as lengths of the frame; where (L, d)."""
+    """Return the largest gap (L,) of each level in lengths of the frame, and directions (L, d)."""
     units = check_direction_rows(directions, frame.dimension)
     vectors = frame.covectors(units)
     found = level_gaps(frame.first, frame.second, (sizes[0], sizes[1]), vectors, Resources())
@@ -273,8 +273,7 @@ class Projection(NamedTuple):
     weights : (n,) or (q, n) array
         Non-negative, with sum 1, at most d + 1 of them positive.
     gap : float or (q,) array
-        The distance to the hull is at least ``distance - gap``: proven by the half-space at
-        `nearest`.
+        The distance to the hull is at least ``distance - gap``, by the half-space at `nearest`.
     """
 
     distance: np.ndarray
@@ -291,7 +290,7 @@ def project_to_hull(
     Parameters
     ----------
     points : array-like of shape (n, d)
-        In any position: repeated, collinear, fewer than d.
+        Repeated and collinear points, and fewer than d, are allowed.
     query : array-like of shape (d,), or (q, d) for many at once
     n_jobs : int or None
         Threads for many queries; None for all cores.
@@ -311,13 +310,13 @@ def project_to_hull(
     True
     """
     rows = as_points(points, "points")
-    asked = np.asarray(query, dtype=np.float64)
-    frame = common_frame(rows, as_points(np.atleast_2d(asked), "query"))
+    queries = np.asarray(query, dtype=np.float64)
+    frame = common_frame(rows, as_points(np.atleast_2d(queries), "query"))
     threads = Resources(n_jobs).n_threads
     weights, distance, lower = _core.nearest_in_hull(frame.first, frame.second, threads)
     nearest = weights @ rows
     result = Projection(frame.lengths(distance), nearest, weights, frame.lengths(distance - lower))
-    return result if asked.ndim == 2 else Projection(*(part[0] for part in result))
+    return result if queries.ndim == 2 else Projection(*(part[0] for part in result))
 
 
 @dataclass(frozen=True)
@@ -328,8 +327,8 @@ class Frame:
     ----------
     first, second : float64 ndarrays of shape (n, r) and (m, r), C-contiguous
     exponent : int
-        Lengths of the caller are lengths here times ``2 ** exponent``: nothing is rounded, and
-        squares neither overflow nor underflow.
+        Lengths of the caller are lengths of the frame times ``2 ** exponent``: nothing is rounded,
+        and squares neither overflow nor underflow.
     basis : ndarray of shape (d, r) with orthonormal columns, or None for the caller's own axes
     """
 
@@ -340,30 +339,30 @@ class Frame:
 
     @property
     def dimension(self) -> int:
-        """Columns of the caller's points."""
+        """Number of columns of the caller's points."""
         return self.first.shape[1] if self.basis is None else self.basis.shape[0]
 
     def lengths(self, values: np.ndarray) -> np.ndarray:
-        """Lengths of the caller."""
+        """Convert lengths of the frame to lengths of the caller."""
         return np.ldexp(values, self.exponent)
 
     def directions(self, vectors: np.ndarray) -> np.ndarray:
-        """Unit vectors of the caller, from unit vectors (L, r) of this frame."""
+        """Convert unit vectors (L, r) of the frame to unit vectors of the caller."""
         if self.basis is None:
             return vectors + 0.0  # no -0
         turned = vectors @ self.basis.T
         return turned / np.linalg.norm(turned, axis=1, keepdims=True)
 
     def covectors(self, directions: np.ndarray) -> np.ndarray:
-        """Vectors (K, r) whose products with the points are those of the directions (K, d)."""
+        """Return vectors (K, r) whose products with the points are those of directions (K, d)."""
         return directions if self.basis is None else directions @ self.basis
 
 
 def common_frame(a: np.ndarray, b: np.ndarray) -> Frame:
     """Bring two samples (n, d) and (m, d) to one frame.
 
-    N points in more than N dimensions only differ along their span, so they are turned into it: the
-    triangle of a QR factorization holds their coordinates, each as precise as its own length.
+    N points in more than N dimensions differ only within their span, so they are rotated into it:
+    the triangle of a QR factorization has their coordinates, with full relative precision.
     """
     check_same_width(a.shape[1], b.shape[1], "the first set of points", "the second")
     largest = max(float(np.abs(a).max()), float(np.abs(b).max()))
@@ -373,7 +372,7 @@ def common_frame(a: np.ndarray, b: np.ndarray) -> Frame:
     points = np.ascontiguousarray(np.concatenate([a, b]) - a[0] + 0.0)
     basis = None
     if points.shape[1] >= len(points):
-        # One column for equal points: equal points must stay equal, for a distance of exactly 0.
+        # One column for equal points: they must stay equal, for a distance of exactly 0.
         distinct, place = np.unique(points, axis=0, return_inverse=True)
         basis, triangle = np.linalg.qr(distinct.T)
         points = np.ascontiguousarray(triangle.T[place.ravel()])
@@ -381,7 +380,7 @@ def common_frame(a: np.ndarray, b: np.ndarray) -> Frame:
 
 
 def as_points(points: ArrayLike, name: str) -> np.ndarray:
-    """Return a finite, non-empty (n, d) float64 array, of numbers of any size."""
+    """Return a finite, non-empty (n, d) float64 array with numbers of any size."""
     return check_points(points, name, "float64", any_size=True)[0]
 
 
@@ -391,7 +390,7 @@ def nested_pair(
     prefix_sizes_first: ArrayLike,
     prefix_sizes_second: ArrayLike,
 ) -> tuple[Frame, np.ndarray]:
-    """Two samples in one frame, rows that never enter left out, and their prefix sizes (2, L)."""
+    """Return two samples in one frame, without rows that never enter, and prefix sizes (2, L)."""
     a, b = as_points(first, "the first sample"), as_points(second, "the second sample")
     sizes_a = _as_prefix_sizes(prefix_sizes_first, len(a), "prefix_sizes_first")
     sizes_b = _as_prefix_sizes(prefix_sizes_second, len(b), "prefix_sizes_second")
@@ -405,10 +404,10 @@ def nested_pair(
 
 
 def _rounding(frame: Frame, sizes: np.ndarray) -> np.ndarray:
-    """Bound of what rounding may change a distance by at each level, (L,).
+    """Return a bound (L,) of the effect of rounding on the distance at each level.
 
-    Products of d numbers carry an error of at most about d ulps of the largest of them, and the
-    points inside are at most as large as the radius here.
+    Products of d numbers have an error of at most about d ulps of the largest of them, and no
+    point inside is longer than the radius used here.
     """
     radii = [
         np.maximum.accumulate(np.linalg.norm(points, axis=1))[own - 1]
@@ -434,9 +433,9 @@ def _as_prefix_sizes(sizes: ArrayLike, n: int, name: str) -> np.ndarray:
 
 
 def coordinates_in_span(vectors: np.ndarray) -> np.ndarray:
-    """Coordinates (k, r) of vectors (k, d) along orthonormal axes of their span, r = min(k, d).
+    """Return coordinates (k, r) of vectors (k, d) in an orthonormal basis of their span.
 
-    Every length and angle is kept, each coordinate as precise as the length of its own vector. The
-    axes themselves, most of the work, are not made.
+    The rank r is min(k, d). Lengths and angles are kept, with an error relative to the length of
+    each vector. The basis, which is most of the work, is not computed.
     """
     return np.asarray(np.linalg.qr(vectors.T, mode="r")).T

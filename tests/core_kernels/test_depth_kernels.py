@@ -243,19 +243,3 @@ def test_mean_squared_ranks_are_the_mean_over_directions() -> None:
     line = np.array([0.0, 1.0, 3.0])
     exact = _core.mean_squared_rank((line[:, None] - line) ** 2, np.full(3, 1 / 3))
     np.testing.assert_allclose(exact, [4 / 9, 0, 4 / 9], atol=1e-7)
-
-
-@pytest.mark.parametrize(
-    "call",
-    [
-        lambda: _core.smallest_halfspace(np.ones((3, 2)), np.ones((4, 3))),
-        lambda: _core.mean_rank_weight(np.ones((3, 2)), np.ones((4, 2)), np.ones(2, np.int64)),
-        lambda: _core.largest_outlyingness(np.ones((0, 2)), np.ones((4, 2))),
-        lambda: _core.distinct_rows(np.ones((0, 2))),
-        lambda: _core.quantile(np.ones((1, 2)), 1.5),
-        lambda: _core.quantile(np.ones((1, 0)), 0.5),
-    ],
-)
-def test_wrong_shapes_are_refused(call) -> None:
-    with pytest.raises(ValueError, match=r"must|need|no quantile"):
-        call()

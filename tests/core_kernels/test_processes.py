@@ -7,6 +7,8 @@ import functools
 import multiprocessing
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -94,3 +96,37 @@ def test_an_interrupt_ends_a_pass_before_its_time() -> None:
         signal.signal(signal.SIGVTALRM, former)
 
     assert spent < whole / 2
+
+
+DAEMON = """
+import threading, time
+import numpy as np
+from isodepth import _core
+
+points = np.random.default_rng(0).standard_normal((20_000, 8))
+directions = np.random.default_rng(1).standard_normal((500, 8))
+started = threading.Event()
+
+def compute():
+    while True:
+        started.set()
+        _core.mean_rank_weight(points, directions, n_threads=2)
+
+threading.Thread(target=compute, daemon=True).start()
+started.wait()
+time.sleep({pause})
+"""
+
+
+@pytest.mark.parametrize("pause", [0.05, 0.3])
+def test_a_daemon_thread_does_not_abort_the_process_at_its_end(pause: float) -> None:
+    """Python ends daemon threads that return from the core while the interpreter shuts down."""
+    path = os.path.dirname(os.path.dirname(isodepth.__file__))
+    done = subprocess.run(
+        [sys.executable, "-c", DAEMON.format(pause=pause)],
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert (done.returncode, done.stderr) == (0, "")

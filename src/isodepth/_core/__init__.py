@@ -1,4 +1,4 @@
-"""The compiled core: the module for the widest vectors that were compiled and that this processor has.
+"""The compiled core: the module with the widest vectors that this processor has.
 
 The environment variable ``ISODEPTH_ISA`` (baseline, avx2 or avx512) selects one of the modules.
 """

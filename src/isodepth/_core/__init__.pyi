@@ -5,6 +5,10 @@ from typing import Annotated, overload
 import numpy
 from numpy.typing import NDArray
 
+EXACT_GAP: float = 1e-13
+
+WORTH_A_THREAD: int = 250000
+
 def instruction_sets() -> list:
     """The instruction sets of this processor, narrowest first."""
 
@@ -95,7 +99,7 @@ def largest_outlyingness(
     Annotated[NDArray[numpy.int64], dict(order="C")] | None,
 ]:
     """
-    Largest |<u, x> - median| / MAD of points or queries over directions, and which gave it.
+    Largest |<u, x> - median| / MAD of points or queries over directions, and its direction.
     """
 
 @overload
@@ -145,7 +149,7 @@ def smallest_halfspace(
     Annotated[NDArray[numpy.int64], dict(order="C")] | None,
 ]:
     """
-    Smallest weight of a closed halfspace at points or queries, and which direction gave it.
+    Smallest weight of a closed halfspace at points or queries, and its direction.
     """
 
 @overload
@@ -261,6 +265,24 @@ def order(
     """Stable order of finite values."""
 
 @overload
+def average_ranks(
+    table: Annotated[
+        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    n_threads: int = 1,
+) -> Annotated[NDArray[numpy.float64], dict(order="C")]: ...
+@overload
+def average_ranks(
+    table: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    n_threads: int = 1,
+) -> Annotated[NDArray[numpy.float64], dict(order="C")]:
+    """
+    Average ranks (n, d), from 1 on, of the values in each column of a table (n, d).
+    """
+
+@overload
 def take_rows(
     rows: Annotated[
         NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
@@ -295,7 +317,7 @@ def center_and_exponent(
     ],
 ) -> tuple:
     """
-    A middle (d,) of the points, and the power of two next to the typical distance from it.
+    A center (d,) of the points, 0 in columns in which a subtraction would round, and the power of two next to the typical distance from it.
     """
 
 @overload
@@ -321,7 +343,7 @@ def distinct_rows(
     n_threads: int = 1,
 ) -> tuple:
     """
-    Distinct rows, rising, where each given row is among them, and weights; None for equal ones.
+    Distinct rows in lexicographic order, the index of each row among them, and the sums of weights, or None if these are equal.
     """
 
 @overload
@@ -493,7 +515,9 @@ def gaps(
     Annotated[NDArray[numpy.float64], dict(order="C")],
     Annotated[NDArray[numpy.int64], dict(order="C")],
 ]:
-    """The gap of each level, and the direction of the largest."""
+    """
+    The gap of each level, and the code of the direction with the largest gap.
+    """
 
 @overload
 def supports(
@@ -567,7 +591,7 @@ def tie_ends(
     ],
     tolerance: float,
 ) -> Annotated[NDArray[numpy.int64], dict(order="C")]:
-    """Where groups of equal depth end."""
+    """Ends of the groups of equal depth."""
 
 def merge_levels(
     masses_x: Annotated[
@@ -591,7 +615,7 @@ def merge_levels(
     Annotated[NDArray[numpy.int64], dict(order="C")],
 ]:
     """
-    The pieces on which both samples stay the same, their shares, and their prefix sizes.
+    The pieces on which both samples are constant, their shares, and their prefix sizes.
     """
 
 def power_mean(
