@@ -1,6 +1,8 @@
 // Bindings of supports, gaps, levels and distances between tables.
 #include "gaps.hpp"
 
+#include <algorithm>
+
 #include "module.hpp"
 #include "tables.hpp"
 
@@ -24,7 +26,9 @@ template <class T> class CenteredRows {
         if (sizeof(T) > 4 || (*samples.begin())->last() == 0) return;
         const int64_t d = (*samples.begin())->d;
         auto used = [&](const Prefixes<T>* sample) { return Rows<T>{sample->rows, sample->last(), d}; };
-        const Rows<T> first = used(*samples.begin()), second = used(*(samples.end() - 1));
+        Rows<T> first = used(*samples.begin()), second = used(*(samples.end() - 1));
+        // The center must not depend on the order of the samples.
+        if (std::ranges::lexicographical_compare(second.values(), first.values())) std::swap(first, second);
         const Frame<T> frame(first, second, n_threads);
         if (std::all_of(frame.center.begin(), frame.center.end(), [](T x) { return x == 0; })) return;
         center.assign(frame.center.begin(), frame.center.end());
