@@ -1,4 +1,4 @@
-"""Category columns: which value each row has; rare values are pooled whatever the labels are."""
+"""Category columns of the pooled sample; rare values are pooled without regard to the labels."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import numpy as np
 
 #: A category with fewer rows than this, and than this share, of both samples together is rare.
 FEWEST_ROWS, SMALLEST_SHARE = 10, 0.05
-#: What pooled categories are called.
+#: Name of the pooled categories.
 OTHERS = "(rare values)"
 
 
 class ValueShare(NamedTuple):
-    """A value of a category, and the shares of the rows of X and of Y that have it."""
+    """Value of a category, and its shares in X and in Y."""
 
     column: str
     value: str
@@ -31,11 +31,11 @@ class Category:
     ----------
     name : str
     values : tuple of str
-        The categories that are looked at; rare ones are pooled in the last.
+        Compared categories; rare ones are pooled in the last.
     codes : int64 ndarray of shape (n,)
-        Which of them each row has.
+        Index of the category of each row.
     only_x, only_y : tuple of str
-        Categories that one of the samples does not have.
+        Categories that occur in only one sample.
     """
 
     name: str
@@ -45,11 +45,11 @@ class Category:
     only_y: tuple[str, ...] = ()
 
     def indicators(self) -> np.ndarray:
-        """Whether each row has each value, 0 or 1, of shape (values, n)."""
+        """Return 1 for rows with each value, else 0, of shape (values, n)."""
         return (self.codes == np.arange(len(self.values))[:, None]).astype(np.float64)
 
     def shares(self, n_x: int) -> list[ValueShare]:
-        """The shares of all values among the first n_x rows, and among the others."""
+        """Return the shares of all values among the first n_x rows, and among the others."""
         parts = self.codes[:n_x], self.codes[n_x:]
         x, y = (np.bincount(part, minlength=len(self.values)) / len(part) for part in parts)
         each = zip(self.values, x.tolist(), y.tolist(), strict=True)
@@ -57,9 +57,9 @@ class Category:
 
 
 def category_of(name: str, x: Sequence[Any], y: Sequence[Any]) -> Category:
-    """The category column of two samples.
+    """Return the category column of two samples.
 
-    Which categories are rare is decided by both samples together; two or more are pooled.
+    Two or more categories that are rare in both samples together are pooled.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Several statistics on the same permutations, one exact p-value.
+"""Combination of several statistics on the same permutations into one exact p-value.
 
-Statistics of all labelings, the given one among them, lie along the last axis, the given one first.
-Whatever treats all labelings alike keeps the p-value exact: the rank of the given labeling.
+The last axis of statistics is that of the labelings, the given one first. Any function that treats
+all labelings alike keeps the p-value, the rank of the given labeling, exact.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ ROUNDING = 1e-6
 
 
 def moments(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and variance along the last axis (kept), the variance as a share of the squared mean.
+    """Return mean and variance / mean^2 along the last axis, which is kept.
 
-    The largest value is left out, so that one that stands out does not hide itself.
+    The maximum is excluded: an outlier would otherwise inflate the moments that it is compared
+    with.
     """
     others = np.array(values, np.float64)
     largest = others.argmax(axis=-1)[..., None]
@@ -31,20 +32,21 @@ def moments(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     np.put_along_axis(others, largest, mean, axis=-1)
     mean = np.maximum(mean, np.finfo(np.float64).tiny)
     variance = np.square(others / mean - 1.0).sum(axis=-1, keepdims=True) / n
-    # Where all are equal, whatever is larger by more than rounding stands out.
+    # If all values are equal, a value that is larger by more than rounding is an outlier.
     return mean, np.maximum(variance, 1e-12)
 
 
 def neg_log_p(values: np.ndarray, at: np.ndarray | None = None) -> np.ndarray:
-    """-log p of each labeling, from the gamma distribution with the moments of all of them.
+    """Return -log p of each labeling, from the gamma distribution with the moments of all.
 
-    By the approximation of Wilson and Hilferty: the cube root of a gamma variable is nearly normal.
+    Uses the approximation of Wilson and Hilferty: the cube root of a gamma variable is nearly
+    normal.
 
     Parameters
     ----------
     values : ndarray of shape (..., B + 1), not negative
     at : ndarray of shape (..., any) or None
-        Where the tail begins, if not at the values themselves.
+        Points at which the tail probability is computed; None for the values themselves.
 
     Examples
     --------
@@ -61,28 +63,28 @@ def neg_log_p(values: np.ndarray, at: np.ndarray | None = None) -> np.ndarray:
 
 
 def neg_log_p_of_largest(values: np.ndarray, at: np.ndarray | None = None) -> np.ndarray:
-    """-log p of each labeling for the largest of many -log p, from the Gumbel distribution.
+    """Return -log p of each labeling for a maximum of many -log p, from the Gumbel distribution.
 
-    The largest of K exponential variables is log K plus a Gumbel variable, nearly: a gamma
-    distribution with the same moments has a shorter tail, by which such statistics would take a
-    larger part of the level the more columns there are.
+    The maximum of K exponential variables is nearly log K plus a Gumbel variable. A gamma
+    distribution with the same moments has a shorter tail: such statistics would then use a larger
+    part of the level the more columns there are.
     """
     from scipy.special import exprel
 
     mean, variance = moments(values)
     scale = np.sqrt(6.0 * variance) / np.pi * mean
     z = ((values if at is None else at) - mean) / scale + np.euler_gamma
-    # -log(1 - exp(-exp(-z))), which is z far out.
+    # -log(1 - exp(-exp(-z))), which is about z for large z.
     return z - np.log(exprel(-np.exp(-np.maximum(z, -500.0))))
 
 
 def combined(neg_log_p: dict[str, np.ndarray], weights: dict[str, float]) -> np.ndarray:
-    """The largest of -log p + log w over statistics, for each labeling."""
+    """Return the maximum of -log p + log w over statistics, for each labeling."""
     return np.max([part + np.log(weights[name]) for name, part in neg_log_p.items()], axis=0)
 
 
 def permutation_pvalue(observed: Any, null: np.ndarray) -> Any:
-    """(1 + how many of `null` (B,) are at least as large) / (1 + B), for one or many statistics.
+    """Return (1 + number of `null` (B,) at least as large) / (1 + B), for one or many statistics.
 
     Examples
     --------

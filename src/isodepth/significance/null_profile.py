@@ -1,4 +1,4 @@
-"""NullProfile: the gaps that equal distributions would show at each level of a comparison."""
+"""NullProfile: gaps of a comparison at each level under permuted labels."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from isodepth.metric.fitted import FittedMetric
 from isodepth.significance.pooled_sample import Permutations
 
 _LEVELS = 20
-# Quantiles 0.05 and 0.95 of 19 numbers are the least and the largest; more than 99 tell no more.
+# The quantiles 0.05 and 0.95 of 19 numbers are their minimum and maximum. More than 99 permutations
+# hardly change the band.
 _FEWEST, _MOST = 19, 99
 # Projections of all permutations together: a few seconds.
 _WORK = 1 << 27
@@ -29,9 +30,9 @@ class NullProfile(ResultMixin):
     ----------
     levels : ndarray of shape (L,)
     gaps : ndarray of shape (B, L)
-        One row a permutation.
+        One row per permutation.
     distances : ndarray of shape (B,)
-        What they add up to.
+        Distance of each permutation.
     """
 
     levels: np.ndarray
@@ -40,12 +41,12 @@ class NullProfile(ResultMixin):
 
     @property
     def expected(self) -> float:
-        """The distance that equal distributions give on average."""
+        """Mean distance under permuted labels."""
         return float(self.distances.mean())
 
     @property
     def band(self) -> tuple[np.ndarray, np.ndarray]:
-        """Between these (L,), (L,) lie 90% of the gaps of each level, counted level by level."""
+        """Lower and upper limits (L,), (L,) of the central 90% of the gaps at each level."""
         low, high = np.quantile(self.gaps, [0.05, 0.95], axis=0, method="weibull")
         return low, high
 
@@ -71,18 +72,18 @@ class NullProfile(ResultMixin):
 def null_profile(
     comparison: Comparison, blocks: np.ndarray | None = None, most: int = _MOST
 ) -> NullProfile:
-    """Permute the labels of the rows of a comparison, and compare again with the same settings.
+    """Compare the rows of a comparison again under permuted labels, with the same settings.
 
-    Levels are a grid, whatever those of the comparison are. Permutations are as many as take a few
-    seconds, 19 to 99, and no more than `most`; they are the same at each call.
+    Levels are a fixed grid. The number of permutations, 19 to 99 and at most `most`, is chosen to
+    take a few seconds. Each call uses the same permutations.
 
     Parameters
     ----------
     comparison : Comparison, without weights
     blocks : int64 ndarray of shape (n + m,) or None
-        Numbers of the blocks that change sides as a whole.
+        Indices of the blocks that are permuted as a whole.
     most : int
-        Such as the permutations of the test.
+        Maximum number of permutations.
     """
     x, y = (regions.points for regions in comparison.regions)
     drawn: FittedMetric = comparison._fitted

@@ -1,6 +1,6 @@
 """The rows of both samples together: their units, functions of a row, and permuted labels.
 
-Units, directions and functions do not know which row belongs to which sample.
+Units, directions and functions of a row do not depend on the labels.
 """
 
 from __future__ import annotations
@@ -30,14 +30,13 @@ MAX_NUMBERS = 1 << 27
 #: Names of the functions of all columns.
 CENTER, TOTAL = "distance from the center", "sum of the columns"
 OUTLYINGNESS = "outlyingness"
-# Rows far away count as if they were so many spreads away in the distance from the center.
+# Values are clipped at this number of spreads in the distance from the center.
 _FAR = 6.0
 # Labels of at most this number of bytes are converted from bits only once.
 _KEPT_LABELS = 1 << 26
 # Below these numbers of rows, threads and float32 save no time.
 _ROWS_FOR_THREADS, _ROWS_FOR_FLOAT32 = 10_000, 20_000
-# About so many directions, in whole frames of orthonormal vectors: more cost time in proportion
-# and add little power.
+# Approximate number of directions, in whole orthonormal bases. More directions add little power.
 _DIRECTIONS = 100
 
 
@@ -54,8 +53,8 @@ def units_of(x: np.ndarray, y: np.ndarray, scale: Any, eps: float) -> np.ndarray
 def standardized(
     x: np.ndarray, y: np.ndarray, units: np.ndarray | None, names: tuple[str, ...]
 ) -> tuple[np.ndarray, float]:
-    """All rows around zero with size about one, and the power of two they were divided by."""
-    # Frames give columns that lie one after the other.
+    """Return all rows centered and rescaled, and the power of two they were divided by."""
+    # Arrays from data frames are in Fortran order.
     points = np.ascontiguousarray(np.concatenate([x, y]), dtype=np.float64)
     points -= np.median(points, axis=0)
     size = 1.0
@@ -72,7 +71,7 @@ def standardized(
 
 
 def directions_with_axes(d: int, n_directions: int | None, random_state: Any) -> np.ndarray:
-    """The axes, followed by frames of random orthonormal vectors, of shape (K, d)."""
+    """Return the axes, followed by random orthonormal bases, of shape (K, d)."""
     if d < 2:
         return np.eye(d)
     if n_directions is None:
@@ -420,7 +419,7 @@ def _ordered_cosines(n: int, count: int, dtype: str) -> np.ndarray:
 
 
 def direction_text(direction: np.ndarray, names: tuple[str, ...]) -> str:
-    """The columns that a direction leans on, at most three, such as "0.8 temp - 0.6 dewp"."""
+    """Return the largest entries of a direction, at most three, as "0.8 temp - 0.6 dewp"."""
     order = np.argsort(-np.abs(direction), kind="stable")[:3]
     kept = [j for j in order if abs(direction[j]) >= 0.1]
     terms = "".join(

@@ -1,4 +1,4 @@
-"""What a two-sample test is given: options and samples, checked before any work."""
+"""Options and samples of a two-sample test, checked before the computation."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from isodepth.metric.base import BaseMetric
 from isodepth.significance.categories import Category, category_of
 
 METHODS = ("aggregated", "regions")
-# Options of the regions, and what they are where they are not given.
+# Options of the regions, and their defaults.
 _OF_REGIONS: dict[str, Any] = {
     "q": 2.0, "p": 2.0, "eps": 0.1, "depth": "projection", "levels": 20,
 }  # fmt: skip
@@ -35,12 +35,12 @@ _OF_REGIONS: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Settings:
-    """All options of a test, checked.
+    """Checked options of a test.
 
     Attributes
     ----------
     metric : BaseMetric
-        The options of the regions, and those that a metric has as well.
+        Options of the regions, and those shared with a metric.
     """
 
     method: str
@@ -61,8 +61,8 @@ def checked_settings(
         tolerance = check_number(tolerance, "tolerance", 0, 0.5, high_open=True)
         if method != "aggregated":
             raise InvalidOptionError(
-                f"tolerance applies to method='aggregated' alone, got method={method!r}; leave out "
-                "one of them"
+                f"tolerance applies to method='aggregated' only, got method={method!r}; remove one "
+                "of them"
             )
     for name, default in _OF_REGIONS.items():
         if options[name] is None:
@@ -70,13 +70,13 @@ def checked_settings(
         elif method != "regions":
             raise InvalidOptionError(
                 f"{name} belongs to method='regions', got {name}={options[name]!r} with "
-                f"method={method!r}; leave it out, or ask for the regions alone"
+                f"method={method!r}; remove it, or use method='regions'"
             )
     if isinstance(options["scale"], str):
         if options["scale"] == "reference":
             raise InvalidOptionError(
-                "scale='reference' depends on which rows are X, which a permutation test must not "
-                "know; use 'pooled', or an array of scales from other data"
+                "scale='reference' depends on which rows are X, which is not allowed in a "
+                "permutation test; use 'pooled', or an array of scales from other data"
             )
         check_choice(options["scale"], "scale", ("pooled",))
     check_number(options["p"], "p", 1)
@@ -103,7 +103,7 @@ class Samples:
     columns : tuple of str or None
     categories : list of Category
     kinds : tuple of ColumnKind
-        Every column of data frames, and what is done with it; empty for plain arrays.
+        Kind and use of every column of data frames; empty for arrays.
     blocks : int64 ndarray or None
         Index of the block of each row, of incomplete rows too.
     missing : MissingPair or None
@@ -147,7 +147,7 @@ class Samples:
 
 
 def read_samples(X: Any, Y: Any, nan_policy: str, blocks: Any, kinds: Any) -> Samples:
-    """Two samples with the names of their columns, their blocks, and what is left out."""
+    """Read two samples with the names of their columns, their blocks, and missing values."""
     missing = kept = absent = None
     mixed = split_columns((X, Y), ("X", "Y"), kinds)
     if mixed is not None:
@@ -180,7 +180,7 @@ def read_samples(X: Any, Y: Any, nan_policy: str, blocks: Any, kinds: Any) -> Sa
 def _categories(
     mixed: MixedFrames, nan_policy: str, kept: tuple[np.ndarray, np.ndarray] | None = None
 ) -> list[Category]:
-    """The category columns of the rows that are kept."""
+    """Return the category columns of the complete rows."""
     found = []
     for name, both in mixed.categories.items():
         x, y = (category_texts(v, name, own, nan_policy) for v, own in zip(both, "XY", strict=True))
@@ -251,7 +251,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def row_labels(labels: Any, name: str) -> np.ndarray:
-    """Labels of rows, of any kind, as an array; none may be missing."""
+    """Return labels of rows, of any type, as an array; none may be missing."""
     try:
         array = labels if isinstance(labels, np.ndarray) else np.asarray(labels)
     except ValueError:

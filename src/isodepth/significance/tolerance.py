@@ -1,11 +1,11 @@
 """The test with a tolerance: differences of shares that contaminated rows cannot explain.
 
-For a function 0 <= h <= 1 of a row let G(h) be its mean over X less its mean over Y. If at most a
-share c of the rows of each sample is contaminated, these change G(h) by at most c, whatever they
-are. So |G(h)| - c under the given labels is compared with |G(h)| under permuted labels, for the
-largest over many functions h that do not know the labels: half-lines and intervals (shares of rows
-up to a value, or between two), and ranks cut off around the middle, of columns, directions,
-distances from the center and products of columns.
+For a function h of a row with values in [0, 1], let G(h) be the difference of its means over X and
+Y. If at most a share c of the rows of each sample is contaminated, these rows change G(h) by at
+most c. The test compares |G(h)| - c under the given labels with |G(h)| under permuted labels, for
+the maximum over many functions h that do not depend on the labels: indicators of half-lines and
+intervals, and clipped ranks, of columns, directions, distances from the center and products of
+columns.
 """
 
 from __future__ import annotations
@@ -54,25 +54,25 @@ TOLERANT_WEIGHTS = {
     "categories": 0.10,
     "missing": 0.10,
 }
-# Half-lines and intervals end at so many values at most.
+# Maximum number of end points of half-lines and intervals.
 _CUTS = 64
-# Ranks count between these, and are cut off beyond. A change of spread shows among outer rows.
+# Ranks are clipped to these intervals. A change of spread shows among outer rows.
 _INNER, _OUTER = (0.25, 0.75), (0.5, 0.9)
 # The evidence of intervals is divided by this number for single columns.
 _SHAPE = 1.5
-# Beyond so many spreads from the middle, and so many times the median distance from the center in
-# the search for a direction, a row says nothing about location: it counts as one in the middle.
+# Rows more than this number of spreads from the median, or this multiple of the median distance
+# from the center in the search for a direction, have no influence on the location.
 _FAR, _FAR_ROW = 6.0, 3.0
-# Products of larger numbers would overflow.
+# Numbers are clipped here, so that products do not overflow.
 _HUGE = 1e150
-# Pairs of columns whose products are looked at.
+# Maximum number of pairs of columns whose products are compared.
 _PAIRS = 105
 
 
 def tolerant_pvalue(parts: dict[str, np.ndarray], share: float) -> float:
-    """The p-value where a share of the rows of each sample may be contaminated.
+    """Return the p-value if a share of the rows of each sample may be contaminated.
 
-    `parts` are the statistics (B + 1,) without a tolerance, from which any tolerance is judged.
+    `parts` are the statistics (B + 1,) without a tolerance.
     """
     each = {name: softened(part, share) for name, part in parts.items()}
     scores = combined(each, TOLERANT_WEIGHTS)
@@ -80,8 +80,8 @@ def tolerant_pvalue(parts: dict[str, np.ndarray], share: float) -> float:
 
 
 def smallest_tolerance(parts: dict[str, np.ndarray], alpha: float) -> float:
-    """The smallest tolerance with a p-value above `alpha`, to 0.0001; at most 1."""
-    # p-values never fall as the tolerance grows.
+    """Return the smallest tolerance with a p-value above `alpha`, to 0.0001; at most 1."""
+    # The p-value does not decrease with the tolerance.
     steps = 10_000
     return (
         bisect_left(range(steps), True, key=lambda i: tolerant_pvalue(parts, i / steps) > alpha)
@@ -90,20 +90,20 @@ def smallest_tolerance(parts: dict[str, np.ndarray], alpha: float) -> float:
 
 
 def softened(statistics: np.ndarray, share: float) -> np.ndarray:
-    """-log p of statistics (..., B + 1), of the given labels less the tolerance."""
+    """Return -log p of statistics (..., B + 1); the given labels' one is reduced by the share."""
     kept = statistics.copy()
     kept[..., 0] = np.maximum(kept[..., 0] - share, 0.0)
     return neg_log_p(statistics, kept)
 
 
 def allowed_share(tolerance: float, n: int, m: int) -> float:
-    """The larger share of whole rows of the two samples that a tolerance allows."""
-    # The product of a decimal share and a number of rows may fall just short of a whole.
+    """Return the larger of the two shares of whole rows that a tolerance allows."""
+    # The product of a decimal share and a number of rows may be slightly below an integer.
     return max(math.floor(tolerance * size * (1 + 1e-12)) / size for size in (n, m))
 
 
 def whole_rows(share: float, sizes: tuple[int, int]) -> float:
-    """The smallest tolerance that allows at least this share of the rows of a sample.
+    """Return the smallest tolerance that allows at least this share of the rows of a sample.
 
     Examples
     --------
@@ -175,7 +175,7 @@ class _Search:
         self.found.columns.add(features, np.max([location, shape / _SHAPE, spread], axis=0))
 
     def directions(self, advance: Callable[[int], None]) -> np.ndarray:
-        """Returns the largest outlyingness of each row (n,) along a direction, axes included."""
+        """Return the maximum outlyingness of each row (n,) over all directions."""
         d = self.rows.points.shape[1]
         largest = np.zeros(len(self.rows.points))
         step = max(1, BLOCK // (2 * len(largest)))
@@ -203,7 +203,7 @@ class _Search:
         self.found.whole.add(features, each)
 
     def products(self) -> None:
-        """Of pairs of columns, and of each column and the distance from the center."""
+        """Add products of pairs of columns, and of each column and the distance from the center."""
         distance = self.rows.whole_rows[1][0]
         factors = [*self.rows.points.T.clip(-_HUGE, _HUGE), distance - np.median(distance)]
         for pairs, features, family in self.found.pairs_of(self.rows, _PAIRS):
@@ -233,7 +233,7 @@ class _Search:
 
 
 def outlyingness(values: np.ndarray) -> np.ndarray:
-    """Distances of values (F, n) from their medians, in units of their spreads."""
+    """Return distances of values (F, n) from their medians, in units of their spreads."""
     center = np.median(values, axis=1, keepdims=True)
     return np.abs(values - center) / mad_spread(values.T)[:, None]
 
@@ -244,10 +244,10 @@ def mean_differences(
     outer: np.ndarray,
     far: np.ndarray | None = None,
 ) -> np.ndarray:
-    """|G(h)| of ranks of values (F, n), cut off and stretched to [0, 1], of shape (F, B + 1).
+    """Return |G(h)| of clipped ranks of values (F, n), rescaled to [0, 1], of shape (F, B + 1).
 
-    `outer` (F,) says for which functions ranks count among outer rows, and not around the middle;
-    `far` (F, n) which values count as one in the middle.
+    Ranks of functions with `outer` (F,) are clipped to an interval of outer rows, others around the
+    median. Values with `far` (F, n) have the score of the median.
     """
     low, high = np.where(outer, np.transpose([_OUTER]), np.transpose([_INNER]))[:, :, None]
     ranks = unit_ranks(values).clip(low, high)
@@ -264,8 +264,8 @@ def mean_differences(
 
 # -- a direction found anew for every labeling ----------------------------------------------------
 
-# Values count up to so many standard deviations where the direction is sought, and where the
-# difference along it is measured.
+# Values are clipped at these numbers of standard deviations in the search for the direction, and in
+# the difference along it.
 _SOUGHT, _MEASURED = 2.5, 0.7
 _STEPS = 2
 
@@ -273,8 +273,8 @@ _STEPS = 2
 def learned_direction(rows: PooledSample) -> tuple[np.ndarray, str]:
     """|G(h)| of h = clipped projection on a direction fitted to the labels, for each labeling.
 
-    The direction of every labeling is found by the same few steps uphill, so that permuted labels
-    profit from it as much as the given ones.
+    The direction of every labeling is found by the same few ascent steps, so that all labelings are
+    treated alike.
     """
     permutations = rows.permutations
     points, to_rows = _whitened(rows.points)
@@ -310,7 +310,7 @@ def _unit(vectors: np.ndarray) -> np.ndarray:
 
 
 def _whitened(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Points (n, d) with about unit covariance, and the matrix that took them there."""
+    """Return points (n, d) with about unit covariance, and the whitening matrix."""
     n, d = points.shape
     points = points * (1 / 1.4826)
     to_rows = np.eye(d)
@@ -318,5 +318,5 @@ def _whitened(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         covariance = np.cov(points.clip(-_SOUGHT, _SOUGHT), rowvar=False)
         values, vectors = np.linalg.eigh(covariance + 1e-3 * np.eye(d))
         to_rows = (vectors / np.sqrt(values)) @ vectors.T
-    # Far beyond what is clipped, and no larger than single precision can square.
+    # Beyond the clipping limits, and small enough to be squared in single precision.
     return (points.clip(-1e6, 1e6) @ to_rows).astype(np.float32), to_rows

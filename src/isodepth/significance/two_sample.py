@@ -1,4 +1,4 @@
-"""two_sample_test: is the difference between two samples real, and what is it?"""
+"""two_sample_test: an exact permutation test that names the changes."""
 
 from __future__ import annotations
 
@@ -83,9 +83,9 @@ def two_sample_test(
     method : {"aggregated", "regions"}
         All statistics, or the distance DR between trimmed regions alone.
     n_permutations : int
-        How many permutations are drawn. The smallest possible p-value is 1 / (1 + n_permutations).
+        Number of permutations. The smallest possible p-value is 1 / (1 + n_permutations).
     tolerance : float in [0, 0.5) or None
-        The share of the rows of each sample that may be contaminated.
+        Share of the rows of each sample that may be contaminated.
     blocks : array-like of n + m labels, pair of array-likes of n and m labels, or None
         Rows of one block (a day, a user) depend on each other and are permuted together. A block
         lies in one of the samples. The number of blocks in each sample stays the same.
@@ -94,8 +94,9 @@ def two_sample_test(
         numbers given. Matters for directions and regions; single columns are tested by ranks. The
         scale of one sample alone would depend on the labels, and is refused.
     nan_policy : {"raise", "omit"}
-        Rows with missing numbers are an error, or are left out; the result says how many. Missing
-        values of a category are an error, or a category of their own.
+        Missing values raise an error, or rows with missing numbers are dropped. With "omit" the
+        share of missing values of each column is tested too, and a missing category is a category
+        of its own.
     kinds : dict or None
         For columns of data frames, by name, where its type does not say it: "numeric" (dates then
         are days since 1970, ordered categories ranks), "category", "omit" to leave one out, or a
@@ -114,12 +115,14 @@ def two_sample_test(
     levels : int or None
         For ``method="regions"``: how many levels are compared; 20.
     random_state : None, int or numpy.random.Generator
-        Seed of the directions and permutations. With None every call samples new ones: the p-value
-        then varies from call to call, by about sqrt(p (1 - p) / n_permutations).
+        Seed of the directions and permutations. With None every call draws new ones. The standard
+        deviation of the p-value over calls is then about sqrt(p (1 - p) / n_permutations). For
+        the adjusted p-values of columns it is up to three times as large, because the scale of
+        each column statistic is estimated from the same permutations.
     n_jobs : int or None
         Threads; None for all cores. The result does not depend on it.
     progress : bool
-        Whether to show a bar.
+        Whether to show a progress bar with the number of permutations and the remaining time.
 
     Returns
     -------
@@ -128,7 +131,7 @@ def two_sample_test(
     Notes
     -----
     Weights are not taken: rows whose weights follow different distributions are not exchangeable,
-    even where the weighted distributions are equal. Repeat rows that represent several equal ones
+    even if the weighted distributions are equal. Repeat rows that represent several equal ones
     (`numpy.repeat`).
 
     Examples
@@ -185,7 +188,7 @@ def _test(samples: Samples, given: Settings) -> TwoSampleResult:
     pvalue = float(permutation_pvalue(scores[0], scores[1:]))
     smallest = found.smallest_tolerance
     if smallest is not None and given.tolerance is not None:
-        # It is known to 0.0001, and the tolerance of the test is on its other side or not.
+        # The search is exact to 0.0001; the p-value of the test decides about its own tolerance.
         most = 1.0 if pvalue <= ALPHA else allowed_share(given.tolerance, len(x), len(y))
         smallest = whole_rows(min(smallest, most), (len(x), len(y)))
     order = sorted(parts, key=lambda name: -(parts[name][0] + np.log(found.weights[name])))
@@ -244,7 +247,7 @@ def _labelings(
 
 
 def _notes(samples: Samples, tolerance: float | None) -> list[str]:
-    """Columns that are no numbers, and categories that one sample does not have."""
+    """Return notes about non-numeric columns, and categories that occur in only one sample."""
     notes = column_lines(samples.kinds)
     if samples.categories and tolerance is not None and samples.x.shape[1]:
         notes.append("with a tolerance, numbers are not compared within categories")
@@ -300,7 +303,7 @@ def _blocks_of_complete_rows(samples: Samples) -> np.ndarray | None:
 def _comparing(
     samples: Samples, units: np.ndarray | None, directions: np.ndarray, given: Settings
 ) -> Callable[[], Comparison]:
-    """What makes the comparison of the two samples with the settings of the test."""
+    """Return a function that compares the two samples with the settings of the test."""
     metric = replace(given.metric, directions=directions, scale=units, nan_policy="raise")
     x, y = (Table(points, samples.columns) for points in (samples.x, samples.y))
     return partial(metric.compare, x, y)
