@@ -70,7 +70,7 @@ def test_every_column_is_accounted_for(library: str) -> None:
     assert "numbers: zip (3 distinct values; choose 'category' if they are codes)" in text
     assert {row["column"] for row in result.to_dict()["kinds"]} == KINDS.keys()
     with pytest.warns(isodepth.ColumnWarning, match="categories: carrier, late, size; left out"):
-        apart = isodepth.distance(X, Y, random_state=0, scale="pooled")
+        apart = isodepth.distance(X, Y, random_state=0)
     assert apart == result.distance
 
 

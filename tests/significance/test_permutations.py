@@ -134,7 +134,7 @@ def test_blocks_change_sides_together() -> None:
     """Rows of one block are one point: permutations see their whole blocks only."""
     centers = np.repeat([0.0, 10.0, 20.0, 30.0], 5)[:, None]
     x, y = centers[:10], centers[10:]
-    plain = isodepth.compare(x, y, depth="halfspace", random_state=0)
+    plain = isodepth.compare(x, y, depth="halfspace", random_state=0, scale=None)
     null = null_profile(plain, np.repeat([0, 1, 2, 3], 5), 19)
     # Two blocks of four on each side: the pairs {0, 1}, {0, 2} and {0, 3}, as far apart as here.
     possible = {
