@@ -276,9 +276,10 @@ def region_statistics(
     out = np.empty(count)
     for first in range(0, count, _LABELINGS):
         last = min(first + _LABELINGS, count)
+        block = words[first // WORD : -(-last // WORD)]
         out[first:last] = _core.label_distances(
-            rows.points, rows.directions, words[first // WORD :], last - first, betas, metric.q,
-            metric.p, rows.n_threads,
+            rows.points, rows.directions, block, last - first, betas, metric.q, metric.p,
+            rows.n_threads,
         )  # fmt: skip
         advance(last - first)
     return out
