@@ -1,9 +1,9 @@
-"""Order statistics of numbers that are read in chunks: exact, by brackets.
+"""Exact order statistics of values that are read in chunks, by brackets.
 
-A sample of the rows says between what numbers an order statistic will lie. One pass counts what
-lies below that bracket and gathers what lies inside. Where that is more than memory allows, numbers
-inside are drawn at random, which narrow the bracket down for the next pass; where the bracket has
-missed, the counts say on which side to look.
+A random subset of the rows gives a bracket of an order statistic. One pass counts the values below
+the bracket and gathers the values inside. If these do not fit into memory, a random subset of them
+narrows the bracket for the next pass. If the bracket misses the order statistic, the counts show on
+which side it lies.
 """
 
 from __future__ import annotations
@@ -21,36 +21,33 @@ from isodepth.depth.base import moved_by
 
 # A bracket reaches this many standard deviations of a share to either side.
 _DEVIATIONS = 4.5
-# Numbers drawn in a bracket narrow it down where it then reaches no further than this.
+# Maximum margin at which values drawn in a bracket narrow it.
 _LARGEST_MARGIN = 0.25
-# Numbers of a bracket that may be gathered in any case, and room for more than are expected.
+# Minimum capacity of a bracket, and capacity relative to the expected number of values.
 _LEAST_NUMBERS, _RESERVE = 1 << 10, 1.2
 _HELD_NUMBERS = 1 << 22
 
 
 def margin_of(size: float) -> float:
-    """How far a share among so many numbers drawn at random may be from that among all."""
+    """Return the margin of error of a relative frequency among `size` random values."""
     return float(_DEVIATIONS * 0.5 / np.sqrt(size))
 
 
 @dataclass(frozen=True)
 class Numbers:
-    """E sets of numbers, of which every row has one each.
-
-    They are projections of moved rows on directions, or their distances from centers.
+    """E values per row: projections of moved rows on directions, or their distances from centers.
 
     Attributes
     ----------
     frame : ndarray of shape (d,), int
-        Where a sample lies, roughly, and the power of two next to its size: by these, rows are
-        moved around zero and to a size of about one.
+        Center that is subtracted from rows, and exponent of the power of two that divides them.
     directions : ndarray of shape (E, d)
     centers : ndarray of shape (E,) or None
     typical : float or None
-        The size of a typical row: distances that are no more than rounding beside it become -1.
-        Negative: only zero does.
-    of : gives the points (n, c) to project, from rows (n, d) and a number of threads; None for
-        the rows
+        Size of a typical row: distances that are rounding relative to it become -1. If negative,
+        only zero does.
+    of : callable or None
+        Function of rows (n, d) and a number of threads that returns the points (n, c) to project.
     """
 
     frame: tuple[np.ndarray, int]
@@ -60,23 +57,23 @@ class Numbers:
     of: Any = None
 
     def take(self, which: np.ndarray) -> Numbers:
-        """Some of the sets."""
+        """Select some of the E values."""
         centers = None if self.centers is None else self.centers[which]
         return replace(self, directions=self.directions[which], centers=centers)
 
     def chunk(self, rows: np.ndarray, masses: np.ndarray | None, n_threads: int) -> Any:
-        """The numbers of rows (n, d), as the compiled core looks at them."""
+        """Return the object of the compiled core for rows (n, d)."""
         points = rows if self.of is None else self.of(rows, n_threads)
         kind: Any = _core.Chunk32 if points.dtype == np.float32 else _core.Chunk64
         return kind(points, *self.frame, np.ascontiguousarray(self.directions), masses, n_threads)
 
     @property
     def options(self) -> dict[str, Any]:
-        """What the passes of the compiled core do with projections first."""
+        """Arguments of the functions of the compiled core."""
         return {"centers": self.centers, "typical": self.typical}
 
     def along(self, points: np.ndarray, n_threads: int) -> Iterator[tuple[slice, np.ndarray]]:
-        """Some sets at a time, and the projections (some, m) of points (m, d)."""
+        """Yield slices of the directions, and the projections (size, m) of points (m, d)."""
         moved = moved_by(points if self.of is None else self.of(points, 1), *self.frame)
         step = max(1, _HELD_NUMBERS // len(moved))
         for k in range(0, len(self.directions), step):
@@ -85,7 +82,7 @@ class Numbers:
 
 
 class Inside(NamedTuple):
-    """What lies below and inside of brackets: masses, and the numbers as long as they fit.
+    """Masses below and inside brackets, and the values inside if they fit.
 
     Attributes
     ----------
@@ -122,7 +119,7 @@ class Inside(NamedTuple):
 
 @dataclass(frozen=True)
 class BracketPass(Pass):
-    """Counts what lies below brackets [low, high), and gathers at most `most` numbers in each.
+    """Count the mass below brackets [low, high), and gather at most `most` values in each.
 
     Attributes
     ----------
@@ -277,10 +274,10 @@ class Selection:
     def spreads(
         self, numbers: Numbers, typical: float, zero: Any
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Median, MAD, and where that is at most `zero` another scale, of each set: each (E,).
+        """Return the median, the MAD, and a scale if the MAD is at most `zero`, each (E,).
 
-        That scale is the median of the deviations that are more than rounding beside the `typical`
-        size, 0 where there are none.
+        The scale is the median of the deviations that exceed rounding relative to the `typical`
+        size; 0 if there are none.
         """
         middles = self.medians(numbers)
         away = replace(numbers, centers=middles)

@@ -1,7 +1,7 @@
-"""Samples that are read in chunks: arrays, functions and whatever else can be read in parts.
+"""Samples that are read in chunks: arrays, data frames and functions.
 
-A `Source` is a tuple of parts; a part reads itself in chunks of float arrays, again and again,
-wherever it is sent: it is small, and can be pickled.
+A `Source` is a tuple of parts. A part can be read repeatedly, in chunks of float arrays. It is
+small and can be pickled, so that it can be read on another machine.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ class Chunk(NamedTuple):
     Attributes
     ----------
     values : ndarray of shape (n, c)
-        All columns that are used, that of the weights last where there is one.
+        All columns that are used; weights are the last column.
     origin : str
-        Where they come from, for messages.
+        Name of the data in messages.
     first : int
         The number of the first row within that origin.
     """
@@ -44,12 +44,12 @@ class Source:
     Attributes
     ----------
     parts : tuple of Part
-        What can be read by itself: row groups, files, arrays.
+        Units that are read independently: row groups, files, arrays.
     n_features : int
-        How many columns the points have, that of the weights not counted.
+        Number of columns of the points, without the weights.
     columns : tuple of str or None
     dtype : {"float32", "float64"}
-        float32 where all columns are, as in memory.
+        float32 if all columns are float32, as in memory.
     weighted : bool
         Whether the last column that is read holds weights.
     chunk_rows : int or None
@@ -76,7 +76,7 @@ class Source:
         return sum(counts) if len(counts) == len(self.parts) else None
 
     def chunks(self, rows: int) -> Iterator[Chunk]:
-        """All chunks, of at most so many rows; can be called again and again."""
+        """Yield all chunks, of at most `rows` rows each."""
         for part in self.parts:
             yield from part.read(min(rows, self.chunk_rows or rows))
 
@@ -119,7 +119,7 @@ def source_of(
             refuse(table.origin, f"column {name!r} is of type {table.texts[name]}, not numbers")
     width = len(chosen) - (weights is not None)
     if not width:
-        raise InvalidInputError("there is no column left beside the weights")
+        raise InvalidInputError("the only column holds the weights; a sample needs another column")
     single = all(set(chosen) <= set(table.single) for table in tables)
     return Source(
         tuple(replace(table, labels=chosen, single=(), texts={}) for table in tables), width,
@@ -201,7 +201,7 @@ class Part:
         yield self.data, self.origin, 0
 
     def read(self, rows: int) -> Iterator[Chunk]:
-        """The chosen columns, at most so many rows at a time."""
+        """Yield chunks of the selected columns, of at most `rows` rows each."""
         for table, origin, start in self.tables(rows):
             values, names = _read_chunk(table, origin)
             indices = indices_of(self.labels, names or numbered(values.shape[1]), origin)
@@ -251,14 +251,14 @@ def _read_chunk(chunk: Any, origin: str) -> tuple[np.ndarray, tuple[str, ...] | 
 
 
 def array_parts(given: list[Any], called: list[str]) -> list[Part]:
-    """Arrays and frames; empty ones only where all are."""
+    """Return the parts of arrays and frames; empty ones only if all are empty."""
     tables = [(*_read_chunk(item, name), name) for item, name in zip(given, called, strict=True)]
     filled = [table for table in tables if len(table[0])] or tables[:1]
     return [Part.like(*table, Table(*table[:2]), len(table[0])) for table in filled]
 
 
 def _fresh_iterator(make: Callable[[], Any]) -> Iterator[Any]:
-    """What the function gives, which must be something to go through."""
+    """Call a function that must return an iterable."""
     given = make()
     try:
         return iter(given)

@@ -30,7 +30,7 @@ FEW_DISTINCT = 4096
 
 @dataclass(frozen=True)
 class SourceRegions:
-    """The regions of a source: their table, and what was seen on the way.
+    """Table of the regions of a source, with counts and error bounds.
 
     Attributes
     ----------
@@ -38,11 +38,11 @@ class SourceRegions:
     n_points : int
         Rows of positive weight.
     missing : MissingReport or None
-    bounds : pair of ndarrays of shape (L, 2K), or None where the table is exact
-        The support values of exact depths lie between these; the first may be -inf, where a region
-        may be anything.
+    bounds : pair of ndarrays of shape (L, 2K), or None if the table is exact
+        Lower and upper bounds of the support values with exact depths. The lower ones are -inf if
+        nothing is known about a region.
     depth_bound : float
-        What the depth of a row may be off by; 0 where it is that of the path in memory.
+        Maximum error of a depth; 0 if the depths are those of the computation in memory.
     """
 
     table: RegionTable
@@ -106,7 +106,7 @@ def _by_passes(
     drawn: np.ndarray,
     summary: Summary,
 ) -> tuple[np.ndarray, dict[str, Any]]:
-    """Support values (L, 2K), and what is known about those of exact depths.
+    """Compute support values (L, 2K), and bounds on those with exact depths.
 
     With the distinct rows among those that were drawn.
     """

@@ -1,11 +1,10 @@
 """The gaps between the regions of two samples, for all levels at once.
 
-The gaps that the directions attain are raised towards the supremum. First a few climbers start from
-the best directions found, for a few levels, and what they reach is tried on all levels: one step
-costs each of them one projection of a sample, so together they cost less than the thousand
-directions they start from. Then, where the samples are small enough that it costs no more than what
-went before, corners that could still reach further out are looked at one by one, as for the exact
-distance, until none is left or the allowance is spent.
+The maximum over the sampled directions is refined towards the supremum. Local ascent starts from
+the best sampled directions of a few levels. The directions that it finds are then evaluated at all
+levels. Each step costs one projection of a sample, so the ascent is cheaper than the sampled
+directions. If the samples are small enough, the vertices of the regions are then searched one by
+one, as for the exact distance, within a limit of work.
 """
 
 from __future__ import annotations
@@ -32,13 +31,13 @@ _MOST_LEVELS = 8
 _FEWEST_CLIMBERS = 10
 _MOST_CLIMBERS = 40
 _MOST_WINNERS = 32
-# Close enough to the best there is, as a share of the gap.
+# Relative distance from an upper bound at which the ascent, or a full search, stops.
 _SLACK = 1e-3
 _FULL = 1e-10
-# Looking at a coordinate of a point costs about a nanosecond; twenty steps may cost somewhat less
-# than a distance without refinement does.
+# Limit of work per step, in coordinates of points (about a nanosecond each): twenty steps cost
+# somewhat less than a distance without refinement.
 _WORK_PER_STEP = 0.01
-# Some milliseconds, allowed however few the directions.
+# Minimum limit of work, some milliseconds.
 _LEAST_WORK = 3e6
 _CHEAP = 0.25
 
@@ -52,7 +51,7 @@ class Gaps(NamedTuple):
     values : ndarray of shape (L,)
     vectors : ndarray of shape (J, d), unit vectors among which the gaps are attained
     where : int64 ndarray of shape (L,): codes of vectors and signs, as in `isodepth.engine`
-    exact : whether no direction whatsoever attains more
+    exact : whether the values are suprema over all directions
     """
 
     plan: LevelPlan
@@ -62,7 +61,7 @@ class Gaps(NamedTuple):
     exact: bool = False
 
     def directions(self, levels: Any = slice(None)) -> np.ndarray:
-        """The unit vectors, of shape (number of `levels`, d), at which the gaps are attained."""
+        """Return the unit vectors (number of `levels`, d) at which the gaps are attained."""
         return signed_directions(self.vectors, self.where[levels])
 
 
@@ -74,15 +73,14 @@ def find_gaps(
     settings: Settings,
     resources: Resources,
 ) -> Gaps:
-    """Gap of each level.
+    """Compute the gap of each level.
 
-    A mean over directions (a finite q) is divided by what a direction sees on average of a
-    translation of length one. That is the average over the sphere, not over the directions at hand:
-    so the gap is an unbiased estimate of the L_q metric (to the power q), and the same for all
-    samples. A translation by m has the gap |m| up to the scatter of the directions, of relative
-    size c / sqrt(K), c^2 = (E|u_1|^(2q) / (E|u_1|^q)^2 - 1) / q^2, and exactly where they integrate
-    the power: for q = 2 every orthonormal basis does ("orthogonal" directions, a multiple of d of
-    them), and in the plane K equispaced ones do for even q < 2K.
+    A mean over directions (a finite q) is divided by its value for a translation of length one,
+    averaged over the sphere. So the gap (to the power q) is an unbiased estimate of the L_q metric.
+    A translation by m has the gap |m| up to a relative error of c / sqrt(K), with
+    c^2 = (E|u_1|^(2q) / (E|u_1|^q)^2 - 1) / q^2. The error is zero if the directions integrate the
+    power exactly: orthonormal bases do for q = 2, and K equispaced directions in the plane do for
+    even q < 2K.
 
     Parameters
     ----------
@@ -96,10 +94,10 @@ def find_gaps(
     unit = mean_of_direction(x.n_features, q)
     first, second = x.ordered, y.ordered
     if q < math.inf or (way == "search" and (refine == 0 or x.n_features == 1)):
-        # In one dimension the two directions there are have been tried.
+        # In one dimension both directions were evaluated.
         found, codes = level_gaps(first, second, sizes, directions, resources, q)
         return Gaps(plan, found / unit, directions, codes)
-    # Ascent and hulls round differently for (x, y) than for (y, x): always take them in one order.
+    # Ascent and hulls round differently for (x, y) and (y, x): use one canonical order.
     inner = plan
     if _comes_after(first, second, plan):
         first, second, sizes = second, first, sizes[::-1]
@@ -113,7 +111,7 @@ def find_gaps(
 
 
 def _comes_after(x: np.ndarray, y: np.ndarray, plan: LevelPlan) -> bool:
-    """Whether (y, x) is the order in which this pair is always taken."""
+    """Check if (y, x) is the canonical order of this pair."""
     if len(x) != len(y):
         return len(x) > len(y)
     for a, b in ((x, y), plan.prefix_sizes):
@@ -147,7 +145,7 @@ def refine_gaps(
     n, m, d = int(plan.prefix_sizes_x[-1]), int(plan.prefix_sizes_y[-1]), x.shape[1]
     limit = max(_LEAST_WORK, _WORK_PER_STEP * steps * len(directions) * (n + m) * (d + 50))
     every_corner = 2 * n * m * d
-    # Few points: looking at every corner is cheaper than climbing first, and can be done in full.
+    # For few points a search of all vertices is cheaper than an ascent.
     cheap = every_corner <= _CHEAP * limit
     if not cheap:
         chosen = chosen_levels(plan, gaps)
@@ -160,7 +158,7 @@ def refine_gaps(
             y,
             sizes,
             np.concatenate([starts, -starts]),
-            # As many climbers as leave the cost in proportion to that of the search.
+            # In proportion to the cost of the sampled directions.
             n_climbers=min(_MOST_CLIMBERS, max(_FEWEST_CLIMBERS, len(directions) // 12)),
             steps=steps,
             slack=_SLACK,
@@ -183,20 +181,20 @@ def refine_gaps(
 
 
 def chosen_levels(plan: LevelPlan, gaps: np.ndarray) -> np.ndarray:
-    """The levels worth climbing for: spread evenly over the mass, and the largest gap."""
+    """Return the levels of the ascent: spread evenly over the mass, and that of the maximum gap."""
     n_levels = len(plan.shares)
     if n_levels <= _MOST_LEVELS:
         return np.arange(n_levels)
     reached = np.cumsum(plan.shares)
     wanted = (np.arange(_MOST_LEVELS - 1) + 0.5) / (_MOST_LEVELS - 1)
     spread = np.searchsorted(reached, wanted).clip(max=n_levels - 1)
-    # The first whose middle is as far: that one or the next.
+    # The first level whose middle is at least as far: this one or the next.
     spread += reached[spread] - 0.5 * plan.shares[spread] < wanted
     return np.unique(np.append(spread.clip(max=n_levels - 1), gaps.argmax()))
 
 
 def _apart(x: np.ndarray, y: np.ndarray, sizes: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
-    """Unit vectors between the centers of both samples, at most one a level."""
+    """Return unit vectors between the centers of both samples, at most one per level."""
     apart = np.stack([_prefix_mean(x, i) - _prefix_mean(y, j) for i, j in zip(*sizes, strict=True)])
     largest = np.abs(apart).max(axis=1)
     # Samples with one center have no such direction.
@@ -205,6 +203,6 @@ def _apart(x: np.ndarray, y: np.ndarray, sizes: tuple[np.ndarray, np.ndarray]) -
 
 
 def _prefix_mean(rows: np.ndarray, size: int) -> np.ndarray:
-    # Mean of a few hundred evenly spaced rows: a start needs no more.
+    # A few hundred evenly spaced rows are enough for a starting direction.
     some = rows[: size : max(1, size // 256)]
     return np.add.reduce(some, axis=0, dtype=np.float64) / len(some)

@@ -1,4 +1,4 @@
-"""Tensors as arrays of the host, for what is computed there; torch need not be installed."""
+"""Conversion of tensors to arrays on the host. torch need not be installed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which passes a tensor gets: plain operations anywhere, kernels where they stand beside them."""
+"""Choice of the implementation of passes on tensors: plain operations, or Triton kernels."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Passes(NamedTuple):
 PLAIN = Passes(ranks.smallest_halfspace, spread.largest_outlyingness, gaps.search_gaps)
 
 
-#: Below this many points a sort of everything takes no longer than what avoids it.
+#: Number of points from which kernels are faster than a full sort.
 WORTH_KERNELS = 20_000
 
 

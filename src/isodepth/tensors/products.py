@@ -11,7 +11,7 @@ import torch
 
 from isodepth.errors import DeviceMemoryError
 
-#: What a device may be asked for where nobody said how much.
+#: Default memory limit on a device.
 _MOST_BYTES = 8 * 2**30
 _SHARE_OF_FREE = 0.6
 _HOST_BYTES = 256 * 2**20
@@ -23,9 +23,9 @@ _before: list[tuple[Any, str, Any]] = []
 
 @contextmanager
 def full_precision(device: torch.device) -> Iterator[None]:
-    """Products as the dtype says: no TF32, no autocast, no graph, whatever the user has set.
+    """Compute products in the precision of the dtype: without TF32, autocast and graph.
 
-    The settings belong to the whole process: the last one out restores them.
+    The settings are global: the last of nested or concurrent contexts restores them.
     """
     global _users
     with _lock:
@@ -57,20 +57,20 @@ def _precision_settings() -> list[tuple[Any, str, Any]]:
 
 
 def budget_on(device: torch.device, memory_mb: float | None) -> int:
-    """Bytes for blocks of directions: those asked for, or what the device has to spare."""
+    """Return the bytes for blocks of directions: the given limit, or a part of the free memory."""
     if memory_mb is not None:
         return int(memory_mb * 2**20)
     if device.type != "cuda":
         return _HOST_BYTES
     free, _ = torch.cuda.mem_get_info(device)
-    # What the allocator holds without using it is free to us as well.
+    # Memory that the allocator holds without using it is available as well.
     idle = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
     return int(min(_MOST_BYTES, _SHARE_OF_FREE * (free + idle)))
 
 
 @contextmanager
 def working_on(device: torch.device) -> Iterator[None]:
-    """Full precision, and an error of ours where the memory of the device is not enough."""
+    """Use full precision, and raise `DeviceMemoryError` if the device is out of memory."""
     try:
         with full_precision(device):
             yield
@@ -83,9 +83,9 @@ def working_on(device: torch.device) -> Iterator[None]:
 
 
 def blocks(n_directions: int, each: int, budget: int) -> list[slice]:
-    """Slices of directions that take `each` bytes a direction, of one size and within budget.
+    """Return slices of directions of one size, with `each` bytes per direction, within `budget`.
 
-    One direction is the least there is, whatever the budget says.
+    A slice has at least one direction.
     """
     size = max(1, min(n_directions, budget // max(1, each)))
     count = -(-n_directions // size)

@@ -1,4 +1,4 @@
-"""Every check of tensors, once and before any work: what was received, and how to fix it."""
+"""Checks of tensors."""
 
 from __future__ import annotations
 

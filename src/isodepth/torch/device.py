@@ -1,4 +1,4 @@
-"""The pipeline where the tensors are: from two samples to one number, which alone has to leave."""
+"""Computation of a distance on the device of the tensors."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from isodepth.torch.samples import DeviceSample, check_finite_tensor
 
 
 class Found(NamedTuple):
-    """A distance, and its gradient by the rows of each sample where it was asked for."""
+    """Distance, and its gradient by the rows of each sample if requested."""
 
     value: torch.Tensor  # float64, without dimensions
     slopes: tuple[torch.Tensor, torch.Tensor] | None
@@ -52,7 +52,7 @@ def check_for_device(metric: BaseMetric, device: torch.device) -> None:
 
 
 def distance_on_device(metric: BaseMetric, pair: Pair, gradient: bool = False) -> Found | None:
-    """The distance of two tensors where they are; None where a sample turns out to be a simplex."""
+    """Compute the distance of two tensors on their device; None if a sample may be a simplex."""
     with working_on(pair.device):
         fit = fit_pair(metric, pair)
         if fit is None:
@@ -99,7 +99,7 @@ def compare_from_device(metric: BaseMetric, pair: Pair) -> Comparison | None:
 
 
 class FittedPair(NamedTuple):
-    """The regions of two samples, and what they were found with."""
+    """Regions of two samples, with the metric and directions of their depths."""
 
     drawn: FittedMetric
     directions: torch.Tensor  # (K, d)
@@ -108,7 +108,7 @@ class FittedPair(NamedTuple):
 
 
 def fit_pair(metric: BaseMetric, pair: Pair) -> FittedPair | None:
-    """The regions of two tensors where they are; None where a sample turns out to be a simplex."""
+    """Compute the regions of two tensors on their device; None if a sample may be a simplex."""
     check_for_device(metric, pair.device)
     drawn = metric.with_directions(pair.x.shape[1])
     # Rounded on the host, to the same numbers as there.
@@ -126,7 +126,7 @@ def fit_pair(metric: BaseMetric, pair: Pair) -> FittedPair | None:
 
 
 def _prepared(tensor: torch.Tensor, drawn: FittedMetric, precision: torch.dtype) -> torch.Tensor:
-    """The points in the precision of the work and in the units asked for."""
+    """Return the points in the precision of the computation, divided by the scale."""
     points = tensor.detach().to(precision)
     if drawn.origin.scale is None:
         return points
@@ -135,13 +135,13 @@ def _prepared(tensor: torch.Tensor, drawn: FittedMetric, precision: torch.dtype)
 
 
 def _scale(drawn: FittedMetric, device: torch.device) -> torch.Tensor | float:
-    """What the columns were divided by."""
+    """Return the scale of the columns."""
     scale = drawn.origin.scale
     return 1.0 if scale is None else torch.from_numpy(scale.copy()).to(device)
 
 
 def _budget(metric: BaseMetric, *samples: torch.Tensor) -> int:
-    """Bytes for blocks of directions; of those that were asked for the samples' copies go off."""
+    """Return the bytes for blocks of directions: the limit less the copies of the samples."""
     asked = budget_on(samples[0].device, metric.memory_mb)
     if metric.memory_mb is None:
         return asked
@@ -206,7 +206,7 @@ def _pulls(
     slopes: torch.Tensor,
     budget: int,
 ) -> list[torch.Tensor]:
-    """What pulls at each of the ordered rows of both samples, in float64."""
+    """Return the gradient by the ordered rows of both samples, in float64."""
     place = torch.where(where >= 0, where, -1 - where)
     sign = torch.where(where >= 0, 1, -1)
     vectors = directions[place].double() * sign[:, None]
@@ -224,7 +224,7 @@ def _pulls(
 
 
 def _by_row(regions: DeviceRegions, pulls: torch.Tensor, n: int) -> torch.Tensor:
-    """What pulls at the ordered distinct points, shared out to the rows as given (n, d)."""
+    """Distribute the gradient by ordered distinct points to the rows as given (n, d)."""
     sample = regions.sample
     distinct = pulls.new_zeros(sample.points.shape)
     distinct[regions.order[: len(pulls)]] = pulls

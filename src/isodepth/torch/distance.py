@@ -72,9 +72,7 @@ def with_gradient(metric: BaseMetric) -> BaseMetric:
             f"nan_policy={metric.nan_policy!r} is not available for tensors that require grad; "
             "select the rows before, or detach the tensors"
         )
-    check_has_gradient(
-        scale=metric.scale, refine=0 if metric.gap == "exact" else steps
-    )
+    check_has_gradient(scale=metric.scale, refine=0 if metric.gap == "exact" else steps)
     return metric
 
 
