@@ -27,6 +27,8 @@ LAYERS = (
     ("core", "hull"),
     ("depth",),
     ("gap",),
+    ("two_samples",),
+    ("suspicious",),
     ("plot",),
     ("report",),
     ("results",),

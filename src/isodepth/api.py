@@ -76,6 +76,7 @@ class Metric(BaseMetric):
 
         With tensors the result has plain numbers, without a graph; see `Comparison.gradient`.
         """
+        inputs = (X, Y, kinds)
         X, Y, found = _numeric(X, Y, kinds)
         if is_chunked(X) or is_chunked(Y):
             from isodepth.chunked import entry
@@ -84,8 +85,10 @@ class Metric(BaseMetric):
         if is_tensor(X) or is_tensor(Y):
             from isodepth.torch import distance as tensors
 
-            return tensors.compare(self, X, Y, weights)
-        return replace(super().compare(X, Y, weights), kinds=found)
+            return replace(tensors.compare(self, X, Y, weights), _inputs=inputs)
+        given = not any(isinstance(each, TrimmedRegions) for each in (X, Y))
+        comparison = super().compare(X, Y, weights)
+        return replace(comparison, kinds=found, _inputs=inputs if given else None)
 
     def table(self, X: Any, weights: Any = None, *, storage: str = "float64") -> RegionTable:
         """The regions of one sample on a fixed grid, for comparing it with many others.
@@ -203,9 +206,9 @@ def compare(
     >>> import numpy as np, isodepth
     >>> X = np.arange(20.0).reshape(10, 2)
     >>> isodepth.compare(X, X + [3, 4], scale=None, random_state=0)
-    Comparison: distance 5 between 10 and 10 rows, in the units of the columns
-      largest contributions: column 1 64%, column 0 36%
-      largest gap 5 at level ...
+    X and Y are at distance 5, not tested.
+      largest contributions: column 1 64%
+      distance 5 in the units of the columns
       DR|depth=projection|p=2|eps=0.1|levels=exact|dirs=uniform:1000|refine=20|seed=0|v=0.2.0
     """
     # Regions have their units already, and a device does not compute robust deviations.

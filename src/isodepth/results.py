@@ -1,36 +1,41 @@
-"""Results that draw themselves and write a report, with the functions of the layers below."""
+"""Base classes of results with figures, reports and suspicious rows."""
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, ClassVar
 
+import numpy as np
+
 from isodepth.data.results import ResultMixin
+from isodepth.suspicious import SuspiciousRows, suspicious_rows
+from isodepth.two_samples import TwoSamples
 
 
 class PlottableResult(ResultMixin):
-    """A result that can be drawn.
+    """Result with figures.
 
     Attributes
     ----------
     result_type : {"comparison", "test", "verdict", "monitor", "matrix"}
-        Which figures, and which report, there are of it.
+        Determines the available figures and the template of the report.
     """
 
     __slots__ = ()
     result_type: ClassVar[str]
 
     def plot(self, kind: str | None = None, ax: Any = None) -> Any:
-        """Draw the result; a short cut to the functions of `isodepth.plot`.
+        """Draw the result with a function of `isodepth.plot`.
 
         Parameters
         ----------
         kind : str, optional
-            Which picture. Of a comparison "gaps" (the default), "regions", "columns", and where it
-            was tested "null" and "shares" (of categories); of a test "null" (the default), "gaps",
-            "regions", "columns" and "shares"; of a matrix of distances "matrix" (the default),
-            "tree" and "map"; of a verdict "columns"; of a monitor "timeline".
+            Kind of figure. For a comparison "gaps" (the default), "regions" and "columns", and
+            with a test "null" and "shares" (of categories); for a test "null" (the default),
+            "gaps", "regions", "columns" and "shares"; for a matrix of distances "matrix" (the
+            default), "tree" and "map"; for a verdict "columns"; for a monitor "timeline".
         ax : matplotlib.axes.Axes, optional
-            Where to draw; a new figure by default. A timeline makes its own.
+            Axes to draw into; a new figure by default. A timeline makes its own figure.
 
         Returns
         -------
@@ -42,24 +47,78 @@ class PlottableResult(ResultMixin):
 
 
 class ReportableResult(PlottableResult):
-    """A result that can be written down for a colleague."""
+    """Result with a report."""
 
     __slots__ = ()
 
     def report(self, path: Any, **options: Any) -> None:
-        """Write a report: one HTML file that needs nothing else, whole or not at all.
+        """Write a report as one self-contained HTML file.
 
         Parameters
         ----------
         path : str or path-like
-            Where it goes; a file already there is replaced.
+            Name of the file; an existing file is replaced atomically.
         **options
-            All may be left out. `title`: that of the page. `names`: what to call the two samples of
-            a comparison, and `sources`: the files they came from. `labels`: what to call the
-            batches of a monitor. `notes`: warnings to pass on. `command`: what to type to make the
-            report again. `when`: a date to put under it; without one, the same result gives the
-            same bytes.
+            Optional: `title` of the page; `names` of the two samples of a comparison, and
+            `sources`, the files they were read from; `labels` of the batches of a monitor;
+            `notes`, warnings to show; `command`, the command that writes the report again;
+            `when`, a date to show. Without a date, the same result gives the same bytes.
         """
         from isodepth.report import write_report  # needs the figures
 
         write_report(self, path, **options)
+
+
+class TwoSampleReport(ReportableResult):
+    """Result about two samples, whose rows can be examined one by one.
+
+    Attributes
+    ----------
+    _inputs : tuple (X, Y, kinds) or None
+        The samples as given, without a copy. None for regions without their samples.
+    """
+
+    _inputs: Any
+
+    @cached_property
+    def samples(self) -> TwoSamples:
+        """Rows of both samples as given, with missing values and categories."""
+        if self._inputs is not None:
+            return TwoSamples.read(*self._inputs)
+        return self._samples_of_regions()
+
+    def _samples_of_regions(self) -> TwoSamples:
+        raise NotImplementedError
+
+    def suspicious_rows(self) -> SuspiciousRows:
+        """Find rows of each sample that do not look like any row of the other sample.
+
+        A row is listed for a value far outside the other sample, or for a value that the other
+        columns of the row contradict, such as wrong units. Row indices refer to the samples as
+        given. The threshold is a rule, not a guarantee.
+
+        Returns
+        -------
+        rows : SuspiciousRows
+            Most suspicious first, with values of categories that occur in only one sample.
+
+        Examples
+        --------
+        >>> import numpy as np, isodepth
+        >>> X = np.random.default_rng(5).normal(size=(200, 2))
+        >>> Y = np.random.default_rng(6).normal(size=(100, 2))
+        >>> Y[7, 1] = -9999
+        >>> isodepth.compare(X, Y, random_state=0).suspicious_rows().indices("Y")
+        array([7])
+        """
+        return self._suspicious
+
+    @cached_property
+    def _suspicious(self) -> SuspiciousRows:
+        return suspicious_rows(self.samples)
+
+
+def unscaled_points(regions: Any) -> np.ndarray:
+    """Return the points (n, d) of regions in the units of the data."""
+    scale = getattr(regions.origin, "scale", None)
+    return regions.points if scale is None else regions.points * np.asarray(scale, dtype=float)

@@ -306,7 +306,7 @@ def test_a_comparison_has_every_form_but_rows() -> None:
     assert "refine=0" in parts.signature
     default = isodepth.compare(scan(POINTS), POINTS, scale=None, n_directions=5, random_state=0)
     assert "levels=20" in default.signature
-    for name in ("gradient", "rows_outside", "bracket"):
+    for name in ("gradient", "suspicious_rows", "bracket"):
         with pytest.raises(InvalidInputError, match=f"{name} needs the rows of both samples"):
             getattr(parts, name)()
     for call in (isodepth.ProjectionDepth().fit, isodepth.Metric().regions):

@@ -39,7 +39,7 @@ def all_results() -> dict[str, ResultMixin]:
     return {
         "Comparison": comparison,
         "LargestGap": comparison.largest_gap,
-        "RowsOutside": comparison.rows_outside(),
+        "SuspiciousRows": comparison.suspicious_rows(),
         "MissingPair": comparison.missing,
         "NullProfile": comparison.null_profile,
         "TwoSampleResult": comparison.test,

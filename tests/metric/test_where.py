@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -76,64 +74,11 @@ def test_the_leading_column_does_not_depend_on_the_seed(q: float) -> None:
     assert leaders == {"column 2"}
 
 
-# -- rows -----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("levels", ["exact", 7])
-def test_rows_outside_are_those_of_the_twin(levels: object) -> None:
-    U = unit_vectors(3, 15, "uniform", np.random.default_rng(4))
-    regions = naive.depth_regions("halfspace", X, U)
-    result = isodepth.compare(
-        X, Y, scale=None, depth="halfspace", directions=U, levels=levels, refine=0
-    )
-    last = float(np.mean(result.levels[-1]))
-    wanted = naive_where.rows_outside(regions, Y, U, Fraction(last))
-    found = result.rows_outside()
-    assert found.rows.tolist() == [row for row, _ in wanted]
-    assert found.distances == pytest.approx([far for _, far in wanted], rel=1e-12)
-    assert len(found) == len(wanted) > 0
-    reach = np.einsum("ij,ij->i", Y[found.rows], found.directions)
-    beyond = [
-        r - regions.support(u.tolist(), Fraction(last))
-        for r, u in zip(reach, found.directions, strict=True)
-    ]
-    assert found.distances == pytest.approx(beyond, rel=1e-9)
-
-
-def test_a_sample_is_hardly_outside_of_itself() -> None:
-    rng = np.random.default_rng(5)
-    x = rng.standard_normal((200, 3))
-    result = isodepth.compare(x, x, scale=None, random_state=0)
-    inside = result.regions[0].inside(0.899)
-    # Rows that lie in the region are never called outside by rounding.
-    assert not set(result.rows_outside().rows) & set(inside)
-
-
-def test_the_farthest_row_comes_first_under_its_own_number() -> None:
-    y = X.copy()
-    y[5] = [50, 0, 0]
-    y[9] = [0, -80, 0]
-    found = isodepth.compare(X, y, scale=None, random_state=0).rows_outside()
-    assert found.rows[:2].tolist() == [9, 5]
-    assert np.abs(found.directions[0]).argmax() == 1
-
-
-def test_rows_left_out_or_without_weight_are_not_counted() -> None:
-    y = np.array([[np.nan, 0, 0], [50.0, 0, 0], [0, 0, 0], [0, 90, 0]])
-    result = isodepth.compare(X, y, scale=None, nan_policy="omit", depth="irw", random_state=0)
-    assert result.rows_outside().rows.tolist() == [3, 1]
-    weighted = isodepth.compare(
-        X, y[1:], scale=None, weights=(None, [1, 1, 0]), depth="irw", random_state=0
-    )
-    assert weighted.rows_outside().rows.tolist() == [0]
-
-
 def test_single_precision() -> None:
     x, y = X.astype(np.float32), Y.astype(np.float32)
     result = isodepth.compare(x, y, scale=None, q=2, random_state=0)
     double = isodepth.compare(X, Y, scale=None, q=2, random_state=0)
     assert in_order(result.contributions) == pytest.approx(in_order(double.contributions), abs=0.02)
-    assert set(result.rows_outside().rows) == set(double.rows_outside().rows)
 
 
 def test_names_of_columns() -> None:

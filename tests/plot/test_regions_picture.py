@@ -22,7 +22,7 @@ def twin_mean_squared_gap(comparison, u) -> float:
     """From the definition: supports of the points inside, level by level."""
     total = 0.0
     x, y = comparison.regions
-    for share, level in zip(comparison._gaps.plan.shares, comparison.levels, strict=True):
+    for share, level in zip(comparison.level_widths, comparison.levels, strict=True):
         beta = level[0] if np.ndim(level) else level
         inside_x, inside_y = x.points[x.inside(beta)], y.points[y.inside(beta)]
         for sign in (1, -1):

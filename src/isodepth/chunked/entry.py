@@ -144,9 +144,9 @@ class SourceComparison(Comparison):
         """Not available: it needs the rows inside the regions."""
         self._needs_rows("bracket")
 
-    def rows_outside(self) -> Any:
-        """Not available: rows are not stored."""
-        self._needs_rows("rows_outside")
+    def suspicious_rows(self) -> Any:
+        """Not available: rows are not kept."""
+        self._needs_rows("suspicious_rows")
 
     def to_dict(self) -> dict[str, Any]:
         """Convert to plain Python numbers and strings, with `distance_bounds`."""

@@ -100,21 +100,25 @@ def compare(
     else:
         comparison, about = compare_tables((x, y), reading, settings, test)
     outputs.save(comparison, **about)
-    whole = {"columns": comparison.columns, **comparison.to_dict()}
-    content = {name: value for name, value in whole.items() if name not in ("levels", "gaps")}
-    return _answer([str(comparison)], content, (x, y), reading, settings["scale"], outputs.page)
+    return _answer(comparison, about["names"], (x, y), reading, settings["scale"], outputs.page)
 
 
 def _answer(
-    lines: list[str], content: Options, files: Sequence[str], reading: cli.Reading,
+    result: Any, names: Sequence[str], files: Sequence[str], reading: cli.Reading,
     scale: str | None, page: str | None,
 ) -> Answer:  # fmt: skip
-    """An answer with what the result does not know about itself."""
-    more = {"files": files, "left_out": reading.left_out, "scale": scale, "report": page}
-    lines.append(f"  units of the columns: {scale or 'as they are'} (--scale)")
+    """Return the summary of a result with the files, the units and the report."""
+    from isodepth.report.comparison import comparison_content, comparison_lines
+
+    first, *lines = comparison_lines(result, names)
+    lines = [first, *(f"  {line}" for line in lines)]
     lines += [f"  left out: {', '.join(reading.left_out)}"] if reading.left_out else []
     lines += [] if page is None else [f"  report: {page}"]
-    return Answer(lines, {**content, **more})
+    content = comparison_content(result, names)
+    content = {name: value for name, value in content.items() if name not in ("levels", "gaps")}
+    content |= {"columns": getattr(result, "columns", None), "files": files}
+    content |= {"left_out": reading.left_out, "scale": scale, "report": page}
+    return Answer(lines, content)
 
 
 # -- tables in chunks -----------------------------------------------------------------------------
@@ -195,12 +199,7 @@ def test(
     """
     result, about = compare_tables((x, y), reading, settings, test)
     outputs.save(result, "null", **about)
-    tested = getattr(result, "test", result)
-    lines, content = [str(tested)], tested.to_dict()
-    if result is not tested:
-        lines.append(f"  distance {result.distance:.6g}: {result.signature}")
-        content |= {"distance": result.distance, "distance_signature": result.signature}
-    return _answer(lines, content, (x, y), reading, settings["scale"], outputs.page)
+    return _answer(result, about["names"], (x, y), reading, settings["scale"], outputs.page)
 
 
 # -- report ---------------------------------------------------------------------------------------
@@ -263,7 +262,12 @@ def report(
         result = isodepth.pairwise(dict(zip(names, samples, strict=True)), **options)
     outputs.save(result, **about)
     kind = result.result_type
-    return Answer([f"report of {kind} in {page}"], {"report": page, "kind": kind, "files": files})
+    content: Options = {"report": page, "kind": kind, "files": files}
+    if kind in ("comparison", "test"):
+        from isodepth.report.comparison import comparison_content
+
+        content |= comparison_content(result, names)
+    return Answer([f"report of {kind} in {page}"], content)
 
 
 def _refuse(ctx: click.Context, names: Iterable[str], why: str) -> None:

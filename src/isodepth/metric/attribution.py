@@ -1,8 +1,7 @@
-"""Where two samples differ: contributions of columns, and rows outside the region of the other."""
+"""Contributions of columns to the distance between two samples."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -12,23 +11,23 @@ import numpy as np
 from isodepth.data.results import ResultMixin, named_shares, plain
 from isodepth.gap.gaps import Gaps
 
-# Numbers that are held together while directions are looked at a few at a time.
+# Differences of supports in memory at a time.
 _BLOCK_NUMBERS = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
 class LargestGap(ResultMixin):
-    """Where two samples differ most.
+    """Level and direction of the largest gap.
 
     Attributes
     ----------
     level : float
-        The level beta of the largest gap (the middle of its piece).
+        Level beta of the largest gap (the middle of its piece).
     gap : float
     direction : ndarray of shape (d,)
-        The unit vector along which the two regions differ by that much.
+        Unit vector along which the gap is attained.
     columns : list of (str, float)
-        The columns with their share of the direction (squared entries), largest first.
+        Columns with their squared entries of the direction, largest first.
     """
 
     level: float
@@ -37,7 +36,7 @@ class LargestGap(ResultMixin):
     columns: list[tuple[str, float]]
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as numbers, texts, lists and dictionaries that JSON knows."""
+        """Convert to plain Python numbers and strings."""
         return plain({**vars(self), "columns": named_shares(self.columns)})
 
     def _rows(self) -> dict[str, list[Any]]:
@@ -47,48 +46,11 @@ class LargestGap(ResultMixin):
         return f"LargestGap: {self.gap:.6g} at level beta = {self.level:.3g}"
 
 
-@dataclass(frozen=True, eq=False)
-class RowsOutside(ResultMixin):
-    """Rows of Y outside of X's outermost region, the most outlying first.
-
-    Attributes
-    ----------
-    rows : int64 ndarray of shape (k,)
-        Their indices in Y.
-    distances : float64 ndarray of shape (k,), falling
-        How far outside they lie at least, in the units of the comparison: along the direction in
-        which they stick out most.
-    directions : float64 ndarray of shape (k, d)
-        These directions.
-    """
-
-    rows: np.ndarray
-    distances: np.ndarray
-    directions: np.ndarray
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def only(self, kept: np.ndarray) -> RowsOutside:
-        """Some of them, by a mask (k,)."""
-        return RowsOutside(self.rows[kept], self.distances[kept], self.directions[kept])
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything as lists of numbers."""
-        return plain(vars(self))
-
-    def _rows(self) -> dict[str, list[Any]]:
-        return {"row": self.rows.tolist(), "distance": self.distances.tolist()}
-
-    def __str__(self) -> str:
-        return f"RowsOutside: {len(self)} row(s) outside of the outermost region"
-
-
 def shares_of_levels(gaps: Gaps) -> np.ndarray:
-    """Squared entries (d,) of the directions of the gaps, averaged over levels.
+    """Return the squared entries (d,) of the directions of the gaps, averaged over levels.
 
-    The weight of a level is its share of the interval times its squared gap: a single level, where
-    the direction of the largest gap is mostly chance, decides nothing.
+    The weight of a level is its width times its squared gap. The direction of a single level is
+    mostly chance, so the average is over all of them.
     """
     weights = level_weights(gaps.values, gaps.plan.shares)
     if weights is None:
@@ -97,7 +59,7 @@ def shares_of_levels(gaps: Gaps) -> np.ndarray:
 
 
 def level_weights(gaps: np.ndarray, shares: np.ndarray) -> np.ndarray | None:
-    """Weights (L,) of levels in an average, adding up to 1; None where there is no gap at all."""
+    """Return weights (L,) of levels with sum 1; None if all gaps are 0."""
     largest = gaps.max()
     if largest == 0:
         return None
@@ -112,18 +74,18 @@ def shares_of_directions(
     gaps: np.ndarray,
     q: float,
 ) -> np.ndarray:
-    """Shares (d,) of the columns where gaps are means over directions.
+    """Return contributions (d,) of the columns if gaps are means of order q over directions.
 
-    Within a level a direction counts in proportion to the gap along it to the power q; levels count
-    as in `shares_of_levels`. Directions all over the sphere see a translation along one axis: among
-    the squared entries of an average direction the axis has (1 + q) / (d + q) and not 1. So the
-    shares s are those with squared entries (1 + q s) / (d + q), not below 0, adding up to 1:
-    for a translation by m they are m_j^2 / |m|^2, as with the supremum.
+    Within a level the weight of a direction is its gap to the power q; levels have the weights of
+    `shares_of_levels`. For a translation along one axis, the mean squared entry of this axis is
+    (1 + q) / (d + q) and not 1, because all directions contribute. The contributions s therefore
+    solve: squared entries = (1 + q s) / (d + q), with s >= 0 and sum 1. For a translation by m
+    they are m_j^2 / |m|^2, as with the supremum.
 
     Parameters
     ----------
     apart_along : function of a slice of B directions
-        Gives the differences of the two supports at each level, along u and along -u, (L, 2B).
+        Returns the differences (L, 2B) of the two supports at each level, along u and -u.
     shares, gaps : ndarrays of shape (L,)
     directions : ndarray of shape (K, d)
     """
@@ -136,7 +98,7 @@ def shares_of_directions(
     squares = np.zeros(d)
     for start in range(0, len(directions), size):
         some = slice(start, start + size)
-        # In units of the mean of the level: no power overflows.
+        # Relative to the mean of the level, so that powers do not overflow.
         ratios = np.abs(apart_along(some)[positive]) / gaps[positive, None]
         each = (weights[positive] @ ratios**q).reshape(2, -1).sum(axis=0)
         squares += each @ directions[some].astype(np.float64) ** 2
@@ -145,38 +107,6 @@ def shares_of_directions(
     return found / found.sum()
 
 
-def rows_outside(points: np.ndarray, supports: np.ndarray, directions: np.ndarray) -> RowsOutside:
-    """Rows of `points` (m, d) beyond the support values (2K,) of a region along u and -u.
-
-    Parameters
-    ----------
-    supports : ndarray of shape (2K,), h(u) for the K directions, then h(-u)
-    directions : ndarray of shape (K, d)
-    """
-    n_directions = len(directions)
-    excess = np.full(len(points), -np.inf)
-    where = np.zeros(len(points), dtype=np.int64)
-    size = max(1, _BLOCK_NUMBERS // len(points))
-    for start in range(0, n_directions, size):
-        end = min(start + size, n_directions)
-        projections = points @ directions[start:end].T
-        for sign, first in ((1.0, start), (-1.0, n_directions + start)):
-            beyond = sign * projections - supports[first : first + end - start]
-            best = beyond.argmax(axis=1)
-            value = beyond[np.arange(len(points)), best]
-            further = value > excess
-            excess[further] = value[further]
-            where[further] = (first + best)[further]
-    # A row that lies in the region may be rounded beyond it.
-    d, eps = points.shape[1], float(np.finfo(points.dtype).eps)
-    rounding = 4 * d * eps * math.sqrt(d) * np.abs(points).max(axis=1)
-    outside = np.flatnonzero(excess > rounding)
-    order = outside[np.argsort(-excess[outside], kind="stable")]
-    signs = np.where(where[order] < n_directions, 1.0, -1.0)
-    vectors = directions[where[order] % n_directions] * signs[:, None]
-    return RowsOutside(order, excess[order], vectors)
-
-
 def share_rows(shares: list[tuple[str, float]]) -> dict[str, list[Any]]:
-    """Columns and their shares, as a table."""
+    """Return columns and their contributions as a table."""
     return {"column": [name for name, _ in shares], "share": [share for _, share in shares]}

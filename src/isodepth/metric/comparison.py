@@ -1,38 +1,72 @@
-"""Comparison: how far apart two samples are, and where."""
+"""Comparison: the distance between two samples and its parts."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from isodepth.core.regions import TrimmedRegions, power_mean
+from isodepth.core.regions import Sample, TrimmedRegions, power_mean
 from isodepth.data.arrays import column_labels
-from isodepth.data.kinds import ColumnKind, column_lines
+from isodepth.data.kinds import ColumnKind
 from isodepth.data.missing import MissingPair
-from isodepth.data.results import named_shares, plain
+from isodepth.data.results import ResultMixin, named_shares, plain
+from isodepth.data.seeds import rng_for
 from isodepth.engine import Resources, write_supports
-from isodepth.errors import InvalidOptionError
+from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.gap.gaps import Gaps
 from isodepth.hull import hausdorff_bracket
 from isodepth.metric.attribution import (
     LargestGap,
-    RowsOutside,
-    rows_outside,
     share_rows,
     shares_of_directions,
     shares_of_levels,
 )
 from isodepth.metric.gradient import Gradient, gradient_of_comparison
 from isodepth.metric.signature import Signature
-from isodepth.results import ReportableResult
+from isodepth.results import TwoSampleReport, unscaled_points
+from isodepth.two_samples import TwoSamples
+
+
+@dataclass(frozen=True, eq=False)
+class ChanceLevel(ResultMixin):
+    """Distances between random splits of the pooled rows of two samples.
+
+    Attributes
+    ----------
+    distances : ndarray of shape (n_splits,), increasing
+    """
+
+    distances: np.ndarray
+
+    @property
+    def n_splits(self) -> int:
+        """Number of random splits."""
+        return len(self.distances)
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Minimum and maximum for 19 splits; for more, quantiles that contain 90%."""
+        low, high = np.quantile(self.distances, [0.05, 0.95], method="weibull")
+        return float(low), float(high)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Convert to plain Python numbers."""
+        return plain({"distances": self.distances, "interval": self.interval})
+
+    def _rows(self) -> dict[str, list[Any]]:
+        return {"distance": self.distances.tolist()}
+
+    def __str__(self) -> str:
+        low, high = self.interval
+        return f"{self.n_splits} random splits of the same rows: {low:.3g} to {high:.3g}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(ReportableResult):
+class Comparison(TwoSampleReport):
     """The result of comparing two samples.
 
     Attributes
@@ -62,8 +96,8 @@ class Comparison(ReportableResult):
     [('column 0', 1.0)]
     >>> result.largest_gap.gap
     3.0
-    >>> result.rows_outside().rows
-    array([2, 1, 0])
+    >>> result.chance_level().n_splits
+    19
     """
 
     result_type = "comparison"
@@ -80,6 +114,7 @@ class Comparison(ReportableResult):
     kinds: tuple[ColumnKind, ...] = ()
     test: Any = None
     _fitted: Any = None
+    _inputs: Any = field(default=None, repr=False)
 
     @property
     def levels(self) -> np.ndarray:
@@ -94,6 +129,16 @@ class Comparison(ReportableResult):
             return "the units of the columns"
         by = "given scales" if scale.startswith("given") else "robust standard deviations"
         return f"{by} of the columns"
+
+    @property
+    def level_widths(self) -> np.ndarray:
+        """Weights (L,) of the levels in the distance; their sum is 1."""
+        return self._gaps.plan.shares
+
+    @property
+    def search_directions(self) -> np.ndarray:
+        """Directions (K, d) along which gaps were evaluated, before refinement."""
+        return self._gaps.vectors
 
     @property
     def gaps(self) -> np.ndarray:
@@ -170,34 +215,76 @@ class Comparison(ReportableResult):
             shares = shares_of_levels(self._gaps)
         return self._named(shares)
 
-    def rows_outside(self) -> RowsOutside:
-        """The rows of Y outside the outermost region of X, the most outlying first.
+    def chance_level(self, n_splits: int = 19) -> ChanceLevel:
+        """Return the distances between random splits of the pooled rows.
 
-        The outermost region is that of the last level: the hull of all but the least deep share eps
-        of X. A row is outside if it lies beyond it along one of the directions of the comparison;
-        other directions are not examined. Two samples of the same distribution have such rows too.
+        A distance has no zero point: samples of the same distribution have a positive distance.
+        These distances show its size for samples of these sizes. With a test, they are those of
+        its permutations. The cost is that of `n_splits` comparisons, computed at the first call.
+
+        Parameters
+        ----------
+        n_splits : int
+            Number of random splits; not used if there is a test.
 
         Returns
         -------
-        outside : RowsOutside
-            With `rows` (indices into Y), `distances` and `directions`.
+        level : ChanceLevel
         """
-        y = self.regions[1]
-        # As they are used: what is rounded to the precision of the data has other supports.
-        directions = self._gaps.vectors.astype(y.points.dtype, copy=False)
-        supports = self._supports(0, directions, slice(-1, None))[0]
-        found = rows_outside(y.points, supports, directions)
-        found = found.only(y.sample.inverse[found.rows] >= 0)
-        if self.missing is None or self.missing.kept is None:
-            return found
-        return replace(found, rows=np.flatnonzero(self.missing.kept[1])[found.rows])
+        known = self.__dict__.setdefault("_chance_levels", {})
+        if n_splits not in known:
+            known[n_splits] = ChanceLevel(np.sort(self._chance_distances(n_splits)))
+        return known[n_splits]
+
+    def _chance_distances(self, n_splits: int) -> np.ndarray:
+        if not self.keeps_rows or self._fitted is None:
+            raise InvalidInputError(
+                "random splits need the rows of both samples in memory; compare a part of the rows"
+            )
+        if self.test is not None:
+            return self.null_profile.distances
+        if any(regions.sample.total != regions.n_points for regions in self.regions):
+            raise InvalidInputError(
+                "rows with weights cannot be split at random; compare them without weights"
+            )
+        x, y = (regions.points for regions in self.regions)
+        points, fitted = np.concatenate([x, y]), self._fitted
+        rng = rng_for(0, "splits")
+        distances = []
+        for _ in range(n_splits):
+            order = rng.permutation(len(points))
+            parts = (points[order[: len(x)]], points[order[len(x) :]])
+            samples = [Sample.of(part, None, resources=fitted.resources) for part in parts]
+            regions = [
+                fitted.fit_regions(part, None, None, sample)
+                for part, sample in zip(parts, samples, strict=True)
+            ]
+            distances.append(fitted.distance(*regions))
+        return np.array(distances)
+
+    @property
+    def splitting_cost(self) -> int:
+        """Number of projections of one comparison, for deciding on `chance_level`."""
+        if not self.keeps_rows or self._fitted is None:
+            return 1 << 62
+        return sum(r.n_points for r in self.regions) * len(self._fitted.directions)
+
+    def _samples_of_regions(self) -> TwoSamples:
+        if not self.keeps_rows:
+            raise InvalidInputError(
+                "suspicious rows need both samples in memory, and these were read in chunks; "
+                "compare a part of the rows as arrays or data frames"
+            )
+        x, y = (unscaled_points(regions) for regions in self.regions)
+        return TwoSamples((x, y), tuple(self.columns or column_labels(x.shape[1])), {})
 
     def _apart(self, some: slice) -> np.ndarray:
         """Differences (L, 2B) of both supports along B of the directions and their opposites."""
         directions = self._gaps.vectors[some]
-        return self._supports(0, directions) - self._supports(1, directions)
+        return self.supports(0, directions) - self.supports(1, directions)
 
-    def _supports(self, side: int, directions: np.ndarray, levels: Any = slice(None)) -> np.ndarray:
+    def supports(self, side: int, directions: np.ndarray, levels: Any = slice(None)) -> np.ndarray:
+        """Return support values (L, 2B) of one sample along B directions and their opposites."""
         plan, regions = self._gaps.plan, self.regions[side]
         sizes = plan.prefix_sizes[side][levels]
         out = np.empty((len(sizes), 2 * len(directions)))
@@ -279,18 +366,6 @@ class Comparison(ReportableResult):
         return self.distance
 
     def __repr__(self) -> str:
-        x, y = self.regions
-        largest = self.largest_gap
-        along = ", ".join(f"{name} {share:.0%}" for name, share in self.contributions[:3])
-        lines = [
-            f"Comparison: distance {self.distance:.6g} between {x.n_points} and {y.n_points} rows, "
-            f"in {self.units}",
-            f"largest contributions: {along}",
-            f"largest gap {largest.gap:.6g} at level {largest.level:.3g}",
-        ]
-        if self.missing is not None:
-            lines.append(str(self.missing))
-        lines += column_lines(self.kinds)
-        if self.test is not None:
-            lines.append(self.test.summary)
-        return "\n  ".join([*lines, self.signature])
+        from isodepth.report.sentences import summary_lines  # with Jinja, slow to import
+
+        return "\n  ".join(summary_lines(self))

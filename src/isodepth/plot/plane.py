@@ -22,9 +22,9 @@ def mean_squared_gaps(comparison: Any, directions: np.ndarray) -> np.ndarray:
 
     Of very many levels a hundred are looked at.
     """
-    levels, shares = _levels(comparison._gaps.plan.shares)
+    levels, shares = _levels(comparison.level_widths)
     units = directions.astype(comparison.regions[0].points.dtype, copy=False)
-    x, y = (comparison._supports(side, units, levels) for side in (0, 1))
+    x, y = (comparison.supports(side, units, levels) for side in (0, 1))
     return (shares @ (x - y) ** 2).reshape(2, -1).mean(axis=0)
 
 
@@ -71,14 +71,14 @@ def difference_plane(comparison: Any) -> np.ndarray:
 
 
 def _candidates(comparison: Any) -> np.ndarray:
-    vectors = np.asarray(comparison._gaps.vectors, dtype=float)
+    vectors = np.asarray(comparison.search_directions, dtype=float)
     vectors = vectors[:: -(-len(vectors) // _MOST_CANDIDATES)]
     d = vectors.shape[1]
     x, y = (regions.points[regions.inside(0.5)].mean(axis=0) for regions in comparison.regions)
     found = [np.eye(d), vectors, (y - x).astype(float)[None]]
     # Refined directions of single levels, averaged as in the shares of columns.
     attained = comparison.direction
-    weights = comparison._gaps.plan.shares * comparison.gaps**2
+    weights = comparison.level_widths * comparison.gaps**2
     found.append(np.linalg.eigh(attained.T @ (attained * weights[:, None]))[1].T[-2:])
     return np.concatenate(found)
 

@@ -118,7 +118,7 @@ def _supports(comparison: Any, side: int, directions: np.ndarray, chosen: np.nda
     starts = _starts(comparison)
     places = np.clip(np.searchsorted(starts, chosen, side="right") - 1, 0, len(starts) - 1)
     units = directions.astype(comparison.regions[side].points.dtype, copy=False)
-    each = [comparison._supports(side, units, slice(place, place + 1))[0] for place in places]
+    each = [comparison.supports(side, units, slice(place, place + 1))[0] for place in places]
     return np.array(each)[:, : len(directions)]
 
 

@@ -1,22 +1,34 @@
-"""What the report of a comparison shows."""
+"""Content of the report of a comparison or a test."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
+from urllib.parse import quote
 
 import numpy as np
 
-from isodepth.data.arrays import column_labels
-from isodepth.plot.comparisons import category_shares, contributions, gap_profile, null_distribution
+from isodepth.errors import InvalidInputError
+from isodepth.plot.changes import change_figure
+from isodepth.plot.comparisons import contributions, gap_profile, null_distribution
 from isodepth.plot.regions import nested_regions
-from isodepth.plot.style import loose_axes
+from isodepth.plot.style import loose_axes, loose_figure
 from isodepth.report.pictures import WIDTH
 from isodepth.report.repeat import compare_code
-from isodepth.report.sentences import comparison_headline
+from isodepth.report.sentences import (
+    comparison_headline,
+    distance_sentence,
+    remarks,
+    summary_lines,
+)
 
-_MOST_OUTSIDE = 50
-_MOST_VALUES = 16
+_MOST_CHANGES = 30
+_MOST_ROWS = 100
+# Values of a suspicious row that are shown beside the odd one.
+_MOST_VALUES = 7
+# Random splits are left out of a report if they need more projections than this.
+MOST_SPLIT_PROJECTIONS = 1 << 32
+N_SPLITS = 19
 
 
 def comparison_context(
@@ -26,89 +38,151 @@ def comparison_context(
     read_options: Sequence[dict[str, Any]] | None,
     block_column: str | None,
 ) -> dict[str, Any]:
-    """What the template of a comparison is filled with; categories alone are tested only."""
+    """Return the variables of the template; a test of categories alone has no comparison."""
     alone = result.result_type == "test"
     test = result if alone else result.test
     comparison: Any = getattr(result, "comparison", None) if alone else result
-    keeps_rows = comparison is not None and comparison.keeps_rows
+    samples, rows = examined_rows(result)
+    chance = affordable_chance(comparison)
     return {
         "comparison": comparison,
         "test": test,
         "x": names[0],
         "y": names[1],
         "verdict": comparison_headline(comparison, test, names),
+        "second": remarks(result, test, rows, names),
         "counts": test.n_rows if test else [regions.n_points for regions in comparison.regions],
         "sources": sources,
         "kinds": result.kinds if test is None else test.kinds,
         "missing": result.missing,
         "holes": [share for share in getattr(result.missing, "shares", ()) if share.x or share.y],
-        "columns": _columns(comparison, test, names),
-        "outside": _outside(comparison, names[1]) if keeps_rows else None,
-        "most_outside": _MOST_OUTSIDE,
-        "pictures": _pictures(comparison, test, names),
+        "changes": _changes(test, samples),
+        "more_changes": max(0, len(test.changes) - _MOST_CHANGES) if test else 0,
+        "columns": _columns(test, samples, names),
+        "suspicious": rows,
+        "suspicious_table": [] if rows is None else _suspicious(rows, samples, names),
+        "most_rows": _MOST_ROWS,
+        "csv": "" if rows is None else _csv(rows, names),
+        "distance_sentence": "" if comparison is None else distance_sentence(comparison, chance),
+        "figures": _figures(comparison, test, names),
         "code": compare_code(comparison, test, sources, read_options, block_column),
     }
 
 
-def _pictures(comparison: Any, test: Any, names: Sequence[str]) -> dict[str, Any]:
-    drawn = {}
-    if comparison is not None:
-        height = 1.3 + 0.29 * min(len(comparison.contributions), 15)
-        drawn["gaps"] = gap_profile(comparison, loose_axes(WIDTH, 3.8))
-        drawn["columns"] = contributions(comparison, loose_axes(WIDTH, height))
-        if comparison.keeps_rows and comparison.regions[0].n_features > 1:
-            drawn["regions"] = nested_regions(comparison, loose_axes(WIDTH, 5.2), names=names)
-    if test is not None:
-        drawn["null"] = null_distribution(test, loose_axes(WIDTH, 3.0))
-        if test.shares:
-            axes = loose_axes(WIDTH, 1.3 + 0.36 * min(len(test.shares), _MOST_VALUES))
-            drawn["shares"] = category_shares(test, axes, names=names, most=_MOST_VALUES)
-    return drawn
-
-
-def _columns(comparison: Any, test: Any, names: Sequence[str]) -> dict[str, Any]:
-    """Every column that was compared: its contribution, what the test says of it, its medians."""
-    contributions = {} if comparison is None else dict(comparison.contributions)
-    tested = {} if test is None else {column.column: column for column in test.column_tests}
-    # Categories have no contribution; without a test there are none.
-    rows = list(dict.fromkeys([*contributions, *tested]))
-    columns: dict[str, Any] = {"column": rows}
-    if contributions:
-        columns["contribution"] = [contributions.get(name) for name in rows]
-    if tested:
-        for head, field in (
-            ("change", "kind"), ("difference of shares", "difference"),
-            ("shift of the median, in spreads", "shift"), ("p-value", "pvalue"),
-        ):  # fmt: skip
-            columns[head] = [getattr(tested[name], field) for name in rows]
-    if comparison is not None and comparison.keeps_rows:
-        known = comparison.columns or column_labels(comparison.regions[0].n_features)
-        scale = getattr(comparison.regions[0].origin, "scale", None)
-        for name, regions in zip(names, comparison.regions, strict=True):
-            medians = np.median(regions.points, axis=0)
-            # In the units in which the columns were given.
-            medians = medians if scale is None else medians * np.asarray(scale, dtype=float)
-            of_column = dict(zip(known, medians.tolist(), strict=True))
-            columns[f"median of {name}"] = [of_column.get(row) for row in rows]
-    return columns
-
-
-def _outside(comparison: Any, name: str) -> dict[str, Any]:
-    found = comparison.rows_outside()
-    known = comparison.columns or column_labels(comparison.regions[0].n_features)
-    most = slice(0, _MOST_OUTSIDE)
+def comparison_content(result: Any, names: Sequence[str]) -> dict[str, Any]:
+    """Return the statements of a report for JSON."""
+    alone = result.result_type == "test"
+    test, comparison = (result, None) if alone else (result.test, result)
+    _, rows = examined_rows(result)
+    chance = affordable_chance(comparison)
     return {
-        f"row of {name}": found.rows[most].tolist(),
-        "how far outside": found.distances[most].tolist(),
-        "mostly because of": [_leading(known, u) for u in found.directions[most]],
+        **result.to_dict(),
+        "headline": comparison_headline(comparison, test, names).sentence,
+        "remarks": remarks(result, test, rows, names),
+        "suspicious_rows": None if rows is None else rows.to_dict(),
+        "chance_level": None if chance is None else chance.to_dict(),
     }
 
 
-def _leading(known: Sequence[str], direction: np.ndarray) -> str:
-    """The two columns along which a row is furthest out, and which way."""
-    order = np.argsort(-np.abs(direction), kind="stable")[:2]
-    return ", ".join(
-        f"{known[j]} {'high' if direction[j] > 0 else 'low'}"
-        for j in order
-        if direction[j] ** 2 >= 0.1
+def comparison_lines(result: Any, names: Sequence[str]) -> list[str]:
+    """Return the summary of a result with its suspicious rows and the level of chance."""
+    comparison = None if result.result_type == "test" else result
+    return summary_lines(
+        result, names, rows=examined_rows(result)[1], chance=affordable_chance(comparison)
     )
+
+
+def affordable_chance(comparison: Any) -> Any:
+    """Return the level of chance; None if it would take far longer than the comparison."""
+    if comparison is None or N_SPLITS * comparison.splitting_cost > MOST_SPLIT_PROJECTIONS:
+        return None
+    try:
+        return comparison.chance_level(N_SPLITS)
+    except InvalidInputError:  # rows with weights
+        return None
+
+
+def examined_rows(result: Any) -> tuple[Any, Any]:
+    """Return the rows of both samples and the suspicious ones; None if read in chunks."""
+    try:
+        return result.samples, result.suspicious_rows()
+    except InvalidInputError:
+        return None, None
+
+
+def _changes(test: Any, samples: Any) -> list[dict[str, Any]]:
+    """Return one entry per change, the strongest first, with a small figure if rows are known."""
+    entries = []
+    for change in test.changes[:_MOST_CHANGES] if test else ():
+        before, after = change.values
+        entry = {
+            "label": change.label.rstrip(":"), "kind": change.kind, "before": before,
+            "after": after, "pvalue": change.pvalue, "figure": None, "text": "",
+        }  # fmt: skip
+        if samples is not None and change.columns:
+            figure = loose_figure(2.3, 0.72)
+            entry["text"] = change_figure(change, samples, figure)
+            entry["figure"] = figure
+        entries.append(entry)
+    return entries
+
+
+def _columns(test: Any, samples: Any, names: Sequence[str]) -> dict[str, Any]:
+    """Return the table of columns without a significant change."""
+    if test is None:
+        return {}
+    changed = {name for change in test.changes for name in change.columns}
+    rest = [column for column in test.column_tests if column.column not in changed]
+    table: dict[str, Any] = {"column": [column.column for column in rest]}
+    table["p-value"] = [column.pvalue for column in rest]
+    if samples is not None:
+        for side, name in enumerate(names):
+            medians = [
+                float(np.median(samples.numbers(column.column)[side]))
+                if column.column in samples.columns
+                else None
+                for column in rest
+            ]
+            table[f"median of {name}"] = medians
+    return table
+
+
+def _suspicious(rows: Any, samples: Any, names: Sequence[str]) -> list[dict[str, Any]]:
+    called = dict(zip("XY", names, strict=True))
+    table = []
+    for row in rows.rows[:_MOST_ROWS]:
+        points = samples.points["XY".index(row.sample)][row.row]
+        odd = samples.columns.index(row.column)
+        shown = [odd, *(j for j in range(len(points)) if j != odd)][: 1 + _MOST_VALUES]
+        values = [(samples.columns[j], float(points[j]), j == odd) for j in sorted(shown)]
+        table.append({"row": row, "sample": called[row.sample], "values": values})
+    return table
+
+
+def _csv(rows: Any, names: Sequence[str]) -> str:
+    """Return all suspicious rows as a data URL of a CSV file."""
+    called = dict(zip("XY", names, strict=True))
+    lines = ["sample,row,column,value,score"]
+    for row in rows.rows:
+        cells = [called[row.sample], row.row, row.column, repr(row.value), f"{row.score:.4g}"]
+        lines.append(",".join(_csv_cell(cell) for cell in cells))
+    return "data:text/csv;charset=utf-8," + quote("\n".join(lines) + "\n")
+
+
+def _csv_cell(cell: Any) -> str:
+    text = str(cell)
+    return '"' + text.replace('"', '""') + '"' if set(text) & set(',"\n\r') else text
+
+
+def _figures(comparison: Any, test: Any, names: Sequence[str]) -> dict[str, Any]:
+    figures = {}
+    if comparison is not None:
+        if comparison.keeps_rows and comparison.regions[0].n_features > 1:
+            figures["regions"] = nested_regions(comparison, loose_axes(WIDTH, 5.2), names=names)
+        figures["gaps"] = gap_profile(comparison, loose_axes(WIDTH, 3.8))
+        if test is None or test.significant:
+            height = 1.3 + 0.29 * min(len(comparison.contributions), 15)
+            figures["columns"] = contributions(comparison, loose_axes(WIDTH, height))
+    if test is not None:
+        figures["null"] = null_distribution(test, loose_axes(WIDTH, 3.0))
+    return figures

@@ -1,26 +1,30 @@
-"""What a result says, in a sentence."""
+"""Sentences and short summaries of results."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from isodepth.data.arrays import listed
+from isodepth.data.kinds import attention_lines
 from isodepth.data.results import p_text
 
-# Columns are named until they make up this much of a difference, three at most.
+# Columns are named until their contributions reach this sum, three at most.
 _NAMED_SHARE = 0.6
 _MOST_NAMED = 3
+# Changes and rows in a summary of at most 12 lines.
+_MOST_CHANGES, _MOST_ROWS = 4, 3
 
 
 class Headline(NamedTuple):
-    """The sentence to read first, and its kind: "differs", "alike" or "open"."""
+    """Headline of a report and its status: "differs", "alike" or "open"."""
 
     sentence: str
     kind: str
 
 
 def largest_contributions(shares: Sequence[tuple[str, float]]) -> str:
-    """The leading columns with their shares.
+    """List the columns with the largest contributions.
 
     Examples
     --------
@@ -37,31 +41,95 @@ def largest_contributions(shares: Sequence[tuple[str, float]]) -> str:
 
 
 def comparison_headline(comparison: Any, test: Any, names: Sequence[str]) -> Headline:
-    """Whether two samples differ by the test, with the distance beside it.
+    """Return one sentence of at most 25 words: whether the samples differ, and how.
 
-    Either may be None: a comparison that was not tested, and a test of categories alone. Values
-    that are missing more often in one of the samples are a difference of their own.
+    One of `comparison` and `test` may be None.
     """
     x, y = names
-    size = largest = ""
-    left_out = (comparison if test is None else test).missing
-    difference = left_out.difference(names) if left_out else ""
-    missing = f"; {difference}" if difference else ""
-    if comparison is not None:
-        size = f"; distance {comparison.distance:.3g}"
-        largest = f"; largest contributions: {largest_contributions(comparison.contributions)}"
     if test is None:
-        apart = f"distance {comparison.distance:.3g}"
-        return Headline(f"{y} is at {apart} from {x}, not tested{largest}{missing}.", "open")
-    beyond = f" beyond a share {test.tolerance:g} of contaminated rows" if test.tolerance else ""
+        return Headline(
+            f"{x} and {y} are at distance {comparison.distance:.3g}, not tested.", "open"
+        )
     p = f"p = {p_text(test.pvalue)}"
+    beyond = f" beyond a tolerance of {test.tolerance:g}" if test.tolerance else ""
     if not test.significant:
-        text = f"No significant difference between {x} and {y}{beyond}: {p}{size}{missing}."
-        return Headline(text, "alike")
-    parts = [p, test.strongest_change, test.tolerance_range]
-    text = ", ".join(filter(None, parts))
-    text = f"{y} differs significantly from {x}{beyond}: {text}{size}{largest}{missing}."
-    return Headline(text, "differs")
+        return Headline(f"No significant difference between {x} and {y}{beyond} ({p}).", "alike")
+    change = test.strongest_change
+    return Headline(f"{y} differs from {x}{beyond} ({p}): {change}.", "differs")
+
+
+def remarks(result: Any, test: Any, rows: Any, names: Sequence[str]) -> list[str]:
+    """Return the parts of the second line: doubtful columns, more changes, suspicious rows.
+
+    Parameters
+    ----------
+    rows : SuspiciousRows or None
+    """
+    kinds = (result if test is None else test).kinds
+    parts = attention_lines(kinds)
+    if test is not None and len(test.changes) > 1:
+        more = len(test.changes) - 1
+        parts.append(f"{more} more change{'s' * (more > 1)}")
+    if rows is not None:
+        parts.append(rows.summary(names))
+        if rows.values:
+            count = len(rows.values)
+            parts.append(f"{count} value{'s' * (count > 1)} of categories in one sample only")
+    omitted = [kind.column for kind in kinds if kind.use == "left out"]
+    if omitted:
+        parts.append(f"not compared: {listed(omitted, 3)}")
+    missing = result.missing
+    if missing is not None and (missing.x.n_dropped or missing.y.n_dropped):
+        dropped = missing.x.n_dropped + missing.y.n_dropped
+        parts.append(f"{dropped} rows dropped: missing values")
+    return parts
+
+
+def distance_sentence(comparison: Any, chance: Any) -> str:
+    """Describe the distance beside the level of chance; `chance` is a ChanceLevel or None."""
+    text = f"distance {comparison.distance:.4g} in {comparison.units}"
+    if chance is None:
+        return text
+    sentence = f"{text}; {chance}"
+    if comparison.test is not None:
+        sentence += " (the test looks at more than the distance)"
+    return sentence
+
+
+def summary_lines(
+    result: Any,
+    names: Sequence[str] = ("X", "Y"),
+    *,
+    rows: Any = None,
+    chance: Any = None,
+) -> list[str]:
+    """Return at most 12 lines about a comparison or a test, in the order of its report.
+
+    Parameters
+    ----------
+    result : Comparison or TwoSampleResult
+    rows : SuspiciousRows or None
+    chance : ChanceLevel or None
+    """
+    alone = result.result_type == "test"
+    test, comparison = (result, None) if alone else (result.test, result)
+    lines = [comparison_headline(comparison, test, names).sentence]
+    second = "; ".join(remarks(result, test, rows, names))
+    lines += [second] if second else []
+    if test is not None:
+        lines += [str(change) for change in test.changes[1 : 1 + _MOST_CHANGES]]
+        lines += [test.tolerance_range] if test.tolerance_range else []
+    elif comparison is not None:
+        lines.append(f"largest contributions: {largest_contributions(comparison.contributions)}")
+    if rows is not None:
+        lines += [str(row) for row in rows.rows[:_MOST_ROWS]]
+    if comparison is not None:
+        lines.append(distance_sentence(comparison, chance))
+        lines.append(comparison.signature)
+    if test is not None and comparison is None:
+        lines.append(test.signature)
+    moved = getattr(result, "moved_from", None)
+    return [*lines, f"rows were copied from {moved} to the host"] if moved else lines
 
 
 def monitor_headline(verdicts: Sequence[Any], alarm: bool) -> Headline:

@@ -46,7 +46,7 @@ def write_report(result: Any, path: Any, **options: Any) -> None:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = pathlib.Path(folder, "report.html")
     ...     write_report(comparison, file, names=("June", "July"))
-    ...     "July is at distance 3 from June" in file.read_text(encoding="utf-8")
+    ...     "June and July are at distance 3" in file.read_text(encoding="utf-8")
     True
     """
     target = check_target(path)

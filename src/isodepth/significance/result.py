@@ -14,13 +14,12 @@ from isodepth.data.kinds import ColumnKind, attention_suffix
 from isodepth.data.missing import MissingPair
 from isodepth.data.results import p_text, plain
 from isodepth.metric.comparison import Comparison
-from isodepth.results import ReportableResult
+from isodepth.results import TwoSampleReport
 from isodepth.significance.categories import ValueShare
 from isodepth.significance.null_profile import NullProfile, null_profile
 
 #: Level of the test in headlines and lists of changes.
 ALPHA = 0.05
-_SHOWN = 5
 # Attributes that `to_dict` copies.
 _COPIED = (
     "headline", "statistic", "pvalue", "z_score", "method", "tolerance", "smallest_tolerance",
@@ -80,7 +79,7 @@ class ColumnTest(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TwoSampleResult(ReportableResult):
+class TwoSampleResult(TwoSampleReport):
     """Result of :func:`isodepth.two_sample_test`.
 
     Attributes
@@ -148,6 +147,7 @@ class TwoSampleResult(ReportableResult):
     moved_from: str | None = None
     _compare: Callable[[], Comparison] | None = field(default=None, repr=False)
     _blocks: np.ndarray | None = field(default=None, repr=False)
+    _inputs: Any = field(default=None, repr=False)
 
     @property
     def null_mean(self) -> float:
@@ -217,7 +217,7 @@ class TwoSampleResult(ReportableResult):
         """Comparison of the two samples with the same settings, computed at the first access."""
         if self._compare is None:
             raise AttributeError("a test of categories alone has no comparison of regions")
-        return replace(self._compare(), test=self)
+        return replace(self._compare(), test=self, _inputs=self._inputs)
 
     def to_dict(self) -> dict[str, Any]:
         """Convert to plain Python numbers and strings.
@@ -262,24 +262,9 @@ class TwoSampleResult(ReportableResult):
         )
 
     def __repr__(self) -> str:
-        n, m = self.n_rows
-        tests = [f"{t.column} (p = {p_text(t.pvalue)})" for t in self.column_tests[:_SHOWN]]
-        more = len(self.column_tests) - _SHOWN
-        parts = ", ".join(f"{c.name} {c.pvalue:.3g}" for c in self.components)
-        lines = [f"TwoSampleResult: {n} against {m} rows", self.summary]
-        lines += [f"also: {change}" for change in self.changes[1:_SHOWN]]
-        lines += [
-            f"by column: {', '.join(tests)}{f', and {more} more' if more > 0 else ''}",
-            f"p by statistic: {parts}",
-        ]
-        if self.smallest_tolerance is not None:
-            lines.append(f"smallest tolerance not rejected: {_percent(self.smallest_tolerance)}")
-        if self.missing is not None:
-            lines.append(str(self.missing))
-        lines += self.notes
-        if self.moved_from is not None:
-            lines.append(f"computed on the host, to which rows were copied from {self.moved_from}")
-        return "\n  ".join([*lines, self.signature])
+        from isodepth.report.sentences import summary_lines  # with Jinja, slow to import
+
+        return "\n  ".join(summary_lines(self))
 
 
 def _percent(share: float) -> str:

@@ -152,7 +152,7 @@ def two_sample_test(
     )  # fmt: skip
     X, Y, blocks, place = arrays_on_host(X, Y, blocks)
     result = _test(read_samples(X, Y, nan_policy, blocks, kinds), given)
-    return result if place is None else replace(result, moved_from=place)
+    return replace(result, moved_from=place, _inputs=(X, Y, kinds))
 
 
 def _test(samples: Samples, given: Settings) -> TwoSampleResult:

@@ -1,0 +1,79 @@
+"""Suspicious rows: wrong rows are listed under their numbers as given, correct rows are not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+import isodepth
+from isodepth.suspicious import RULE, suspicious_rows
+from isodepth.two_samples import TwoSamples
+
+
+def frames(n: int = 400) -> tuple[pd.DataFrame, pd.DataFrame]:
+    rng = np.random.default_rng(11)
+    parts = []
+    for _ in range(2):
+        height = rng.normal(170, 10, n)
+        weight = 0.5 * height - 15 + rng.normal(0, 3, n)
+        kind = rng.choice(["a", "b"], n)
+        parts.append(pd.DataFrame({"height": height, "weight": weight, "kind": kind}))
+    return parts[0], parts[1]
+
+
+def test_clean_samples_have_no_suspicious_rows() -> None:
+    found = suspicious_rows(TwoSamples.read(*frames()))
+    assert len(found) == 0
+    assert RULE in str(found)
+
+
+def test_values_units_and_categories_are_found_by_row_as_given() -> None:
+    x, y = frames()
+    y.loc[3, "weight"] = np.nan
+    y.loc[50, "height"] = -9999
+    y.loc[120, "weight"] = 85.0  # usual by itself, not for this height
+    y.loc[120, "height"] = 150.0
+    y.loc[7, "kind"] = "new"
+    x.loc[9, "weight"] = 1e6
+    options = {"nan_policy": "omit", "random_state": 0, "n_directions": 50}
+    result = isodepth.compare(x, y, n_permutations=19, **options)
+    found = result.suspicious_rows()
+    assert set(found.indices("Y")) == {50, 120}
+    assert found.indices("X").tolist() == [9]
+    by_row = {(row.sample, row.row): row for row in found}
+    assert by_row["Y", 50].column == "height"
+    assert by_row["Y", 50].value == -9999
+    assert by_row["Y", 120].reason == "value given the other columns"
+    assert [(v.column, v.value, v.row) for v in found.values] == [("kind", "new", 7)]
+    tested = result.test.suspicious_rows()
+    assert tested.to_dict() == found.to_dict()
+
+
+def test_a_column_without_overlap_is_a_change_and_not_a_list_of_rows() -> None:
+    x, y = frames()
+    x["day"], y["day"] = np.arange(400.0), np.arange(1000.0, 1400.0)
+    y.loc[50, "height"] = -9999
+    found = suspicious_rows(TwoSamples.read(x, y))
+    assert found.skipped == ("day",)
+    assert found.indices("Y").tolist() == [50]
+    assert len(found) == 1
+
+
+def test_wrong_rows_of_one_sample_do_not_hide_those_of_the_other() -> None:
+    x, y = frames()
+    y.loc[:31, ["height", "weight"]] = -9999
+    x.loc[5, "height"] = -5000
+    found = suspicious_rows(TwoSamples.read(x, y))
+    assert set(found.indices("Y")) == set(range(32))
+    assert len(found.indices("X")) <= 1
+
+
+def test_large_samples_have_conformal_pvalues() -> None:
+    rng = np.random.default_rng(12)
+    x, y = rng.normal(size=(2, 3000, 3))
+    y[:60] = -9999
+    found = suspicious_rows(TwoSamples.read(x, y))
+    assert set(range(60)) <= set(found.indices("Y"))
+    assert all(row.pvalue <= 0.05 for row in found if row.sample == "Y")
+    small = suspicious_rows(TwoSamples.read(x[:500], y[:500]))
+    assert all(row.pvalue is None for row in small)
