@@ -254,7 +254,8 @@ def test_the_verdict_of_a_monitor(monitor, pages) -> None:
     last = monitor.verdicts[-1]
     assert last.alarm
     assert f"Alarm since batch {last.alarm_since} of 8" in pages["monitor"]
-    assert f"of 8: {html.escape(str(last.changes[0]))}" in pages["monitor"]
+    change = str(last.changes[0]).replace("->", "→")
+    assert f"of 8: {html.escape(change)}" in pages["monitor"]
     monitor_alone = isodepth.Monitor(
         np.random.default_rng(0).normal(size=(2000, 2)), random_state=0
     )
