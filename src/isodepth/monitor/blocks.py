@@ -145,33 +145,25 @@ class RankEvidence:
 
 @dataclass(frozen=True, eq=False)
 class BlockModel:
-    """Blocks of the reference of one group.
+    """Blocks of the reference of one group."""
 
-    Attributes
-    ----------
-    table : RegionTable or None
-        Mean table of the blocks that fit the scorer; None without numeric columns.
-    shares : ndarray of shape (H,)
-        Mean of each function over the rows of these blocks.
-    units : ndarray of shape (2, 2)
-        Mean and standard deviation of the two scores, of numbers and of categories.
-    sizes : pair of int
-        Rows of the smallest and of the largest block.
-    means, deviations, ranges : ndarrays of shape (S,)
-        Mean, standard deviation and largest deviation of the statistics of the blocks.
-    n_blocks : int
-    scores : ndarray of shape (S,)
-        Scores of the blocks that do not fit the scorer, and of all batches since.
-    """
-
+    #: Mean table of the blocks that fit the scorer; None without numeric columns.
     table: RegionTable | None
+    #: Array of shape (H,). Mean of each function over the rows of these blocks.
     shares: np.ndarray
+    #: Array of shape (2, 2). Mean and standard deviation of the two scores, of numbers and of
+    #: categories.
     units: np.ndarray
+    #: Pair of int. Rows of the smallest and of the largest block.
     sizes: tuple[int, int]
+    #: Arrays of shape (S,). Mean, standard deviation and largest deviation of the statistics of
+    #: the blocks.
     means: np.ndarray
     deviations: np.ndarray
     ranges: np.ndarray
     n_blocks: int
+    #: Array of shape (S,). Scores of the blocks that do not fit the scorer, and of all batches
+    #: since.
     scores: np.ndarray
 
     @classmethod

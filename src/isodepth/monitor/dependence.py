@@ -6,6 +6,7 @@ import itertools
 import warnings
 
 import numpy as np
+from scipy.special import chdtrc
 
 from isodepth.errors import DependenceWarning
 from isodepth.monitor.functions import Counts, Functions, Rows
@@ -33,8 +34,6 @@ def warn_of_dependence(
     the variance of a count, is nearly chi-squared. Its mean per degree of freedom is the factor by
     which the variance of counts is inflated.
     """
-    from scipy.stats import chi2
-
     count = len(parts)
     if count < _LEAST_PARTS:
         return
@@ -50,7 +49,7 @@ def warn_of_dependence(
     variance = sizes * share * (1 - share)
     factors = ((ones[:, usable] - sizes * share) ** 2 / variance).sum(axis=0) / (count - 1)
     strongest = int(factors.argmax())
-    if len(usable) * chi2.sf((count - 1) * factors[strongest], count - 1) > _LEVEL:
+    if len(usable) * chdtrc(count - 1, (count - 1) * factors[strongest]) > _LEVEL:
         return
     columns = functions.members[usable[strongest]].columns
     where = " and ".join(names[c] for c in columns)

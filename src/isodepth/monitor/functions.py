@@ -41,18 +41,12 @@ _MOST = float(np.finfo(np.float64).max)
 
 
 class Rows(NamedTuple):
-    """Rows of a table.
+    """Rows of a table."""
 
-    Attributes
-    ----------
-    numbers : float64 ndarray of shape (m, d)
-        NaN is a missing value.
-    codes : int64 ndarray of shape (m, C)
-        Index of each category among the known ones of its column, or their number for all others;
-        -1 is a missing value.
-    """
-
+    #: float64 array of shape (m, d). NaN is a missing value.
     numbers: np.ndarray
+    #: int64 array of shape (m, C). Index of each category among the known ones of its column, or
+    #: their number for all others; -1 is a missing value.
     codes: np.ndarray
 
     def __len__(self) -> int:  # type: ignore[override]
@@ -64,20 +58,13 @@ class Rows(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """Sums over rows.
-
-    Attributes
-    ----------
-    n_rows : int
-    ones : int64 ndarray of shape (H,)
-        Rows for which each function is 1.
-    summaries : float64 ndarray of shape (3, d)
-        Present values of each column, and their number times the median and times the interquartile
-        range. Sums of batches give weighted means of both.
-    """
+    """Sums over rows."""
 
     n_rows: int
+    #: int64 array of shape (H,). Rows for which each function is 1.
     ones: np.ndarray
+    #: float64 array of shape (3, d). Present values of each column, and their number times the
+    #: median and times the interquartile range. Sums of batches give weighted means of both.
     summaries: np.ndarray
 
     def __add__(self, other: Counts) -> Counts:  # type: ignore[override]
@@ -87,58 +74,41 @@ class Counts(NamedTuple):
 
 
 class Function(NamedTuple):
-    """Property of a row.
+    """Property of a row."""
 
-    Attributes
-    ----------
-    kind : str
-        "column", "deviation", "direction", "distance", "pair", "missing", "category" or "crossed".
-    columns : tuple of int
-        Columns that it belongs to, numbers first and then categories; empty if it uses all.
-    value : int
-        Index of the category; -1 for other kinds.
-    """
-
+    #: "column", "deviation", "direction", "distance", "pair", "missing", "category" or "crossed".
     kind: str
+    #: Columns that it belongs to, numbers first and then categories; empty if it uses all.
     columns: tuple[int, ...]
+    #: Index of the category; -1 for other kinds.
     value: int = -1
 
 
 @dataclass(frozen=True, eq=False)
 class Functions:
-    """Functions of a row, chosen from a part of the reference.
+    """Functions of a row, chosen from a part of the reference."""
 
-    Attributes
-    ----------
-    center, scale : ndarrays of shape (d,)
-        Median and spread of each column.
-    directions : ndarray of shape (K, d)
-        Of standardized columns.
-    middles : ndarray of shape (2, K)
-        Median and spread along each direction.
-    cuts : ndarray of shape (sum of n_cuts,)
-        Cut points of all features, one feature after the other.
-    n_cuts : int64 ndarray of shape (2 d + K + 2,)
-    pairs : int64 ndarray of shape (P, 2)
-    n_values : int64 ndarray of shape (C,)
-        Known values of each category column.
-    crossed : int64 ndarray of shape (T, 2)
-        Category column and value within which numbers are compared with `medians`.
-    medians : ndarray of shape (T, d)
-    farthest : float
-        Largest outlyingness among the rows that chose the functions.
-    """
-
+    #: Arrays of shape (d,). Median and spread of each column.
     center: np.ndarray
     scale: np.ndarray
+    #: Array of shape (K, d). Of standardized columns.
     directions: np.ndarray
+    #: Array of shape (2, K). Median and spread along each direction.
     middles: np.ndarray
+    #: Array of shape (sum of n_cuts,). Cut points of all features, one feature after the other.
     cuts: np.ndarray
+    #: int64 array of shape (2 d + K + 2,).
     n_cuts: np.ndarray
+    #: int64 array of shape (P, 2).
     pairs: np.ndarray
+    #: int64 array of shape (C,). Known values of each category column.
     n_values: np.ndarray
+    #: int64 array of shape (T, 2). Category column and value within which numbers are compared
+    #: with `medians`.
     crossed: np.ndarray
+    #: Array of shape (T, d).
     medians: np.ndarray
+    #: Largest outlyingness among the rows that chose the functions.
     farthest: float
 
     @classmethod

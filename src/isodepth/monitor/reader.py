@@ -32,41 +32,27 @@ _BATCH_HINT = "; fit the monitor with nan_policy='omit' to count missing values 
 
 
 class BatchRows(NamedTuple):
-    """A part of a batch.
+    """A part of a batch."""
 
-    Attributes
-    ----------
-    rows : Rows
-        Codes are indices among the categories of the whole reference.
-    unseen : Counter of (int, str)
-        Rows with each value that the reference does not have, by the index of the category column.
-    """
-
+    #: Codes are indices among the categories of the whole reference.
     rows: Rows
+    #: Rows with each value that the reference does not have, by the index of the category column.
     unseen: Counter[tuple[int, str]]
 
 
 @dataclass(frozen=True)
 class BatchReader:
-    """Columns of the reference.
+    """Columns of the reference."""
 
-    Attributes
-    ----------
-    width : int
-        Number of numeric columns.
-    columns : tuple of str or None
-        Their names, None for plain arrays.
-    nan_policy : {"raise", "omit"}
-    categories : dict of tuples of str
-        Values of each category column in the reference.
-    kinds : tuple of ColumnKind
-        Every column of a reference that was a data frame.
-    """
-
+    #: Number of numeric columns.
     width: int
+    #: Their names, None for plain arrays.
     columns: tuple[str, ...] | None
+    #: {"raise", "omit"}.
     nan_policy: str
+    #: Values of each category column in the reference.
     categories: dict[str, tuple[str, ...]]
+    #: Every column of a reference that was a data frame.
     kinds: tuple[ColumnKind, ...] = ()
 
     @classmethod

@@ -30,38 +30,23 @@ HISTORY = 500
 
 
 class Record(NamedTuple):
-    """A checked batch.
-
-    Attributes
-    ----------
-    label : str or None
-    digest : int
-        Checksum of its counts.
-    line : str
-        The verdict as JSON.
-    """
+    """A checked batch."""
 
     label: str | None
+    #: Checksum of its counts.
     digest: int
+    #: The verdict as JSON.
     line: str
 
 
 class CountedBatch(NamedTuple):
-    """A batch after counting.
-
-    Attributes
-    ----------
-    counts : Counts
-    suspicious : int
-    unseen : Counter of (int, str)
-        See `BatchRows`.
-    rows : Rows or None
-        Only with blocks.
-    """
+    """A batch after counting."""
 
     counts: Counts
     suspicious: int
+    #: See `BatchRows`.
     unseen: Counter[tuple[int, str]]
+    #: Only with blocks.
     rows: Rows | None
 
     @property
@@ -72,23 +57,14 @@ class CountedBatch(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """Reference and windows of one group of rows.
-
-    Attributes
-    ----------
-    functions : Functions
-    known : tuple of int64 ndarrays
-        Indices of the known values of each category column among those of the whole reference.
-    reference : Counts
-    sums : DyadicSums
-    model : BlockModel or None
-        Only with blocks.
-    """
+    """Reference and windows of one group of rows."""
 
     functions: Functions
+    #: Indices of the known values of each category column among those of the whole reference.
     known: tuple[np.ndarray, ...]
     reference: Counts
     sums: DyadicSums
+    #: Only with blocks.
     model: BlockModel | None = None
 
     def encoded(self, rows: Rows, n_categories: Iterable[int]) -> Rows:
@@ -127,34 +103,21 @@ class Group:
 
 @dataclass(frozen=True, eq=False)
 class MonitorState:
-    """A monitor with the stream so far; a batch makes a new state.
-
-    Attributes
-    ----------
-    policy : AlarmPolicy
-    reader : BatchReader
-    groups : dict of Group
-        With the key None if there are no groups.
-    seed : int
-    evidence : RankEvidence or None
-        Only with blocks.
-    n_batches : int
-    crossings : int
-        Windows that crossed their level since the last alarm or reset.
-    alarm_since : int
-        Batch that raised the alarm; 0 if there is none.
-    records : list of Record
-        The last batches.
-    """
+    """A monitor with the stream so far; a batch makes a new state."""
 
     policy: AlarmPolicy
     reader: BatchReader
+    #: With the key None if there are no groups.
     groups: dict[str | None, Group]
     seed: int
+    #: Only with blocks.
     evidence: RankEvidence | None = None
     n_batches: int = 0
+    #: Windows that crossed their level since the last alarm or reset.
     crossings: int = 0
+    #: Batch that raised the alarm; 0 if there is none.
     alarm_since: int = 0
+    #: The last batches.
     records: tuple[Record, ...] = ()
 
     def after_batch(

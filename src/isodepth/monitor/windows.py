@@ -32,23 +32,15 @@ MOST_PATIENCE = 100
 
 @dataclass(frozen=True)
 class AlarmPolicy:
-    """Rule for alarms.
+    """Rule for alarms."""
 
-    Attributes
-    ----------
-    alpha : float or None
-        Upper bound on the probability of any false alarm.
-    arl : float or None
-        Lower bound on the mean number of batches between false alarms, in place of `alpha`.
-    tolerance : float
-        Share of contaminated rows in a window that never raise an alarm.
-    patience : int
-        Number of crossings that make an alarm.
-    """
-
+    #: Upper bound on the probability of any false alarm.
     alpha: float | None
+    #: Lower bound on the mean number of batches between false alarms, in place of `alpha`.
     arl: float | None
+    #: Share of contaminated rows in a window that never raise an alarm.
     tolerance: float
+    #: Number of crossings that make an alarm.
     patience: int
 
     @classmethod
@@ -101,25 +93,17 @@ def test_weight(number: int) -> float:
 
 
 class WindowTest(NamedTuple):
-    """Test of one window.
+    """Test of one window."""
 
-    Attributes
-    ----------
-    width : int
-        Number of batches.
-    counts : Counts
-    logs : ndarray of shape (H,)
-        Logarithms of the p-values of all functions, 0 if adjusting makes them 1.
-    log_pvalue : float
-        Logarithm of the smallest, times the number of functions.
-    level : float
-        The window crosses if its p-value is at most this.
-    """
-
+    #: Number of batches.
     width: int
     counts: Counts
+    #: Array of shape (H,). Logarithms of the p-values of all functions, 0 if adjusting makes
+    #: them 1.
     logs: np.ndarray
+    #: Logarithm of the smallest, times the number of functions.
     log_pvalue: float
+    #: The window crosses if its p-value is at most this.
     level: float
 
     @property
@@ -130,17 +114,11 @@ class WindowTest(NamedTuple):
 
 @dataclass
 class DyadicSums:
-    """Sums of the latest blocks of 1, 2, 4, ... batches that end at multiples of their length.
+    """Sums of the latest blocks of 1, 2, 4, ... batches that end at multiples of their length."""
 
-    Attributes
-    ----------
-    end : int
-        Batches so far.
-    blocks : list of Counts or None
-        The latest complete block of each length; None if a restart cut it.
-    """
-
+    #: Batches so far.
     end: int = 0
+    #: The latest complete block of each length; None if a restart cut it.
     blocks: list[Counts | None] = field(default_factory=list)
 
     def restart(self) -> None:
