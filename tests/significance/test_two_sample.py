@@ -524,7 +524,8 @@ def test_compare_folds_the_test_in() -> None:
     X, Y = pair()
     comparison = isodepth.compare(X, Y, n_permutations=99, random_state=0, eps=0.2)
     apart = run(X, Y)
-    assert comparison.distance == isodepth.distance(X, Y, random_state=0, eps=0.2)
+    wanted = isodepth.distance(X, Y, random_state=0, eps=0.2, scale="pooled")
+    assert comparison.distance == wanted
     assert comparison.test.pvalue == apart.pvalue
     assert comparison.test.signature == apart.signature
     assert apart.summary in repr(comparison)
