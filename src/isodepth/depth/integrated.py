@@ -179,6 +179,7 @@ def span_of_sample(sample: Sample) -> np.ndarray:
 def _mean_square(points: np.ndarray, shares: np.ndarray, resources: Resources) -> np.ndarray:
     from scipy.spatial.distance import cdist
 
-    return _core.mean_squared_rank(
-        cdist(points, points, "sqeuclidean"), shares, resources.n_threads
-    )
+    # Angles do not depend on the scale, and squared distances must not overflow.
+    scaled = np.ldexp(points, -np.frexp(np.abs(points).max())[1])
+    distances = cdist(scaled, scaled, "sqeuclidean")
+    return _core.mean_squared_rank(distances, shares, resources.n_threads)
