@@ -23,7 +23,7 @@ NOT_RUN = {
 }
 #: Number of blocks that run; 0 for other pages.
 RUN = {
-    "README.md": 3, "alternatives.md": 1, "choosing.md": 2, "command_line.md": 5,
+    "README.md": 2, "alternatives.md": 1, "choosing.md": 2, "command_line.md": 5,
     "concepts.md": 4, "howto.md": 14,
     "index.md": 2, "many_samples.md": 8, "scale.md": 1, "significance.md": 3, "monitoring.md": 7,
     "project_page.md": 1, "tensors.md": 3, "text.md": 6,
@@ -98,7 +98,7 @@ pip install isodepth
 
 ```console
 $ isodepth compare before.csv after.csv --directions 10
-Comparison: distance ...
+before and after are at distance ...
   DR|...dirs=uniform:10|...
 ```
 """
