@@ -4,8 +4,8 @@ The language of a fenced block must be one of these:
 
 ``python``
     Runs in the namespace of the previous blocks. With ``>>>`` it is a doctest. Otherwise, a comment
-    after a `print` or a bare expression is its expected output, and a ``text`` block after the block
-    is its whole expected output.
+    after a `print` or a bare expression is its expected output, and a ``text`` block that follows
+    is the whole expected output.
 ``console``
     Lines ``isodepth ...`` are executed. Lines after ``$ isodepth ...``, up to the next ``$``, are
     the expected output.
