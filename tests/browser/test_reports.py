@@ -231,11 +231,8 @@ def test_markup_in_names_does_nothing(browser, evil) -> None:
 def test_the_verdict_is_read_first(browser, weather) -> None:
     browser.open(weather)
     text = browser.find(".verdict")[0].text
-    assert text.startswith("july differs significantly from june: large effect by columns, ")
-    assert "p = 0.001, the location of " in text
-    assert "distance 3." in text
-    assert "largest contributions: " in text
-    assert "dewp" in text
+    assert text.startswith("july differs from june (p = 0.001): ")
+    assert len(text.split()) <= 25
 
 
 def test_it_can_be_read_without_scripts(browser, weather) -> None:

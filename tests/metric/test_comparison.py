@@ -48,14 +48,10 @@ def test_columns_have_their_names() -> None:
 def test_it_prints_sizes_and_where() -> None:
     result = isodepth.compare(X, Y, scale=None, random_state=0)
     first, second, third, fourth = repr(result).splitlines()
-    distance = f"{result.distance:.6g}"
-    assert first.startswith(f"Comparison: distance {distance} between 60 and 50 rows")
-    assert first.endswith(f"in {result.units}")
-    names = ", ".join(f"{name} {share:.0%}" for name, share in result.contributions)
-    assert second.strip() == f"largest contributions: {names}"
-    assert f"largest gap {result.largest_gap.gap:.6g} at level " in third
+    assert first == f"X and Y are at distance {result.distance:.3g}, not tested."
+    assert second.strip().startswith(f"largest contributions: {result.contributions[0][0]} ")
+    assert third.strip() == f"distance {result.distance:.4g} in {result.units}"
     assert fourth.strip() == result.signature
-    assert float(result) == result.distance
 
 
 @pytest.mark.parametrize(

@@ -199,7 +199,12 @@ def test(
     """
     result, about = compare_tables((x, y), reading, settings, test)
     outputs.save(result, "null", **about)
-    return _answer(result, about["names"], (x, y), reading, settings["scale"], outputs.page)
+    answer = _answer(result, about["names"], (x, y), reading, settings["scale"], outputs.page)
+    tested = getattr(result, "test", result)
+    if result is not tested:
+        answer.content["distance_signature"] = result.signature
+        answer.content = {**answer.content, **tested.to_dict()}
+    return answer
 
 
 # -- report ---------------------------------------------------------------------------------------
