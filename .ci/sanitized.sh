@@ -15,7 +15,8 @@ compiler=${CXX:-c++}
 
 mkdir -p "$build"
 "$bin/cmake" -S . -B "$build" -G Ninja -DCMAKE_MAKE_PROGRAM="$bin/ninja" -DPython_EXECUTABLE="$python" \
-    -DCMAKE_BUILD_TYPE=RelWithDebInfo -DISODEPTH_SANITIZE="-fsanitize=$sanitizer;-fno-omit-frame-pointer" \
+    -DCMAKE_BUILD_TYPE=RelWithDebInfo -DISODEPTH_SETS=native \
+    -DISODEPTH_SANITIZE="-fsanitize=$sanitizer;-fno-omit-frame-pointer" \
     > "$build/configure.log"
 "$bin/cmake" --build "$build"
 rm -rf "$site"

@@ -73,32 +73,6 @@ template <class T> static Result<int64_t> order(Vector<T> values, int64_t n_thre
     return out;
 }
 
-// Average ranks, from 1 on, within each column.
-template <class T> static Result<double> average_ranks(Matrix<T> table, int64_t n_threads) {
-    const auto [data, n, d] = check_rows(table);
-    auto out = new_array<double>({size_t(n), size_t(d)});
-    double* ranks = out.data();
-    ReleasedGil released;
-    // Either columns are shared among threads, or the values of one column.
-    const int64_t columns = d;
-    const int64_t workers = columns >= n_threads ? worker_count(n_threads, columns, 64 * n * columns) : 1;
-    const int64_t inner = workers > 1 ? 1 : n_threads;
-    parallel_for(workers, columns, [&, data = data, n = n](int64_t, int64_t k) {
-        Workspace<T> column(n);
-        Workspace<int64_t> order(n);
-        for (int64_t i = 0; i < n; i++) column[i] = data[i * columns + k];
-        stable_order(column.data(), n, inner, order.data());
-        for (int64_t start = 0, stop; start < n; start = stop) {
-            const T x = column[order[start]];
-            for (stop = start + 1; stop < n && column[order[stop]] == x; stop++) {
-            }
-            for (int64_t i = start; i < stop; i++)
-                ranks[order[i] * columns + k] = 0.5 * double(start + stop + 1);
-        }
-    });
-    return out;
-}
-
 template <class T> static Result<T> take_rows(Matrix<T> table, Vector<int64_t> indices, int64_t n_threads) {
     const int64_t count = indices.shape(0), *at = indices.data();
     require(table.shape(1) > 0, "the rows have no columns");
@@ -181,8 +155,6 @@ template <class T> static void bind(nb::module_& m) {
     m.def("project", project<T>, points, directions, threads,
           "Projections (K, n) of points (n, d) on directions (K, d).");
     m.def("order", order<T>, "values"_a.noconvert(), threads, "Stable order of finite values.");
-    m.def("average_ranks", average_ranks<T>, "table"_a.noconvert(), threads,
-          "Average ranks (n, d), from 1 on, of the values in each column of a table (n, d).");
     m.def("take_rows", take_rows<T>, rows, "indices"_a.noconvert(), threads, "The rows with given indices.");
     m.def(
         "center_and_exponent", center_and_exponent<T>, points,

@@ -32,23 +32,31 @@ template <class T> struct DirectionTask {
 
 // Replace directions that are so long or short that products could overflow or vanish: they are multiplied by
 // powers of two. Depths do not depend on the length of a direction. In one dimension only its sign matters,
-// and a product with 1 does not round.
-template <class T> void scale_directions(DirectionTask<T>& task) {
+// and a product with 1 does not round. If the columns are divided by powers of two with the given exponents
+// (d,), the components of directions are multiplied by them.
+template <class T> void scale_directions(DirectionTask<T>& task, const std::vector<int>& columns = {}) {
     const int64_t d = task.d;
     auto exponent = [&](int64_t i) {
+        const T* own = task.directions + i * d;
+        int most = std::numeric_limits<int>::min();
+        for (int64_t k = 0; !columns.empty() && k < d; k++)
+            if (own[k] != 0) most = std::max(most, std::ilogb(own[k]) + 1 + columns[size_t(k)]);
+        if (!columns.empty()) return most;
         T largest = 0;
-        for (int64_t k = 0; k < d; k++) largest = std::max(largest, std::fabs(task.directions[i * d + k]));
+        for (int64_t k = 0; k < d; k++) largest = std::max(largest, std::fabs(own[k]));
         const bool usable = d == 1 ? largest == 1 : T(0x1p-20) <= largest && largest <= T(2);
         return usable || largest == 0 ? 0 : std::ilogb(largest) + 1;
     };
     int64_t first = 0;
-    while (first < task.count && exponent(first) == 0) first++;
+    while (columns.empty() && first < task.count && exponent(first) == 0) first++;
     if (first == task.count) return;
     const std::shared_ptr<T[]> scaled(new T[size_t(task.count * d)]);
     for (int64_t i = 0; i < task.count; i++)
         for (int64_t k = 0, own = exponent(i); k < d; k++) {
             const T x = task.directions[i * d + k];
-            scaled[i * d + k] = d == 1 && x != 0 ? std::copysign(T(1), x) : std::ldexp(x, int(-own));
+            const int64_t column = columns.empty() ? 0 : columns[size_t(k)];
+            if (x == 0) scaled[i * d + k] = x;
+            else scaled[i * d + k] = d == 1 ? std::copysign(T(1), x) : std::ldexp(x, int(column - own));
         }
     task.scaled = scaled, task.directions = scaled.get();
 }

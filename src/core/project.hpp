@@ -100,11 +100,35 @@ template <class T> class Frame {
     }
 
     T moved(T x, int64_t column) const {
-        return std::clamp((x - center[size_t(column)]) * scale_ * rest_, -limit_, limit_);
+        const auto [scale, rest] = scales_[size_t(column)];
+        return std::clamp((x - center[size_t(column)]) * scale * rest, -limit_, limit_);
+    }
+
+    // Scale each column by its own power of two if one scale for all would lose digits of small columns.
+    // Return the exponents (d,), or nothing if one scale is enough.
+    std::vector<int> scale_columns(Rows<T> rows) {
+        constexpr int most_apart = std::numeric_limits<T>::max_exponent / 2;
+        const int64_t step = probe_step(rows.n);
+        std::vector<int> exponents(center.size(), exponent);
+        for (int64_t k = 0; k < rows.d; k++) {
+            auto size = [&](int64_t i) { return std::fabs(rows[i][k] - center[size_t(k)]); };
+            T some[most_probes], typical = 0;
+            int64_t count = 0;
+            for (int64_t i = 0; i < rows.n; i += step) some[count++] = size(i);
+            std::nth_element(some, some + count / 2, some + count);
+            typical = some[count / 2];
+            for (int64_t i = 0; typical == 0 && i < rows.n; i++) typical = size(i);
+            if (typical > 0 && std::isfinite(typical)) exponents[size_t(k)] = std::ilogb(typical) + 1;
+        }
+        const auto [low, high] = std::minmax_element(exponents.begin(), exponents.end());
+        if (*high - *low <= most_apart) return {};
+        for (size_t k = 0; k < center.size(); k++) scales_[k] = power_of_two(-exponents[k]);
+        return exponents;
     }
 
   private:
-    T scale_, rest_, limit_;
+    std::vector<std::pair<T, T>> scales_;  // (d,) powers of two, each as a product
+    T limit_;
 
     static int64_t probe_step(int64_t n) { return (n + most_probes - 1) / most_probes; }
 
@@ -152,10 +176,13 @@ template <class T> class Frame {
         }
     }
 
-    // In two steps: the power of two itself may be out of range.
+    // As a product of two factors: the power of two itself may be out of range.
+    static std::pair<T, T> power_of_two(int exponent) {
+        return {std::ldexp(T(1), exponent / 2), std::ldexp(T(1), exponent - exponent / 2)};
+    }
+
     void set_scale() {
-        scale_ = std::ldexp(T(1), -exponent / 2);
-        rest_ = std::ldexp(T(1), -exponent - (-exponent / 2));
+        scales_.assign(center.size(), power_of_two(-exponent));
         limit_ = std::numeric_limits<T>::max() / T(8 * center.size());
     }
 };

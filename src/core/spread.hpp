@@ -225,9 +225,15 @@ void outlyingness_of_few(const DirectionPass<T>& pass, const TypicalSizes<T>& ty
 
 // Write the largest outlyingness of each target to `out` (m,), and to `where`, unless null, the first
 // direction that attains it.
-template <class T> void largest_outlyingness(const DirectionTask<T>& task, T* out, int64_t* where) {
+template <class T> void largest_outlyingness(const DirectionTask<T>& given, T* out, int64_t* where) {
+    DirectionTask<T> task = given;
     const int64_t n = task.n, m = task.m;
-    const DirectionPass<T> pass(task, Frame<T>({task.points, n, task.d}, task.resources.n_threads));
+    const Rows<T> rows{task.points, n, task.d};
+    Frame<T> frame(rows, task.resources.n_threads);
+    // Along an axis a column of small values counts as much as others.
+    const std::vector<int> exponents = frame.scale_columns(rows);
+    if (!exponents.empty()) scale_directions(task, exponents);
+    const DirectionPass<T> pass(task, frame);
     const TypicalSizes<T> typical(pass.points);
     if (task.few() && !where) return outlyingness_of_few(pass, typical, out);
     struct State {

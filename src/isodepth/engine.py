@@ -27,8 +27,6 @@ Value = TypeVar("Value")
 LIMITS = ("OMP_NUM_THREADS", "LOKY_MAX_CPU_COUNT")
 # Number of processes in which tests run at the same time.
 _SHARED_BY = "PYTEST_XDIST_WORKER_COUNT"
-#: Points (n, d), and their weights (n,), or None if all weights are 1.
-WeightedPoints = tuple[np.ndarray, np.ndarray | None]
 
 
 class Resources(NamedTuple):
@@ -235,99 +233,6 @@ def ascent(
     first, second, starts = (np.ascontiguousarray(a, dtype=np.float64) for a in (x, y, starts))
     sizes = _sizes(np.stack(prefix_sizes))
     return core.ascent(first, second, sizes, starts, n_climbers, steps, slack, resources.n_threads)
-
-
-def write_quantiles(
-    sample: WeightedPoints,
-    tails: np.ndarray,
-    directions: np.ndarray,
-    out: np.ndarray,
-    resources: Resources,
-) -> None:
-    """Write the quantiles along u and along -u that have given weights at or above them.
-
-    The quantile along u is the largest projection of a point with at least that weight at or above
-    it: the upper quantile, which is the end of the halfspace region of that depth on a line.
-
-    Parameters
-    ----------
-    sample : points (n, d) and int64 weights (n,) or None
-    tails : int64 ndarray of shape (L,), from 1 to the total
-    directions : ndarray of shape (K, d)
-    out : contiguous ndarray of shape (L, 2K)
-    """
-    columns = out.reshape(len(out), 2, len(directions))
-
-    def write(some: slice) -> None:
-        with np.errstate(over="ignore"):
-            columns[:, :, some] = _quantiles(sample, tails, directions[some])
-
-    blocks, at_once = _blocks(len(directions), len(sample[0]) + len(tails), resources)
-    thread_map(write, blocks, at_once)
-
-
-def quantile_gaps(
-    x: WeightedPoints,
-    y: WeightedPoints,
-    tails: tuple[np.ndarray, np.ndarray],
-    directions: np.ndarray,
-    resources: Resources = ALONE,
-    q: float = math.inf,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Like `level_gaps`, between the quantiles of two samples as in `write_quantiles`."""
-    levels = np.arange(len(tails[0]))
-    largest, sums, codes = np.zeros(len(levels)), np.zeros(len(levels)), np.zeros_like(levels)
-
-    def find(some: slice) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return per level the largest gap, the sum of powers in units of it, and its code."""
-        pair = zip((x, y), tails, strict=True)
-        found = [_quantiles(*side, directions[some]) for side in pair]
-        gaps = np.abs(found[0] - found[1]).transpose(0, 2, 1).reshape(len(levels), -1)
-        at = gaps.argmax(axis=1)
-        top = gaps[levels, at].astype(np.float64)
-        powers = ((gaps / np.where(top > 0, top, 1.0)[:, None]) ** q).sum(axis=1)
-        return top, powers, np.where(at % 2, -1, 1) * (some.start + at // 2) - at % 2
-
-    numbers = len(x[0]) + len(y[0]) + 4 * len(levels)
-    blocks, at_once = _blocks(len(directions), numbers, resources)
-    for first in range(0, len(blocks), at_once):
-        for top, powers, code in thread_map(find, blocks[first : first + at_once], at_once):
-            unit = np.maximum(largest, top)
-            unit[unit == 0] = 1.0
-            sums = sums * (largest / unit) ** q + powers * (top / unit) ** q
-            codes = np.where(top > largest, code, codes)
-            largest = np.maximum(largest, top)
-    if q < math.inf:
-        largest *= (sums / (2 * len(directions))) ** (1 / q)
-    return largest, codes
-
-
-def _blocks(count: int, numbers: int, resources: Resources) -> tuple[list[slice], int]:
-    """Return blocks of directions, and the number of threads that fit into memory.
-
-    A thread holds `numbers` values per direction. The blocks do not depend on the number of
-    threads, so that sums are added in one order.
-    """
-    size = max(8, min(256, 2**18 // numbers))
-    fitting = int(resources.memory_mb * 2**17 / (size * numbers))
-    blocks = [slice(first, min(first + size, count)) for first in range(0, count, size)]
-    return blocks, max(1, min(resources.n_threads, len(blocks), fitting))
-
-
-def _quantiles(sample: WeightedPoints, tails: np.ndarray, directions: np.ndarray) -> np.ndarray:
-    """Return quantiles (L, 2, K) along directions (K, d) and along their opposites."""
-    points, weights = np.ascontiguousarray(sample[0]), sample[1]
-    along = core.project(points, np.ascontiguousarray(directions, dtype=points.dtype), 1)
-    if weights is None:
-        along.sort(axis=1)
-        tops, lows = along[:, len(points) - tails], along[:, tails - 1]
-    else:
-        order = along.argsort(axis=1)
-        reached = weights[order].cumsum(axis=1)
-        places = [np.searchsorted(row, np.stack([row[-1] - tails + 1, tails])) for row in reached]
-        along = np.take_along_axis(along, order, axis=1)
-        tops, lows = np.take_along_axis(along[:, None], np.stack(places), axis=2).swapaxes(0, 1)
-    return np.stack([tops, -lows]).transpose(2, 0, 1)
 
 
 def table_distances(

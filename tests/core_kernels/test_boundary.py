@@ -68,7 +68,6 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     ),
     "project": (_core.project, {"points": POINTS, "directions": DIRECTIONS, "n_threads": 1}),
     "order": (_core.order, {"values": MASSES, "n_threads": 1}),
-    "average_ranks": (_core.average_ranks, {"table": POINTS, "n_threads": 1}),
     "take_rows": (_core.take_rows, {"rows": POINTS, "indices": SIZES - 1, "n_threads": 1}),
     "center_and_exponent": (_core.center_and_exponent, {"points": POINTS}),
     "distinct_rows": (

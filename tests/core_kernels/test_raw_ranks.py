@@ -97,15 +97,30 @@ def test_a_column_of_small_spread_counts_along_its_own_axis(n: int) -> None:
     np.testing.assert_allclose(found, expected, rtol=1e-5)
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize(("n", "d"), [(1, 1), (50, 3), (30_000, 1), (5000, 4)])
-def test_average_ranks(n: int, d: int, dtype: str) -> None:
-    from scipy.stats import rankdata
-
-    table = np.random.default_rng(0).standard_normal((n, d)).round(2).astype(dtype)
-    expected = rankdata(table, axis=0)
-    for n_threads in (1, 2, 7):
-        np.testing.assert_array_equal(_core.average_ranks(table, n_threads), expected)
+@pytest.mark.parametrize(("dtype", "size"), [("float32", 1e30), ("float64", 1e250)])
+@pytest.mark.parametrize("n", [40, 700])
+@pytest.mark.parametrize("tied", [False, True])
+def test_columns_of_very_different_sizes(dtype: str, size: float, n: int, tied: bool) -> None:
+    rng = np.random.default_rng(0)
+    table = rng.standard_normal((n, 3))
+    if tied:
+        table = np.where(rng.random((n, 3)) < 0.6, 0.0, table.round(1))
+    table = table.astype(dtype)
+    # The last direction combines two columns of similar size.
+    units = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0.5, 0.5]], dtype=dtype)
+    powers = np.exp2(np.rint(np.log2([size, 1 / size, 4 / size]))).astype(dtype)
+    weights = rng.integers(1, 4, n)
+    units_scaled = units.copy()
+    units_scaled[3, 2] /= 4
+    for options in ({}, {"weights": weights}, {"queries": table[:9] * 3}, {"locate": True}):
+        scaled = dict(options)
+        if "queries" in scaled:
+            scaled["queries"] = scaled["queries"] * powers
+        expected = _core.largest_outlyingness(table, units, **options)
+        found = _core.largest_outlyingness(table * powers, units_scaled, **scaled)
+        np.testing.assert_allclose(found[0], expected[0], rtol=64 * np.finfo(dtype).eps)
+        if "locate" in options:
+            np.testing.assert_array_equal(found[1], expected[1])
 
 
 def test_supports_in_single_precision_far_from_zero() -> None:

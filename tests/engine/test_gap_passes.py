@@ -26,7 +26,6 @@ class Case(NamedTuple):
     y: np.ndarray
     sizes: tuple[np.ndarray, np.ndarray]
     U: np.ndarray
-    weights: tuple[np.ndarray, np.ndarray]
 
     @property
     def rounding(self) -> float:
@@ -55,10 +54,7 @@ def cases(draw: st.DrawFn, dtype: str, exact: bool = False) -> Case:
     U = rng.integers(-3, 4, (draw(st.integers(1, 40)), d))
     n_levels = draw(st.integers(1, 12))
     sizes = tuple(np.sort(rng.integers(1, k + 1, n_levels)) for k in (n, m))
-    weights = tuple(rng.integers(1, 4, k) for k in (n, m))
-    return Case(
-        (x * scale).astype(dtype), (y * scale).astype(dtype), sizes, U.astype(dtype), weights
-    )
+    return Case((x * scale).astype(dtype), (y * scale).astype(dtype), sizes, U.astype(dtype))
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -67,7 +63,7 @@ def cases(draw: st.DrawFn, dtype: str, exact: bool = False) -> Case:
 @settings(max_examples=30, deadline=None)
 def test_largest_gaps_and_their_directions(dtype: str, zeros: int, data: st.DataObject) -> None:
     """With many columns chunks have 64 rows: they end in the middle of levels and of tiles."""
-    x, y, sizes, U, _ = data.draw(cases(dtype, exact=True))
+    x, y, sizes, U = data.draw(cases(dtype, exact=True))
     expected = naive.walked_gaps(x, y, U, *sizes)
     x, y, U = (np.pad(rows, ((0, 0), (0, zeros))) for rows in (x, y, U))
     gaps, codes = core.gaps(x, y, *sizes, U, math.inf, 1, 256.0)
@@ -104,7 +100,7 @@ def test_gaps_of_any_order(dtype: str, zeros: int, q: float, data: st.DataObject
 @settings(max_examples=30, deadline=None)
 def test_supports(dtype: str, out: str, data: st.DataObject) -> None:
     case = data.draw(cases(dtype))
-    x, _, (sizes, _), U, _ = case
+    x, _, (sizes, _), U = case
     found = np.empty((len(sizes), 2 * len(U)), dtype=dtype)
     engine.write_supports(x, sizes, U, found, Resources(1))
     expected = naive_gaps.supports(x.astype(float), sizes, U)
@@ -133,35 +129,6 @@ def test_a_prefix_without_rows_has_no_support() -> None:
     out = np.empty((2, 2))
     engine.write_supports(np.array([[3.0]]), np.array([0, 1]), np.eye(1), out, Resources(1))
     assert out.tolist() == [[-math.inf, -math.inf], [3.0, -3.0]]
-
-
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("weighted", [False, True])
-@given(data=st.data(), q=st.sampled_from([1.0, 2.0, 5.0, math.inf]))
-@settings(max_examples=30, deadline=None)
-def test_quantiles(dtype: str, weighted: bool, q: float, data: st.DataObject) -> None:
-    case = data.draw(cases(dtype))
-    given_ = [w if weighted else None for w in case.weights]
-    units = [w if weighted else np.ones_like(w) for w in case.weights]
-    rng = np.random.default_rng(len(case.x))
-    tails = [rng.integers(1, w.sum() + 1, len(case.sizes[0])) for w in units]
-    found = []
-    for points, w, tail in zip((case.x, case.y), given_, tails, strict=True):
-        out = np.empty((len(tail), 2 * len(case.U)), dtype=dtype)
-        engine.write_quantiles((points, w), tail, case.U, out, Resources(1))
-        found.append(out)
-    for out, points, w, tail in zip(found, (case.x, case.y), units, tails, strict=True):
-        # Products of this precision, so that ties stay ties.
-        expected = naive_gaps.quantiles(points, w, tail, case.U)
-        np.testing.assert_allclose(out, expected, rtol=1e-12, atol=case.rounding)
-    pair = (case.x, given_[0]), (case.y, given_[1])
-    gaps, codes = engine.quantile_gaps(*pair, tuple(tails), case.U, q=q)
-    np.testing.assert_allclose(
-        gaps, naive_gaps.gaps(*found, q), rtol=1e-12, atol=float(np.finfo(dtype).tiny)
-    )
-    column = np.where(codes >= 0, codes, len(case.U) - 1 - codes)
-    apart = np.abs(found[0] - found[1])
-    np.testing.assert_array_equal(apart[np.arange(len(codes)), column], apart.max(axis=1))
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -210,10 +177,9 @@ def test_same_bits_for_any_number_of_threads(dtype: str, tied: bool, q: float) -
         for memory_mb in (0.3, 256.0):
             resources = Resources(n_jobs, memory_mb)
             gaps = engine.level_gaps(x, y, sizes, U, resources, q)
-            quantiles = engine.quantile_gaps((x, None), (y, None), few, U[:50], resources, q)
             supports = np.empty((len(few[0]), 2 * len(U)))
             engine.write_supports(x, few[0], U, supports, resources)
-            arrays = (*gaps, *quantiles, supports)
+            arrays = (*gaps, supports)
             found.add(b"".join(a.tobytes() for a in arrays))
     assert len(found) == 1
 

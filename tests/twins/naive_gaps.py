@@ -11,18 +11,6 @@ def supports(rows: np.ndarray, sizes: np.ndarray, U: np.ndarray) -> np.ndarray:
     return np.stack([(rows[:size] @ both.T).max(axis=0) for size in sizes])
 
 
-def quantiles(
-    points: np.ndarray, weights: np.ndarray, tails: np.ndarray, U: np.ndarray
-) -> np.ndarray:
-    """Return, along u and then along -u, the largest value with each weight at or above it."""
-    out = np.empty((len(tails), 2 * len(U)))
-    for k, u in enumerate(np.concatenate([U, -U])):
-        values = points @ u
-        above = np.array([weights[values >= value].sum() for value in values])
-        out[:, k] = [values[above >= tail].max() for tail in tails]
-    return out
-
-
 def gaps(first: np.ndarray, second: np.ndarray, q: float) -> np.ndarray:
     """Return the mean of order q of the differences at each level, in units of the largest."""
     apart = np.abs(first - second).astype(np.float64)

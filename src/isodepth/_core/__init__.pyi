@@ -265,24 +265,6 @@ def order(
     """Stable order of finite values."""
 
 @overload
-def average_ranks(
-    table: Annotated[
-        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    n_threads: int = 1,
-) -> Annotated[NDArray[numpy.float64], dict(order="C")]: ...
-@overload
-def average_ranks(
-    table: Annotated[
-        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    n_threads: int = 1,
-) -> Annotated[NDArray[numpy.float64], dict(order="C")]:
-    """
-    Average ranks (n, d), from 1 on, of the values in each column of a table (n, d).
-    """
-
-@overload
 def take_rows(
     rows: Annotated[
         NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
