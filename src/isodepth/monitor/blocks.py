@@ -174,63 +174,37 @@ class BlockModel:
 
         `fitting` holds the indices of the blocks that fit the scorer and chose the functions.
         """
-        count = int(blocks.max()) + 1
-        parts = [rows.take(np.flatnonzero(blocks == b)) for b in range(count)]
+        parts = [rows.take(np.flatnonzero(blocks == b)) for b in range(int(blocks.max()) + 1)]
         counted = [functions.count(part)[0] for part in parts]
         values = np.array([_statistics(functions, each)[0] for each in counted])
-        means = np.nan_to_num(
-            np.nansum(values, axis=0) / np.maximum(1, (~np.isnan(values)).sum(axis=0))
-        )
-        values = np.where(np.isnan(values), means, values)
-        complete = {b: _complete(parts[b]) for b in range(count)}
-        held = np.flatnonzero(~np.isin(np.arange(count), fitting))
-        metric = None
+        present = ~np.isnan(values)
+        means = np.where(present, values, 0.0).sum(axis=0) / np.maximum(1, present.sum(axis=0))
+        values = np.where(present, values, means)
+        table = None
         if rows.numbers.shape[1]:
-            pooled = np.concatenate([complete[b] for b in fitting])
-            if not len(pooled):
-                raise InvalidInputError(
-                    "every row of the blocks that fit the monitor has a missing value; leave out "
-                    "columns with many missing values"
-                )
-            metric = Metric(
-                q=2, n_directions=200, directions="orthogonal", levels=20, refine=0,
-                scale=column_units(pooled), random_state=seed,
-            )  # fmt: skip
+            table = _mean_table([_complete(parts[b]) for b in fitting], seed)
+        total = sum((counted[b] for b in fitting[1:]), counted[fitting[0]])
         sizes = [len(part) for part in parts]
         model = cls(
-            None, np.empty(0), np.array([[0.0, 1.0], [0.0, 1.0]]),
+            table, total.ones / total.n_rows, np.array([[0.0, 1.0], [0.0, 1.0]]),
             (min(sizes), max(sizes)), means, values.std(axis=0, ddof=1),
-            np.abs(values - means).max(axis=0), count, np.empty(0),
+            np.abs(values - means).max(axis=0), len(parts), np.empty(0),
         )  # fmt: skip
-
-        def fitted(members: np.ndarray) -> BlockModel:
-            table = None if metric is None else _mean_table(metric, [complete[b] for b in members])
-            ones = sum((counted[b] for b in members[1:]), counted[members[0]])
-            return replace(model, table=table, shares=ones.ones / ones.n_rows)
-
-        if metric is not None and len(functions.n_values):
-            # Both scores in units of their spread over blocks that are left out one at a time.
-            left = [
-                fitted(np.delete(fitting, i))._parts(parts[b], counted[b], functions)
-                for i, b in enumerate(fitting)
-                if len(fitting) > 1
-            ]
-            if len(left) > 1:
-                spread = np.std(left, axis=0)
-                units = np.stack([np.mean(left, axis=0), np.where(spread > 0, spread, 1.0)], axis=1)
-                model = replace(model, units=units)
-        model = fitted(fitting)
+        if table is not None and len(functions.n_values) and len(fitting) > 2:
+            own = [model._parts(parts[b], counted[b], functions) for b in fitting]
+            spread = np.std(own, axis=0)
+            if np.isfinite(spread).all():
+                units = np.mean(own, axis=0), np.where(spread > 0, spread, 1.0)
+                model = replace(model, units=np.stack(units, axis=1))
+        held = [b for b in range(len(parts)) if b not in fitting]
         scores = [model.score(parts[b], counted[b], functions) for b in held]
-        total = sum(counted[1:], counted[0])
-        return replace(model, scores=np.array(scores)), total
+        return replace(model, scores=np.array(scores)), sum(counted[1:], counted[0])
 
     @cached_property
-    def metric(self) -> Metric | None:
+    def metric(self) -> Metric:
         """Metric of the table."""
-        if self.table is None:
-            return None
-        signature = Signature.parse(self.table.signature)
-        return Metric(**signature.options(None, self.table.scale))
+        assert self.table is not None
+        return Metric(**Signature.parse(self.table.signature).options(None, self.table.scale))
 
     def check_size(self, n_rows: int) -> None:
         """Refuse batches whose scores cannot be compared with those of the blocks."""
@@ -243,12 +217,10 @@ class BlockModel:
             )
 
     def score(self, rows: Rows, counts: Counts, functions: Functions) -> float:
-        """Return the score of a batch; inf if no row is complete."""
-        numbers, categories = self._parts(rows, counts, functions)
-        if not len(functions.n_values):
-            return numbers
-        above = (np.array([numbers, categories]) - self.units[:, 0]) / self.units[:, 1]
-        return float(above.max() if self.metric is not None else above[1])
+        """Return the larger of the two scores of a batch; inf if no row is complete."""
+        parts = np.array(self._parts(rows, counts, functions))
+        used = [self.table is not None, len(functions.n_values) > 0]
+        return float(((parts - self.units[:, 0]) / self.units[:, 1])[used].max())
 
     def log_pvalues(
         self, functions: Functions, reference: Counts, batch: Counts
@@ -279,19 +251,17 @@ class BlockModel:
 
     def _parts(self, rows: Rows, counts: Counts, functions: Functions) -> tuple[float, float]:
         """Scores of numbers and of categories, both times the square root of the rows if mixed."""
-        m = counts.n_rows
-        categories = 0.0
+        root, numbers, categories = 1.0, 0.0, 0.0
         if len(functions.n_values):
+            root = math.sqrt(counts.n_rows)
             at = [h for h, f in enumerate(functions.members) if f.kind in ("category", "missing")]
             apart = _angle(counts)[at] - np.arcsin(np.sqrt(self.shares[at]))
-            categories = math.sqrt(m) * float(np.abs(apart).max())
-        if self.table is None or self.metric is None:
-            return 0.0, categories
-        complete = _complete(rows)
-        if not len(complete):
-            return math.inf, categories
-        distance = self.table.distance_to(self.metric.table(complete))
-        return distance * (math.sqrt(m) if len(functions.n_values) else 1.0), categories
+            categories = root * float(np.abs(apart).max())
+        if self.table is not None:
+            points = _complete(rows)
+            inside = len(points) > 0
+            numbers = self.table.distance_to(self.metric.table(points)) if inside else math.inf
+        return root * numbers, categories
 
 
 def _statistics(functions: Functions, counts: Counts) -> tuple[np.ndarray, np.ndarray]:
@@ -335,7 +305,18 @@ def _complete(rows: Rows) -> np.ndarray:
     return rows.numbers[~np.isnan(rows.numbers).any(axis=1)]
 
 
-def _mean_table(metric: Metric, samples: list[np.ndarray]) -> RegionTable:
-    tables: list[Any] = [metric.table(Table(points, None)) for points in samples if len(points)]
+def _mean_table(samples: list[np.ndarray], seed: int) -> RegionTable:
+    """Mean of the tables of some blocks, in units of their pooled columns."""
+    samples = [points for points in samples if len(points)]
+    if not samples:
+        raise InvalidInputError(
+            "every row of the blocks that fit the monitor has a missing value; leave out "
+            "columns with many missing values"
+        )
+    metric = Metric(
+        q=2, n_directions=200, directions="orthogonal", levels=20, refine=0,
+        scale=column_units(np.concatenate(samples)), random_state=seed,
+    )  # fmt: skip
+    tables: list[Any] = [metric.table(Table(points, None)) for points in samples]
     values = np.mean([table.values for table in tables], axis=0, dtype=np.float64)
     return replace(tables[0], values=values.astype(tables[0].values.dtype))

@@ -15,7 +15,7 @@ from isodepth.data.kinds import ColumnKind
 from isodepth.data.missing import NAN_POLICIES
 from isodepth.data.results import plain
 from isodepth.data.seeds import integer_seed, rng_for
-from isodepth.data.validation import check_boolean, check_choice, check_integer
+from isodepth.data.validation import check_boolean, check_choice
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.metric.base import MEMORY_MB
 from isodepth.monitor.blocks import BlockModel, RankEvidence, split_blocks
@@ -23,7 +23,7 @@ from isodepth.monitor.dependence import count_in_parts, warn_of_dependence
 from isodepth.monitor.functions import Functions, Rows, most_frequent, split_reference
 from isodepth.monitor.persistence import Autosave, read_state, write_state
 from isodepth.monitor.reader import BatchReader
-from isodepth.monitor.state import Group, MonitorState
+from isodepth.monitor.state import Group, MonitorState, encode
 from isodepth.monitor.verdict import Verdict
 from isodepth.monitor.windows import AlarmPolicy, DyadicSums
 from isodepth.results import ReportableResult
@@ -123,7 +123,7 @@ class Monitor(ReportableResult):
         self._autosave.check_new(overwrite)
         self._state = _fit(
             reference, policy, blocks, groups, kinds,
-            check_choice(nan_policy, "nan_policy", NAN_POLICIES), _seed(random_state),
+            check_choice(nan_policy, "nan_policy", NAN_POLICIES), integer_seed(random_state),
         )  # fmt: skip
         with self._autosave.locked(reading=True):
             self._autosave.check_new(overwrite)
@@ -333,8 +333,7 @@ def _fit_group(
     sizes = [len(values) for values in reader.categories.values()]
     # Values that only counted rows have must stay unknown: functions depend on the others alone.
     known = tuple(most_frequent(codes[choosing]) for codes in rows.codes.T)
-    group = Group(None, known, None, DyadicSums())  # type: ignore[arg-type]
-    rows = group.encoded(rows, sizes)
+    rows = encode(rows, known, sizes)
     functions = Functions.choose(rows.take(choosing), [len(each) for each in known], rng)
     if blocks is None:
         parts = count_in_parts(functions, rows.take(counted))
@@ -342,12 +341,6 @@ def _fit_group(
         return Group(functions, known, sum(parts[1:], parts[0]), DyadicSums())
     model, total = BlockModel.fit(rows, index, fitting, functions, seed)
     return Group(functions, known, total, DyadicSums(), model)
-
-
-def _seed(random_state: Any) -> int:
-    if random_state is None or isinstance(random_state, np.random.Generator):
-        return integer_seed(random_state)
-    return check_integer(random_state, "random_state", 0)
 
 
 def _labels(labels: Any, n: int, name: str) -> np.ndarray:

@@ -26,7 +26,7 @@ from isodepth.metric.table import RegionTable
 from isodepth.monitor.blocks import BlockModel, RankEvidence
 from isodepth.monitor.functions import Counts, Functions, Rows
 from isodepth.monitor.reader import BatchReader
-from isodepth.monitor.state import HISTORY, CountedBatch, Group, MonitorState, Record
+from isodepth.monitor.state import HISTORY, CountedBatch, Group, MonitorState, Record, encode
 from isodepth.monitor.verdict import Verdict
 from isodepth.monitor.windows import AlarmPolicy, DyadicSums
 
@@ -132,7 +132,7 @@ def _check(state: Any) -> None:
     for name, group in state.groups.items():
         f = group.functions
         rows = Rows(np.vstack([f.center, f.center * np.nan]), np.zeros((2, len(sizes)), np.int64))
-        own = group.encoded(rows, sizes)
+        own = encode(rows, group.known, sizes)
         counts = f.count(own)[0]
         stored = [group.reference, *(block for block in group.sums.blocks if block is not None)]
         demands += [

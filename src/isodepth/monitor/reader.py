@@ -14,7 +14,7 @@ from isodepth.chunked.reading import load_rows
 from isodepth.chunked.scan import as_source
 from isodepth.data.arrays import column_labels
 from isodepth.data.frames import Table
-from isodepth.data.kinds import ColumnKind, category_texts, split_columns
+from isodepth.data.kinds import ColumnKind, MixedFrames, category_values, split_columns
 from isodepth.data.matching import differing, in_order, labels_of
 from isodepth.data.missing import _with_nan
 from isodepth.data.validation import (
@@ -23,7 +23,7 @@ from isodepth.data.validation import (
     check_same_width,
     is_chunked,
     read_points,
-)
+)  # fmt: skip
 from isodepth.errors import InvalidInputError
 from isodepth.monitor.functions import Rows
 
@@ -90,19 +90,16 @@ class BatchReader:
             yield from self._read_source(batch)
             return
         batch = self._matched(batch, name)
-        uses = {"shares": "category", "left out": "omit"}
-        given = {each.column: uses.get(each.use, each.given) for each in self.kinds}
-        given = {column: given[column] for column in given if given[column] is not None}
-        given = {column: kind for column, kind in given.items() if column in self.names}
-        natural = [each.column for each in self.kinds if each.use == "shares" and not each.given]
-        mixed = split_columns([batch], [name], {c: k for c, k in given.items() if c not in natural})
+        given = {
+            each.column: "category" if each.use == "shares" else each.given
+            for each in self.kinds
+            if each.column in self.names and (each.use == "shares" or each.given is not None)
+        }
+        mixed = split_columns([batch], [name], given)
         texts: dict[str, list[str | None]] = {}
         numbers = batch
         if mixed is not None:
-            self._check_kinds(mixed.columns, mixed.categories, batch, name)
-            if natural:
-                mixed = split_columns([batch], [name], given)
-                assert mixed is not None
+            self._check_kinds(batch, mixed)
             texts = {column: mixed.categories[column][0] for column in self.categories}
             numbers = mixed.numeric[0]
         if numbers is not None:
@@ -131,28 +128,28 @@ class BatchReader:
         if isinstance(batch, Table):
             at = [labels.index(column) for column in self.names]
             return Table(batch.points[:, at], self.names)
-        import narwhals as nw
+        frame, series = _open_frame(batch)
+        return frame.select([series[column] for column in self.names]).to_native()
 
-        frame = nw.from_native(batch, eager_only=True)
-        own = {str(label): label for label in frame.columns}
-        return frame.select([frame.get_column(own[column]) for column in self.names]).to_native()
-
-    def _check_kinds(self, found: Any, categories: Any, batch: Any, name: str) -> None:
+    def _check_kinds(self, batch: Any, found: MixedFrames) -> None:
         """Refuse columns of another kind than in the reference, unless all values are missing."""
-        expected = {each.column: each.use for each in self.kinds}
-        for each in found:
-            wanted = expected.get(each.column, each.use)
-            if each.use == wanted or (wanted == "left out") or each.column not in self.names:
+        _, series = _open_frame(batch)
+        expected = {each.column: each for each in self.kinds if each.column in self.names}
+        for each in found.columns:
+            wanted = expected.get(each.column, each)
+            if wanted.use == "numbers" and each.use != "numbers":
+                kinds = "numbers", "categories" if each.use == "shares" else each.note or each.kind
+            elif wanted.use == "shares" and wanted.given is None:
+                dtype, values = series[each.column].dtype, found.categories[each.column][0]
+                kinds = "categories", "numbers" if dtype.is_numeric() else "dates"
+                if not (dtype.is_numeric() or dtype.is_temporal()) or not any(values):
+                    continue
+            else:
                 continue
-            if wanted == "shares" and each.use == "left out" and each.kind == "identifier":
-                continue  # categories with many new values
-            if _all_missing(batch, each.column):
-                continue
-            words = {"numbers": "numbers", "shares": "categories"}
             raise InvalidInputError(
-                f"column {each.column!r} holds {words[wanted]} in the reference and "
-                f"{words.get(each.use, each.note or each.kind)} in {name}; convert it, or remove "
-                "the column and fit a new monitor. The batch was not counted"
+                f"column {each.column!r} holds {kinds[0]} in the reference and {kinds[1]} in the "
+                "batch; convert it, or remove the column and fit a new monitor. The batch was not "
+                "counted"
             )
 
     def _read_source(self, batch: Any) -> Iterator[BatchRows]:
@@ -181,7 +178,7 @@ class BatchReader:
         for c, (column, known) in enumerate(self.categories.items()):
             values = texts[column]
             if self.nan_policy == "raise" and None in values:
-                category_texts(values, column, name, "raise")
+                category_values(values, column, name, "raise")
             places: dict[str | None, int] = {value: place for place, value in enumerate(known)}
             places[None] = -1
             codes[:, c] = [places.get(value, len(known)) for value in values]
@@ -206,10 +203,9 @@ def _read_numbers(
     return points, columns
 
 
-def _all_missing(batch: Any, column: str) -> bool:
+def _open_frame(batch: Any) -> tuple[Any, dict[str, Any]]:
+    """Narwhals frame of a data frame, and its columns by name."""
     import narwhals as nw
 
     frame = nw.from_native(batch, eager_only=True)
-    own = {str(label): label for label in frame.columns}
-    series = frame.get_column(own[column])
-    return bool(series.is_null().all()) or bool(len(series.drop_nulls()) == 0)
+    return frame, {str(label): frame.get_column(label) for label in frame.columns}

@@ -3,27 +3,21 @@
 from __future__ import annotations
 
 import copy
-import dataclasses
 import math
 import zlib
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
-from isodepth.monitor.blocks import (
-    BlockModel,
-    RankEvidence,
-    batch_uniform,
-    conformal_pvalue,
-)
+from isodepth.monitor.blocks import BlockModel, RankEvidence, batch_uniform, conformal_pvalue
 from isodepth.monitor.functions import Counts, Functions, Rows
-from isodepth.monitor.naming import name_changes
+from isodepth.monitor.naming import WindowChanges
 from isodepth.monitor.reader import BatchReader, BatchRows
 from isodepth.monitor.verdict import Verdict
-from isodepth.monitor.windows import AlarmPolicy, DyadicSums, WindowTest, window_tests
+from isodepth.monitor.windows import AlarmPolicy, DyadicSums, window_tests
 
 #: Verdicts that a monitor keeps, so that its size does not grow with the stream.
 HISTORY = 500
@@ -67,38 +61,52 @@ class Group:
     #: Only with blocks.
     model: BlockModel | None = None
 
-    def encoded(self, rows: Rows, n_categories: Iterable[int]) -> Rows:
-        """Replace indices among the categories of the whole reference by those of known values."""
-        codes = np.empty_like(rows.codes)
-        for c, (known, count) in enumerate(zip(self.known, n_categories, strict=True)):
-            # The last two places: values that the reference does not have, and missing values (-1).
-            places = np.full(count + 2, len(known))
-            places[known], places[-1] = np.arange(len(known)), -1
-            codes[:, c] = places[rows.codes[:, c]]
-        return Rows(rows.numbers, codes)
-
     def counted(self, parts: Iterable[BatchRows], reader: BatchReader) -> CountedBatch:
         """Count a batch, part by part."""
         sizes = [len(values) for values in reader.categories.values()]
-        total: Counts | None = None
-        suspicious, unseen, kept = 0, Counter[tuple[int, str]](), []
+        counts, suspicious, unseen, kept = [], 0, Counter[tuple[int, str]](), []
         for rows, new in parts:
-            own = self.encoded(rows, sizes)
-            counts, outside = self.functions.count(own)
-            total = counts if total is None else total + counts
+            own = encode(rows, self.known, sizes)
+            ones, outside = self.functions.count(own)
+            counts.append(ones)
             # A row may be both; the number is an indication.
-            odd = (rows.codes == sizes).any(axis=1) if sizes else np.zeros(len(rows), bool)
+            odd = (rows.codes == sizes).any(axis=1)
             suspicious += max(outside, int(np.count_nonzero(odd)))
             unseen += new
             if self.model is not None:
                 kept.append(own)
-        assert total is not None
-        whole: Rows | None = None
-        if kept:
-            whole = Rows(
-                np.concatenate([k.numbers for k in kept]), np.concatenate([k.codes for k in kept])
-            )
-        return CountedBatch(total, suspicious, unseen, whole)
+        whole = Rows(*map(np.concatenate, zip(*kept, strict=True))) if kept else None
+        return CountedBatch(sum(counts[1:], counts[0]), suspicious, unseen, whole)
+
+
+def encode(rows: Rows, known: Sequence[np.ndarray], n_categories: Sequence[int]) -> Rows:
+    """Replace indices among the categories of the whole reference by those of known values."""
+    codes = np.empty_like(rows.codes)
+    for c, (own, count) in enumerate(zip(known, n_categories, strict=True)):
+        # The last two places: values that the reference does not have, and missing values (-1).
+        places = np.full(count + 2, len(own))
+        places[own], places[-1] = np.arange(len(own)), -1
+        codes[:, c] = places[rows.codes[:, c]]
+    return Rows(rows.numbers, codes)
+
+
+class Judgment(NamedTuple):
+    """Evidence after a batch, from counted rows or from ranks of blocks."""
+
+    group: Group
+    evidence: RankEvidence | None
+    #: p-value of the batch alone.
+    pvalue: float
+    #: Strongest window: number of batches, logarithm of the p-value, level, counts, and
+    #: logarithms of the p-values of all functions.
+    window: int
+    log_pvalue: float
+    level: float
+    counts: Counts
+    logs: np.ndarray
+    extreme: bool = False
+    score: float | None = None
+    exact: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,103 +132,74 @@ class MonitorState:
         self, name: str | None, batch: CountedBatch, label: str | None
     ) -> tuple[MonitorState, Verdict]:
         """Return the state after a batch, and the verdict on it."""
-        judge = self._judge_rows if self.evidence is None else self._judge_blocks
-        state, verdict = judge(name, batch, label)
-        record = Record(label, batch.digest, verdict.to_json())
-        records = (*self.records[-HISTORY + 1 :], record)
-        return dataclasses.replace(state, n_batches=self.n_batches + 1, records=records), verdict
-
-    def _judge_rows(
-        self, name: str | None, batch: CountedBatch, label: str | None
-    ) -> tuple[MonitorState, Verdict]:
-        group, policy, number = self.groups[name], self.policy, self.n_batches + 1
-        sums = DyadicSums(group.sums.end, list(group.sums.blocks))
-        tests = window_tests(policy, group.reference, sums, batch.counts, len(self.groups))
-        best: WindowTest = min(tests, key=lambda test: test.excess)
-        crossing = best.excess <= 0
-        groups = self.groups | {name: dataclasses.replace(group, sums=sums)}
-        crossings, alarm_since = self.crossings, self.alarm_since
-        repeated = policy.arl is not None
-        if repeated:
-            alarm_since = 0
+        group, repeated, number = self.groups[name], self.policy.arl is not None, self.n_batches + 1
+        judged = self._judge_rows(group, batch) or self._judge_block(group, batch)
+        crossing = judged.log_pvalue <= math.log(judged.level)
+        crossings, alarm_since = self.crossings, 0 if repeated else self.alarm_since
+        state = replace(self, groups=self.groups | {name: judged.group}, evidence=judged.evidence)
         if crossing and not alarm_since:
             crossings += 1
-            if crossings >= policy.patience:
+            # Evidence of ranks includes the patience.
+            if crossings >= self.policy.patience or self.evidence is not None:
                 crossings, alarm_since = 0, number
             if not alarm_since or repeated:
-                groups = restarted(groups)
-        changes = name_changes(
-            self.reader.names, self._known_values(group), group.functions, group.reference,
-            best.counts, best.logs, batch.unseen,
-        )  # fmt: skip
+                state = state.reset()
+        values = [
+            [own[i] for i in known]
+            for own, known in zip(self.reader.categories.values(), group.known, strict=True)
+        ]
+        changes = WindowChanges(
+            self.reader.names, values, group.functions, group.reference, judged.counts, judged.logs,
+            batch.unseen,
+        ).strongest()  # fmt: skip
         verdict = Verdict(
             batch=number, label=label, group=name, n_rows=batch.counts.n_rows,
-            pvalue=math.exp(tests[0].log_pvalue), window=best.width,
-            window_pvalue=math.exp(best.log_pvalue), threshold=best.level, crossing=crossing,
-            alarm=alarm_since > 0, alarm_since=alarm_since or None, extreme=False,
-            changes=changes, suspicious=batch.suspicious,
+            pvalue=judged.pvalue, window=judged.window,
+            window_pvalue=math.exp(min(0.0, judged.log_pvalue)), threshold=judged.level,
+            crossing=crossing, alarm=alarm_since > 0, alarm_since=alarm_since or None,
+            extreme=judged.extreme, changes=changes, suspicious=batch.suspicious,
+            score=judged.score, exact=judged.exact,
         )  # fmt: skip
-        state = dataclasses.replace(
-            self, groups=groups, crossings=crossings, alarm_since=alarm_since
-        )
+        records = (*self.records[1 - HISTORY :], Record(label, batch.digest, verdict.to_json()))
+        state = replace(state, n_batches=number, crossings=crossings, alarm_since=alarm_since,
+                        records=records)  # fmt: skip
         return state, verdict
 
-    def _judge_blocks(
-        self, name: str | None, batch: CountedBatch, label: str | None
-    ) -> tuple[MonitorState, Verdict]:
-        group, number, evidence = self.groups[name], self.n_batches + 1, copy.copy(self.evidence)
-        model, rows = group.model, batch.rows
+    def _judge_rows(self, group: Group, batch: CountedBatch) -> Judgment | None:
+        if self.evidence is not None:
+            return None
+        sums = DyadicSums(group.sums.end, list(group.sums.blocks))
+        tests = window_tests(self.policy, group.reference, sums, batch.counts, len(self.groups))
+        best = min(tests, key=lambda test: test.excess)
+        return Judgment(
+            replace(group, sums=sums), None, math.exp(tests[0].log_pvalue), best.width,
+            best.log_pvalue, best.level, best.counts, best.logs,
+        )  # fmt: skip
+
+    def _judge_block(self, group: Group, batch: CountedBatch) -> Judgment:
+        evidence, model, rows = copy.copy(self.evidence), group.model, batch.rows
+        assert evidence is not None
         assert model is not None
         assert rows is not None
-        assert evidence is not None
         score = model.score(rows, batch.counts, group.functions)
-        pvalue = conformal_pvalue(score, model.scores, batch_uniform(self.seed, number))
+        uniform = batch_uniform(self.seed, self.n_batches + 1)
+        pvalue = conformal_pvalue(score, model.scores, uniform)
         log_evidence = evidence.step(pvalue)
-        window = evidence.count
-        crossing = log_evidence >= -math.log(self.policy.level)
-        alarm_since = 0 if evidence.restarting else self.alarm_since
-        if crossing and not alarm_since:
-            alarm_since = number
-        if crossing and evidence.restarting:
-            evidence.restart()
         logs, extreme = model.log_pvalues(group.functions, group.reference, batch.counts)
-        changes = name_changes(
-            self.reader.names, self._known_values(group), group.functions, group.reference,
-            batch.counts, logs, batch.unseen,
+        after = replace(group, model=replace(model, scores=np.append(model.scores, score)))
+        return Judgment(
+            after, evidence, pvalue, evidence.count, -log_evidence, self.policy.level, batch.counts,
+            logs, extreme, score if math.isfinite(score) else None,
+            set(model.sizes) == {batch.counts.n_rows},
         )  # fmt: skip
-        smallest, largest = model.sizes
-        exact = smallest == largest == batch.counts.n_rows
-        model = dataclasses.replace(model, scores=np.append(model.scores, score))
-        verdict = Verdict(
-            batch=number, label=label, group=name, n_rows=batch.counts.n_rows, pvalue=pvalue,
-            window=window, window_pvalue=math.exp(min(0.0, -log_evidence)),
-            threshold=self.policy.level, crossing=crossing, alarm=alarm_since > 0,
-            alarm_since=alarm_since or None, extreme=extreme, changes=changes,
-            suspicious=batch.suspicious, score=score if math.isfinite(score) else None, exact=exact,
-        )  # fmt: skip
-        groups = self.groups | {name: dataclasses.replace(group, model=model)}
-        state = dataclasses.replace(self, groups=groups, evidence=evidence, alarm_since=alarm_since)
-        return state, verdict
-
-    def _known_values(self, group: Group) -> list[list[str]]:
-        lists = self.reader.categories.values()
-        return [[own[i] for i in known] for own, known in zip(lists, group.known, strict=True)]
 
     def reset(self) -> MonitorState:
-        """Return the state without evidence and without an alarm."""
+        """Return the state without evidence and without an alarm; numbers of batches are kept."""
         evidence = copy.copy(self.evidence)
         if evidence is not None:
             evidence.restart()
-        return dataclasses.replace(
-            self, groups=restarted(self.groups), evidence=evidence, crossings=0, alarm_since=0
-        )
-
-
-def restarted(groups: dict[str | None, Group]) -> dict[str | None, Group]:
-    """Return the groups without the batches so far; their number is kept."""
-    return {
-        name: dataclasses.replace(
-            group, sums=DyadicSums(group.sums.end, [None] * len(group.sums.blocks))
-        )
-        for name, group in groups.items()
-    }
+        groups = {
+            name: replace(group, sums=DyadicSums(group.sums.end, [None] * len(group.sums.blocks)))
+            for name, group in self.groups.items()
+        }
+        return replace(self, groups=groups, evidence=evidence, crossings=0, alarm_since=0)
