@@ -12,9 +12,8 @@ from isodepth.core.regions import TrimmedRegions
 from isodepth.data.kinds import ColumnKind, column_lines, numeric_columns
 from isodepth.data.validation import is_chunked, is_tensor
 from isodepth.errors import ColumnWarning, InvalidOptionError
-from isodepth.metric.base import BaseMetric
+from isodepth.metric.base import BaseMetric, with_metric_options
 from isodepth.metric.comparison import Comparison
-from isodepth.metric.docstrings import with_metric_options
 from isodepth.metric.table import RegionTable
 from isodepth.significance.two_sample import two_sample_test
 

@@ -10,7 +10,7 @@ import pytest
 
 import isodepth
 from isodepth import Metric
-from isodepth.metric.docstrings import PLACE, metric_parameters, with_metric_options
+from isodepth.metric.base import OPTIONS_LINE, metric_parameters, with_metric_options
 
 #: Options that do not apply.
 TABLES = {"gap", "refine", "n_levels"}
@@ -49,7 +49,7 @@ def test_options_are_explained_where_they_are_taken(name: str) -> None:
     assert options <= set(found)
     assert not TAKERS[name] & set(found)
     assert len(found) == len(set(found))
-    assert PLACE not in taker.__doc__
+    assert OPTIONS_LINE not in taker.__doc__
 
 
 def test_estimators_explain_all_they_take() -> None:
@@ -69,7 +69,7 @@ def test_a_docstring_without_the_place_is_a_mistake() -> None:
     def nothing() -> None:
         """Nothing."""
 
-    with pytest.raises(ValueError, match="nothing has no line"):
+    with pytest.raises(ValueError, match="nothing lacks"):
         with_metric_options()(nothing)
 
 

@@ -104,7 +104,7 @@ def test_weights_of_regions_are_refused_and_not_dropped() -> None:
     weights = RNG.integers(1, 4, 40)
     regions = metric.regions(X, weights)
     for pair, given in (((regions, Y), (weights, None)), ((Y, regions), (None, weights))):
-        with pytest.raises(InvalidInputError, match="already include their weights"):
+        with pytest.raises(InvalidInputError, match="include their weights"):
             metric.distance(*pair, weights=given)
     theirs = RNG.integers(1, 4, 30)
     expected = metric.distance(X, Y, weights=(weights, theirs))
@@ -135,13 +135,9 @@ def test_other_widths_and_precisions_are_refused() -> None:
     with pytest.raises(InvalidInputError, match="same number of columns"):
         metric.distance(metric.regions(X), Y[:, :2])
     single = metric.regions(X.astype(np.float32))
-    with pytest.raises(
-        InvalidInputError, match="made in float32, and the comparison is in float64"
-    ):
+    with pytest.raises(InvalidInputError, match="float32, and the comparison is in float64"):
         metric.distance(single, Y)
-    with pytest.raises(
-        InvalidInputError, match="made in float32, and the comparison is in float64"
-    ):
+    with pytest.raises(InvalidInputError, match="float32, and the comparison is in float64"):
         Metric(**BASE, dtype="float64").distance(single, single)
     assert metric.distance(single, Y.astype(np.float32)) > 0
 

@@ -141,7 +141,7 @@ def test_signature_rebuilds_the_table() -> None:
     again = Metric.from_signature(table.signature).table(X)
     assert (again.values == table.values).all()
     assert again.signature == table.signature
-    assert "4 levels, 2 x 30 directions in 3" in repr(table)
+    assert "4 levels, 2 x 30 directions, 3 columns" in repr(table)
     assert table.signature in repr(table)
 
 
@@ -188,10 +188,10 @@ def test_tables_of_other_data_refuse() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"random_state": 0}, "levels='exact'; give their number"),
+        ({"random_state": 0}, "levels='exact'; use an integer"),
         ({"levels": "monte-carlo", "n_levels": 4, "random_state": 0}, "levels='monte-carlo'"),
-        ({"levels": 4}, "random_state=None; give an integer"),
-        ({"levels": 4, "random_state": np.random.default_rng(0)}, "give an integer"),
+        ({"levels": 4}, "random_state=None; use an integer"),
+        ({"levels": 4, "random_state": np.random.default_rng(0)}, "use an integer"),
         ({"levels": 4, "random_state": 0, "gap": "exact"}, "gap='exact'"),
     ],
 )

@@ -56,9 +56,7 @@ def test_where_numbers_changed_old_tables_compare_with_old_ones_only() -> None:
     fresh = Metric(depth="projection", **OPTIONS).table(REFERENCE)
     assert fresh.algorithm == ALGORITHM
     for pair in ((old, fresh), (fresh, old)):
-        with pytest.raises(
-            InvalidInputError, match=r"different numbers: algorithm \d .* again from"
-        ):
+        with pytest.raises(InvalidInputError, match=r"algorithm \d .* again"):
             pair[0].distance_to(pair[1])
     with pytest.raises(InvalidInputError, match="algorithm"):
         isodepth.pairwise([fresh, old])
@@ -86,9 +84,9 @@ def changed_file(path: Path, **changes: object) -> Path:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"algorithm": 7}, "algorithm 7.* up to 3: update"),
-        ({"algorithm": 0}, "algorithm 0"),
-        ({"algorithm": "many"}, "lacks a part"),
+        ({"algorithm": 7}, "algorithm number 7.* up to 3; update"),
+        ({"algorithm": 0}, "algorithm number 0"),
+        ({"algorithm": "many"}, "algorithm"),
         ({"signature": 3}, "a signature is a string"),
         ({"signature": "DR|p=2"}, "lacks"),
         ({"signature": old_table("halfspace").signature.replace("0.1.0", "9.9.9")}, "later than"),
@@ -99,10 +97,10 @@ def changed_file(path: Path, **changes: object) -> Path:
         ),
         ({"values": np.zeros((4, 10))}, "do not fit"),
         ({"values": np.zeros((3, 12))}, "do not fit"),
-        ({"width": None}, "lacks a part"),
-        ({"columns": ["a"]}, "no names of 2 columns"),
-        ({"columns": [1, 2]}, "no names of 2 columns"),
-        ({"columns": "ab"}, "no names of 2 columns"),
+        ({"width": None}, "width"),
+        ({"columns": ["a"]}, "not 2 names"),
+        ({"columns": [1, 2]}, "not 2 names"),
+        ({"columns": "ab"}, "not 2 names"),
     ],
 )
 def test_headers_that_make_no_sense(tmp_path: Path, changes: dict, message: str) -> None:

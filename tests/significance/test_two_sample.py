@@ -479,7 +479,7 @@ def test_samples_that_cannot_be_tested_are_refused() -> None:
         run(X, Y[:1])
     with pytest.raises(InvalidInputError, match="same number of columns"):
         run(X, Y[:, :2])
-    with pytest.raises(InvalidInputError, match="scale must hold one number for each of the 3"):
+    with pytest.raises(InvalidInputError, match="scale must have one number per column"):
         run(X, Y, scale=[1.0, 2.0])
     with pytest.raises(InvalidInputError, match="blocks must hold one label"):
         run(X, Y, blocks=[1, 2, 3])

@@ -1,4 +1,4 @@
-"""Unit vectors. Everything downstream uses each of them with both signs."""
+"""Directions: unit vectors, each of which is used with both signs."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from isodepth.errors import InvalidOptionError
 
 FAMILIES = ("uniform", "sobol", "orthogonal", "equispaced")
 
-# Sampling these again for every pair of small samples takes a tenth of the time of a distance.
+# Maximum size of cached arrays. Sampling takes a tenth of the time of a distance of small samples.
 _CACHED_NUMBERS = 100_000
 
 
 def unit_vectors(
     d: int, n_directions: int, family: Any = "uniform", random_state: Any = None
 ) -> np.ndarray:
-    """Directions along which samples are projected.
+    """Return the directions on which samples are projected.
 
     Parameters
     ----------
     d : int
         Dimension of the space.
     n_directions : int
-        How many vectors; in d = 1 a single one is exact and returned instead.
+        Number of vectors. If d = 1, a single vector is returned, which is exact.
     family : {"uniform", "sobol", "orthogonal", "equispaced"} or array of shape (K, d)
         `uniform`: independent and uniform on the sphere (the paper). `sobol`: scrambled Sobol
         points through the normal quantile. `orthogonal`: blocks of d orthonormal vectors, each
         block uniformly rotated. In d = 2 `sobol` and `orthogonal` are equispaced angles with a
-        random start; `equispaced` (d <= 2 only) starts at the first axis. An array is used as it
-        is, its rows scaled to length one.
+        random start; `equispaced` (d <= 2 only) starts at the first axis. The rows of an array
+        are scaled to length one.
     random_state : None, int or numpy.random.Generator
         Seed of the random directions.
 
@@ -57,8 +57,9 @@ def unit_vectors(
         return np.ones((1, 1))
     if family == "equispaced" and d > 2:
         raise InvalidOptionError(
-            f"directions='equispaced' is only defined in one or two dimensions, got data of width "
-            f"{d}; use 'sobol' or 'orthogonal'"
+            f"directions='equispaced' is defined for one or two columns, got {d}; use 'sobol' or "
+            "'orthogonal'",
+            option="directions",
         )
     rng = rng_for(random_state, "directions")
     if family == "uniform":
@@ -71,12 +72,12 @@ def unit_vectors(
 
 
 def draws_at_random(directions: Any) -> bool:
-    """Whether what `directions=` says leaves something to chance."""
+    """Whether the option `directions` needs random numbers."""
     return isinstance(directions, str) and directions != "equispaced"
 
 
 def seeded_vectors(d: int, n_directions: int, family: Any, seed: int) -> np.ndarray:
-    """Like `unit_vectors` for an integer seed; small arrays are cached, and read-only."""
+    """Return `unit_vectors` for an integer seed; small arrays are cached and read-only."""
     if isinstance(family, str) and d * n_directions <= _CACHED_NUMBERS:
         return _cached_vectors(d, n_directions, family, seed)
     return unit_vectors(d, n_directions, family, seed)
@@ -91,10 +92,10 @@ def _cached_vectors(d: int, n_directions: int, family: str, seed: int) -> np.nda
 
 @lru_cache(maxsize=64)
 def mean_of_direction(d: int, q: float) -> float:
-    """(E |u_1|^q)^(1/q) for u uniform on the unit sphere of R^d; 1 for q = inf.
+    """Compute (E |u_1|^q)^(1/q) for u uniform on the unit sphere of R^d; 1 for q = inf.
 
-    The mean projection of a unit vector. Means over directions are divided by it, so that a
-    translation by m has distance |m| for every q.
+    Means over directions are divided by this value, so that a translation by m has distance |m|
+    for every q.
 
     Examples
     --------
@@ -106,8 +107,8 @@ def mean_of_direction(d: int, q: float) -> float:
         return 1.0
     if q == 2:
         return 1.0 / math.sqrt(d)
-    # Gamma(d/2) Gamma((q+1)/2) / (sqrt(pi) Gamma((q+d)/2)), through logarithms. For large q the
-    # last two are huge and nearly equal: their ratio is (q/2)^((1-d)/2) to rounding.
+    # Gamma(d/2) Gamma((q+1)/2) / (sqrt(pi) Gamma((q+d)/2)), by logarithms. For large q the ratio
+    # of the last two is (q/2)^((1-d)/2) up to rounding.
     if q > 1e8 * d:
         ratio = 0.5 * (1 - d) * math.log(q / 2)
     else:
@@ -122,10 +123,10 @@ def _normalize(rows: np.ndarray) -> np.ndarray:
 
 
 def _equispaced(n_directions: int, start: float) -> np.ndarray:
-    # Half a circle is enough: the other half are the opposite vectors.
+    # Half a circle suffices, because opposite vectors are used too.
     angles = (np.arange(n_directions) + start) * (math.pi / n_directions)
     rows = np.column_stack([np.cos(angles), np.sin(angles)])
-    # cos(pi/2) is 6e-17 in floating point; the second axis should be the second axis.
+    # cos(pi/2) is 6e-17 in floating point; the second axis must be exact.
     rows[np.abs(rows) < 1e-15] = 0.0
     return rows
 
@@ -136,10 +137,12 @@ def _sobol(d: int, n_directions: int, rng: np.random.Generator) -> np.ndarray:
 
     if d > qmc.Sobol.MAXDIM:
         raise InvalidOptionError(
-            f"directions='sobol' reaches dimension {qmc.Sobol.MAXDIM}, got {d}; use 'orthogonal'"
+            f"directions='sobol' allows at most {qmc.Sobol.MAXDIM} columns, got {d}; use "
+            "'orthogonal'",
+            option="directions",
         )
     sampler = qmc.Sobol(d, scramble=True, rng=rng)
-    # A power of two of points is what makes the net balanced; the rest is cut off.
+    # The sequence is balanced if the number of points is a power of two.
     uniform = sampler.random_base2(max(0, math.ceil(math.log2(n_directions))))[:n_directions]
     tiny = 2.0**-40
     return _normalize(ndtri(np.clip(uniform, tiny, 1 - tiny)))
@@ -149,6 +152,6 @@ def _orthogonal(d: int, n_directions: int, rng: np.random.Generator) -> np.ndarr
     blocks = []
     for _ in range(math.ceil(n_directions / d)):
         basis, triangle = np.linalg.qr(rng.standard_normal((d, d)))
-        # Fixing the signs of the diagonal makes the basis exactly Haar distributed.
+        # With the signs of the diagonal fixed the basis has the Haar distribution.
         blocks.append((basis * np.sign(np.diag(triangle))).T)
     return np.concatenate(blocks)[:n_directions]

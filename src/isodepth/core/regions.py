@@ -1,8 +1,8 @@
-"""A sample in canonical form, its nested regions, and the levels at which two are compared.
+"""Canonical form of a sample, its nested regions, and the levels of a comparison.
 
-The canonical form has the distinct rows in lexicographic order, each with its exact mass.
-Everything downstream works on it. So the order of the rows does not matter, repeated rows are the
-same as weights, and equal points have equal depths, however a matrix product rounds.
+The canonical form has the distinct rows in lexicographic order, each with its exact mass. All
+computations use it. Results therefore do not depend on the order of the rows, repeated rows equal
+integer weights, and equal points have equal depths in spite of rounding.
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ from isodepth.core.weights import exact_masses
 from isodepth.data.validation import check_direction_rows, check_levels_inside, check_weights
 from isodepth.engine import Resources, write_supports
 
-#: A level this close to the end of the interval, as a share of it, is the end.
+#: Relative distance below which a level counts as the end of the interval.
 SLIVER = 1e-14
-#: Below this power a direct sum of powers is not right to 1e-13.
+#: Power below which a direct sum of powers has a relative error above 1e-13.
 SMALL_POWER = 1e-3
 _SINGLE_THREAD = Resources(n_jobs=1)
 
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Distinct points and their masses.
+    """Distinct points of a sample with their masses.
 
     Attributes
     ----------
     points : ndarray of shape (u, d)
         Distinct rows in lexicographic order.
     masses : int64 ndarray of shape (u,), or None
-        The mass of each row in units of 1/total; None when all are one unit.
+        Mass of each row in units of 1/total; None if all are 1.
     total : int
     inverse : intp ndarray of shape (n,)
-        For each row the caller gave, its index in `points`; -1 for rows of weight zero.
+        Index in `points` of each input row; -1 for rows of weight zero.
     """
 
     points: np.ndarray
@@ -53,7 +53,7 @@ class Sample:
         name: str = "weights",
         resources: Resources = _SINGLE_THREAD,
     ) -> Sample:
-        """Canonical form of checked points (n, d) with optional weights (n,)."""
+        """Return the canonical form of checked points (n, d) with optional weights (n,)."""
         checked = check_weights(weights, len(points), name)
         if checked is None:
             return cls._merge(points, None, resources)
@@ -66,9 +66,9 @@ class Sample:
         return cls(merged.points, merged.masses, merged.total, inverse)
 
     def with_queries(self, queries: np.ndarray) -> Sample:
-        """The same sample with further points of mass zero; `inverse` is that of the queries.
+        """Add points of mass zero; `inverse` refers to the queries.
 
-        A query that equals a sample point becomes that point, so it gets the same depth.
+        A query that equals a sample point is merged with it and gets the same depth.
         """
         masses = np.zeros(len(self.points) + len(queries), dtype=np.int64)
         masses[: len(self.points)] = 1 if self.masses is None else self.masses
@@ -76,7 +76,7 @@ class Sample:
         return Sample(joint.points, joint.masses, joint.total, joint.inverse[len(self.points) :])
 
     def find(self, queries: np.ndarray) -> np.ndarray:
-        """Index (m,) of the point that equals each of `queries` (m, d); -1 where there is none."""
+        """Return the index (m,) of the point equal to each of `queries` (m, d), or -1."""
         joint = self.with_queries(queries)
         index = np.full(joint.n_points, -1)
         index[joint.unit_masses > 0] = np.arange(self.n_points)
@@ -94,7 +94,7 @@ class Sample:
 
     @property
     def n_points(self) -> int:
-        """How many distinct points there are."""
+        """Number of distinct points."""
         return len(self.points)
 
     @property
@@ -104,42 +104,42 @@ class Sample:
 
     @cached_property
     def is_simplex(self) -> bool:
-        """Whether these are u <= d + 1 points in general position."""
+        """Whether the sample has u <= d + 1 points in general position."""
         u, d = self.points.shape
         if u == 1 or u > d + 1:
             return u == 1
         edges = self.points[1:].astype(np.float64) - self.points[0]
-        # Scaling each edge to about one keeps a single far point from hiding the others.
+        # Each edge is scaled to about 1: a single distant point must not hide the others.
         edges /= np.abs(edges).max(axis=1, keepdims=True)
         singular = np.linalg.svd(edges, compute_uv=False)
         return bool(singular[-1] > singular[0] * d * np.finfo(self.points.dtype).eps)
 
     @property
     def unit_masses(self) -> np.ndarray:
-        """The masses as an int64 array of shape (u,), also when all are equal."""
+        """Masses as an int64 array of shape (u,), even if all are equal."""
         if self.masses is None:
             return np.ones(self.n_points, dtype=np.int64)
         return self.masses
 
     @property
     def shares(self) -> np.ndarray:
-        """The masses as float64 shares of the total, of shape (u,)."""
+        """Masses as float64 fractions of the total, of shape (u,)."""
         return self.unit_masses / self.total
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TrimmedRegions:
-    """The nested depth-trimmed regions of one sample.
+    """Nested depth-trimmed regions of one sample.
 
-    The region of level beta is the smallest upper level set of the depth that holds more than a
-    share beta of the mass; points of equal depth enter together. It is represented by its
-    support function h(u) = max <x, u> over the sample points inside. Made by
+    The region of level beta is the smallest upper level set of the depth with more than a fraction
+    beta of the mass; points of equal depth enter together. It is represented by its support
+    function h(u) = max <x, u> over the sample points inside. Regions are created by
     :meth:`isodepth.Metric.regions`.
 
     Attributes
     ----------
     points : ndarray of shape (n, d)
-        The sample as it was given.
+        Checked and scaled sample.
     weights : ndarray of shape (n,) or None
     depth : ndarray of shape (n,)
         Depth of each row of `points`.
@@ -147,18 +147,17 @@ class TrimmedRegions:
     sample : Sample
         Distinct points with exact masses.
     order : ndarray of shape (u,)
-        The distinct points from the deepest to the least deep.
+        Indices of the distinct points from the deepest to the least deep.
     alphas : ndarray of shape (g,)
-        The distinct depths, falling.
+        Distinct depths, in decreasing order.
     counts : ndarray of shape (g,)
-        How many distinct points have at least that depth.
+        Number of distinct points with at least that depth.
     masses : ndarray of shape (g,)
-        Their share of the mass, rising to 1.
+        Fraction of the mass of these points, increasing to 1.
     ordered : ndarray of shape (u, d)
-        The distinct points, deepest first: every region is a prefix.
+        Distinct points, deepest first: every region is a prefix.
     origin : Origin or None
-        What decided the order: the depth with its settings, and the directions. A metric takes
-        regions of its own depth and directions only, and none without an origin.
+        Depth, directions and scale. A metric accepts only regions with the same origin.
 
     Examples
     --------
@@ -220,7 +219,7 @@ class TrimmedRegions:
 
     @property
     def n_points(self) -> int:
-        """Number of rows as given."""
+        """Number of rows."""
         return len(self.points)
 
     @property
@@ -229,15 +228,15 @@ class TrimmedRegions:
         return self.points.shape[1]
 
     def group(self, beta: Any) -> np.ndarray:
-        """Index into `alphas`, `counts` and `masses` of the region of level beta."""
+        """Return the index in `alphas`, `counts` and `masses` of the region of level beta."""
         return self.masses.searchsorted(check_levels_inside(beta), side="right")
 
     def prefix_sizes(self, betas: np.ndarray) -> np.ndarray:
-        """How many of the ordered points lie in the regions of valid levels (L,)."""
+        """Return the numbers of ordered points in the regions of valid levels (L,)."""
         return self.counts[self.masses.searchsorted(betas, side="right")]
 
     def alpha(self, beta: Any) -> Any:
-        """Depth of the region of level beta: sup{g : mass(D >= g) > beta}.
+        """Return the depth of the region of level beta: sup{g : mass(D >= g) > beta}.
 
         Parameters
         ----------
@@ -251,7 +250,7 @@ class TrimmedRegions:
         return float(result) if np.ndim(beta) == 0 else result
 
     def inside(self, beta: float) -> np.ndarray:
-        """Indices of the rows of `points` that lie in the region of level beta, rising.
+        """Return the indices, in increasing order, of the rows in the region of level beta.
 
         Rows of weight zero do not belong to the sample and are never inside.
         """
@@ -262,18 +261,18 @@ class TrimmedRegions:
         return np.flatnonzero(present & within)
 
     def support(self, u: Any, beta: Any) -> np.ndarray:
-        """Support function h(u) of the region of level beta: max <x, u> over the points inside.
+        """Compute the support function h(u) = max <x, u> of the region of level beta.
 
         Parameters
         ----------
         u : array of shape (d,) or (K, d)
-            Directions; scaled to length one.
+            Directions, which are scaled to length one.
         beta : float or array of shape (L,), in [0, 1)
 
         Returns
         -------
         support : float64 ndarray
-            Of shape (L, K), without the axes that were not given.
+            Shape (L, K), without the axis of a single level or direction.
         """
         rows = check_direction_rows(np.atleast_2d(np.asarray(u, dtype=float)), self.n_features)
         sizes, place = np.unique(self.counts[self.group(beta)], return_inverse=True)
@@ -293,25 +292,25 @@ class TrimmedRegions:
 
 
 def tie_ends(falling: np.ndarray, tolerance: float) -> np.ndarray:
-    """Where groups of equal depth end in `falling` (u,), as counts of points.
+    """Return the ends of groups of equal depth in decreasing depths (u,), as numbers of points.
 
-    A group holds everything within `tolerance` of its first member.
+    A group has all depths within `tolerance` of its first.
     """
     return _core.tie_ends(np.ascontiguousarray(falling, dtype=np.float64), tolerance)
 
 
 @dataclass(frozen=True, eq=False)
 class LevelPlan:
-    """The levels at which two samples are compared.
+    """Levels at which two samples are compared.
 
     Attributes
     ----------
     levels : ndarray of shape (L, 2) or (L,)
-        The pieces [start, stop) of [0, 1 - eps] on which nothing changes, or single levels.
+        Intervals [start, stop) in [0, 1 - eps] on which both regions are constant, or levels.
     shares : ndarray of shape (L,)
-        The share of the interval that each represents; they add up to 1.
+        Relative lengths of the intervals; their sum is 1.
     prefix_sizes_x, prefix_sizes_y : int64 ndarrays of shape (L,)
-        How many of the ordered points of each sample lie inside.
+        Number of ordered points of each sample in the regions.
     """
 
     levels: np.ndarray
@@ -321,35 +320,35 @@ class LevelPlan:
 
     @property
     def prefix_sizes(self) -> tuple[np.ndarray, np.ndarray]:
-        """The prefix sizes of both samples."""
+        """Prefix sizes of both samples."""
         return self.prefix_sizes_x, self.prefix_sizes_y
 
 
 def exact_plan(x: TrimmedRegions, y: TrimmedRegions, eps: float) -> LevelPlan:
-    """All pieces of [0, 1 - eps] on which both regions stay the same."""
+    """Return all intervals in [0, 1 - eps] on which both regions are constant."""
     end = 1.0 - eps
-    # In floats 1 - 0.3 lies past 7/10: a breakpoint that close is the end, not one more piece.
+    # 1 - 0.3 is larger than 7/10 in floating point: such a breakpoint is the end itself.
     last = end * (1.0 - SLIVER)
     return LevelPlan(*_core.merge_levels(x.masses, x.counts, y.masses, y.counts, end, last))
 
 
 def level_plan(x: TrimmedRegions, y: TrimmedRegions, betas: np.ndarray) -> LevelPlan:
-    """Given levels (L,), each of the same share."""
+    """Return the plan with levels (L,) of equal weight."""
     betas = np.sort(betas)
     shares = np.full(len(betas), 1.0 / len(betas))
     return LevelPlan(betas, shares, x.prefix_sizes(betas), y.prefix_sizes(betas))
 
 
 def midpoint_levels(n_levels: int, eps: float) -> np.ndarray:
-    """Midpoints of `n_levels` equal parts of [0, 1 - eps]."""
+    """Return the midpoints of `n_levels` equal parts of [0, 1 - eps]."""
     return (np.arange(n_levels) + 0.5) / n_levels * (1.0 - eps)
 
 
 def power_mean(gaps: np.ndarray, shares: np.ndarray, p: float, length: float = 1.0) -> float:
-    """(length * sum of shares * gaps**p) ** (1/p); the largest gap for p = inf.
+    """Compute (length * sum of shares * gaps**p) ** (1/p); the maximum for p = inf.
 
-    Gaps are divided by the largest first, so that no power overflows or vanishes. As p falls to 0
-    the mean tends to the geometric one: 0 where a gap is 0, and with a length below 1.
+    Gaps are divided by their maximum first, so that powers neither overflow nor underflow. As p
+    tends to 0, the limit is the geometric mean; it is 0 if a gap is 0 or the length is below 1.
 
     Examples
     --------

@@ -156,7 +156,7 @@ def units_of_samples(
 
 
 def check_scale(scale: Any, width: int | None = None) -> np.ndarray:
-    """Check an array of scales, one positive number a column, where its number is known."""
+    """Check an array of scales: one positive number per column."""
     try:
         array = to_array(scale, "scale")
         if array.dtype.kind not in "biuf":
@@ -164,20 +164,23 @@ def check_scale(scale: Any, width: int | None = None) -> np.ndarray:
         array = array.astype(np.float64)
     except (InvalidInputError, TypeError, ValueError):
         raise InvalidOptionError(
-            "scale must be None, 'pooled', 'reference' or an array of one positive number for "
-            f"each column, got {scale!r:.80}"
+            "scale must be None, 'pooled', 'reference' or an array with one positive number per "
+            f"column, got {scale!r:.80}",
+            option="scale",
         ) from None
     if array.ndim != 1 or len(array) == 0:
         raise InvalidOptionError(
-            f"scale must hold one number for each column, got {describe(array)}; a single number "
-            "for all columns does not change how they compare"
+            f"scale must have one number per column, got {describe(array)}; a single number for "
+            "all columns has no effect on their relative weights",
+            option="scale",
         )
     bad = ~(np.isfinite(array) & (array > 0))
     if bad.any():
         at = int(bad.argmax())
         raise InvalidOptionError(
             f"scale must be positive and finite in every column, got {array[at]:g} for column "
-            f"{at}; use 1 for a column that is to stay as it is"
+            f"{at}; use 1 for a column without scaling",
+            option="scale",
         )
     if width is not None:
         check_scale_width(array, width)
@@ -185,15 +188,15 @@ def check_scale(scale: Any, width: int | None = None) -> np.ndarray:
 
 
 def check_scale_width(scale: np.ndarray, width: int) -> None:
-    """Check that there is a scale for every column."""
+    """Check that the scale has one number per column."""
     if len(scale) != width:
         raise InvalidInputError(
-            f"scale must hold one number for each of the {width} columns, got {len(scale)}"
+            f"scale must have one number per column, got {len(scale)} for {width} columns"
         )
 
 
 def scaled(points: np.ndarray, scale: np.ndarray, name: str, columns: Any = None) -> np.ndarray:
-    """Points (n, d) with each column divided by its scale (d,), in the precision they have."""
+    """Divide each column of points (n, d) by its scale (d,), in the dtype of the points."""
     check_scale_width(scale, points.shape[1])
     out = np.empty(points.shape, points.dtype)
     with np.errstate(over="ignore"):
@@ -205,7 +208,7 @@ def scaled(points: np.ndarray, scale: np.ndarray, name: str, columns: Any = None
 def warn_of_different_spreads(
     x: np.ndarray, y: np.ndarray, columns: tuple[str, ...] | None
 ) -> None:
-    """Warn where one column of two samples (n, d), (m, d) spreads far more widely than another."""
+    """Warn if one column of two samples (n, d), (m, d) has a much larger spread than another."""
     if x.shape[1] == 1:
         return
     rows = np.concatenate([part[:: -(-len(part) // _ROWS_FOR_WARNING)] for part in (x, y)])
@@ -219,8 +222,8 @@ def warn_of_different_spreads(
     widest, narrowest = (labels[varied[at]] for at in (spread.argmax(), spread.argmin()))
     warnings.warn(
         f"the columns have very different spreads: {spread.max():.3g} in {widest} and "
-        f"{spread.min():.3g} in {narrowest}, so that the former decides alone; scale='pooled' "
-        "compares every column in units of its own spread",
+        f"{spread.min():.3g} in {narrowest}; the former dominates the distance. scale='pooled' "
+        "divides every column by its spread",
         ScaleWarning,
         stacklevel=5,
     )

@@ -1,4 +1,4 @@
-"""Weights as integers: sums that are exact in any order."""
+"""Conversion of weights to integers, whose sums are exact in any order."""
 
 from __future__ import annotations
 
@@ -9,20 +9,19 @@ import numpy as np
 
 # Twice the total must fit in a signed 64-bit integer (mid-ranks add two cumulative masses).
 TOTAL_BITS = 61
-# Weights of at most so many binary digits are taken as exact.
+# Maximum number of binary digits of weights that count as exact.
 _EXACT_DIGITS = 14
 
 
 @np.errstate(over="ignore")
 def exact_masses(weights: np.ndarray) -> np.ndarray:
-    """Positive weights as integers in proportion, so that their sums are exact in any order.
+    """Return integers proportional to positive weights.
 
-    Ties between regions and depths are decided by sums of weights; floating-point sums of one set
-    in two orders differ, integer sums do not. So weights that are small integers up to a common
-    factor and rounding (``w / w.sum()``, ``0.1 * w``) are those integers, without a common divisor.
-    Other floats are dyadic rationals: a common power of two makes them integers without any
-    rounding, unless they span more than about 2**8 in size with full mantissas; then they are
-    rounded at 2**-61 of the total.
+    Ties between regions and depths depend on sums of weights. Floating-point sums depend on the
+    order of the terms, integer sums do not. Weights that are small integers up to a common factor
+    and rounding (``w / w.sum()``, ``0.1 * w``) become these integers, without a common divisor.
+    Other floats are multiplied by a power of two. This is exact unless they differ by a factor
+    above about 2**8 with full mantissas; they are then rounded at 2**-61 of the total.
     """
     integral = bool((weights == np.rint(weights)).all()) and weights.sum() < 2.0**53
     # Larger integers may themselves be rounded.
@@ -32,11 +31,11 @@ def exact_masses(weights: np.ndarray) -> np.ndarray:
     if integral:
         integers = weights.astype(np.int64)
         return integers // np.gcd.reduce(integers)
-    # In [0.5, 1) for the largest weight, so that nothing below can overflow.
+    # The largest weight is scaled to [0.5, 1), so that nothing overflows.
     scaled = np.ldexp(weights, -np.frexp(weights.max())[1])
     bits = TOTAL_BITS - int(np.frexp(scaled.sum())[1])
     mantissas, exponents = np.frexp(scaled)
-    # Weights that vanish beside the largest are not exact, and take all the bits there are.
+    # Weights that underflow are not exact; all bits are used.
     needed = bits
     if mantissas.all():
         needed = int((53 - trailing_zeros(mantissas) - exponents).max())
@@ -45,19 +44,18 @@ def exact_masses(weights: np.ndarray) -> np.ndarray:
 
 
 def trailing_zeros(mantissas: np.ndarray) -> np.ndarray:
-    """How many of the 53 bits of each mantissa, in [0.5, 1) or (-1, -0.5], are zeros at its end."""
+    """Count the trailing zeros among the 53 bits of mantissas in [0.5, 1) or (-1, -0.5]."""
     whole = (mantissas * 2.0**53).astype(np.int64)
     return np.log2((whole & -whole).astype(np.float64)).astype(np.int64)
 
 
 def _small_integers(weights: np.ndarray) -> np.ndarray | None:
-    """Small integers without a common divisor to which positive weights are proportional, or None.
+    """Return small coprime integers to which positive weights are proportional, or None.
 
-    What counts as rounding and as small goes together: two ratios of integers up to m differ by a
-    share of m**-2 at least, which must be more than what rounding can do.
+    Two ratios of integers up to m differ by a relative m**-2 at least. The maximum m is chosen so
+    that this exceeds the rounding error.
     """
-    # Weights of few digits are not rounded, unless they were scaled to add up to one: they are
-    # taken as exact.
+    # Weights of few digits count as exact, unless they were scaled to a sum of one.
     mantissas, exponents = np.frexp(weights)
     last_places = exponents - 53 + trailing_zeros(mantissas)
     if exponents.max() - last_places.min() <= _EXACT_DIGITS:
@@ -65,31 +63,30 @@ def _small_integers(weights: np.ndarray) -> np.ndarray | None:
         total = int(integers.sum())
         if total & (total - 1):
             return integers // np.gcd.reduce(integers)
-    # Weights of single precision carry its rounding along when they become doubles, and then may
-    # be close to larger integers by chance.
+    # Weights that were rounded to single precision may be close to larger integers by chance.
     with np.errstate(over="ignore", under="ignore"):
         single = bool((weights.astype(np.float32) == weights).all())
     for rounding, most in ((4 * 2.0**-23, 1000), (8 * 2.0**-52, 2**20))[0 if single else 1 :]:
-        found = _integers_within(weights, rounding, most)
-        if found is not None:
-            return found
+        integers = _integers_within(weights, rounding, most)
+        if integers is not None:
+            return integers
     return None
 
 
 def _integers_within(weights: np.ndarray, rounding: float, most: int) -> np.ndarray | None:
-    """Integers up to `most` in proportion to the weights, up to a share `rounding` of each."""
+    """Return integers up to `most`, proportional to the weights up to a relative `rounding`."""
     if weights.max() > 2 * most * weights.min():
         return None
     ratios = weights / weights.min()
-    unit = 1  # the integer that stands for the smallest weight
+    unit = 1  # the integer for the smallest weight
     while True:
         integers = np.rint(unit * ratios)
         away = np.abs(unit * ratios - integers) > rounding * integers
         if not away.any():
             return integers.astype(np.int64) if integers.max() <= most else None
         denominators = []
-        # Random numbers fail at the first ratios; each step at least doubles the unit. No other
-        # fraction with so small a denominator is as close, so the nearest is the one meant.
+        # Random weights fail at the first ratios. Each step at least doubles the unit. Fractions
+        # with small denominators are far apart, so that the nearest one is unique.
         for ratio in unit * ratios[np.flatnonzero(away)[:16]]:
             fraction = Fraction(ratio).limit_denominator(max(1, most // unit))
             if (

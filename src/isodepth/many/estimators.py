@@ -30,7 +30,7 @@ from isodepth.many.pairwise import (
     table_metric,
 )
 from isodepth.many.stack import TableStack, fill_distances
-from isodepth.metric.docstrings import with_metric_options
+from isodepth.metric.base import with_metric_options
 from isodepth.metric.signature import Signature
 from isodepth.metric.table import STORAGES, check_comparable
 

@@ -31,7 +31,7 @@ from isodepth.many.collections import (
 )
 from isodepth.many.distance_matrix import DistanceMatrix
 from isodepth.many.stack import TableStack, fill_distances
-from isodepth.metric.docstrings import with_metric_options
+from isodepth.metric.base import with_metric_options
 from isodepth.metric.table import RegionTable, check_comparable
 from isodepth.progress import progress_bar
 

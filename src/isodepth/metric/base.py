@@ -1,14 +1,16 @@
-"""BaseMetric: all settings of the distance in one frozen object, and the pipeline for arrays.
+"""BaseMetric: the settings of the distance in one frozen object, and the distance of arrays.
 
-`isodepth.Metric` adds tensors and chunks, whose packages build on this class.
+`isodepth.Metric` adds tensors and chunks. It is a subclass because their packages import this one.
 """
 
 from __future__ import annotations
 
+import inspect
 import math
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
@@ -48,11 +50,15 @@ from isodepth.metric.fitted import (
 from isodepth.metric.signature import Signature
 from isodepth.metric.table import STORAGES, RegionTable
 
-#: Steps of ascent where `refine` is None, with the supremum over directions.
+#: Steps of ascent if `refine` is None and q is infinite.
 REFINE = 20
-#: Scratch memory on the host where `memory_mb` is None.
+#: Working memory on the host in MB if `memory_mb` is None.
 MEMORY_MB = 256.0
 _N_DIRECTIONS = 1000
+#: Line of a docstring that `with_metric_options` replaces.
+OPTIONS_LINE = "{options of Metric}"
+
+Documented = TypeVar("Documented", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -62,54 +68,54 @@ class BaseMetric:
     Parameters
     ----------
     depth : str, estimator or callable
-        One of "projection", "halfspace", "irw" and "ai_irw".
-        How points are ordered from the center outwards. A depth estimator contributes its own
-        settings (such as a covariance); directions come from the metric, the same for both samples.
-        Any estimator with `fit` and `score_samples` and any function of the points (and the
-        weights, when given) is accepted as well. Estimators are copied. With the projection depth
-        up to a share `eps` of contaminated rows has a bounded effect; other depths protect against
-        fewer.
+        Order of the points from the center outwards: "projection", "halfspace", "irw" or "ai_irw".
+        A depth estimator contributes its own settings, such as a covariance; the directions are
+        those of the metric, the same for both samples. Any estimator with `fit` and
+        `score_samples`, and any function of the points (and of the weights, if there are any) is
+        accepted as well. Estimators are copied. With the projection depth a share of up to `eps`
+        of contaminated rows has a bounded effect; other depths withstand a smaller share.
     p : float in (0, inf]
-        Order of the mean over levels; inf is the largest gap. Below 1 the triangle inequality
-        only holds for the p-th power; as p tends to 0 it becomes the geometric mean.
+        Order of the mean over levels; inf is the maximum. For p < 1 the triangle inequality holds
+        for the p-th power only. As p tends to 0, the mean tends to the geometric mean.
     q : float in [1, inf]
-        Order of the mean over directions. inf is the largest gap, as in the paper (the Hausdorff
+        Order of the mean over directions. inf is the maximum, as in the paper (the Hausdorff
         distance of the regions). A finite q is the mean of ``|h_X(u) - h_Y(u)|**q`` over the
         directions and their opposites, to the power 1/q, divided by its value for a translation
-        of length one, so that a translation by m has distance |m| for every q. It has a smaller
-        upward bias in many dimensions and is smoother; with p = q = 2 it is Euclidean.
+        of length one, so that a translation by m has distance |m| for every q. A finite q has a
+        smaller upward bias in many dimensions and is smoother; with p = q = 2 the distance is
+        Euclidean.
     eps : float in (0, 1]
-        Share of the least deep mass that is left out.
+        Fraction of the mass that is trimmed: the least deep points.
     n_directions : int
-        Number of directions; the time is proportional to it.
+        Number of directions; the computing time is proportional to it.
     directions : {"uniform", "sobol", "orthogonal", "equispaced"} or array of shape (K, d)
         See :func:`isodepth.unit_vectors`. Each vector is used with both signs.
     levels : "exact", int or "monte-carlo"
-        Integrate over beta exactly, over a midpoint grid of that many levels, or over `n_levels`
-        random levels (the paper).
+        Integrate over the level beta exactly, over a midpoint grid with that number of levels, or
+        over `n_levels` random levels (the paper).
     n_levels : int or None
-        Only with ``levels="monte-carlo"``.
+        Number of random levels; only with ``levels="monte-carlo"``.
     normalize : bool
-        Average over [0, 1 - eps] (so that DR = |m1 - m2| for Gaussians of equal covariance); False
+        Average over [0, 1 - eps], so that DR = |m1 - m2| for Gaussians of equal covariance. False
         is the integral without the factor 1 / (1 - eps), as in the paper.
     refine : int or None
-        Steps of ascent from the best sampled directions towards the supremum; without it
-        (``refine=0``) the maximum is too small in more than a few dimensions. It never lowers a
-        gap. None means 20 for q = inf, and 0 for a finite q, which has no supremum, and for tensors
-        that require grad, since a refined distance has no gradient.
+        Steps of ascent from the best sampled directions towards the supremum. With ``refine=0``
+        the maximum is too small in more than a few dimensions. Refinement never lowers a gap. None
+        means 20 for q = inf, and 0 for a finite q and for tensors that require grad: a refined
+        distance has no gradient.
     gap : {"search", "exact"}
-        "search" is the largest gap over the directions, refined; "exact" the Hausdorff distance
-        of the convex hulls, for few points or few dimensions.
+        "search" is the maximum over the directions, refined. "exact" is the Hausdorff distance of
+        the convex hulls, for few points or few dimensions.
     scale : None, "pooled", "reference" or array of shape (d,)
         Units of the columns. None compares coordinates as they are (the paper): the column with the
         largest spread dominates. "pooled" divides each column by its robust standard deviation in
-        both samples together, "reference" by that in X alone: the standard deviation of the values
+        both samples together, "reference" by that of X alone: the standard deviation of the values
         clipped at their quantiles of orders 0.2 and 0.8 (if more than half of the values are equal,
         closer to 0 and 1), normalized to 1 for a standard normal column; 1 for a constant column.
         It withstands a fraction 0.2 of contaminated rows at one end. For eps > 0.2 it is the
         normalized median absolute deviation, which withstands a fraction 0.5.
     nan_policy : {"raise", "omit"}
-        How to handle missing values: raise an error, or leave out the rows that have any.
+        Treatment of missing values: raise an error, or drop the rows that have any.
         Infinite values are always an error.
     dtype : {"float32", "float64"} or None
         Precision of the projections; None means float32 for float32 data and float64 otherwise.
@@ -123,8 +129,8 @@ class BaseMetric:
     memory_mb : float or None
         Working memory of all threads together, for blocks of directions; with little memory fewer
         threads are used. The minimum is one thread with one direction. The result does not depend
-        on it. None means 256 on the host; for tensors on another device a share of the free
-        memory, at most 8 GB.
+        on it. None means 256 on the host; for tensors on another device a part of the free memory,
+        at most 8 GB.
 
     Examples
     --------
@@ -168,11 +174,14 @@ class BaseMetric:
 
     @classmethod
     def paper(cls, n_alpha: int, K: int, **options: Any) -> Self:
-        """Algorithm 1 of the paper: K independent uniform directions, `n_alpha` random levels.
+        """Return the metric of Algorithm 1 of the paper: random levels and uniform directions.
 
         Parameters
         ----------
-        n_alpha, K : int
+        n_alpha : int
+            Number of random levels.
+        K : int
+            Number of independent uniform directions.
         **options
             The other parameters of this class: `depth`, `p`, `q`, `eps`, `normalize`, `gap`,
             `scale`, `nan_policy`, `dtype`, `random_state`, `n_jobs`, `memory_mb`.
@@ -194,7 +203,7 @@ class BaseMetric:
 
     @classmethod
     def from_options(cls, options: Mapping[str, Any]) -> Self:
-        """A metric from keyword options; an unknown one gets an error that names the nearest."""
+        """Return a metric from keyword options; an unknown one raises InvalidOptionError."""
         names = [field.name for field in fields(cls)]
         for name in options:
             if name not in names:
@@ -203,27 +212,25 @@ class BaseMetric:
 
     @classmethod
     def from_signature(cls, text: str) -> Self:
-        """The metric that wrote this signature."""
+        """Return the metric with this signature."""
         options = Signature.parse(text).options()
         try:
             return cls(**options)
         except InvalidOptionError as error:
-            raise SignatureError(f"signature {text!r} holds an invalid setting: {error}") from None
+            raise SignatureError(f"signature {text!r} has an invalid setting: {error}") from None
 
     @property
     def signature(self) -> str:
-        """A short string that describes how numbers of this metric are computed."""
+        """Settings that determine the distance, as a short string."""
         return str(Signature.of(self.settings, self.dtype))
 
-    # -- what it makes ----------------------------------------------------------------------
-
     def distance(self, X: Any, Y: Any, weights: Any = None) -> Any:
-        """DR_{p,eps} between two samples (n, d) and (m, d), or regions of this metric."""
+        """Compute DR_{p,eps} between two samples (n, d) and (m, d), or regions of this metric."""
         fitted, x, y, _ = fit_both(self.settings, self._source, X, Y, weights)
         return fitted.distance(x, y)
 
     def compare(self, X: Any, Y: Any, weights: Any = None) -> Comparison:
-        """Like `distance`, with the levels and directions where the samples differ."""
+        """Compute the distance with its levels and maximizing directions."""
         fitted, x, y, missing = fit_both(self.settings, self._source, X, Y, weights)
         comparison = fitted.compare(x, y)
         if self.scale is None:
@@ -231,12 +238,12 @@ class BaseMetric:
         return comparison if missing is None else replace(comparison, missing=missing)
 
     def regions(self, X: Any, weights: Any = None) -> TrimmedRegions:
-        """The nested regions of one sample.
+        """Compute the nested regions of one sample.
 
-        They store their depth and directions, and can be passed to `distance` and `compare` of any
-        metric that has the same ones; p, eps, levels and gap may differ. A metric without an
-        integer `random_state` uses the directions of the regions that it is given. Regions from two
-        separate calls of such a metric have different directions and are refused: use
+        Regions store their depth and directions. They can be passed to `distance` and `compare` of
+        any metric with the same depth and directions; p, eps, levels and gap may differ. A metric
+        without an integer `random_state` uses the directions of the regions that it receives.
+        Regions from two calls of such a metric have different directions and are refused: use
         `with_directions`.
 
         Parameters
@@ -247,19 +254,19 @@ class BaseMetric:
         return self._fit_one(X, weights, "Metric.regions")[1]
 
     def with_directions(self, n_features: int, dtype: str | None = None) -> FittedMetric:
-        """This metric with its directions and levels sampled once, to compare many samples.
+        """Sample the directions and levels once, to compare many samples.
 
         Parameters
         ----------
         n_features : int
             Number of columns of the samples.
         dtype : {"float64", "float32"} or None
-            Precision of the samples, if it is known: directions are then converted once.
+            Precision of the samples, if it is known. The directions are then converted once.
 
         Returns
         -------
         fitted : FittedMetric
-            With `regions` and `all_regions` of samples, and the `distance` of any two of them.
+            Computes `regions` and `all_regions` of samples, and the `distance` of two of them.
 
         Examples
         --------
@@ -280,7 +287,7 @@ class BaseMetric:
         return fit_metric(self.settings, self._source, n_features, dtype=dtype, scale=self.scale)
 
     def table(self, X: Any, weights: Any = None, *, storage: str = "float64") -> RegionTable:
-        """The regions of one sample (n, d) on a fixed grid of levels and directions."""
+        """Compute the regions of one sample (n, d) on a fixed grid of levels and directions."""
         self.check_for_tables(storage)
         fitted, regions = self._fit_one(X, weights, "a table of rows")
         values = np.empty(fitted.table_shape, dtype=storage)
@@ -289,29 +296,30 @@ class BaseMetric:
         return RegionTable(values, signature, regions.n_features, regions.columns, scale=self.scale)
 
     def check_for_tables(self, storage: str = "float64") -> None:
-        """Raise unless tables made one by one with this metric can be compared."""
+        """Check that tables of separate calls of this metric can be compared."""
         check_choice(storage, "storage", STORAGES)
         if isinstance(self.levels, str):
             raise InvalidOptionError(
-                f"a table needs a fixed grid of levels, got levels={self.levels!r}; give their "
-                "number, such as levels=20"
+                f"a table needs a fixed grid of levels, got levels={self.levels!r}; use an "
+                "integer, such as levels=20",
+                option="levels",
             )
         if draws_at_random(self.directions) and not isinstance(self.random_state, int):
             raise InvalidOptionError(
                 "tables can only be compared along the same directions, got random_state="
-                f"{self.random_state!r}; give an integer, such as random_state=0, or an array of "
-                "directions"
+                f"{self.random_state!r}; use an integer, such as random_state=0, or an array of "
+                "directions",
+                option="random_state",
             )
         if self.gap != "search":
             raise InvalidOptionError(
                 f"tables are compared along their directions only, got gap={self.gap!r}; use "
-                "Metric.distance for the exact supremum"
+                "Metric.distance for the exact supremum",
+                option="gap",
             )
 
-    # -- what follows from the fields -------------------------------------------------------
-
     def _fit_one(self, X: Any, weights: Any, purpose: str) -> tuple[FittedMetric, TrimmedRegions]:
-        """This metric for the width of one sample, and the regions of the sample."""
+        """Return this metric with directions for one sample, and the regions of the sample."""
         refuse_chunks(X, purpose)
         refuse_learned_scale(self.scale)
         points, columns, checked, *_ = self.prepare(X, weights, "X", "weights")
@@ -321,15 +329,13 @@ class BaseMetric:
         return fitted, fitted.fit_regions(points, checked, columns, sample)
 
     def prepare(self, X: Any, weights: Any, name: str, weights_name: str = "") -> PreparedSample:
-        """One sample (n, d), checked and scaled; not by a scale that comparisons learn."""
+        """Check one sample (n, d), and scale it if `scale` is an array."""
         scale = None if isinstance(self.scale, str) else self.scale
         return prepare(X, weights, name, self.settings, scale, weights_name)
 
     @property
     def _source(self) -> DepthSource:
         return self._depth  # type: ignore[attr-defined]
-
-    # -- a value among values ---------------------------------------------------------------
 
     @property
     def settings(self) -> Settings:
@@ -411,12 +417,13 @@ def _check_settings(metric: BaseMetric) -> tuple[Settings, DepthSource]:
 
 
 def refuse_learned_scale(scale: Any) -> None:
-    """A single sample has nothing to pool with and is no reference for another."""
+    """Check that the scale does not depend on the samples of a comparison."""
     if isinstance(scale, str):
         raise InvalidOptionError(
-            f"scale={scale!r} is learned from the samples of a comparison, and here is one sample "
-            "alone; give one number for each column (scale=array), fit samples that share a scale "
-            "with isodepth.region_tables(..., scale='pooled')"
+            f"scale={scale!r} is estimated from the samples of a comparison, got a single sample; "
+            "use an array with one number per column, or compute the tables of all samples with "
+            "isodepth.region_tables(..., scale='pooled')",
+            option="scale",
         )
 
 
@@ -427,26 +434,29 @@ def _checked_levels(levels: Any, n_levels: Any) -> Any:
         levels = check_integer(levels, "levels", 1, "; or 'exact', or 'monte-carlo'")
     if levels == "monte-carlo":
         if n_levels is None:
-            raise InvalidOptionError("levels='monte-carlo' needs n_levels, such as n_levels=20")
+            raise InvalidOptionError(
+                "levels='monte-carlo' needs n_levels, such as n_levels=20", option="n_levels"
+            )
         check_integer(n_levels, "n_levels", 1)
     elif n_levels is not None:
         raise InvalidOptionError(
-            f"n_levels={n_levels!r} only goes with levels='monte-carlo', got levels={levels!r}; "
-            f"write levels={n_levels!r} for a grid of that many"
+            f"n_levels={n_levels!r} needs levels='monte-carlo', got levels={levels!r}; use "
+            f"levels={n_levels!r} for a grid with that number of levels",
+            option="n_levels",
         )
     return levels
 
 
 def _checked_refine(refine: Any, q: float) -> int:
-    """Steps towards the supremum; a mean over directions has none to climb to."""
+    """Return the number of steps of ascent: 0 for a mean over directions."""
     if refine is None:
         return REFINE if math.isinf(q) else 0
     steps = check_integer(refine, "refine", 0, "; or None, which chooses by q")
     if steps > 0 and q < math.inf:
         raise InvalidOptionError(
-            f"refine is for the supremum over directions, which is q=inf; got "
-            f"refine={refine!r} with q={q:g}, a mean over directions: leave refine out, or write "
-            "refine=0"
+            f"refine needs q=inf, the supremum over directions; got refine={refine!r} with "
+            f"q={q:g}, a mean over directions; remove refine",
+            option="refine",
         )
     return steps
 
@@ -468,3 +478,37 @@ def _checked_depth(depth: Any) -> tuple[Any, DepthSource]:
         kept = private_copy(depth)
         source = resolve_depth(kept)
     return kept, source
+
+
+def with_metric_options(leave_out: Iterable[str] = ()) -> Callable[[Documented], Documented]:
+    """Decorate a function or class: replace OPTIONS_LINE by the parameters of `Metric`.
+
+    Parameters that the docstring itself describes, and those in `leave_out`, are not inserted.
+    """
+
+    def decorate(documented: Documented) -> Documented:
+        text = documented.__doc__
+        if text is None:  # python -OO
+            return documented
+        text = inspect.cleandoc(text)
+        if f"\n{OPTIONS_LINE}\n" not in text:
+            raise ValueError(f"the docstring of {documented.__qualname__} lacks {OPTIONS_LINE!r}")
+        known = {*leave_out, *re.findall(r"^(\w+) : ", text, re.MULTILINE)}
+        defaults = {f.name: repr(f.default).replace("'", '"') for f in fields(BaseMetric)}
+        lines = [
+            "\n".join([f"{name} : {kind}, default {defaults[name]}", *description])
+            for name, (kind, description) in metric_parameters().items()
+            if name not in known
+        ]
+        documented.__doc__ = text.replace(OPTIONS_LINE, "\n".join(lines))
+        return documented
+
+    return decorate
+
+
+def metric_parameters() -> dict[str, tuple[str, list[str]]]:
+    """Parse the docstring of `Metric`: type and indented description of every parameter."""
+    text = inspect.cleandoc(BaseMetric.__doc__ or "")
+    section = text.partition("Parameters\n----------\n")[2].partition("\n\nExamples\n")[0]
+    entries = re.findall(r"^(\w+) : (.+)\n((?:    .+\n)+)", f"{section}\n", re.MULTILINE)
+    return {name: (kind, lines.splitlines()) for name, kind, lines in entries}

@@ -1,4 +1,4 @@
-"""FittedMetric: directions and levels sampled once, for regions of many samples and any pair."""
+"""FittedMetric: a metric with sampled directions and levels, for any number of samples."""
 
 from __future__ import annotations
 
@@ -43,22 +43,22 @@ from isodepth.metric.signature import Origin, Signature
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FittedMetric:
-    """A metric with its directions and levels sampled: fit each sample once, compare any two.
+    """Metric with sampled directions and levels, to compare many samples.
 
-    Made by :meth:`isodepth.Metric.with_directions`. Everything is compared along the same
-    directions, also where the metric has no fixed seed, and nothing is sampled again: what many
-    pairs, or the permutations of a test, have in common is done once.
+    Created by :meth:`isodepth.Metric.with_directions`. All samples are compared along the same
+    directions, even if the metric has no fixed seed. The regions of a sample are computed once and
+    serve for all its comparisons.
 
     Attributes
     ----------
     settings : Settings
         Settings of the metric.
     origin : Origin
-        The depth, and the directions of shape (K, d).
+        Depth and directions that regions of this metric store.
     directions : ndarray of shape (K, d)
-        The directions, in the precision in which they are used.
+        Directions, in the precision of the samples if it is known.
     betas : ndarray of shape (L,), or None
-        The levels; None for exact ones.
+        Levels; None for the exact integral.
 
     Examples
     --------
@@ -76,23 +76,23 @@ class FittedMetric:
 
     @property
     def source(self) -> DepthSource:
-        """The depth."""
+        """Depth of the points."""
         return self.origin.source
 
     @cached_property
     def resources(self) -> Resources:
-        """Threads and memory that may be used."""
+        """Number of threads, and working memory."""
         return Resources(Resources(self.settings.n_jobs).n_threads, self.settings.memory_mb)
 
     @property
     def along(self) -> Projections:
-        """The directions, with threads and memory for depths along them."""
+        """Directions with the resources for projecting on them."""
         return Projections(self.directions, self.resources)
 
     # -- one sample -------------------------------------------------------------------------
 
     def regions(self, X: Any, weights: Any = None) -> TrimmedRegions:
-        """The nested regions of one sample.
+        """Compute the nested regions of one sample.
 
         Parameters
         ----------
@@ -107,40 +107,42 @@ class FittedMetric:
         weights: Sequence[Any] | None = None,
         names: Sequence[str] | None = None,
     ) -> list[TrimmedRegions]:
-        """The nested regions of many samples, fitted in parallel.
+        """Compute the nested regions of many samples in parallel.
 
         Parameters
         ----------
         samples : iterable of N array-likes or data frames of shape (n_i, d)
         weights : sequence of N arrays of shape (n_i,) or None, or None
-        names : how to call the samples in messages; ``samples[i]`` if None
+        names : sequence of N str or None
+            Names of the samples in messages; ``samples[i]`` if None.
 
         Returns
         -------
         regions : list of N TrimmedRegions
         """
-        given = list(samples)
-        each = [None] * len(given) if weights is None else list(weights)
-        if len(each) != len(given):
+        inputs = list(samples)
+        weights = [None] * len(inputs) if weights is None else list(weights)
+        if len(weights) != len(inputs):
             raise InvalidInputError(
-                f"weights must have one entry for each of {len(given)} samples, got {len(each)}"
+                f"weights must have one entry per sample, got {len(weights)} entries for "
+                f"{len(inputs)} samples"
             )
-        called = names or [f"samples[{i}]" for i in range(len(given))]
+        names = names or [f"samples[{i}]" for i in range(len(inputs))]
         checked = [
-            self._checked(X, w, name) for X, w, name in zip(given, each, called, strict=True)
+            self._checked(X, w, name) for X, w, name in zip(inputs, weights, names, strict=True)
         ]
-        clouds = [Sample.of(points, w, resources=self.resources) for points, _, w in checked]
-        self.source.warn_if_uninformative(*clouds)
+        merged = [Sample.of(points, w, resources=self.resources) for points, _, w in checked]
+        self.source.warn_if_uninformative(*merged)
         work = sum(len(points) for points, _, _ in checked) * len(self.directions)
-        workers = worker_count(self.settings.n_jobs, len(given) // 2, work)
-        # One sample a task; where there are too few of them, directions are shared out instead.
+        workers = worker_count(self.settings.n_jobs, len(inputs) // 2, work)
+        # Threads over samples, or over the directions of each sample if there are few samples.
         inner = self if workers == 1 else replace(self, settings=replace(self.settings, n_jobs=1))
 
         def fit(i: int) -> TrimmedRegions:
             points, columns, w = checked[i]
-            return inner.fit_regions(points, w, columns, clouds[i])
+            return inner.fit_regions(points, w, columns, merged[i])
 
-        return thread_map(fit, range(len(given)), workers)
+        return thread_map(fit, range(len(inputs)), workers)
 
     def fit_regions(
         self,
@@ -149,7 +151,7 @@ class FittedMetric:
         columns: tuple[str, ...] | None,
         sample: Sample,
     ) -> TrimmedRegions:
-        """The regions of points (n, d) that have been checked and merged to `sample`."""
+        """Compute the regions of checked points (n, d) with canonical form `sample`."""
         return self.source.regions(
             sample, points, weights, self.along, columns=columns, origin=self.origin
         )
@@ -157,12 +159,12 @@ class FittedMetric:
     # -- two samples ------------------------------------------------------------------------
 
     def distance(self, x: TrimmedRegions, y: TrimmedRegions) -> float:
-        """DR_{p,eps} between the samples of two regions made along these directions."""
+        """Compute DR_{p,eps} between two samples, given by their regions along these directions."""
         gaps = self.gaps(x, y)
         return self.mean(gaps.values, gaps.plan)
 
     def compare(self, x: TrimmedRegions, y: TrimmedRegions) -> Comparison:
-        """Like `distance`, with the levels and directions where the samples differ."""
+        """Compute the distance with its levels and maximizing directions."""
         gaps = self.gaps(x, y)
         return Comparison(
             distance=self.mean(gaps.values, gaps.plan),
@@ -177,26 +179,26 @@ class FittedMetric:
         )
 
     def plan(self, x: TrimmedRegions, y: TrimmedRegions) -> LevelPlan:
-        """The levels at which two regions are compared."""
+        """Return the levels at which two regions are compared."""
         self.check(x, "x")
         self.check(y, "y")
         check_same_width(x.n_features, y.n_features)
         check_same_columns(x.columns, y.columns)
         if x.points.dtype != y.points.dtype:
             raise InvalidInputError(
-                f"the regions of X were made in {x.points.dtype} and those of Y in "
-                f"{y.points.dtype}; make both in one precision"
+                f"the regions of X have dtype {x.points.dtype} and those of Y {y.points.dtype}; "
+                "compute both with the same dtype"
             )
         if self.betas is None:
             return exact_plan(x, y, self.settings.eps)
         return level_plan(x, y, self.betas)
 
     def gaps(self, x: TrimmedRegions, y: TrimmedRegions) -> Gaps:
-        """How far apart two regions are at each level of their plan."""
+        """Compute the distance of two regions at each level."""
         return find_gaps(x, y, self.plan(x, y), self.directions, self.settings, self.resources)
 
     def mean(self, gaps: np.ndarray, plan: LevelPlan) -> float:
-        """The distance that gaps (L,) at the levels of a plan add up to."""
+        """Compute the mean of order p of gaps (L,) at the levels of a plan."""
         return power_mean(gaps, plan.shares, self.settings.p, self.length)
 
     # -- tables -----------------------------------------------------------------------------
@@ -208,7 +210,7 @@ class FittedMetric:
         return len(self.betas), 2 * len(self.directions)
 
     def table_signature(self, dtype: str) -> Signature:
-        """The signature of tables of samples of that precision."""
+        """Return the signature of tables of samples with this dtype."""
         return replace(Signature.of(self.settings, dtype), refine=0)
 
     def write_table(self, regions: TrimmedRegions, out: np.ndarray) -> None:
@@ -217,32 +219,30 @@ class FittedMetric:
         sizes = regions.prefix_sizes(self.betas)
         write_supports(regions.ordered, sizes, self.directions, out, self.resources)
 
-    # -- what follows from the settings -----------------------------------------------------
-
     def signature(self, dtype: str | None = None) -> Signature:
-        """How numbers are made in that precision, said only where it is not the usual one."""
+        """Return the signature for samples with this dtype, which is omitted unless float32."""
         return Signature.of(self.settings, dtype if dtype == "float32" else self.settings.dtype)
 
     def check(self, regions: Any, name: str) -> None:
-        """Check that regions are of this metric's depth and directions, and say what differs."""
+        """Check that regions have the depth, the directions and the scale of this metric."""
         if not isinstance(regions, TrimmedRegions) or not isinstance(regions.origin, Origin):
             raise InvalidInputError(
-                f"{name} must be TrimmedRegions as Metric.regions makes them, got "
-                f"{type(regions).__name__}"
+                f"{name} must be TrimmedRegions of Metric.regions, got {type(regions).__name__}"
             )
         if regions.origin is self.origin:
             return
-        found = regions.origin.differences(self.origin)
-        if found:
+        differences = regions.origin.differences(self.origin)
+        if differences:
             raise InvalidInputError(
                 f"the regions of {name} do not fit this metric: they differ in "
-                f"{', '.join(found)}; make them with this metric (without an integer random_state "
-                "directions are sampled anew each time: give one, or use Metric.with_directions)"
+                f"{', '.join(differences)}; compute them with this metric (without an integer "
+                "random_state every call samples other directions: use an integer, or "
+                "Metric.with_directions)"
             )
 
     @property
     def length(self) -> float:
-        """Factor of the mean over levels: 1, or the length of [0, 1 - eps] for the integral."""
+        """Factor of the mean over levels: 1, or 1 - eps for the integral."""
         return 1.0 if self.settings.normalize else 1.0 - self.settings.eps
 
     def _checked(
@@ -252,14 +252,14 @@ class FittedMetric:
         check_same_width(points.shape[1], self.directions.shape[1], name, "the directions")
         if points.dtype != self.directions.dtype == np.float32:
             raise InvalidInputError(
-                f"{name} is {points.dtype}, and the directions were sampled for data in "
-                f"{self.directions.dtype}; leave out dtype in Metric.with_directions"
+                f"{name} has dtype {points.dtype}, and the directions were sampled for "
+                f"{self.directions.dtype}; remove dtype in Metric.with_directions"
             )
         return points, columns, checked
 
     def __repr__(self) -> str:
         count, width = self.directions.shape
-        return f"FittedMetric({count} directions in {width} dimension(s), {self.signature()})"
+        return f"FittedMetric({count} directions, {width} columns, {self.signature()})"
 
 
 def fit_metric(
@@ -267,19 +267,23 @@ def fit_metric(
     source: DepthSource,
     width: int,
     *,
-    given: np.ndarray | None = None,
+    directions: np.ndarray | None = None,
     dtype: str | None = None,
     scale: np.ndarray | None = None,
 ) -> FittedMetric:
-    """Draw the directions, unless they are given, and the levels for data of `width` columns.
+    """Sample the directions and the levels for data with `width` columns.
 
     Parameters
     ----------
     settings : Settings
-    given : ndarray of shape (K, width) or None
-    dtype : the precision of the samples to come, where it is known
+    source : DepthSource
+    width : int
+    directions : ndarray of shape (K, width) or None
+        Directions to use if the settings have no integer seed.
+    dtype : str or None
+        Precision of the samples, if it is known.
     scale : ndarray of shape (width,) or None
-        What columns are divided by, where that is no word.
+        Divisors of the columns.
     """
     levels, seed = settings.levels, settings.random_state
     family, count = settings.directions, settings.n_directions
@@ -287,7 +291,8 @@ def fit_metric(
     if isinstance(seed, int) and levels != "monte-carlo":
         directions = seeded_vectors(width, count, family, seed)
     else:
-        directions = unit_vectors(width, count, family, seed) if given is None else given
+        if directions is None:
+            directions = unit_vectors(width, count, family, seed)
         if levels == "monte-carlo":
             betas = rng_for(seed, "levels").uniform(0.0, 1.0 - settings.eps, settings.n_levels)
     used = directions if dtype is None else directions.astype(dtype, copy=False)
@@ -298,30 +303,29 @@ def fit_metric(
 def fit_both(
     settings: Settings, source: DepthSource, X: Any, Y: Any, weights: Any
 ) -> tuple[FittedMetric, TrimmedRegions, TrimmedRegions, MissingPair | None]:
-    """The regions of both sides of a comparison, and the metric they were made with."""
+    """Return the metric with directions, the regions of both samples, and the dropped rows."""
     if not (isinstance(X, np.ndarray) and isinstance(Y, np.ndarray)):
         X, Y = _with_matched_columns(X, Y)
     x, y, scale = _prepare_sides(settings, X, Y, weights)
     missing = None
     if settings.nan_policy == "omit":
         missing = MissingPair(x.missing, y.missing, kept=(x.kept, y.kept))
-    made = {n: s for n, s in (("X", X), ("Y", Y)) if isinstance(s, TrimmedRegions)}
+    ready = {n: s for n, s in (("X", X), ("Y", Y)) if isinstance(s, TrimmedRegions)}
     family, count = settings.directions, settings.n_directions
     directions = None
-    if made and draws_at_random(family) and not isinstance(settings.random_state, int):
-        # Nothing says which directions this metric should have fitted: those of the regions are as
-        # good as any, if it could have fitted them.
-        origin = next(iter(made.values())).origin
+    if ready and draws_at_random(family) and not isinstance(settings.random_state, int):
+        # Without a seed any directions of the same family and number are valid samples.
+        origin = next(iter(ready.values())).origin
         if origin.dirs == f"{family}:{count}":
             directions = origin.directions
-    fitted = fit_metric(settings, source, x.points.shape[1], given=directions, scale=scale)
-    for name, regions in made.items():
+    fitted = fit_metric(settings, source, x.points.shape[1], directions=directions, scale=scale)
+    for name, regions in ready.items():
         fitted.check(regions, name)
     samples = [
-        given.sample
-        if isinstance(given, TrimmedRegions)
-        else Sample.of(side.points, side.weights, resources=fitted.resources)
-        for given, side in ((X, x), (Y, y))
+        side.sample
+        if isinstance(side, TrimmedRegions)
+        else Sample.of(prepared.points, prepared.weights, resources=fitted.resources)
+        for side, prepared in ((X, x), (Y, y))
     ]
     source.warn_if_uninformative(*samples)
     if not isinstance(X, TrimmedRegions):
@@ -335,15 +339,16 @@ def fit_both(
 
 
 class PreparedSample(NamedTuple):
-    """One sample, ready for its depths.
+    """Checked sample: the input of a depth.
 
     Attributes
     ----------
     points : ndarray of shape (n, d)
     columns : tuple of str or None
     weights : ndarray of shape (n,) or None
-    missing : MissingReport or None, where rows were looked through
-    kept : bool ndarray with an entry for each row as given, or None
+    missing : MissingReport or None
+        Number of dropped rows, with ``nan_policy="omit"``.
+    kept : bool ndarray with one entry per input row, or None
     """
 
     points: np.ndarray
@@ -361,12 +366,12 @@ def prepare(
     scale: np.ndarray | None,
     weights_name: str = "",
 ) -> PreparedSample:
-    """Check one sample, treat missing values by the options of a metric, and apply a scale (d,)."""
+    """Check one sample, drop rows with missing values if requested, and apply a scale (d,)."""
     dtype = settings.dtype
     if settings.nan_policy == "omit":
-        left = omit_missing(X, weights, name, dtype)
-        points, columns = left.points, left.columns
-        sample = PreparedSample(points, columns, left.weights, left.report, left.kept)
+        complete = omit_missing(X, weights, name, dtype)
+        points, columns = complete.points, complete.columns
+        sample = PreparedSample(points, columns, complete.weights, complete.report, complete.kept)
     else:
         points, columns = check_points(X, name, dtype, hint=OMIT_HINT)
         checked = check_weights(weights, len(points), weights_name or f"weights of {name}")
@@ -379,40 +384,41 @@ def prepare(
 def _prepare_sides(
     settings: Settings, X: Any, Y: Any, weights: Any
 ) -> tuple[PreparedSample, PreparedSample, np.ndarray | None]:
-    """Check two sides of a comparison, each of which may be regions; also the scale (d,) used."""
+    """Check two samples or regions, and return them with the scale (d,) of their columns."""
     scale, dtype = settings.scale, settings.dtype
     x, y = (
-        _sample_of_regions(given, own, name)
-        if isinstance(given, TrimmedRegions)
-        else prepare(given, own, name, settings, None)
-        for name, given, own in zip("XY", (X, Y), split_weights(weights), strict=True)
+        _sample_of_regions(side, w, name)
+        if isinstance(side, TrimmedRegions)
+        else prepare(side, w, name, settings, None)
+        for name, side, w in zip("XY", (X, Y), split_weights(weights), strict=True)
     )
     check_same_width(x.points.shape[1], y.points.shape[1])
     columns = check_same_columns(x.columns, y.columns)
     points = [x.points, y.points]
-    for name, given, own, other in (("X", X, x, y), ("Y", Y, y, x)):
-        wanted = np.dtype(dtype) if dtype else other.points.dtype
-        if isinstance(given, TrimmedRegions) and own.points.dtype != wanted:
+    for name, side, sample, other in (("X", X, x, y), ("Y", Y, y, x)):
+        common = np.dtype(dtype) if dtype else other.points.dtype
+        if isinstance(side, TrimmedRegions) and sample.points.dtype != common:
             raise InvalidInputError(
-                f"the regions of {name} were made in {own.points.dtype}, and the comparison is in "
-                f"{wanted}; make them again with dtype='{wanted}'"
+                f"the regions of {name} have dtype {sample.points.dtype}, and the comparison is in "
+                f"{common}; compute them with dtype='{common}'"
             )
     if x.points.dtype != y.points.dtype:
-        points = [own.astype(np.float64, copy=False) for own in points]
+        points = [rows.astype(np.float64, copy=False) for rows in points]
     if isinstance(scale, str):
         if isinstance(X, TrimmedRegions) or isinstance(Y, TrimmedRegions):
             raise InvalidOptionError(
-                f"scale={scale!r} is learned from the rows of samples, got regions, which have "
-                "taken in their scale already; give the samples themselves, or make the regions "
-                "with scale=array"
+                f"scale={scale!r} is estimated from the rows of both samples, got regions, whose "
+                "columns are already scaled; pass the samples, or compute the regions with "
+                "scale=array",
+                option="scale",
             )
         count = 2 if scale == "pooled" else 1
         scale = units_of_samples(points[:count], [x.weights, y.weights][:count], settings.eps)
     if scale is not None:
-        # Regions have taken in their scale already, which is checked where they are compared.
+        # Regions are scaled already; `FittedMetric.check` compares their scale.
         points = [
-            own if isinstance(given, TrimmedRegions) else scaled(own, scale, name, columns)
-            for name, given, own in zip("XY", (X, Y), points, strict=True)
+            rows if isinstance(side, TrimmedRegions) else scaled(rows, scale, name, columns)
+            for name, side, rows in zip("XY", (X, Y), points, strict=True)
         ]
     x = x._replace(points=points[0], columns=columns)
     return x, y._replace(points=points[1], columns=columns), scale
@@ -421,8 +427,8 @@ def _prepare_sides(
 def _sample_of_regions(regions: TrimmedRegions, weights: Any, name: str) -> PreparedSample:
     if weights is not None:
         raise InvalidInputError(
-            f"{name} are regions, which already include their weights, got weights of "
-            f"{name} as well; give None for them, or the sample itself"
+            f"{name} is TrimmedRegions, which include their weights, got weights of {name} as "
+            "well; use None for them, or pass the sample"
         )
     labels = regions.columns or column_labels(regions.n_features)
     report = MissingReport(regions.n_points, 0, tuple((label, 0) for label in labels))
@@ -431,7 +437,7 @@ def _sample_of_regions(regions: TrimmedRegions, weights: Any, name: str) -> Prep
 
 
 def _with_matched_columns(X: Any, Y: Any) -> tuple[Any, Any]:
-    """Both sides with one order of columns: that of regions, which stay as they are, or of X."""
+    """Return both samples with one order of columns: that of regions, otherwise that of X."""
     if isinstance(X, TrimmedRegions) and isinstance(Y, TrimmedRegions):
         return X, Y
     if isinstance(Y, TrimmedRegions):

@@ -1,4 +1,4 @@
-"""The signature: a short line that says how a number was made, and can be read back."""
+"""Signature: the settings of a distance as a short string that can be parsed."""
 
 from __future__ import annotations
 
@@ -21,30 +21,30 @@ from isodepth.depth.resolve import depth_key, depth_text, read_depth
 from isodepth.errors import InvalidOptionError, SignatureError
 from isodepth.gap.gaps import WAYS
 
-#: Raised when the numbers of a signature change; most releases do not change them.
+#: Version of the numerical results, increased if a release changes them.
 #: 2: the projection depth uses another scale if the MAD is zero. 3: streams of directions.
 ALGORITHM = 3
 
 
 @dataclass(frozen=True)
 class Signature:
-    """How a number was made.
+    """Settings that determine a distance.
 
     Two signatures describe the same numbers if all fields except `v` agree and the algorithm number
     (:data:`ALGORITHM`) is the same. Tables and their files store the algorithm number beside the
-    signature; files of 0.1.0 do not have it, and count as algorithm 1. Signatures of a later
+    signature; it is 1 for files of version 0.1.0, which do not contain it. Signatures of a later
     version are refused.
 
     Attributes
     ----------
     depth, levels, dirs, seed : str
-        As they are written, such as ``monte-carlo:20``, ``uniform:1000`` and ``none``.
+        As in the string, such as ``monte-carlo:20``, ``uniform:1000`` and ``none``.
     p, eps, refine, gap, normalize, dtype, q
         The fields of :class:`isodepth.Metric`.
     scale : str or None
-        As it is written: ``pooled``, ``reference``, or the number and digest of given ones.
+        As in the string: ``pooled``, ``reference``, or the length and digest of an array.
     v : str
-        The version of isodepth.
+        Version of isodepth.
 
     Examples
     --------
@@ -87,7 +87,7 @@ class Signature:
 
     @classmethod
     def parse(cls, text: Any) -> Signature:
-        """Read what `str` wrote; anything else raises SignatureError."""
+        """Parse a string of `str(signature)`; any other value raises SignatureError."""
         if not isinstance(text, str) or not text.startswith("DR|"):
             raise SignatureError(
                 "a signature is a string such as 'DR|depth=projection|p=2|eps=0.1|levels=exact|"
@@ -96,33 +96,36 @@ class Signature:
         return _parsed(text)
 
     def __str__(self) -> str:
-        # What is at its usual value is not said: signatures of earlier versions stay valid.
-        written = {key: getattr(self, key) for key in _ORDER}
-        said = {k: v for k, v in written.items() if k not in _OPTIONAL or v != _OPTIONAL[k]}
-        return "|".join(["DR", *(f"{key}={_value_text(value)}" for key, value in said.items())])
+        # Defaults of later fields are omitted, so that signatures of earlier versions stay valid.
+        values = {key: getattr(self, key) for key in _ORDER}
+        parts = [
+            f"{key}={_value_text(value)}"
+            for key, value in values.items()
+            if key not in _OPTIONAL or value != _OPTIONAL[key]
+        ]
+        return "|".join(["DR", *parts])
 
     def options(
         self, directions: np.ndarray | None = None, scale: np.ndarray | None = None
     ) -> dict[str, Any]:
-        """The options of the metric that wrote this.
+        """Return the options of the metric with this signature.
 
-        `directions` (K, d) and `scale` (d,) where they were given.
+        `directions` (K, d) and `scale` (d,) are needed if the metric has arrays of them.
         """
         family, count = read_directions(self.dirs)
         if family == "given" and directions is None:
             raise SignatureError(
-                "the directions were an array of the caller's: rebuild the metric with "
+                "the directions were an array, which a signature does not contain; use "
                 "Metric(directions=that_array, ...)"
             )
         if scale is None and self.scale is not None and self.scale.startswith("given:"):
             raise SignatureError(
-                "the scale was an array of the caller's: rebuild the metric with "
+                "the scale was an array, which a signature does not contain; use "
                 "Metric(scale=that_array, ...)"
             )
         if self.seed == "generator":
             raise SignatureError(
-                "the random state was a Generator, which a signature cannot hold: use an integer "
-                "seed"
+                "random_state was a Generator, which a signature does not contain; use an integer"
             )
         levels, n_levels = read_levels(self.levels)
         try:
@@ -143,9 +146,9 @@ class Signature:
             raise SignatureError(f"unreadable value in signature '{self}': {error}") from None
 
     def changed_options(self) -> dict[str, Any] | None:
-        """Return the options that are not the defaults of `isodepth.compare`, and the seed.
+        """Return the seed and all options that differ from the defaults of `isodepth.compare`.
 
-        None if one of them is an object of the caller, which a signature cannot hold.
+        None if one of them is an array or an object, which a signature does not contain.
         """
         try:
             options = self.options()
@@ -156,20 +159,20 @@ class Signature:
 
     @property
     def length(self) -> float:
-        """The integral over beta in units of the mean: 1 where the mean is taken."""
+        """Factor of the mean over levels: 1, or 1 - eps for the integral."""
         return 1.0 if self.normalize else 1.0 - self.eps
 
     def table_shape(self, width: int) -> tuple[int, int]:
-        """Shape (L, 2K) of a table of data with `width` columns; (0, 0) where there is no grid."""
+        """Return the shape (L, 2K) of a table for `width` columns; (0, 0) without a grid."""
         levels, _ = read_levels(self.levels)
         family, count = read_directions(self.dirs)
         if isinstance(levels, str):
             return 0, 0
-        # On a line one drawn direction is all there is.
+        # In one dimension a single direction is sampled.
         return levels, 2 * (1 if width == 1 and family != "given" else count)
 
     def differences(self, other: Signature) -> list[str]:
-        """Names of the fields in which two signatures differ, apart from the version."""
+        """Return the names of the fields, without the version, in which two signatures differ."""
         names = [field.name for field in fields(self) if field.name != "v"]
         return [name for name in names if getattr(self, name) != getattr(other, name)]
 
@@ -177,9 +180,9 @@ class Signature:
 _COMPARE = Signature("projection", 2.0, 0.1, "exact", "uniform:1000", 20, "none", scale="pooled")
 
 
-#: Fields that are options of a metric as they are.
+#: Fields with the name and value of an option of the metric.
 _SHARED = ("p", "q", "eps", "refine", "gap", "normalize")
-#: In the order in which they are written.
+#: Order of the fields in the string.
 _ORDER = (
     "depth", "p", "q", "eps", "levels", "dirs", "refine", "seed", "scale", "gap",
     "normalize", "dtype", "v",
@@ -192,7 +195,7 @@ _OPTIONAL = {
 
 @lru_cache(maxsize=64)
 def _parsed(text: str) -> Signature:
-    # Tables of one making are compared again and again.
+    # Cached because every comparison of two tables parses their signatures.
     parts: dict[str, str] = {}
     for part in text.split("|")[1:]:
         key, separator, value = part.partition("=")
@@ -218,61 +221,60 @@ def _parsed(text: str) -> Signature:
 def _checked_version(text: str) -> str:
     here, there = (_release(version) for version in (__version__, text))
     if there is None:
-        raise InvalidOptionError(f"v={text!r} is no version of isodepth")
+        raise InvalidOptionError(f"v={text!r} is not a version of isodepth")
     if here is not None and there > here:
         raise InvalidOptionError(
-            f"v={text} is later than this version of isodepth, {__version__}, which cannot know "
-            "what its numbers mean; update isodepth"
+            f"v={text} is later than this version of isodepth, {__version__}; update isodepth"
         )
     return text
 
 
 def _release(version: str) -> tuple[int, ...] | None:
-    """The three numbers of a version such as 0.2.0 or 0.2.0.dev1."""
-    found = re.fullmatch(r"(\d{1,6})\.(\d{1,6})\.(\d{1,6})(\.?(dev|a|b|rc|post)\d+)?", version)
-    return None if found is None else tuple(int(number) for number in found.groups()[:3])
+    """Return the three numbers of a version such as 0.2.0 or 0.2.0.dev1."""
+    match = re.fullmatch(r"(\d{1,6})\.(\d{1,6})\.(\d{1,6})(\.?(dev|a|b|rc|post)\d+)?", version)
+    return None if match is None else tuple(int(number) for number in match.groups()[:3])
 
 
 def directions_text(directions: Any, n_directions: int) -> str:
-    """Family and number of directions, or number and digest of given ones."""
+    """Format directions: family and number, or number and digest of an array."""
     if isinstance(directions, str):
         return f"{directions}:{n_directions}"
     return _digest_text(directions)
 
 
 def scale_text(scale: Any) -> str | None:
-    """How columns are scaled: by a word, or the number and digest of given scales."""
+    """Format a scale: its name, or length and digest of an array."""
     if scale is None or isinstance(scale, str):
         return scale
     return _digest_text(scale)
 
 
-def _digest_text(given: Any) -> str:
-    digest = hashlib.sha256(np.ascontiguousarray(given).tobytes()).hexdigest()[:8]
-    return f"given:{len(given)}:{digest}"
+def _digest_text(array: np.ndarray) -> str:
+    digest = hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest()[:8]
+    return f"given:{len(array)}:{digest}"
 
 
 def read_scale(text: str) -> str:
-    """Check what `scale_text` wrote."""
+    """Check a string of `scale_text`."""
     if text in SCALES or re.fullmatch(r"given:\d{1,9}:[0-9a-f]{8}", text):
         return text
     raise InvalidOptionError(f"scale={text!r}")
 
 
 def seed_text(random_state: Any) -> str:
-    """The seed, or why there is none."""
+    """Format a random state: an integer, "none" or "generator"."""
     if random_state is None:
         return "none"
     return str(random_state) if isinstance(random_state, int) else "generator"
 
 
 def levels_text(levels: Any, n_levels: int | None) -> str:
-    """The levels, with their number where they are drawn."""
+    """Format levels, with their number if they are random."""
     return f"{levels}:{n_levels}" if levels == "monte-carlo" else str(levels)
 
 
 def read_levels(text: str) -> tuple[str | int, int | None]:
-    """The options `levels` and `n_levels` that `levels_text` wrote."""
+    """Parse a string of `levels_text`: the options `levels` and `n_levels`."""
     levels, colon, count = text.partition(":")
     if levels == "monte-carlo":
         return levels, check_integer(int(count), "n_levels", 1)
@@ -282,7 +284,7 @@ def read_levels(text: str) -> tuple[str | int, int | None]:
 
 
 def read_directions(text: str) -> tuple[str, int]:
-    """The family, or "given", and the number of directions that `directions_text` wrote."""
+    """Parse a string of `directions_text`: the family, or "given", and the number."""
     family, _, count = text.partition(":")
     if family == "given":
         count = count.partition(":")[0]
@@ -290,7 +292,7 @@ def read_directions(text: str) -> tuple[str, int]:
 
 
 def _value_text(value: Any) -> str:
-    """A value as it is written; a number with all its digits, and no more."""
+    """Format the value of a field; numbers with the shortest exact digits."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
@@ -313,20 +315,19 @@ _READERS: dict[str, Callable[[str], Any]] = {
 
 @dataclass(frozen=True, eq=False)
 class Origin:
-    """Where regions come from.
+    """Settings that determine regions: depth, directions and scale.
 
-    The power p, the share eps, the levels and the way of finding gaps do not matter to regions;
-    the depth and the directions along which it is computed do.
+    Regions do not depend on p, eps, the levels and the computation of gaps.
 
     Attributes
     ----------
     source : DepthSource
     directions : ndarray of shape (K, d)
     family, count : str or ndarray, and int
-        `directions` and `n_directions` of the metric.
+        Options `directions` and `n_directions` of the metric.
     random_state : None, int or numpy.random.Generator
     scale : ndarray of shape (d,) or None
-        What the columns were divided by.
+        Divisors of the columns.
     """
 
     source: DepthSource
@@ -338,19 +339,19 @@ class Origin:
 
     @property
     def dirs(self) -> str:
-        """Family and number of the directions, as in a signature."""
+        """Directions as in a signature."""
         return directions_text(self.family, self.count)
 
     def differences(self, other: Origin) -> list[str]:
-        """What differs, each with the values of both; empty where regions can be compared."""
+        """Describe each difference with both values; empty if regions can be compared."""
         both = (self, other)
-        found = []
+        differences = []
         if self.source is not other.source and depth_key(self.source) != depth_key(other.source):
-            found.append(f"depth ({' and '.join(depth_text(each.source) for each in both)})")
+            differences.append(f"depth ({' and '.join(depth_text(each.source) for each in both)})")
         if not np.array_equal(self.directions, other.directions):
             recipes = [f"{each.dirs} with seed {seed_text(each.random_state)}" for each in both]
-            found.append(f"directions ({' and '.join(recipes)})")
+            differences.append(f"directions ({' and '.join(recipes)})")
         scales = [scale_text(each.scale) or "none" for each in both]
         if scales[0] != scales[1]:
-            found.append(f"scale ({' and '.join(scales)})")
-        return found
+            differences.append(f"scale ({' and '.join(scales)})")
+        return differences

@@ -1,4 +1,4 @@
-"""RegionTable: a sample as support values on a fixed grid of levels and directions."""
+"""RegionTable: support values of the regions of a sample on a grid of levels and directions."""
 
 from __future__ import annotations
 
@@ -22,30 +22,30 @@ KIND = "region table"
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RegionTable:
-    """The support values of the nested regions of one sample, on a grid of levels and directions.
+    """Support values of the nested regions of one sample, on a grid of levels and directions.
 
-    Two tables with the same settings are compared without their rows, so that N samples need N
-    fits and cheap distances instead of N^2 comparisons. Made by
-    :meth:`isodepth.Metric.table` or :func:`isodepth.region_tables`.
+    Two tables with the same settings are compared without the rows of their samples. N samples
+    need N tables and fast distances between them, instead of N^2 comparisons. Tables are created
+    by :meth:`isodepth.Metric.table` or :func:`isodepth.region_tables`.
 
-    Tables cannot be refined: with ``q=inf`` and more than a few dimensions, distances are smaller
-    than those of a refined :meth:`isodepth.Metric.distance`, for all pairs alike.
+    Tables cannot be refined. With ``q=inf`` and more than a few dimensions all their distances are
+    smaller than those of a refined :meth:`isodepth.Metric.distance`.
 
     Attributes
     ----------
     values : ndarray of shape (L, 2K), read-only
         Support values at each level: h(u) for the K directions, then h(-u).
     signature : str
-        How the table was computed. Tables with different signatures cannot be compared, except for
-        the version.
+        Settings of the table. Tables can be compared if their signatures agree, apart from the
+        version.
     n_features : int
-        The dimension of the space.
+        Number of columns of the sample.
     columns : tuple of str or None
     algorithm : int
-        Raised when a depth gives other numbers than before. Tables with different algorithm
-        numbers cannot be compared; None means that of this version.
+        Version of the numerical results. Tables with different algorithm numbers cannot be
+        compared. None means the number of this version of isodepth.
     scale : ndarray of shape (d,) or None
-        What the columns of the sample were divided by.
+        Divisors of the columns of the sample.
 
     Examples
     --------
@@ -56,7 +56,7 @@ class RegionTable:
     >>> round(a.distance_to(b), 3)
     5.0
     >>> a
-    RegionTable(20 levels, 2 x 1000 directions in 2 dimension(s), float64)
+    RegionTable(20 levels, 2 x 1000 directions, 2 columns, float64)
       DR|depth=projection|...|levels=20|dirs=uniform:1000|refine=0|seed=0|dtype=float64|v=...
     """
 
@@ -75,7 +75,7 @@ class RegionTable:
         object.__setattr__(self, "values", values)
 
     def distance_to(self, other: RegionTable) -> float:
-        """DR_{p,eps} between the samples behind two tables, with p and eps of their signature.
+        """Compute DR_{p,eps} between the samples of two tables, with the settings of the tables.
 
         Equal to `Metric.distance` with the same grid of levels, the same directions and
         ``refine=0``.
@@ -84,7 +84,7 @@ class RegionTable:
         return float(distances_between(self, self.values[None], other.values[None])[0, 0])
 
     def astype(self, storage: str) -> RegionTable:
-        """The same table with its values stored as "float64" or "float32"."""
+        """Convert the values to "float64" or "float32"."""
         check_choice(storage, "storage", STORAGES)
         return replace(self, values=self.values.astype(storage))
 
@@ -104,17 +104,17 @@ class RegionTable:
     def __repr__(self) -> str:
         n_levels, n_values = self.values.shape
         return (
-            f"RegionTable({n_levels} levels, 2 x {n_values // 2} directions in {self.n_features} "
-            f"dimension(s), {self.values.dtype})\n  {self.signature}"
+            f"RegionTable({n_levels} levels, 2 x {n_values // 2} directions, {self.n_features} "
+            f"columns, {self.values.dtype})\n  {self.signature}"
         )
 
 
 def distances_between(
     like: Any, rows: np.ndarray, columns: np.ndarray | None, n_jobs: int | None = 1
 ) -> np.ndarray:
-    """Distances (N, M) between support values (N, L, 2K) and (M, L, 2K) of tables made `like` this.
+    """Compute distances (N, M) between support values (N, L, 2K) and (M, L, 2K).
 
-    Without columns, between all pairs of rows.
+    Between all pairs of `rows` if `columns` is None. `like` is a table with their settings.
     """
     signature = Signature.parse(like.signature)
     return table_distances(
@@ -129,41 +129,40 @@ def distances_between(
 
 
 def check_comparable(first: RegionTable, second: Any, first_name: str, second_name: str) -> None:
-    """Check that two tables were made alike, and say what differs if not."""
+    """Check that two tables have the same settings, columns, dtype and shape."""
     if not isinstance(second, RegionTable):
         raise InvalidInputError(
-            f"{second_name} must be a RegionTable, got {type(second).__name__}; make one with "
-            "Metric.table"
+            f"{second_name} must be a RegionTable, got {type(second).__name__}; use Metric.table"
         )
     if first.signature != second.signature:
         fields = Signature.parse(first.signature).differences(Signature.parse(second.signature))
         if fields:
             raise InvalidInputError(
-                f"{first_name} and {second_name} were made with different settings and cannot be "
-                f"compared: they differ in {', '.join(fields)} ({first.signature} and "
-                f"{second.signature}); make both with one Metric"
+                f"{first_name} and {second_name} have different settings and cannot be compared: "
+                f"they differ in {', '.join(fields)} ({first.signature} and {second.signature}); "
+                "compute both with one Metric"
             )
     if first.algorithm != second.algorithm:
         raise InvalidInputError(
-            f"{first_name} and {second_name} were made by versions of isodepth that "
-            f"give different numbers: algorithm {first.algorithm} ({first.signature}) and "
-            f"{second.algorithm} ({second.signature}); make the older one again from the data"
+            f"{first_name} and {second_name} were computed by versions of isodepth with different "
+            f"numerical results: algorithm {first.algorithm} ({first.signature}) and "
+            f"{second.algorithm} ({second.signature}); compute the older table again"
         )
     if first.n_features != second.n_features:
         raise InvalidInputError(
-            f"{first_name} and {second_name} come from data of different widths, "
-            f"{first.n_features} and {second.n_features} columns"
+            f"{first_name} and {second_name} come from samples with {first.n_features} and "
+            f"{second.n_features} columns; they need the same columns"
         )
     if clashing_columns(first.columns, second.columns):
         raise InvalidInputError(
-            f"{first_name} and {second_name} come from data with different columns: "
+            f"{first_name} and {second_name} come from samples with different columns: "
             f"{list(first.columns or ())} and {list(second.columns or ())}"
         )
     a, b = first.values, second.values
     if a.dtype != b.dtype:
         raise InvalidInputError(
-            f"{first_name} is stored as {a.dtype} and {second_name} as {b.dtype}; use "
-            "astype('float32') on the finer one"
+            f"{first_name} is stored as {a.dtype} and {second_name} as {b.dtype}; convert one of "
+            "them with astype('float32')"
         )
     if a.shape != b.shape:
         raise InvalidInputError(
@@ -172,7 +171,7 @@ def check_comparable(first: RegionTable, second: Any, first_name: str, second_na
 
 
 def table_header(table: RegionTable) -> dict[str, Any]:
-    """What a file says about a table, apart from its values."""
+    """Return the header of the file of a table."""
     columns = None if table.columns is None else list(table.columns)
     return {
         "signature": table.signature,
@@ -183,7 +182,7 @@ def table_header(table: RegionTable) -> dict[str, Any]:
 
 
 def table_arrays(table: RegionTable) -> dict[str, np.ndarray]:
-    """The numbers of a table, as a file holds them."""
+    """Return the arrays of the file of a table."""
     if table.scale is None:
         return {"values": table.values}
     return {"values": table.values, "scale": table.scale}
@@ -192,9 +191,9 @@ def table_arrays(table: RegionTable) -> dict[str, np.ndarray]:
 def table_from(
     header: Mapping[str, Any], arrays: Mapping[str, np.ndarray], path: str | os.PathLike[str]
 ) -> RegionTable:
-    """The table of a file that has been read.
+    """Return the table with the header and the arrays of a file.
 
-    Files of 0.1.0 hold no algorithm number: they are of algorithm 1.
+    The algorithm number is 1 for files of version 0.1.0, which do not contain it.
     """
     from isodepth.data.archive import unreadable
 
@@ -205,25 +204,25 @@ def table_from(
     except SignatureError as error:
         raise UnreadableFileError(f"{os.fspath(path)}: {error}") from None
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise unreadable(path, f"it lacks a part of a table ({error!r})") from None
+        raise unreadable(path, f"a part of the table is missing ({error!r})") from None
     if type(width) is not int or not 1 <= width < 2**31 or type(algorithm) is not int:
-        raise unreadable(path, f"it lacks a part of a table (width {width!r:.80})")
+        raise unreadable(path, f"its width {width!r:.80} or algorithm {algorithm!r:.80} is invalid")
     if not 1 <= algorithm <= ALGORITHM:
         raise UnreadableFileError(
-            f"{os.fspath(path)} was made with algorithm {algorithm}; this version of isodepth "
-            f"has algorithms up to {ALGORITHM}: update isodepth"
+            f"{os.fspath(path)} has algorithm number {algorithm}; this version of isodepth reads "
+            f"numbers up to {ALGORITHM}; update isodepth"
         )
     if values.ndim != 2 or str(values.dtype) not in STORAGES or not np.isfinite(values).all():
-        raise unreadable(path, f"its values are no table: {values.dtype}, {values.shape}")
+        raise unreadable(path, f"its values are not a table: {values.dtype}, {values.shape}")
     if values.shape != signature.table_shape(width):
         raise unreadable(path, f"its values of shape {values.shape} do not fit {signature}")
     if columns is not None:
         if not isinstance(columns, list) or [type(name) for name in columns] != [str] * width:
-            raise unreadable(path, f"its columns are no names of {width} columns")
+            raise unreadable(path, f"its columns are not {width} names")
         columns = tuple(columns)
     scale = arrays.get("scale")
     if scale is not None and (scale.dtype != np.float64 or scale.shape != (width,)):
-        raise unreadable(path, f"its scale is no array of {width} numbers")
+        raise unreadable(path, f"its scale is not an array of {width} numbers")
     if scale_text(scale) != signature.scale:
         raise unreadable(path, f"its scale does not fit {signature}")
     return RegionTable(values, header["signature"], width, columns, algorithm, scale)
