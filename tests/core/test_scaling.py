@@ -141,10 +141,10 @@ def test_units_of_extreme_values() -> None:
     ("scale", "message"),
     [
         ("pool", "None, 'pooled', 'reference' or an array"),
-        ([1.0, "a"], "array of one positive number"),
-        (2.0, "one number for each column"),
-        ([], "one number for each column"),
-        ([[1.0, 2.0]], "one number for each column"),
+        ([1.0, "a"], "array with one positive number"),
+        (2.0, "one number per column"),
+        ([], "one number per column"),
+        ([[1.0, 2.0]], "one number per column"),
         ([1.0, 0.0], "got 0 for column 1"),
         ([-1.0, 1.0], "got -1 for column 0"),
         ([1.0, np.nan], "got nan for column 1"),
@@ -158,7 +158,7 @@ def test_scales_that_are_refused(scale: object, message: str) -> None:
 
 def test_a_scale_for_every_column() -> None:
     assert check_scale([1, 2]).dtype == np.float64
-    with pytest.raises(InvalidInputError, match="each of the 3 columns, got 2"):
+    with pytest.raises(InvalidInputError, match="got 2 for 3 columns"):
         check_scale([1, 2], 3)
 
 

@@ -121,7 +121,7 @@ def test_a_scale_for_every_column() -> None:
         lambda: isodepth.Metric(scale=[1.0, 2.0]).with_directions(3),
         lambda: isodepth.Metric(scale=[1.0, 2.0]).regions(X),
     ):
-        with pytest.raises(InvalidInputError, match="each of the 3 columns, got 2"):
+        with pytest.raises(InvalidInputError, match="got 2 for 3 columns"):
             make()
 
 
