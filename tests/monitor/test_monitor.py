@@ -353,6 +353,12 @@ def test_dependent_rows_of_a_reference_warn() -> None:
             Monitor(rng.permutation(rows), random_state=seed)
 
 
+def test_weather_in_the_order_of_time_warns() -> None:
+    data = pytest.importorskip("vega_datasets").local_data.seattle_weather().drop(columns="date")
+    with pytest.warns(DependenceWarning, match=r"strongest in temp_.*blocks"):
+        Monitor(data, random_state=0)
+
+
 def test_settings_are_checked() -> None:
     for options, name in (
         ({"overwrite": True}, "overwrite"),

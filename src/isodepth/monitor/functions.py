@@ -9,7 +9,7 @@ categories, a column up to its median there.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -119,24 +119,22 @@ class Functions:
         for j, column in enumerate(numbers.T):
             present = column[~np.isnan(column)]
             if len(present):
-                center[j] = np.median(present)
-                scale[j] = mad_spread(present[:, None])[0]
+                center[j], scale[j] = np.median(present), mad_spread(present[:, None])[0]
         count = 0 if width < 2 else _DIRECTIONS
-        directions = (
-            unit_vectors(width, count, "orthogonal", rng) if count else np.empty((0, width))
-        )
+        directions = np.empty((0, width))
+        if count:
+            directions = unit_vectors(width, count, "orthogonal", rng)
         pairs = np.array(np.triu_indices(width, 1), dtype=np.int64).T.reshape(-1, 2)
         if len(pairs) > _PAIRS:
             pairs = pairs[np.sort(rng.permutation(len(pairs))[:_PAIRS])]
-        blank = np.empty(0)
         made = cls(
-            center, scale, directions, np.vstack([np.zeros(count), np.ones(count)]), blank,
+            center, scale, directions, np.vstack([np.zeros(count), np.ones(count)]), np.empty(0),
             np.zeros(0, np.int64), pairs, np.asarray(n_values, np.int64),
-            np.empty((0, 2), np.int64), np.empty((0, width)), _MOST,
+            *_frequent_values(rows, n_values, center), _MOST,
         )  # fmt: skip
         z = made._standardized(numbers)
-        along = z @ directions.T
         if count:
+            along = z @ directions.T
             made.middles[0], made.middles[1] = np.median(along, axis=0), mad_spread(along)
         features = made._features(numbers, z)
         levels = [COLUMN_LEVELS] * width + [DEVIATION_LEVELS] * width
@@ -145,11 +143,10 @@ class Functions:
             _cut_points(values, own, exact=j < width)
             for j, (values, own) in enumerate(zip(features, levels, strict=True))
         ]
-        crossed, medians = _frequent_values(rows, made.n_values, center)
-        return cls(
-            center, scale, directions, made.middles, np.concatenate([blank, *cuts]),
-            np.array([len(each) for each in cuts], np.int64), pairs, made.n_values, crossed,
-            medians, float(features[-1].max()) if width else _MOST,
+        return replace(
+            made, cuts=np.concatenate([np.empty(0), *cuts]),
+            n_cuts=np.array([len(each) for each in cuts], np.int64),
+            farthest=float(features[-1].max()) if width else _MOST,
         )  # fmt: skip
 
     @cached_property
@@ -170,21 +167,15 @@ class Functions:
         return found
 
     def __len__(self) -> int:
-        width, categories = len(self.center), len(self.n_values)
-        return int(
-            len(self.cuts) + len(self.pairs) + width + categories
-            + (self.n_values + 1).sum() + self.medians.size
-        )  # fmt: skip
+        categories = 2 * len(self.n_values) + int(self.n_values.sum())
+        return len(self.cuts) + len(self.pairs) + len(self.center) + categories + self.medians.size
 
     def count(self, rows: Rows) -> tuple[Counts, int]:
         """Count rows, and those that are farther out than all rows that chose the functions."""
-        total: Counts | None = None
-        outside = 0
-        for start in range(0, len(rows), _CHUNK):
-            counts, further = self._count_chunk(rows.take(slice(start, start + _CHUNK)))
-            total, outside = counts if total is None else total + counts, outside + further
-        assert total is not None
-        return total, outside
+        starts = range(0, len(rows), _CHUNK)
+        chunks = [self._count_chunk(rows.take(slice(at, at + _CHUNK))) for at in starts]
+        first, *others = [counts for counts, _ in chunks]
+        return sum(others, first), sum(outside for _, outside in chunks)
 
     def _count_chunk(self, rows: Rows) -> tuple[Counts, int]:
         numbers, codes = rows
@@ -280,13 +271,11 @@ def _cut_points(values: np.ndarray, levels: Sequence[float], exact: bool) -> np.
     # Cut points up to rounding: the next distinct value lies beyond the gap.
     index = np.unique(np.searchsorted(distinct, cuts))
     index = index[index < len(distinct) - 1]
-    upper = distinct[index + 1]
-    lower = distinct[index]
-    return (lower + upper) / 2
+    return (distinct[index] + distinct[index + 1]) / 2
 
 
 def _frequent_values(
-    rows: Rows, n_values: np.ndarray, center: np.ndarray
+    rows: Rows, n_values: Sequence[int], center: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Frequent values of categories (T, 2), and the medians of all numbers among their rows."""
     width = len(center)
@@ -294,18 +283,15 @@ def _frequent_values(
     for c, values in enumerate(rows.codes.T):
         counts = np.bincount(values[values >= 0], minlength=n_values[c] + 1)[: n_values[c]]
         found += [(int(counts[v]), c, v) for v in np.flatnonzero(counts >= _FREQUENT * len(rows))]
-    found.sort(reverse=True)
-    most = _CROSSED // max(width, 1) if width else 0
-    crossed, medians = [], []
-    for _, c, v in found[:most]:
+    crossed = [
+        each[1:] for each in sorted(found, reverse=True)[: _CROSSED // width if width else 0]
+    ]
+    medians = np.empty((len(crossed), width))
+    for at, (c, v) in enumerate(crossed):
         own = rows.numbers[rows.codes[:, c] == v]
         own = np.where(np.isnan(own), center, own)
-        crossed.append((c, v))
-        medians.append(np.quantile(own, 0.5, axis=0, method="inverted_cdf"))
-    return (
-        np.array(crossed, np.int64).reshape(-1, 2),
-        np.array(medians, np.float64).reshape(-1, width),
-    )
+        medians[at] = np.quantile(own, 0.5, axis=0, method="inverted_cdf")
+    return np.array(crossed, np.int64).reshape(-1, 2), medians
 
 
 def most_frequent(codes: np.ndarray) -> np.ndarray:

@@ -283,12 +283,10 @@ class Monitor(ReportableResult):
 
     def __repr__(self) -> str:
         state = self._state
-        width, rows = (
-            len(state.reader.names),
-            sum(g.reference.n_rows for g in state.groups.values()),
-        )
-        columns = "1 column" if width == 1 else f"{width} columns"
-        batches = "1 batch" if state.n_batches == 1 else f"{state.n_batches} batches"
+        width = len(state.reader.names)
+        rows = sum(group.reference.n_rows for group in state.groups.values())
+        columns = f"{width} {'column' if width == 1 else 'columns'}"
+        batches = f"{state.n_batches} {'batch' if state.n_batches == 1 else 'batches'}"
         alarm = f"alarm since batch {state.alarm_since}" if self.alarm else "no alarm"
         return f"Monitor({columns}, {rows} reference rows, {batches} checked, {alarm})"
 

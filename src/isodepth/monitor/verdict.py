@@ -9,8 +9,6 @@ from typing import Any
 from isodepth.data.changes import Change
 from isodepth.data.results import ResultMixin, p_text, plain
 
-_CHANGE_FIELDS = ("kind", "columns", "quantity", "before", "after", "pvalue", "value")
-
 
 @dataclass(frozen=True)
 class Verdict(ResultMixin):
@@ -75,14 +73,10 @@ class Verdict(ResultMixin):
     def from_json(cls, line: str) -> Verdict:
         """Make a verdict from the result of `to_json`."""
         fields = json.loads(line)
-        changes = [
-            Change(
-                **{name: each[name] for name in _CHANGE_FIELDS}
-                | {"columns": tuple(each["columns"])}
-            )
-            for each in fields["changes"]
-        ]
-        return cls(**{**fields, "changes": changes})
+        for each in fields["changes"]:
+            each["columns"] = tuple(each["columns"])
+            del each["text"]
+        return cls(**{**fields, "changes": [Change(**each) for each in fields["changes"]]})
 
     def to_dict(self) -> dict[str, Any]:
         """Convert to plain numbers and strings."""
