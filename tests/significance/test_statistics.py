@@ -18,6 +18,7 @@ from scipy.stats import gamma
 from strategies import POINTS, exact_directions, gaussian_directions
 from twins import naive_permutation as twin
 
+from isodepth import two_sample_test
 from isodepth._core import share_differences
 from isodepth.significance import aggregated
 from isodepth.significance.aggregated import (
@@ -458,3 +459,14 @@ def test_the_smallest_tolerance_is_where_the_pvalue_passes_the_level() -> None:
 ])  # fmt: skip
 def test_whole_rows_are_allowed(tolerance: float, n: int, m: int, wanted: float) -> None:
     assert allowed_share(tolerance, n, m) == pytest.approx(wanted, abs=1e-15)
+
+
+@pytest.mark.parametrize("tolerance", [None, 0.05])
+def test_values_of_all_magnitudes_have_a_kind(tolerance: float | None) -> None:
+    rng = np.random.default_rng(6)
+    X = 10.0 ** rng.uniform(-300, 300, (23, 1)) * rng.choice([1, -1], (23, 1))
+    result = two_sample_test(
+        X, rng.normal(size=(21, 1)), n_permutations=19, random_state=0, tolerance=tolerance
+    )
+    assert np.isfinite(result.statistic)
+    assert result.column_tests[0].kind in {"location", "spread", "shape"}

@@ -344,7 +344,8 @@ def test_rows_with_missing_values_are_left_out_and_counted() -> None:
     assert result.statistic == pytest.approx(run(X, Y).statistic, abs=1.0)
     assert result.missing is not None
     assert (result.missing.x.n_dropped, result.missing.y.n_dropped) == (2, 0)
-    assert "2 of 62 rows" in repr(result)
+    assert result.missing.x.n_rows == 62
+    assert "2 rows dropped: missing values" in repr(result)
     blocks = (np.arange(62) // 2, 100 + np.arange(45) // 2)
     assert run(dirty, Y, nan_policy="omit", blocks=blocks).n_rows == (60, 45)
 
@@ -373,10 +374,7 @@ def test_missing_values_are_a_change(tolerance: float | None) -> None:
 def test_the_result_is_readable() -> None:
     X, Y = pair(d=7)
     text = repr(run(X, Y, tolerance=0.05))
-    assert "60 against 45 rows" in text
-    assert "No significant difference beyond the tolerance" in text
-    assert "and 2 more" in text
-    assert "smallest tolerance not rejected: 0" in text
+    assert "No significant difference between X and Y beyond a tolerance of 0.05" in text
     assert "two-sample|method=aggregated|tolerance=0.05|permutations=99" in text
 
 
@@ -528,7 +526,7 @@ def test_compare_folds_the_test_in() -> None:
     assert comparison.distance == wanted
     assert comparison.test.pvalue == apart.pvalue
     assert comparison.test.signature == apart.signature
-    assert apart.summary in repr(comparison)
+    assert repr(apart).splitlines()[0] == repr(comparison).splitlines()[0]
     tolerant = isodepth.compare(X, Y, n_permutations=99, random_state=0, tolerance=0.1, eps=0.2)
     assert tolerant.test.tolerance == 0.1
     assert isodepth.compare(X, Y, random_state=0).test is None

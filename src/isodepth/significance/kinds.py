@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +18,7 @@ _FEW_VALUES = 20
 _MAX_ROWS = 50_000
 # Quantile of permuted statistics above which a difference remains after alignment.
 _QUANTILE = 0.99
+_LIMIT = float(np.finfo(np.float64).max) / 4
 
 
 def column_kinds(
@@ -48,19 +50,20 @@ def column_kinds(
     enlarged = n / sum(map(len, parts))
 
     def kinds(j: int) -> tuple[str, ...]:
-        x, y = (np.ascontiguousarray(part[:, j]) for part in parts)
+        # A quarter of the values: differences do not overflow.
+        x, y = (0.25 * part[:, j] for part in parts)
         limit = float(np.quantile(powers[:, j].sum(axis=0), _QUANTILE))
         # Contaminated rows change the mean of a cosine by about their share.
         limit = (math.sqrt(limit) + share * size) ** 2
         location, spread, shape = _strengths(powers[:, j, 0])
         if len(np.unique(np.concatenate([x, y]))) <= _FEW_VALUES:
             return ("location",) if location >= spread else ("spread",)
-        x, y = x - np.median(x), y - np.median(y)
-        shift = np.median(parts[1][:, j]) - np.median(parts[0][:, j])
+        centers = np.median(x), np.median(y)
+        x, y, shift = x - centers[0], y - centers[1], centers[1] - centers[0]
         units = mad_spread(x[:, None])[0], mad_spread(y[:, None])[0]
-        # Both spreads become their geometric mean.
+        # The shift is in units of the geometric mean of both spreads.
         common = math.sqrt(units[0]) * math.sqrt(units[1])
-        a, b = x * (common / units[0]), y * (common / units[1])
+        a, b, shift = _divided(x, units[0]), _divided(y, units[1]), _divided(shift, common)
         neither, same_spread, same_location = (
             enlarged * _difference(*pair) for pair in ((a, b), (a, b + shift), (x, y))
         )
@@ -89,6 +92,12 @@ def _strengths(powers: np.ndarray) -> tuple[float, float, float]:
     """Return the powers that indicate location, spread and shape; rounding counts as 0."""
     rounded = np.where(powers > 1e-9 * powers.sum(), powers, 0.0)
     return rounded[0], rounded[1], rounded[2:].mean()
+
+
+def _divided(values: Any, unit: float) -> Any:
+    """Return values / unit, at most a quarter of the maximum float, so that sums are finite."""
+    with np.errstate(over="ignore"):
+        return np.clip(values / unit, -_LIMIT, _LIMIT)
 
 
 def _difference(x: np.ndarray, y: np.ndarray) -> float:
