@@ -207,7 +207,8 @@ def compare(
     >>> isodepth.compare(X, X + [3, 4], scale=None, random_state=0)
     X and Y are at distance 5, not tested.
       largest contributions: column 1 64%
-      distance 5 in the units of the columns
+      suspicious_rows() lists the rows that look wrong
+      distance 5 in the units of the columns; chance_level() gives the distances of random splits
       DR|depth=projection|p=2|eps=0.1|levels=exact|dirs=uniform:1000|refine=20|seed=0|v=0.2.0
     """
     # Regions have their units already, and a device does not compute robust deviations.

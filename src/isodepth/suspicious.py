@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -33,6 +34,8 @@ _PENALTY = 1e-3
 # Rows with scores above the first number do not serve as a reference, unless their fraction
 # exceeds the second: then the whole distribution differs.
 _CLEARLY, _MOST_REMOVED = 1.5, 0.2
+# Minimum number and fraction of rows with the same unusual value that are described together.
+_LEAST_REPEATED, _REPEATED_SHARE = 5, 0.01
 
 
 class SuspiciousRow(NamedTuple):
@@ -67,13 +70,16 @@ class SuspiciousRow(NamedTuple):
     reason: str
     pvalue: float | None
 
-    def __str__(self) -> str:
+    def text(self, name: str) -> str:
+        """Describe the row; `name` is the name of the sample."""
         given = " given the other columns" if "given" in self.reason else ""
         low, high = (f"{bound:.4g}" for bound in self.usual)
         return (
-            f"{self.sample}[{self.row}]: {self.column} = {self.value:.6g}, usually {low} to {high}"
-            f"{given}"
+            f"{name}[{self.row}]: {self.column} = {self.value:.6g}, usually {low} to {high}{given}"
         )
+
+    def __str__(self) -> str:
+        return self.text(self.sample)
 
 
 class OneSidedValue(NamedTuple):
@@ -105,6 +111,35 @@ class OneSidedValue(NamedTuple):
         return f"only {self.sample} has {self.column} = {self.value} ({rows})"
 
 
+class RepeatedValue(NamedTuple):
+    """One value, such as -9999, that many suspicious rows of a sample have in common.
+
+    Attributes
+    ----------
+    sample : {"X", "Y"}
+    value : float
+    columns : tuple of str
+        Columns in which all these rows have the value.
+    n_rows : int
+    fraction : float
+        Fraction of the rows of the sample.
+    """
+
+    sample: str
+    value: float
+    columns: tuple[str, ...]
+    n_rows: int
+    fraction: float
+
+    def text(self, name: str) -> str:
+        """Describe the rows; `name` is the name of the sample."""
+        more = len(self.columns) - 1
+        others = f" and {more} more column{'s' * (more > 1)}" if more else ""
+        return (
+            f"{self.n_rows} rows of {name} look wrong: {self.columns[0]}{others} = {self.value:.6g}"
+        )
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class SuspiciousRows(ResultMixin):
     """Rows of each sample that do not look like any row of the other, most suspicious first.
@@ -119,6 +154,9 @@ class SuspiciousRows(ResultMixin):
     skipped : tuple of str
         Columns that were not used, because more than 20% of the rows of a sample have values unlike
         the other sample: the whole distribution differs, not single rows.
+    repeated : tuple of RepeatedValue
+        For each sample, a value that at least half of its suspicious rows, 1% of its rows and five
+        rows have in common.
 
     Examples
     --------
@@ -137,6 +175,7 @@ class SuspiciousRows(ResultMixin):
     values: list[OneSidedValue]
     n_rows: tuple[int, int]
     skipped: tuple[str, ...] = ()
+    repeated: tuple[RepeatedValue, ...] = ()
 
     def indices(self, sample: str) -> np.ndarray:
         """Return the row indices of one sample, "X" or "Y", most suspicious first."""
@@ -152,7 +191,7 @@ class SuspiciousRows(ResultMixin):
         """Convert to plain numbers and strings."""
         return plain(
             {"rows": self.rows, "values": self.values, "n_rows": self.n_rows,
-             "skipped": self.skipped, "rule": RULE}
+             "skipped": self.skipped, "repeated": self.repeated, "rule": RULE}
         )  # fmt: skip
 
     def _rows(self) -> dict[str, list[Any]]:
@@ -207,7 +246,28 @@ def suspicious_rows(samples: TwoSamples) -> SuspiciousRows:
         for side, sample in enumerate("XY"):
             rows += _rows_unlike(scorers[side], references[1 - side], points[side], sample, names)
     rows.sort(key=lambda row: -row.score)
-    return SuspiciousRows(rows, _one_sided_values(samples), samples.n_rows, tuple(skipped))
+    return SuspiciousRows(
+        rows, _one_sided_values(samples), samples.n_rows, tuple(skipped),
+        _repeated_values(rows, points, names),
+    )  # fmt: skip
+
+
+def _repeated_values(
+    rows: Sequence[SuspiciousRow], points: Sequence[np.ndarray], names: Sequence[str]
+) -> tuple[RepeatedValue, ...]:
+    repeated = []
+    for sample, all_points in zip("XY", points, strict=True):
+        own = [row for row in rows if row.sample == sample]
+        counts = Counter(row.value for row in own if row.reason == "value")
+        for value, count in counts.most_common(1):
+            if count >= max(_LEAST_REPEATED, len(own) / 2, _REPEATED_SHARE * len(all_points)):
+                listed = [row.row for row in own if row.value == value]
+                shared = (all_points[listed] == value).all(axis=0)
+                columns = tuple(names[j] for j in np.flatnonzero(shared))
+                fraction = count / len(all_points)
+                if columns:
+                    repeated.append(RepeatedValue(sample, value, columns, count, fraction))
+    return tuple(repeated)
 
 
 def _without_outliers(x: np.ndarray, y: np.ndarray) -> list[np.ndarray]:

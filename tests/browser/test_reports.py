@@ -82,6 +82,9 @@ def many(folder):
     return path
 
 
+OPEN_ALL = "document.querySelectorAll('details').forEach(each => { each.open = true; })"
+
+
 @pytest.fixture(params=["weather", "evil", "monitor", "many"])
 def page(request):
     return request.getfixturevalue(request.param)
@@ -127,7 +130,7 @@ def test_every_picture_has_words_and_is_drawn(browser, page) -> None:
         "return Array.from(document.querySelectorAll('figure svg'))"
         ".map(each => each.getBoundingClientRect()).map(box => [box.width, box.height])"
     )
-    assert len(sizes) >= 2
+    assert len(sizes) >= (1 if page.stem == "monitor" else 2)
     assert all(width > 300 and height > 100 for width, height in sizes)
 
 
@@ -172,8 +175,9 @@ def test_light_and_dark(browser, weather) -> None:
 
 def test_columns_sort_by_a_click(browser, weather) -> None:
     browser.open(weather)
-    shares = values(browser, "columns", 1)
-    assert shares == sorted(shares, reverse=True)
+    browser.run(OPEN_ALL)
+    pvalues = values(browser, "columns", 1)
+    assert pvalues == sorted(pvalues)
     names = column(browser, "columns", 0)
     heads = browser.find("#columns thead th")
     heads[0].find_element("css selector", "button").click()
@@ -194,14 +198,17 @@ def test_columns_sort_by_a_click(browser, weather) -> None:
 
 def test_rows_filter_by_what_is_typed(browser, weather) -> None:
     browser.open(weather)
+    browser.run(OPEN_ALL)
     everything = column(browser, "columns", 0)
     box = browser.find('.filter[data-for="columns"]')[0]
     assert box.is_displayed()
-    assert box.find_element("css selector", "output").text == "8 of 8 rows"
+    count = len(everything)
+    assert count > 2
+    assert box.find_element("css selector", "output").text == f"{count} of {count} rows"
     field = box.find_element("css selector", "input")
     field.send_keys("WIND")
     assert sorted(column(browser, "columns", 0)) == ["wind_dir", "wind_speed"]
-    assert box.find_element("css selector", "output").text == "2 of 8 rows"
+    assert box.find_element("css selector", "output").text == f"2 of {count} rows"
     field.send_keys("<script>")
     assert column(browser, "columns", 0) == []
     field.clear()
@@ -215,7 +222,7 @@ def test_markup_in_names_does_nothing(browser, evil) -> None:
     browser.open(evil)
     with pytest.raises(NoAlertPresentException):
         _ = browser.driver.switch_to.alert.text
-    assert EVIL in column(browser, "columns", 0)
+    assert EVIL in browser.run("return document.body.textContent")
     assert browser.find("h1")[0].text == "</title></style></script><svg onload=alert(3)>"
     assert len(browser.find("script")) == 1
     assert browser.find("img") == []
@@ -240,6 +247,8 @@ def test_it_can_be_read_without_scripts(browser, weather) -> None:
     try:
         browser.open(weather)
         assert not browser.find('.filter[data-for="columns"]')[0].is_displayed()
+        assert browser.find(".changes tbody tr")[0].is_displayed()
+        browser.find("details summary")[0].click()
         assert browser.find("#columns tbody tr")[0].is_displayed()
     finally:
         browser.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})

@@ -212,6 +212,32 @@ def test_suspicious_rows_are_shown_under_their_numbers_as_given() -> None:
 
 
 @pytest.mark.usefixtures("without_pictures")
+def test_rows_with_one_unusual_value_are_headlined() -> None:
+    x, y = pair(0.0)
+    y.points[:6] = -9999.0
+    options = {"n_permutations": 39, "n_directions": 20, "random_state": 0}
+    result = isodepth.compare(x, y, **options)
+    assert "suspicious_rows()" in str(result)
+    content = comparison_content(result, ("June", "July"))
+    wrong = "6 rows of July look wrong: temp and 2 more columns = -9999"
+    assert content["headline"] == f"July differs from June (p = {result.test.pvalue:.3g}): {wrong}."
+    assert content["remarks"][0].startswith("strongest change: ")
+    y.points[2:6] = pair(0.0)[1].points[2:6]  # two rows are too few for the headline
+    few = isodepth.compare(x, y, **options)
+    assert "look wrong" not in comparison_content(few, ("June", "July"))["headline"]
+
+
+@pytest.mark.usefixtures("without_pictures")
+def test_an_omitted_level_of_chance_is_stated(comparison, monkeypatch) -> None:
+    monkeypatch.setattr("isodepth.report.comparison.MOST_SPLIT_PROJECTIONS", 1)
+    content = comparison_content(comparison, ("June", "July"))
+    assert content["chance_level"] is None
+    assert "omitted" in content["chance_level_omitted"]
+    assert content["chance_level_omitted"] in html_report(comparison)
+    assert content["chance_level_omitted"] in "\n".join(comparison_lines(comparison, ("a", "b")))
+
+
+@pytest.mark.usefixtures("without_pictures")
 def test_the_python_of_a_report_makes_the_comparison_again(comparison) -> None:
     page = html_report(comparison)
     calls = re.findall(r"result = (isodepth\.compare\(.*?\))\n", html.unescape(page))
@@ -238,7 +264,8 @@ def test_the_python_of_a_report_of_categories_alone_makes_the_test_again() -> No
 def test_settings_that_cannot_be_written_down_are_not_made_up() -> None:
     x, y = pair()
     page = html_report(isodepth.compare(x, y, directions=np.eye(3)), when="2020-01-02")
-    assert "isodepth.compare(X, Y, ...)" in page
+    assert "cannot be repeated from files alone" in page
+    assert "..." not in page[page.index("How to repeat it") :]
     assert " on 2020-01-02" in page
 
 

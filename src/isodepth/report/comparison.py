@@ -25,7 +25,7 @@ from isodepth.report.sentences import (
 _MOST_CHANGES = 30
 _MOST_ROWS = 100
 # Values of a suspicious row that are shown beside the odd one.
-_MOST_VALUES = 7
+_MOST_VALUES = 4
 # Random splits are left out of a report if they need more projections than this.
 MOST_SPLIT_PROJECTIONS = 1 << 32
 N_SPLITS = 19
@@ -43,13 +43,13 @@ def comparison_context(
     test = result if alone else result.test
     comparison: Any = getattr(result, "comparison", None) if alone else result
     samples, rows = examined_rows(result)
-    chance = affordable_chance(comparison)
+    chance = chance_or_reason(comparison)
     return {
         "comparison": comparison,
         "test": test,
         "x": names[0],
         "y": names[1],
-        "verdict": comparison_headline(comparison, test, names),
+        "verdict": comparison_headline(comparison, test, names, rows),
         "second": remarks(result, test, rows, names),
         "counts": test.n_rows if test else [regions.n_points for regions in comparison.regions],
         "sources": sources,
@@ -74,13 +74,15 @@ def comparison_content(result: Any, names: Sequence[str]) -> dict[str, Any]:
     alone = result.result_type == "test"
     test, comparison = (result, None) if alone else (result.test, result)
     _, rows = examined_rows(result)
-    chance = affordable_chance(comparison)
+    chance = chance_or_reason(comparison)
+    omitted = isinstance(chance, str)
     return {
         **result.to_dict(),
-        "headline": comparison_headline(comparison, test, names).sentence,
+        "headline": comparison_headline(comparison, test, names, rows).sentence,
         "remarks": remarks(result, test, rows, names),
         "suspicious_rows": None if rows is None else rows.to_dict(),
-        "chance_level": None if chance is None else chance.to_dict(),
+        "chance_level": None if omitted else chance.to_dict(),
+        "chance_level_omitted": chance if omitted else None,
     }
 
 
@@ -88,18 +90,25 @@ def comparison_lines(result: Any, names: Sequence[str]) -> list[str]:
     """Return the summary of a result with its suspicious rows and the level of chance."""
     comparison = None if result.result_type == "test" else result
     return summary_lines(
-        result, names, rows=examined_rows(result)[1], chance=affordable_chance(comparison)
+        result, names, rows=examined_rows(result)[1], chance=chance_or_reason(comparison)
     )
 
 
-def affordable_chance(comparison: Any) -> Any:
-    """Return the level of chance; None if it would take far longer than the comparison."""
-    if comparison is None or N_SPLITS * comparison.splitting_cost > MOST_SPLIT_PROJECTIONS:
-        return None
+def chance_or_reason(comparison: Any) -> Any:
+    """Return the level of chance, or a string with the reason for its omission."""
+    if comparison is None:
+        return "no level of chance without a distance"
+    if not comparison.keeps_rows:
+        return "no level of chance: the rows were read in chunks"
+    if N_SPLITS * comparison.splitting_cost > MOST_SPLIT_PROJECTIONS:
+        return (
+            f"level of chance omitted: {N_SPLITS} comparisons of samples of this size take long; "
+            "chance_level() computes it in Python"
+        )
     try:
         return comparison.chance_level(N_SPLITS)
-    except InvalidInputError:  # rows with weights
-        return None
+    except InvalidInputError:
+        return "no level of chance for rows with weights"
 
 
 def examined_rows(result: Any) -> tuple[Any, Any]:

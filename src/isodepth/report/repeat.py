@@ -1,4 +1,4 @@
-"""Python that repeats a result."""
+"""Python code that repeats a result."""
 
 from __future__ import annotations
 
@@ -8,6 +8,11 @@ from typing import Any
 
 from isodepth.data.kinds import MISSING
 
+CANNOT_REPEAT = (
+    "# This result cannot be repeated from files alone: it has directions, scales, a depth or\n"
+    "# blocks that were given as objects in Python, or files that pandas does not read."
+)
+
 
 def compare_code(
     comparison: Any,
@@ -16,25 +21,34 @@ def compare_code(
     read_options: Sequence[dict[str, Any]] | None,
     block_column: str | None,
 ) -> str:
-    """Python that makes the comparison, or the test of categories alone, again."""
-    lines = ["import isodepth"]
+    """Return Python code that repeats the comparison, or the test of categories alone."""
     result = test if comparison is None else comparison
     shares = [] if test is None else test.shares
     omitted = result.missing is not None or any(each.value == MISSING for each in shares)
+    blocked = getattr(test, "_blocks", None) is not None
+    lines = ["import isodepth"]
     if sources is not None:
-        lines += ["from isodepth.data.readers import read_table", ""]
-        given = read_options or ({}, {})
-        for name, path, own in zip("XY", sources, given, strict=True):
-            keywords = _keywords({**own, "missing": omitted})
-            lines.append(f"{name} = read_table({path!r}{keywords})")
+        read = [_reading_code(name, path) for name, path in zip("XY", sources, strict=True)]
+        if None in read or (blocked and block_column is None):
+            return CANNOT_REPEAT
+        lines = ["import isodepth", "import pandas", "", *map(str, read)]
+        if blocked:
+            lines.append(f"blocks = (X[{block_column!r}], Y[{block_column!r}])")
+        for name, own in zip("XY", read_options or ({}, {}), strict=True):
+            if own.get("columns"):
+                lines.append(f"{name} = {name}[{_column_names(own)!r}]")
+            dropped = [*own.get("drop", ()), *([block_column] if blocked else [])]
+            if dropped and not own.get("columns"):
+                lines.append(f"{name} = {name}.drop(columns={dropped!r})")
+    elif blocked:
+        return CANNOT_REPEAT
     if comparison is not None:
         options = comparison.changed_options()
     else:
         seed = test.signature.partition("|seed=")[2].partition("|")[0]
         options = {"random_state": int(seed) if seed.isdigit() else None}
     if options is None:
-        lines.append("# Directions, scales or a depth of your own were used: give them again.")
-        return "\n".join([*lines, "result = isodepth.compare(X, Y, ...)"])
+        return CANNOT_REPEAT
     kinds = {each.column: each.given for each in (test or comparison).kinds if each.given}
     options |= {"nan_policy": "omit" if omitted else None, "kinds": kinds}
     blocks = ""
@@ -42,21 +56,24 @@ def compare_code(
         options |= {"n_permutations": len(test.null_distribution), "tolerance": test.tolerance}
         if getattr(test, "_blocks", None) is not None:
             blocks = ", blocks=blocks"
-            lines.append(_blocks_code(sources, block_column))
     call = "two_sample_test" if comparison is None else "compare"
     lines.append(f"result = isodepth.{call}(X, Y{_keywords(options)}{blocks})")
     return "\n".join([*lines, 'result.report("report.html")'])
 
 
-def _blocks_code(sources: Sequence[str] | None, column: str | None) -> str:
-    if sources is None or column is None:
-        return "blocks = (..., ...)  # the label of the block of each row, for X and for Y"
-    read = f"read_table(path, columns=[{column!r}]).points[:, 0]"
-    return f"blocks = tuple({read} for path in {tuple(sources)!r})"
+def _reading_code(name: str, path: str) -> str | None:
+    """Return a statement that reads a table with pandas; None for other files."""
+    ending = path.lower().removesuffix(".gz").rpartition(".")[2]
+    reader = {"csv": "read_csv", "tsv": "read_table", "parquet": "read_parquet"}.get(ending)
+    return None if reader is None else f"{name} = pandas.{reader}({path!r})"
+
+
+def _column_names(options: dict[str, Any]) -> list[str]:
+    return [name for text in options["columns"] for name in text.split(",")]
 
 
 def _keywords(options: dict[str, Any]) -> str:
-    """Keyword arguments as Python writes them, after others."""
+    """Format keyword arguments that follow other arguments."""
     texts = {
         name: f"float({str(value)!r})" if value in (math.inf, -math.inf) else repr(value)
         for name, value in options.items()

@@ -14,6 +14,9 @@ _NAMED_SHARE = 0.6
 _MOST_NAMED = 3
 # Changes and rows in a summary of at most 12 lines.
 _MOST_CHANGES, _MOST_ROWS = 4, 3
+# Rows with one unusual value are named in the headline from this fraction of a sample on.
+_HEADLINE_SHARE = 0.05
+NOT_COMPUTED = "chance_level() gives the distances of random splits"
 
 
 class Headline(NamedTuple):
@@ -40,10 +43,17 @@ def largest_contributions(shares: Sequence[tuple[str, float]]) -> str:
     return ", ".join(named)
 
 
-def comparison_headline(comparison: Any, test: Any, names: Sequence[str]) -> Headline:
+def comparison_headline(
+    comparison: Any, test: Any, names: Sequence[str], rows: Any = None
+) -> Headline:
     """Return one sentence of at most 25 words: whether the samples differ, and how.
 
-    One of `comparison` and `test` may be None.
+    One of `comparison` and `test` may be None. If many rows have one unusual value, such as -9999,
+    the headline names these rows: they may cause all other changes.
+
+    Parameters
+    ----------
+    rows : SuspiciousRows or None
     """
     x, y = names
     if test is None:
@@ -54,12 +64,21 @@ def comparison_headline(comparison: Any, test: Any, names: Sequence[str]) -> Hea
     beyond = f" beyond a tolerance of {test.tolerance:g}" if test.tolerance else ""
     if not test.significant:
         return Headline(f"No significant difference between {x} and {y}{beyond} ({p}).", "alike")
-    change = test.strongest_change
+    wrong = _wrong_rows(rows, names, _HEADLINE_SHARE)
+    change = wrong[0] if wrong else test.strongest_change
     return Headline(f"{y} differs from {x}{beyond} ({p}): {change}.", "differs")
 
 
+def _wrong_rows(rows: Any, names: Sequence[str], least: float = 0.0) -> list[str]:
+    """Describe rows with one unusual value, if they are a fraction of at least `least`."""
+    repeated = () if rows is None else rows.repeated
+    return [
+        each.text(names["XY".index(each.sample)]) for each in repeated if each.fraction >= least
+    ]
+
+
 def remarks(result: Any, test: Any, rows: Any, names: Sequence[str]) -> list[str]:
-    """Return the parts of the second line: doubtful columns, more changes, suspicious rows.
+    """Return the parts of the second line: doubtful columns, wrong rows, more changes.
 
     Parameters
     ----------
@@ -67,6 +86,11 @@ def remarks(result: Any, test: Any, rows: Any, names: Sequence[str]) -> list[str
     """
     kinds = (result if test is None else test).kinds
     parts = attention_lines(kinds)
+    wrong = _wrong_rows(rows, names)
+    headlined = test is not None and test.significant and _wrong_rows(rows, names, _HEADLINE_SHARE)
+    parts += wrong[1:] if headlined else wrong
+    if headlined:
+        parts.append(f"strongest change: {test.strongest_change}")
     if test is not None and len(test.changes) > 1:
         more = len(test.changes) - 1
         parts.append(f"{more} more change{'s' * (more > 1)}")
@@ -86,12 +110,14 @@ def remarks(result: Any, test: Any, rows: Any, names: Sequence[str]) -> list[str
 
 
 def distance_sentence(comparison: Any, chance: Any) -> str:
-    """Describe the distance beside the level of chance; `chance` is a ChanceLevel or None."""
-    text = f"distance {comparison.distance:.4g} in {comparison.units}"
-    if chance is None:
-        return text
-    sentence = f"{text}; {chance}"
-    if comparison.test is not None:
+    """Describe the distance beside the level of chance, or the reason for its omission.
+
+    Parameters
+    ----------
+    chance : ChanceLevel or str
+    """
+    sentence = f"distance {comparison.distance:.4g} in {comparison.units}; {chance}"
+    if comparison.test is not None and not isinstance(chance, str):
         sentence += " (the test looks at more than the distance)"
     return sentence
 
@@ -101,7 +127,7 @@ def summary_lines(
     names: Sequence[str] = ("X", "Y"),
     *,
     rows: Any = None,
-    chance: Any = None,
+    chance: Any = NOT_COMPUTED,
 ) -> list[str]:
     """Return at most 12 lines about a comparison or a test, in the order of its report.
 
@@ -109,11 +135,11 @@ def summary_lines(
     ----------
     result : Comparison or TwoSampleResult
     rows : SuspiciousRows or None
-    chance : ChanceLevel or None
+    chance : ChanceLevel, or str with the reason for its omission
     """
     alone = result.result_type == "test"
     test, comparison = (result, None) if alone else (result.test, result)
-    lines = [comparison_headline(comparison, test, names).sentence]
+    lines = [comparison_headline(comparison, test, names, rows).sentence]
     second = "; ".join(remarks(result, test, rows, names))
     lines += [second] if second else []
     if test is not None:
@@ -122,7 +148,11 @@ def summary_lines(
     elif comparison is not None:
         lines.append(f"largest contributions: {largest_contributions(comparison.contributions)}")
     if rows is not None:
-        lines += [str(row) for row in rows.rows[:_MOST_ROWS]]
+        repeated = {(each.sample, each.value) for each in rows.repeated}
+        single = [row for row in rows.rows if (row.sample, row.value) not in repeated]
+        lines += [row.text(names["XY".index(row.sample)]) for row in single[:_MOST_ROWS]]
+    elif getattr(result, "keeps_rows", True):
+        lines.append("suspicious_rows() lists the rows that look wrong")
     if comparison is not None:
         lines.append(distance_sentence(comparison, chance))
         lines.append(comparison.signature)

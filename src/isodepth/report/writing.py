@@ -42,7 +42,7 @@ def write_report(result: Any, path: Any, **options: Any) -> None:
     >>> import tempfile, pathlib, isodepth
     >>> from isodepth.report import write_report
     >>> X, Y = [[0.0], [1.0], [2.0]], [[3.0], [4.0], [5.0]]
-    >>> comparison = isodepth.compare(X, Y, depth="halfspace", random_state=0)
+    >>> comparison = isodepth.compare(X, Y, depth="halfspace", scale=None)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = pathlib.Path(folder, "report.html")
     ...     write_report(comparison, file, names=("June", "July"))
