@@ -263,7 +263,7 @@ def _repeated_values(
             if count >= max(_LEAST_REPEATED, len(own) / 2, _REPEATED_SHARE * len(all_points)):
                 listed = [row.row for row in own if row.value == value]
                 shared = (all_points[listed] == value).all(axis=0)
-                columns = tuple(names[j] for j in np.flatnonzero(shared))
+                columns = tuple(name for name, every in zip(names, shared, strict=True) if every)
                 fraction = count / len(all_points)
                 if columns:
                     repeated.append(RepeatedValue(sample, value, columns, count, fraction))
