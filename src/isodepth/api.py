@@ -1,4 +1,4 @@
-"""The library in a few calls; all options are the fields of a Metric."""
+"""Metric for all kinds of input, and the functions `distance` and `compare`."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ class Metric(BaseMetric):
     __doc__ = BaseMetric.__doc__
 
     def distance(self, X: Any, Y: Any, weights: Any = None, *, kinds: Any = None) -> Any:
-        """DR_{p,eps} between two samples.
+        """Compute DR_{p,eps} between two samples.
 
         Parameters
         ----------
         X, Y : array-likes or data frames of shape (n, d) and (m, d), or TrimmedRegions
-            Columns of frames are matched by name, in the order of X (or of regions). Columns that
-            are no numbers are left out, with a :class:`isodepth.ColumnWarning`. Regions must
+            Columns of frames are matched by name, in the order of X (or of regions). Non-numeric
+            columns are left out, with a :class:`isodepth.ColumnWarning`. Regions must
             be of this depth and these directions, see `regions`. Sources of
             :func:`isodepth.scan` and Dask collections are read in chunks and compared on a grid of
             levels (20 of them for ``levels="exact"``) with ``refine=0``. Or two tensors of torch
@@ -37,12 +37,12 @@ class Metric(BaseMetric):
             Weights of the rows of each, of shape (n,) and (m,); either may be None. Regions already
             include their weights.
         kinds : dict or None
-            What columns of data frames hold, see :func:`isodepth.two_sample_test`. Columns that are
-            given as "category" or "omit" are left out without a warning.
+            Kinds of columns of data frames, see :func:`isodepth.two_sample_test`. Columns of kind
+            "category" or "omit" are left out without a warning.
 
         Returns
         -------
-        distance : float, or a tensor without dimensions where X and Y are tensors
+        distance : float, or a tensor without dimensions if X and Y are tensors
         """
         X, Y, found = _numeric(X, Y, kinds)
         left = [
@@ -66,9 +66,9 @@ class Metric(BaseMetric):
         return super().distance(X, Y, weights)
 
     def compare(self, X: Any, Y: Any, weights: Any = None, *, kinds: Any = None) -> Comparison:
-        """Like `distance`, with the levels and directions where the samples differ.
+        """Compute the distance with its levels and maximizing directions.
 
-        `kinds` of the result lists every column of data frames, also those that are no numbers.
+        `kinds` of the result lists every column of data frames, also non-numeric columns.
 
         If `scale` is None and one column has more than a hundred times the spread of another, a
         :class:`isodepth.ScaleWarning` is issued: the wide column then dominates.
@@ -116,7 +116,7 @@ class Metric(BaseMetric):
 
 
 def _numeric(X: Any, Y: Any, kinds: Any) -> tuple[Any, Any, tuple[ColumnKind, ...]]:
-    """The columns of numbers of two samples; arrays have no others."""
+    """Return the numeric columns of two samples, and the kinds of all columns."""
     if kinds is None and isinstance(X, np.ndarray):
         return X, Y, ()
     return numeric_columns(X, Y, kinds)
@@ -126,18 +126,18 @@ def _numeric(X: Any, Y: Any, kinds: Any) -> tuple[Any, Any, tuple[ColumnKind, ..
 def distance(
     X: Any, Y: Any, *, weights: Any = None, kinds: dict[str, Any] | None = None, **options: Any
 ) -> float:
-    """DR_{p,eps} between two samples: a distance that is robust against a few outliers.
+    """Compute DR_{p,eps} between two samples, a distance that is robust against outliers.
 
     Parameters
     ----------
     X, Y : array-likes or data frames of shape (n, d) and (m, d)
-        One observation per row. Columns of frames are matched by name, in the order of X; those
-        that are no numbers are left out, with a warning. Also tensors of torch on one device, and
+        One observation per row. Columns of frames are matched by name, in the order of X;
+        non-numeric columns are left out, with a warning. Also tensors of torch on one device, and
         sources of :func:`isodepth.scan`.
     weights : pair (wx, wy) or None
-        Shares of the mass of each row, of shape (n,) and (m,); either may be None.
+        Weights of the rows, of shape (n,) and (m,); either may be None.
     kinds : dict or None
-        What columns of data frames hold, where their types do not say it: "numeric", "category",
+        Kinds of columns of data frames, if their types are not sufficient: "numeric", "category",
         "omit", or a list of values in their order; see :func:`isodepth.two_sample_test`.
     {options of Metric}
 
@@ -170,7 +170,7 @@ def compare(
     progress: bool = False,
     **options: Any,
 ) -> Comparison:
-    """Compare two samples: the distance, where they differ, and whether it is significant.
+    """Compare two samples: distance, differing columns, and optionally a test.
 
     Parameters
     ----------
@@ -179,9 +179,9 @@ def compare(
         distance is between columns of numbers; categories are compared by the test. Also tensors of
         torch on one device, and sources of :func:`isodepth.scan`.
     weights : pair (wx, wy) or None
-        Shares of the mass of each row, of shape (n,) and (m,); either may be None.
+        Weights of the rows, of shape (n,) and (m,); either may be None.
     kinds : dict or None
-        What columns of data frames hold, where their types do not say it: "numeric", "category",
+        Kinds of columns of data frames, if their types are not sufficient: "numeric", "category",
         "omit", or a list of values in their order; see :func:`isodepth.two_sample_test`.
     n_permutations : int or None
         Also run :func:`isodepth.two_sample_test` with that many permutations; its result is the

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from isodepth.data.arrays import column_labels
-from isodepth.data.frames import looks_like_frame
+from isodepth.data.frames import is_frame
 from isodepth.data.kinds import split_columns
 from isodepth.data.matching import in_order, labels_of
 from isodepth.data.validation import is_chunked, read_points
@@ -70,6 +70,6 @@ class TwoSamples:
 
 def _numbers(sample: Any, name: str) -> tuple[np.ndarray, tuple[str, ...] | None]:
     """Return the numbers of a sample with NaN for missing values, and the names of its columns."""
-    if not looks_like_frame(sample):
+    if not is_frame(sample):
         sample = np.ma.filled(np.ma.asarray(sample, dtype=float), np.nan)
     return read_points(sample, name, None)

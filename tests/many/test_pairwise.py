@@ -268,7 +268,7 @@ def test_columns_must_have_the_same_names() -> None:
     [
         ([None], "one entry for each of 2 samples, got 1"),
         (5, "must be a sequence"),
-        ([np.ones(2), None], r"weights of samples\[0\] must hold one number for each"),
+        ([np.ones(2), None], r"weights of samples\[0\] must have one number for each"),
         ([1, 2], r"weights of samples\[0\]"),
     ],
 )

@@ -12,7 +12,7 @@ import numpy as np
 from isodepth.chunked.dask import dask_parts
 from isodepth.chunked.files import file_parts
 from isodepth.chunked.sources import Part, Source, array_parts, call_part, source_of
-from isodepth.data.frames import Table, looks_like_frame
+from isodepth.data.frames import Table, is_frame
 from isodepth.data.validation import check_choice, check_integer
 from isodepth.errors import InvalidInputError
 
@@ -112,7 +112,7 @@ def _opened(data: Any, any_dtype: bool) -> tuple[list[Part], str]:
             "a function that makes a new one, such as scan(lambda: make_chunks()), or a list of "
             "chunks"
         )
-    if several or isinstance(data, np.ndarray) or looks_like_frame(data):
+    if several or isinstance(data, np.ndarray) or is_frame(data):
         called = [f"chunk {i}" for i in range(len(given))] if several else [label]
         return array_parts(given, called), label
     if callable(data):

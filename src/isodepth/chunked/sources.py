@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from isodepth.data.arrays import listed, numbered
-from isodepth.data.frames import Table, looks_like_frame, read_frame
+from isodepth.data.frames import Table, is_frame, read_frame
 from isodepth.data.input_file import refuse
 from isodepth.data.matching import differing
 from isodepth.errors import InvalidInputError
@@ -239,7 +239,7 @@ class CallPart(Part):
 
 
 def _read_chunk(chunk: Any, origin: str) -> tuple[np.ndarray, tuple[str, ...] | None]:
-    if looks_like_frame(chunk):
+    if is_frame(chunk):
         return read_frame(chunk, origin)
     values = np.asarray(chunk)
     if values.ndim != 2:

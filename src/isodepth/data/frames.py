@@ -60,9 +60,6 @@ def is_frame(X: Any) -> bool:
     )
 
 
-looks_like_frame = is_frame
-
-
 def read_frame(X: Any, name: str) -> tuple[np.ndarray, Names]:
     """Return the numbers and the names of a data frame.
 

@@ -216,9 +216,6 @@ def category_values(
     ]
 
 
-category_texts = category_values
-
-
 def numeric_columns(
     X: Any, Y: Any, kinds: Mapping[str, Any] | None
 ) -> tuple[Any, Any, tuple[ColumnKind, ...]]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from isodepth.api import Metric
 from isodepth.core.scaling import units_of_samples
-from isodepth.data.frames import Table, looks_like_frame
+from isodepth.data.frames import Table, is_frame
 from isodepth.data.matching import in_order, labels_of
 from isodepth.data.results import label_text
 from isodepth.data.validation import check_same_width, is_chunked, is_tensor
@@ -39,7 +39,7 @@ def labeled(samples: Any, by: Any = None, name: str = "samples") -> tuple[Any, l
         return _split_frame(samples, by, name)
     if isinstance(samples, Mapping):
         return list(samples.values()), [label_text(key) for key in samples]
-    if looks_like_frame(samples) and not isinstance(samples, Table):
+    if is_frame(samples) and not isinstance(samples, Table):
         raise InvalidInputError(
             f"{name} is one frame ({type(samples).__name__}); say which column defines its "
             f"samples, as in by='month', or give several frames"
@@ -53,7 +53,7 @@ def labeled(samples: Any, by: Any = None, name: str = "samples") -> tuple[Any, l
 
 
 def _keys_of_group_by(samples: Any) -> tuple[str, ...] | None:
-    """The columns that a group-by of pandas or polars groups by; None for anything else."""
+    """Return the key columns of a group-by of pandas or polars; None for other objects."""
     kind = type(samples)
     if kind.__name__ not in ("DataFrameGroupBy", "GroupBy"):
         return None
@@ -64,14 +64,14 @@ def _keys_of_group_by(samples: Any) -> tuple[str, ...] | None:
 
 
 def _texts(keys: Any) -> list[str]:
-    """The names among keys, which may be lists of names; other keys are no columns."""
+    """Return the strings among keys and lists of keys; other keys are not columns."""
     if isinstance(keys, str):
         return [keys]
     return [name for key in keys for name in _texts(key)] if isinstance(keys, list | tuple) else []
 
 
 def _without(frame: Any, names: Sequence[str]) -> Any:
-    """A frame without the columns that it was grouped by."""
+    """Return a frame without its key columns."""
     own = labels_of(frame)
     taken = [name for name in names if own is not None and name in own]
     if not taken or isinstance(frame, Table):
@@ -118,7 +118,7 @@ def _split_frame(frame: Any, by: Any, name: str) -> tuple[Any, list[str]]:
 
 
 def _sorted(keys: Iterable[Any]) -> list[Any]:
-    """Keys sorted if they can be compared, as by pandas; else in order of appearance."""
+    """Sort keys if they are comparable, as in pandas; otherwise keep the order of appearance."""
     try:
         return sorted(keys)
     except TypeError:
@@ -131,7 +131,7 @@ def with_shared_scale(
     theirs: tuple[Sequence[Any] | None, Any] = (None, None),
     name: str = "samples",
 ) -> Metric:
-    """The metric with the spread of all samples together in place of ``scale="pooled"``."""
+    """Replace ``scale="pooled"`` by the robust spread of all samples together."""
     if metric.scale == "reference":
         raise InvalidOptionError(
             "scale='reference' is the spread of the first of two samples, and here are many; use "
@@ -160,14 +160,14 @@ def with_shared_scale(
 
 
 def columns_of(samples: Sequence[Any]) -> tuple[str, ...] | None:
-    """The names of the columns of the first sample, which give the order for the others."""
+    """Return the names of the columns of the first sample, in the order for all samples."""
     return getattr(samples[0], "columns", None) if _aligns(samples[0]) else labels_of(samples[0])
 
 
 def matched(
     samples: Sequence[Any], names: tuple[str, ...] | None, name: str, like: str = ""
 ) -> list[Any]:
-    """Samples with their columns in one order; what has no names of columns stays as it is."""
+    """Return samples with their columns in one order; samples without names are unchanged."""
     first = like or f"{name}[0]"
     return [
         X.aligned(names) if _aligns(X) else in_order(X, names, f"{name}[{i}]", first)
@@ -176,7 +176,7 @@ def matched(
 
 
 def _aligns(X: Any) -> bool:
-    """Whether it is a source of chunks, which orders its columns as it reads them."""
+    """Whether X is a source of chunks, which orders its columns while reading."""
     return getattr(X, "reads_in_chunks", False) is True
 
 
@@ -204,7 +204,7 @@ def as_list(samples: Any, name: str) -> Sequence[Any]:
 
 
 def weights_of_each(weights: Any, count: int, name: str) -> Sequence[Any]:
-    """One entry for each of `count` samples: its weights, or None."""
+    """Return a list with the weights, or None, of each of `count` samples."""
     if weights is None:
         return [None] * count
     if not isinstance(weights, Iterable):

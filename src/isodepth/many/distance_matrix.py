@@ -1,4 +1,4 @@
-"""DistanceMatrix: all distances between many samples, with the names of the samples."""
+"""DistanceMatrix: distances between many samples, with labels."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from isodepth.results import ReportableResult
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DistanceMatrix(LabeledMatrix, ReportableResult):
-    """Distances between many samples, by name.
+    """Distance matrix with labels.
 
-    NumPy takes it wherever it takes a matrix: ``np.asarray(matrix)``.
+    NumPy functions accept it as an array: ``np.asarray(matrix)``.
 
     Attributes
     ----------
     values : ndarray of shape (N, M)
     labels : tuple of N str
-        The samples of the rows.
+        Labels of the rows.
     other_labels : tuple of M str
-        Those of the columns; the same as `labels` if samples were compared with themselves.
+        Labels of the columns; equal to `labels` if samples were compared with themselves.
     signature : str
         The settings of the distances; empty if unknown.
 
@@ -45,9 +45,9 @@ class DistanceMatrix(LabeledMatrix, ReportableResult):
     result_type = "matrix"
 
     def nearest(self, label: Any) -> tuple[str, float]:
-        """The sample closest to one of those of the rows, itself apart, and its distance.
+        """Return the label and the distance of the nearest other sample.
 
-        Labels are texts; a number stands for its text.
+        Labels are strings; a number is converted to its string.
         """
         label = label_text(label)
         if label not in self.labels:
@@ -62,7 +62,7 @@ class DistanceMatrix(LabeledMatrix, ReportableResult):
         return self.other_labels[int(row.argmin())], float(row.min())
 
     def to_dict(self) -> dict[str, Any]:
-        """Labels, distances row by row, and the signature."""
+        """Convert labels, distances and signature to plain Python objects."""
         return plain(
             {
                 "labels": self.labels,
@@ -73,12 +73,12 @@ class DistanceMatrix(LabeledMatrix, ReportableResult):
         )
 
     def to_frame(self, backend: str = "pandas") -> Any:
-        """The matrix as a data frame, with a column for each sample of the columns.
+        """Convert to a data frame with one column per label of the columns.
 
         Parameters
         ----------
         backend : {"pandas", "polars", "pyarrow"}
-            In pandas the samples of the rows are the index; elsewhere the first column.
+            The labels of the rows are the index in pandas, otherwise the first column.
         """
         frame = super().to_frame(backend)
         if backend != "pandas":

@@ -2,12 +2,10 @@
 
 Imported when first used, because scikit-learn takes seconds to import.
 
-The row of a design matrix is a whole sample here, and samples have different sizes. So the checks
-of `sklearn.utils.estimator_checks` that fit a two-dimensional table of their own cannot apply: such
-a table is refused with the message that a sequence of samples is needed, and the tags say so
-(``two_d_array=False``). What can be checked without one is, by the tests (constructor, settings,
-clone, tags, text, behavior before fitting); pickling, refitting, frames as output, pipelines and
-searches over settings are tested with bags instead.
+Each row of the design matrix is a whole sample, and samples have different sizes. A two-dimensional
+array is therefore refused (tag ``two_d_array=False``), and the checks of
+`sklearn.utils.estimator_checks` that fit such an array do not apply. The tests of this package run
+the other checks, and test pickling, refitting, pipelines and grid searches with bags.
 """
 
 from __future__ import annotations
@@ -97,9 +95,9 @@ class RegionTransformer(_BagTransformer):
     Parameters
     ----------
     levels : int, default 20
-        How many levels there are, in the middles of as many equal parts of [0, 1 - eps].
+        Number of levels, the midpoints of equal parts of [0, 1 - eps].
     scale : None, "pooled" or array of shape (d,), default None
-        What columns are divided by; "pooled" for their spread in all bags fitted.
+        Divisors of the columns; "pooled" is the robust spread in all fitted bags.
     random_state : None, int or numpy.random.Generator, default None
         None samples directions when fitting and keeps them.
     {options of Metric}
@@ -110,7 +108,7 @@ class RegionTransformer(_BagTransformer):
     ----------
     metric_ : Metric
     n_features_in_ : int
-        Columns of the bags.
+        Number of columns of the bags.
 
     Examples
     --------
@@ -151,7 +149,7 @@ class RegionTransformer(_BagTransformer):
 
     @property
     def _unit(self) -> float:
-        """What rows are multiplied by, so that their distance of order p = q is the distance."""
+        """Factor of the rows, so that their distance of order p = q equals the distance of bags."""
         signature = Signature.parse(self._first.signature)
         p, q = signature.p, signature.q
         if p != q or math.isinf(p):
@@ -170,9 +168,9 @@ class DepthDistance(_BagTransformer):
     Parameters
     ----------
     levels : int, default 20
-        How many levels there are, in the middles of as many equal parts of [0, 1 - eps].
+        Number of levels, the midpoints of equal parts of [0, 1 - eps].
     scale : None, "pooled" or array of shape (d,), default None
-        What columns are divided by; "pooled" for their spread in all bags fitted.
+        Divisors of the columns; "pooled" is the robust spread in all fitted bags.
     random_state : None, int or numpy.random.Generator, default None
         None samples directions when fitting and keeps them.
     {options of Metric}
@@ -185,7 +183,7 @@ class DepthDistance(_BagTransformer):
     tables_ : sequence of RegionTable
         Of the bags fitted.
     n_features_in_ : int
-        Columns of the bags.
+        Number of columns of the bags.
 
     Examples
     --------

@@ -16,7 +16,7 @@ from isodepth.progress import progress_bar
 from isodepth.significance.result import TwoSampleResult
 from isodepth.significance.two_sample import two_sample_test
 
-# The smallest adjusted p-value that permutations can give, one over this.
+# Permutations per pair: the smallest attainable adjusted p-value is 1 / 50.
 _ATTAINABLE = 50
 
 
@@ -30,10 +30,10 @@ class PairwiseTestResult(ResultMixin):
     pairs : tuple of M = N (N - 1) / 2 pairs of labels
     tests : tuple of M TwoSampleResult
     pvalues : ndarray of shape (M,)
-        Of each test alone.
+        Unadjusted p-values.
     adjusted_pvalues : ndarray of shape (M,)
-        By Holm's method: with those of at most a called different, the probability of one or more
-        wrong calls is at most a.
+        Adjusted by Holm's method: if pairs with values of at most a are rejected, the probability
+        of one or more false rejections is at most a.
     """
 
     labels: tuple[str, ...]
@@ -43,7 +43,7 @@ class PairwiseTestResult(ResultMixin):
     adjusted_pvalues: np.ndarray
 
     def test(self, first: Any, second: Any) -> TwoSampleResult:
-        """The test of one pair, in either order."""
+        """Return the test of one pair, in either order."""
         names = label_text(first), label_text(second)
         tests = dict(zip(self.pairs, self.tests, strict=True))
         found = tests.get(names) or tests.get(names[::-1])
@@ -55,7 +55,7 @@ class PairwiseTestResult(ResultMixin):
         return found
 
     def to_dict(self) -> dict[str, Any]:
-        """Labels, and for each pair what `to_frame` has."""
+        """Convert to the labels and, for each pair, the values of `to_frame`."""
         rows = self._rows()
         each = zip(*rows.values(), strict=True)
         return plain(
@@ -105,12 +105,12 @@ def pairwise_test(
     samples, by : as in :func:`isodepth.pairwise`
         N samples of shape (n_i, d), or samples with names.
     n_permutations : int or None
-        For each pair. None takes 999, or more where that is needed for the smallest adjusted
-        p-value to be 0.02 or less: 50 for each pair.
+        Number of permutations per pair. None means 999, or 50 times the number of pairs if that is
+        larger, so that the smallest attainable adjusted p-value is at most 0.02.
     progress : bool
         Show a progress bar (needs tqdm).
     **options
-        Those of :func:`isodepth.two_sample_test`, for all pairs.
+        Options of :func:`isodepth.two_sample_test`, for all pairs.
 
     Returns
     -------
@@ -149,7 +149,7 @@ def pairwise_test(
 
 
 def holm_adjusted(pvalues: np.ndarray) -> np.ndarray:
-    """The p-values (M,) adjusted by Holm's method: M times the smallest, M - 1 times the next, ...
+    """Adjust p-values (M,) by Holm's method: M times the smallest, M - 1 times the next, ...
 
     Examples
     --------

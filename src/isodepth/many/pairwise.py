@@ -1,4 +1,4 @@
-"""Many samples at once: their tables, and all distances between them."""
+"""Region tables of many samples, and all distances between them."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ from isodepth.metric.base import with_metric_options
 from isodepth.metric.table import RegionTable, check_comparable
 from isodepth.progress import progress_bar
 
-#: The default of tables, which need a grid of levels.
+#: Default number of levels of tables.
 TABLE_LEVELS = 20
 #: Options that do not apply to tables.
 NOT_FOR_TABLES = ("gap", "refine", "n_levels")
 
 
 def table_metric(options: dict[str, Any]) -> Metric:
-    """The metric for tables that keyword options ask for; a missing seed is chosen here, once."""
+    """Return a metric for tables from keyword options; a missing seed is drawn here."""
     if options.get("refine"):
         raise InvalidOptionError(
             f"tables cannot be refined, got refine={options['refine']!r}; leave it out, or compare "
@@ -52,7 +52,7 @@ def table_metric(options: dict[str, Any]) -> Metric:
     if isinstance(metric.random_state, int):
         return metric
     if not draws_at_random(metric.directions):
-        # Nothing is sampled: the generator is no part of the settings.
+        # Without random directions the seed has no effect.
         return replace(metric, random_state=None)
     return replace(metric, random_state=integer_seed(metric.random_state))
 
@@ -66,7 +66,7 @@ def region_tables(
     storage: str = "float64",
     **options: Any,
 ) -> TableStack:
-    """The region tables of many samples, fitted in parallel.
+    """Compute the region tables of many samples in parallel.
 
     Parameters
     ----------
@@ -80,16 +80,16 @@ def region_tables(
     storage : {"float64", "float32"}
         Precision of the stored support values.
     levels : int, default 20
-        How many levels there are, in the middles of as many equal parts of [0, 1 - eps]. Tables
-        share a fixed grid: neither exact nor random levels are possible.
+        Number of levels, the midpoints of equal parts of [0, 1 - eps]. Tables need a fixed grid:
+        exact and random levels are not possible.
     scale : None, "pooled" or array of shape (d,), default None
-        What each column is divided by before anything else. "pooled" takes its spread in all
-        samples together, the same for all of them, and tables keep it:
-        ``Metric(scale=tables.scale, ...)`` makes more that can be compared with these.
+        Divisors of the columns. "pooled" is the robust spread in all samples together. Tables
+        store it: ``Metric(scale=tables.scale, ...)`` computes further tables that can be compared
+        with these.
     random_state : None, int or numpy.random.Generator, default None
-        Seed of the directions, which are sampled once for all samples. None takes another seed
-        at every call, which the signature names. Tables of different calls can be compared if
-        they have the same integer.
+        Seed of the directions, which are sampled once for all samples. None draws a new
+        seed at every call, which the signature contains. Tables of different calls can be
+        compared if they have the same integer.
     {options of Metric}
 
     Returns
@@ -121,13 +121,13 @@ def pairwise(
     storage: str = "float64",
     **options: Any,
 ) -> Any:
-    """Distances between all pairs of many samples.
+    """Compute the distances between all pairs of many samples.
 
-    Each sample is fitted once. An entry depends on its two samples and the options alone: it is
-    what ``Metric(levels=20, refine=0, **options).distance`` gives, whatever else is in the list
-    (with ``scale="pooled"`` columns are scaled by their spread in all samples together, the same
-    for all pairs). The matrix is exactly symmetric with a zero diagonal. Columns of frames are
-    matched by name, in the order of the first.
+    The regions of each sample are computed once. An entry depends on its two samples and the
+    options alone: it equals ``Metric(levels=20, refine=0, **options).distance``. With
+    ``scale="pooled"`` columns are divided by their spread in all samples together. The matrix is
+    exactly symmetric with a zero diagonal. Columns of frames are matched by name, in the order of
+    the first sample.
 
     Parameters
     ----------
@@ -148,21 +148,21 @@ def pairwise(
     progress : bool
         Show a progress bar (needs tqdm).
     out : ndarray or memory map of shape (N, N) or (N, M), or None
-        Where to put the distances; a memory map keeps a matrix larger than memory on disk.
+        Output array; a memory map allows a matrix that is larger than memory.
     storage : {"float64", "float32"}
         Precision of the tables. They take N * levels * 2 * n_directions numbers; everything else,
         apart from the result, is worked on in small blocks.
     levels : int, default 20
-        How many levels there are, in the middles of as many equal parts of [0, 1 - eps]. Tables
-        share a fixed grid: neither exact nor random levels are possible.
+        Number of levels, the midpoints of equal parts of [0, 1 - eps]. Tables need a fixed grid:
+        exact and random levels are not possible.
     scale : None, "pooled" or array of shape (d,), default None
-        What each column is divided by before anything else. "pooled" takes its spread in all
-        samples together, the same for all of them, and tables keep it:
-        ``Metric(scale=tables.scale, ...)`` makes more that can be compared with these.
+        Divisors of the columns. "pooled" is the robust spread in all samples together. Tables
+        store it: ``Metric(scale=tables.scale, ...)`` computes further tables that can be compared
+        with these.
     random_state : None, int or numpy.random.Generator, default None
-        Seed of the directions, which are sampled once for all samples. None takes another seed
-        at every call, which the signature names. Tables of different calls can be compared if
-        they have the same integer.
+        Seed of the directions, which are sampled once for all samples. None draws a new
+        seed at every call, which the signature contains. Tables of different calls can be
+        compared if they have the same integer.
     {options of Metric}
 
     Returns
@@ -230,7 +230,7 @@ def fit_tables(
     like: TableStack | None = None,
     name: str = "samples",
 ) -> TableStack:
-    """The tables of `samples`, which must be comparable with those of `like` if given."""
+    """Compute the tables of `samples`, which must be comparable with those of `like`."""
     each = weights_of_each(weights, len(samples), name)
     if like is not None and like.columns is not None:
         samples = matched(samples, like.columns, name, "samples[0]")
@@ -261,7 +261,7 @@ def _tables_of_arrays(
     name: str,
     simplices: list[Sample],
 ) -> TableStack:
-    """Fitted by threads over samples, or over directions if there are too few samples.
+    """Compute tables with threads over samples, or over directions if there are few samples.
 
     Samples that may be simplices are added to `simplices`.
     """
@@ -305,7 +305,7 @@ def _tables_of_chunked(
     advance: Callable[[int], None],
     name: str,
 ) -> TableStack:
-    """Fitted one after the other, if some samples are read in chunks."""
+    """Compute tables one after the other, if some samples are read in chunks."""
     from isodepth.chunked.dask import tables_of_delayed
 
     made = tables_of_delayed(metric, samples, weights, storage)

@@ -1,4 +1,4 @@
-"""Many tables of the same settings in one array, and the distances between them."""
+"""TableStack: tables with the same settings in one array, and the distances between them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from isodepth.errors import InvalidInputError
 from isodepth.metric.table import RegionTable, check_comparable, distances_between
 from isodepth.progress import progress_bar
 
-# Tables are compared so many bytes at a time.
+# Target size in bytes of a block of tables.
 _BLOCK_BYTES = 1 << 26
 
 
@@ -48,7 +48,7 @@ class TableStack(Sequence[RegionTable]):
 
     @classmethod
     def of(cls, tables: Sequence[RegionTable], name: str) -> TableStack:
-        """Put tables that the caller holds one by one into one array."""
+        """Stack the values of single tables."""
         if isinstance(tables, TableStack):
             return tables
         for i, table in enumerate(tables):
@@ -62,9 +62,9 @@ class TableStack(Sequence[RegionTable]):
         return cls(**made)
 
     def distances(self, table: RegionTable, *, n_jobs: int | None = None) -> np.ndarray:
-        """Distances (N,) from one table to all of these.
+        """Compute the distances (N,) from one table to all tables of the stack.
 
-        The nearest come first in ``stack.distances(table).argsort()``.
+        ``stack.distances(table).argsort()`` sorts the tables by distance.
 
         Parameters
         ----------

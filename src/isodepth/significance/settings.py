@@ -10,7 +10,13 @@ import numpy as np
 
 from isodepth.data.arrays import column_labels, describe, is_missing
 from isodepth.data.frames import Table
-from isodepth.data.kinds import ColumnKind, MixedFrames, category_texts, column_lines, split_columns
+from isodepth.data.kinds import (
+    ColumnKind,
+    MixedFrames,
+    category_values,
+    column_lines,
+    split_columns,
+)
 from isodepth.data.matching import in_order, labels_of
 from isodepth.data.missing import MissingPair, omit_missing
 from isodepth.data.validation import (
@@ -183,7 +189,9 @@ def _categories(
     """Return the category columns of the complete rows."""
     found = []
     for name, both in mixed.categories.items():
-        x, y = (category_texts(v, name, own, nan_policy) for v, own in zip(both, "XY", strict=True))
+        x, y = (
+            category_values(v, name, own, nan_policy) for v, own in zip(both, "XY", strict=True)
+        )
         if kept is not None:
             x, y = list(itertools.compress(x, kept[0])), list(itertools.compress(y, kept[1]))
         found.append(category_of(name, x, y))
