@@ -1,4 +1,4 @@
-"""Support functions of nested prefixes of tensors, and their gaps: maximum or mean over directions."""
+"""Support functions of nested prefixes of tensors, and their maximum or mean gaps."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def mean_gaps(
     ----------
     x, y, prefix_sizes_x, prefix_sizes_y, directions, budget : as in `search_gaps`
     q : float in [1, inf)
-    largest : float64 tensor of shape (L,), the maximum gaps, which scale the powers against overflow
+    largest : float64 tensor of shape (L,), the maximum gaps, by which powers are scaled
     """
     total = torch.zeros_like(largest)
     scale = torch.where(largest > 0, largest, torch.ones_like(largest))[:, None]

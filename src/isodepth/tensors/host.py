@@ -10,7 +10,7 @@ from isodepth.errors import InvalidInputError
 
 
 def to_host(X: Any) -> Any:
-    """Convert a tensor to an array on the host, without its graph; return other objects unchanged."""
+    """Convert a tensor to an array on the host; return other objects unchanged."""
     if not is_tensor(X):
         return X
     values = X.detach()

@@ -54,7 +54,7 @@ def mean_rank_weight(
     directions: torch.Tensor,
     budget: int,
 ) -> torch.Tensor:
-    """Compute the mean over directions of min(F, 1 - F) at each point, F with mid-ranks; float64 (u,).
+    """Compute the mean over directions of min(F, 1 - F), F with mid-ranks; float64 (u,).
 
     Sums of integers are exact, as on the host, so the result does not depend on the blocks.
     """

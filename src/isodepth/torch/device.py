@@ -15,7 +15,7 @@ from isodepth.metric.base import BaseMetric
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.fitted import FittedMetric
 from isodepth.metric.gradient import mean_slopes
-from isodepth.tensors.gaps import mean_gaps, mean_gap_gradient, support_rows
+from isodepth.tensors.gaps import mean_gap_gradient, mean_gaps, support_rows
 from isodepth.tensors.host import to_host
 from isodepth.tensors.passes import passes_for
 from isodepth.tensors.products import budget_on, working_on

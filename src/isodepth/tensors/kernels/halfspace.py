@@ -134,7 +134,7 @@ def _least(upto: torch.Tensor) -> torch.Tensor:
 
 
 def _count(projections: torch.Tensor, edges: torch.Tensor, half: int) -> torch.Tensor:
-    """Count the values of each row of projections (B, n) up to the end of each bin, int32 (B, bins)."""
+    """Count the projections (B, n) up to the end of each bin, int32 (B, bins)."""
     count, n = projections.shape
     counted = torch.zeros(count, 2 * half, dtype=torch.int32, device=projections.device)
     parts = triton.cdiv(n, _BLOCK)

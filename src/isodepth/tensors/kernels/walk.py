@@ -93,7 +93,7 @@ def search_gaps(
 def _finer_prefix_sizes(
     prefix_sizes_x: torch.Tensor, prefix_sizes_y: torch.Tensor, most: int
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor | None]:
-    """Return prefix sizes with others between distant ones, and the indices of the original ones."""
+    """Return prefix sizes with smaller steps, and the indices of the original ones."""
     steps = [
         prefix_sizes.diff(prepend=prefix_sizes.new_zeros(1))
         for prefix_sizes in (prefix_sizes_x, prefix_sizes_y)
