@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -114,15 +115,21 @@ def test_scales_are_those_of_memory(
     from isodepth.chunked.table import column_spreads
 
     rng = np.random.default_rng(seed)
-    # An odd number of rows, so that no sum of random weights is half of all but by rounding.
-    sizes = 2 * rng.integers(1, 45, 2) + (0, 1)
+    # The total mass is coprime to 10. Otherwise the mass of a subset could be 1/2 or 1/5 of it up
+    # to the rounding of random weights, and medians and fences would depend on that rounding.
+    sizes = rng.integers(2, 90, 2)
+    while math.gcd(int(sizes.sum()), 10) > 1:
+        sizes[1] += 1
     samples = [points_of(kind, sizes[i], 3, seed + i) for i, kind in enumerate(kinds)]
     makers = {
         "none": lambda n: None,
         "floats": rng.random,
         "integers": lambda n: rng.integers(1, 5, n) * 1.0,
     }
-    weights = [makers[own](len(rows)) for rows, own in zip(samples, weighted, strict=True)]
+    weights = [makers[kind](len(rows)) for rows, kind in zip(samples, weighted, strict=True)]
+    for w, kind in zip(weights, weighted, strict=True):
+        if kind == "integers":
+            w[0] += (len(w) - w.sum()) % 10
     sources = [
         scan(cut(rows, 17)) if w is None else scan(cut(np.column_stack([rows, w]), 17), weights=3)
         for rows, w in zip(samples, weights, strict=True)

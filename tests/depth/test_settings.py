@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from isodepth import AIIRWDepth, HalfspaceDepth, IRWDepth, Metric, ProjectionDepth
+from isodepth.depth.estimators import DepthEstimator
 from isodepth.depth.resolve import builtin_name, resolve_depth
 from isodepth.errors import InvalidInputError, InvalidOptionError
 
@@ -18,7 +19,9 @@ def test_defaults(estimator: type) -> None:
     found = estimator().get_params()
     expected = {"n_directions": 1000, "directions": "uniform", "random_state": None, "n_jobs": None}
     if estimator in (HalfspaceDepth, ProjectionDepth):
-        expected |= {"method": "directions", "refine": 0}
+        expected |= {"refine": 0}
+    if estimator is HalfspaceDepth:
+        expected |= {"method": "directions"}
     if estimator is AIIRWDepth:
         expected |= {"covariance": "empirical"}
     assert {name: found[name] for name in expected} == expected
@@ -28,29 +31,33 @@ def test_defaults(estimator: type) -> None:
 @pytest.mark.parametrize(
     "options", [{"n_jobs": 0}, {"n_jobs": -1}, {"n_jobs": 1.5}, {"n_directions": 0}]
 )
-def test_numbers_that_make_no_sense(estimator: type, options: dict[str, float]) -> None:
+def test_invalid_numbers(estimator: type, options: dict[str, float]) -> None:
     (name,) = options
     with pytest.raises(InvalidOptionError, match=name):
         estimator(**options).fit(X)
     assert estimator(n_jobs=1, n_directions=1).fit(X).depth_.shape == (9,)
 
 
-@pytest.mark.parametrize("estimator", [HalfspaceDepth, ProjectionDepth])
-def test_exact_leaves_nothing_to_refine(estimator: type) -> None:
-    with pytest.raises(InvalidOptionError, match="refine=1"):
-        estimator(method="exact", refine=1).fit(X)
-    with pytest.raises(InvalidOptionError, match="method"):
-        estimator(method="best").fit(X)
-    with pytest.raises(InvalidOptionError, match="refine"):
-        estimator(refine=-1).fit(X)
+@pytest.mark.parametrize(
+    ("depth", "cause"),
+    [
+        (HalfspaceDepth(method="exact", refine=1), "refine=1"),
+        (HalfspaceDepth(method="best"), "method"),
+        (HalfspaceDepth(refine=-1), "refine"),
+        (ProjectionDepth(refine=-1), "refine"),
+    ],
+)
+def test_invalid_method_or_refinement(depth: DepthEstimator, cause: str) -> None:
+    with pytest.raises(InvalidOptionError, match=cause):
+        depth.fit(X)
 
 
-def test_the_projection_depth_has_no_exact_method() -> None:
-    with pytest.raises(InvalidOptionError, match="method='exact'"):
-        ProjectionDepth(method="exact").fit(X)
+def test_projection_depth_has_no_method() -> None:
+    with pytest.raises(TypeError, match="method"):
+        ProjectionDepth(method="directions")
 
 
-def test_weights_are_passed_on_only_where_there_are_any() -> None:
+def test_weights_are_passed_on_if_there_are_any() -> None:
     calls: list[tuple[np.ndarray, ...]] = []
 
     def central(*arguments: np.ndarray) -> np.ndarray:
@@ -84,10 +91,10 @@ def test_a_function_is_not_mistaken_for_a_depth_of_its_name() -> None:
         (np.zeros(8), "one number for each of the 9 rows"),
         (np.zeros((9, 1)), "one number for each of the 9 rows"),
         (np.array(["a"] * 9), "one number for each of the 9 rows"),
-        (np.where(np.arange(9) > 6, np.nan, 0.0), "NaN or infinity for 2 of 9 rows, first for row 7"),
+        (np.where(np.arange(9) > 6, np.nan, 0), "NaN or infinity for 2 of 9 rows, first for row 7"),
     ],
 )
-def test_what_is_no_depth(scores: np.ndarray, words: str) -> None:
+def test_invalid_depths_of_a_function(scores: np.ndarray, words: str) -> None:
     with pytest.raises(InvalidInputError, match=words):
         Metric(depth=lambda X: scores, random_state=0).regions(X)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -190,8 +190,8 @@ class Part:
     texts: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def like(cls, values: np.ndarray, names: Any, origin: str, data: Any, n_rows: Any) -> Part:
-        """One that reads `data`, where arrays have these names, or None."""
+    def like(cls, values: np.ndarray, names: Any, origin: str, data: Any, n_rows: Any) -> Self:
+        """Return the part that reads `data`, with the columns of `values` and their `names`."""
         labels = names or tuple(numbered(values.shape[1]))
         single = labels if values.dtype == np.float32 else ()
         return cls(data, origin, labels, names is not None, single, n_rows)
@@ -283,6 +283,6 @@ def call_part(make: Callable[[], Any], label: str, any_dtype: bool) -> Part:
     for number, chunk in enumerate(given):
         values, names = _read_chunk(chunk, f"chunk {number}")
         if len(values):
-            part: Any = CallPart.like(values, names, f"chunk {number}", make, None)
+            part = CallPart.like(values, names, f"chunk {number}", make, None)
             return replace(part, only_single=not any_dtype and values.dtype == np.float32)
     raise InvalidInputError(f"{label} gives no rows; a sample needs at least one row")

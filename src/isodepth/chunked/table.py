@@ -17,7 +17,7 @@ from isodepth.chunked.sources import Source
 from isodepth.core.regions import Sample
 from isodepth.core.scaling import CLIPPED, clipped_unit, fence_ranks, normalized_mad
 from isodepth.data.missing import MissingReport
-from isodepth.depth.resolve import builtin_name
+from isodepth.depth.resolve import builtin_name, is_plain
 from isodepth.engine import Resources, write_supports
 from isodepth.errors import InvalidOptionError
 from isodepth.metric.base import BaseMetric
@@ -112,12 +112,10 @@ def _by_passes(
     """
     depth: Any = fitted.source
     name = builtin_name(depth)
-    plain = getattr(depth, "method", "directions") == "directions"
-    plain = plain and not getattr(depth, "refine", 0)
     ranks = name in ("halfspace", "irw") or (
         name == "ai_irw" and isinstance(depth.covariance, str) and depth.covariance == "empirical"
     )
-    if not plain or not (ranks or name == "projection"):
+    if not is_plain(depth) or not (ranks or name == "projection"):
         raise InvalidOptionError(
             f"{source.label} has {selection.n_rows} rows, which do not fit into "
             f"memory_mb={fitted.resources.memory_mb:g}, and this depth needs them all at once; "

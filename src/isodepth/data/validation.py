@@ -96,7 +96,7 @@ def read_points(X: Any, name: str, dtype: str | None) -> tuple[np.ndarray, tuple
             f"{name} must be a table, got the path {str(X)!r:.80}; read the file first, for "
             "example with pandas"
         )
-    if X is None or isinstance(X, Mapping):
+    if X is None or (isinstance(X, Mapping) and not hasattr(X, "toarray")):
         advice = "pass a data frame: pandas.DataFrame(...)" if X is not None else "pass a sample"
         raise InvalidInputError(
             f"{name} must be a table of shape (n rows, d columns), got {describe(X)}; {advice}"

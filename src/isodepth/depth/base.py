@@ -19,6 +19,7 @@ from isodepth.depth.direction_search import search_directions
 from isodepth.engine import Resources
 from isodepth.errors import DegenerateDepthWarning, InvalidOptionError
 
+#: Values of the option `method` of the halfspace depth.
 METHODS = ("directions", "exact")
 
 
@@ -210,9 +211,8 @@ class MinimumDepth(Depth):
 
     Parameters
     ----------
-    method : {"directions", "exact"}
     refine : int
-        Number of steps of local search; only with ``method="directions"``.
+        Number of steps of local search.
     n_directions, directions, random_state, n_jobs
         As for every depth, see :class:`isodepth.depth.base.Depth`.
     """
@@ -222,7 +222,6 @@ class MinimumDepth(Depth):
     #: -1 if the values of the kernel decrease with the distance from the center.
     sign: ClassVar[int] = 1
 
-    method: str = "directions"
     refine: int = 0
 
     def outlyingness(
@@ -243,25 +242,13 @@ class MinimumDepth(Depth):
         """Return the points (k, d) at which a search for directions for `queries` (m, d) starts."""
         return queries
 
-    def exact_depth(self, sample: Sample, queries: np.ndarray, resources: Resources) -> np.ndarray:
-        """Return the exact depths of `queries` (m, d)."""
-        raise NotImplementedError
-
     def check_options(self) -> None:
         super().check_options()
-        check_choice(self.method, "method", METHODS)
         check_integer(self.refine, "refine", 0)
-        if self.method == "exact" and self.refine:
-            raise InvalidOptionError(
-                f"refine={self.refine} has no effect with method='exact'; remove one of them"
-            )
 
     def evaluate(
         self, sample: Sample, queries: np.ndarray | None, along: Projections
     ) -> np.ndarray:
-        if self.method == "exact":
-            points = sample.points if queries is None else queries
-            return self.exact_depth(sample, points.astype(np.float64), along.resources)
         used = along
         if self.refine:
             starts = None if queries is None else self.search_start(sample, queries)
@@ -293,12 +280,6 @@ class Projection(MinimumDepth):
     def to_depth(self, sample: Sample, outlyingness: np.ndarray) -> np.ndarray:
         return 1.0 / (1.0 + outlyingness.astype(np.float64, copy=False))
 
-    def exact_depth(self, sample: Sample, queries: np.ndarray, resources: Resources) -> np.ndarray:
-        raise InvalidOptionError(
-            "method='exact' is only available for the halfspace depth; use method='directions', "
-            "with refine for a closer bound"
-        )
-
     def tied_depth(self, sample: Sample) -> np.ndarray:
         # The projections of the corners of a simplex are arbitrary. Moving one point away from the
         # others makes its outlyingness arbitrarily large, unless it holds half of the mass (then it
@@ -315,12 +296,23 @@ class Projection(MinimumDepth):
         return depths
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Halfspace(MinimumDepth):
     """Minimum mass of a closed halfspace with the point; see `isodepth.HalfspaceDepth`."""
 
     name = "halfspace"
     _kernel = staticmethod(_core.smallest_halfspace)
     sign = -1
+
+    method: str = "directions"
+
+    def check_options(self) -> None:
+        super().check_options()
+        check_choice(self.method, "method", METHODS)
+        if self.method == "exact" and self.refine:
+            raise InvalidOptionError(
+                f"refine={self.refine} has no effect with method='exact'; remove one of them"
+            )
 
     def to_depth(self, sample: Sample, outlyingness: np.ndarray) -> np.ndarray:
         return -outlyingness / sample.total
@@ -329,11 +321,16 @@ class Halfspace(MinimumDepth):
         # Masses are step functions of the direction: a search from few queries would get stuck.
         return sample.with_queries(queries).points
 
-    def exact_depth(self, sample: Sample, queries: np.ndarray, resources: Resources) -> np.ndarray:
+    def evaluate(
+        self, sample: Sample, queries: np.ndarray | None, along: Projections
+    ) -> np.ndarray:
+        if self.method != "exact":
+            return super().evaluate(sample, queries, along)
         from isodepth.depth.exact.halfspace import exact_halfspace_depth
 
         points, masses = sample.points.astype(np.float64), sample.unit_masses
-        smallest = exact_halfspace_depth(points, masses, queries, n_jobs=resources.n_jobs)
+        queries = points if queries is None else queries.astype(np.float64)
+        smallest = exact_halfspace_depth(points, masses, queries, n_jobs=along.resources.n_jobs)
         return smallest / sample.total
 
     def tied_depth(self, sample: Sample) -> np.ndarray:

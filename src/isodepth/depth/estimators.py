@@ -88,12 +88,9 @@ class ProjectionDepth(DepthEstimator, Projection):
 
     Parameters
     ----------
-    method : {"directions", "exact"}
-        `directions` takes the maximum over the given directions: the depth is an upper bound that
-        falls towards the exact one as directions are added. `exact` is not available.
     refine : int
-        Steps of local search from the best direction of each point, which tighten the bound in
-        more than a few dimensions; only with ``method="directions"``.
+        Steps of local search from the best direction of each point. The depth along directions is
+        an upper bound of the exact depth. A search tightens it in more than a few dimensions.
     n_directions, directions, random_state, n_jobs
         As for every depth, see :class:`isodepth.depth.base.Depth`.
 

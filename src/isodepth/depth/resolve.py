@@ -113,6 +113,13 @@ def builtin_name(source: DepthSource) -> str | None:
     return source.name if isinstance(source, Depth) else None
 
 
+def is_plain(source: Any) -> bool:
+    """Check if a depth is an extremum or a mean over the given directions alone."""
+    return getattr(source, "method", "directions") == "directions" and not getattr(
+        source, "refine", 0
+    )
+
+
 def depth_text(depth: Any) -> str:
     """Return a depth as a string: its name, and the settings that differ from their defaults."""
     if isinstance(depth, str):

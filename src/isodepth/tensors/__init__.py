@@ -1,1 +1,1 @@
-"""The passes on tensors, on any device: plain operations of torch, and kernels beside them."""
+"""Passes over tensors on any device, as operations of torch or as Triton kernels."""

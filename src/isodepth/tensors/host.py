@@ -10,7 +10,7 @@ from isodepth.errors import InvalidInputError
 
 
 def to_host(X: Any) -> Any:
-    """A tensor as an array of the host, without its graph; anything else as it is."""
+    """Convert a tensor to an array on the host; return other objects unchanged."""
     if not is_tensor(X):
         return X
     values = X.detach()
@@ -20,27 +20,29 @@ def to_host(X: Any) -> Any:
 
 
 def check_both_tensors(X: Any, Y: Any) -> None:
-    """Check that two samples are tensors with numbers to compare."""
-    for name, given, other in (("X", X, "Y"), ("Y", Y, "X")):
-        if not is_tensor(given):
+    """Check that two samples are dense tensors with data."""
+    for name, sample, other in (("X", X, "Y"), ("Y", Y, "X")):
+        if not is_tensor(sample):
             raise InvalidInputError(
-                f"{other} is a tensor and {name} is {describe(given)}; give both as tensors "
+                f"{other} is a tensor and {name} is {describe(sample)}; give both as tensors "
                 f"(torch.as_tensor({name}, device={other}.device)), or both as arrays "
                 f"({other}.detach().cpu().numpy())"
             )
-        if given.device.type == "meta":
-            raise InvalidInputError(f"{name} is on the device meta and has no numbers to compare")
-        if str(given.layout) != "torch.strided":
+        if sample.device.type == "meta":
             raise InvalidInputError(
-                f"{name} is a tensor of layout {given.layout}; pass {name}.to_dense()"
+                f"{name} is on the device meta, without data; move it to a device with data"
+            )
+        if str(sample.layout) != "torch.strided":
+            raise InvalidInputError(
+                f"{name} is a tensor of layout {sample.layout}; pass {name}.to_dense()"
             )
 
 
 def arrays_on_host(X: Any, Y: Any, labels: Any = None) -> tuple[Any, Any, Any, str | None]:
-    """Samples and labels of their rows on the host, and the device they were moved from or None."""
+    """Return samples and row labels on the host, and the devices they were moved from, or None."""
     if is_tensor(X) or is_tensor(Y):
         check_both_tensors(X, Y)
-    devices = {str(given.device) for given in (X, Y) if is_tensor(given)} - {"cpu"}
+    devices = {str(sample.device) for sample in (X, Y) if is_tensor(sample)} - {"cpu"}
     if isinstance(labels, tuple | list):
         labels = type(labels)(map(to_host, labels))
     return to_host(X), to_host(Y), to_host(labels), ", ".join(sorted(devices)) or None

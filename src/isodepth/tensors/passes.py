@@ -1,4 +1,4 @@
-"""Choice of the implementation of passes on tensors: plain operations, or Triton kernels."""
+"""Implementation of the passes over tensors: operations of torch, or Triton kernels."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from isodepth.tensors import gaps, ranks, spread
 
 
 class Passes(NamedTuple):
-    """The passes of `ranks`, `spread` and `gaps`, or others that give the same numbers."""
+    """Functions of `ranks`, `spread` and `gaps`, or kernels with the same results."""
 
     smallest_halfspace: Callable[..., torch.Tensor]
     largest_outlyingness: Callable[..., torch.Tensor]
@@ -26,15 +26,15 @@ WORTH_KERNELS = 20_000
 
 
 def passes_for(points: torch.Tensor, masses: torch.Tensor | None) -> Passes:
-    """The passes for points (u, d) with those masses, chosen by their device.
+    """Return the passes for points (u, d) with these masses, depending on their device.
 
-    Kernels for depths are for single precision and unit masses.
+    Kernels for depths support single precision and equal masses only.
     """
     if points.device.type != "cuda":
         return PLAIN
     try:
         from isodepth.tensors.kernels import halfspace, middles, walk
-    except ImportError:  # there is no Triton
+    except ImportError:  # Triton is not installed
         return PLAIN
     chosen = PLAIN._replace(search_gaps=walk.search_gaps)
     if masses is None and points.dtype == torch.float32 and len(points) >= WORTH_KERNELS:

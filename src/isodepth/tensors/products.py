@@ -1,4 +1,4 @@
-"""Products of points and directions, a block of directions at a time, in full precision."""
+"""Precision and memory limits of products of points and directions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from isodepth.errors import DeviceMemoryError
 
 #: Default memory limit on a device.
 _MOST_BYTES = 8 * 2**30
-_SHARE_OF_FREE = 0.6
+_FRACTION_OF_FREE = 0.6
 _HOST_BYTES = 256 * 2**20
 
 _lock = threading.Lock()
@@ -65,7 +65,7 @@ def budget_on(device: torch.device, memory_mb: float | None) -> int:
     free, _ = torch.cuda.mem_get_info(device)
     # Memory that the allocator holds without using it is available as well.
     idle = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
-    return int(min(_MOST_BYTES, _SHARE_OF_FREE * (free + idle)))
+    return int(min(_MOST_BYTES, _FRACTION_OF_FREE * (free + idle)))
 
 
 @contextmanager
@@ -75,15 +75,15 @@ def working_on(device: torch.device) -> Iterator[None]:
         with full_precision(device):
             yield
     except torch.OutOfMemoryError as error:
-        said = str(error).split(". ")[0]
+        cause = str(error).split(". ")[0]
         raise DeviceMemoryError(
-            f"the memory of {device} does not hold these samples ({said}); free some of it, give a "
+            f"the memory of {device} is too small for these samples ({cause}); free memory, use a "
             "smaller memory_mb, or move the tensors to the host with .cpu()"
         ) from None
 
 
 def blocks(n_directions: int, each: int, budget: int) -> list[slice]:
-    """Return slices of directions of one size, with `each` bytes per direction, within `budget`.
+    """Return slices of equally many directions, with `each` bytes per direction, within `budget`.
 
     A slice has at least one direction.
     """

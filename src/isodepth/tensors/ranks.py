@@ -1,4 +1,4 @@
-"""Ranks of points along directions on tensors: halfspace masses, rank weights, centered ranks."""
+"""Depths from ranks of projections, on tensors."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def smallest_halfspace(
     directions: torch.Tensor,
     budget: int,
 ) -> torch.Tensor:
-    """Smallest closed-halfspace mass at each point, over u and -u, in units of 1/total.
+    """Compute the minimum closed-halfspace mass at each point, over u and -u, in units of 1/total.
 
     Parameters
     ----------
     points : tensor of shape (u, d)
-    masses : int64 tensor of shape (u,), or None where each is one unit
+    masses : int64 tensor of shape (u,), or None if all are 1
     total : int
         The sum of the masses.
     directions : tensor of shape (K, d)
@@ -54,9 +54,9 @@ def mean_rank_weight(
     directions: torch.Tensor,
     budget: int,
 ) -> torch.Tensor:
-    """Mean over the directions of min(F, 1 - F) at each point, F with mid-ranks; float64 (u,).
+    """Compute the mean over directions of min(F, 1 - F), F with mid-ranks; float64 (u,).
 
-    Integers keep the sums exact, as on the host: the order of blocks cannot matter.
+    Sums of integers are exact, as on the host, so the result does not depend on the blocks.
     """
     shift = max(0, (2 * total * len(directions)).bit_length() - 63)
     sums = points.new_zeros(len(points), dtype=torch.int64)
@@ -71,9 +71,9 @@ def mean_rank_weight(
 def _ranks(
     points: torch.Tensor, masses: torch.Tensor | None, directions: torch.Tensor, budget: int
 ) -> Iterator[tuple[torch.Tensor, torch.Tensor, torch.Tensor]]:
-    """For blocks of directions: the points in order (B, u), the masses before and up to each."""
+    """Yield sorted indices (B, u) per block of directions, and the masses before and up to each."""
     n = len(points)
-    # Projections, their sorted copy and its scratch, and a few integers beside each.
+    # Projections, their sorted copy, the buffer of the sort, and integers.
     each = n * (3 * points.element_size() + 7 * 8)
     places = torch.arange(n, device=points.device)
     for which in blocks(len(directions), each, budget):
@@ -91,19 +91,19 @@ def _ranks(
             first, last = cumulated.gather(1, first), cumulated.gather(1, last)
             del cumulated
         yield index, first, last
-        # Or the next block would be made while this one is still held.
+        # Free this block before the next one is allocated.
         del index, first, last
 
 
 def centered_ranks(
     points: torch.Tensor, masses: torch.Tensor, directions: torch.Tensor, budget: int
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """|2 F - 1| times the whole mass, and the square of that, summed over the directions.
+    """Sum |2 F - 1| times the total mass, and its square, over the directions.
 
     Parameters
     ----------
     points : tensor of shape (B, n, r), B samples
-    masses : int64 tensor of shape (B, n), zero where a sample has fewer points
+    masses : int64 tensor of shape (B, n), zero for padding
     directions : tensor of shape (K, r)
     budget : int
         Bytes for blocks of directions.
@@ -127,20 +127,20 @@ def centered_ranks(
 
 
 def mean_squared_ranks(points: torch.Tensor, shares: torch.Tensor, budget: int) -> torch.Tensor:
-    """The mean of (2 F - 1)**2 over all directions of space, float64 (B, n).
+    """Compute the mean of (2 F - 1)**2 over all directions of the space, float64 (B, n).
 
     Parameters
     ----------
-    points : float64 tensor of shape (B, n, r), distinct where they have a share
-    shares : float64 tensor of shape (B, n), with sum one; zero where a sample has fewer points
+    points : float64 tensor of shape (B, n, r), distinct except for padding
+    shares : float64 tensor of shape (B, n), masses with sum one; zero for padding
     budget : int
-        Bytes for all angles at some of the points.
+        Bytes for blocks of points with all of their angles.
     """
     exact = "donot_use_mm_for_euclid_dist"
     distances = torch.cdist(points, points, compute_mode=exact).square_()
     n = points.shape[1]
     out = torch.empty_like(shares)
-    own = shares * shares
+    squares = shares * shares
     for which in blocks(n, len(points) * n * n * 6 * 8, budget):
         away = distances[:, which]
         others = (shares[:, None, :] > 0) & (away > 0)
@@ -149,15 +149,16 @@ def mean_squared_ranks(points: torch.Tensor, shares: torch.Tensor, budget: int) 
         cosines = away[:, :, :, None] + away[:, :, None, :] - distances[:, None]
         cosines /= 2.0 * lengths[:, :, :, None] * lengths[:, :, None, :]
         angles = _arcsine(cosines)
-        # A point beside itself is on one side for sure, and no matter of rounding.
+        # The angle of a pair with itself is known, and does not depend on rounding.
         angles.diagonal(dim1=2, dim2=3).zero_()
-        pulled = torch.einsum("bij,bijk,bik->bi", weight, angles, weight)
-        alike = torch.where(others, own[:, None, :], 0.0).sum(dim=2)
-        out[:, which] = alike + 2.0 / math.pi * pulled
+        cross_terms = torch.einsum("bij,bijk,bik->bi", weight, angles, weight)
+        same_terms = torch.where(others, squares[:, None, :], 0.0).sum(dim=2)
+        out[:, which] = same_terms + 2.0 / math.pi * cross_terms
     return out
 
 
 def _arcsine(x: torch.Tensor) -> torch.Tensor:
+    """Approximate arcsin, with the series of `ASIN`."""
     size = x.abs().clamp_(max=1.0)
     series = torch.full_like(size, ASIN[-1])
     for coefficient in reversed(ASIN[:-1]):

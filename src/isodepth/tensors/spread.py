@@ -1,4 +1,4 @@
-"""The spread pass on tensors: how far out each point lies along every direction."""
+"""Outlyingness of the projection depth, on tensors."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ def largest_outlyingness(
     directions: torch.Tensor,
     budget: int,
 ) -> torch.Tensor:
-    """Largest |<u,x> - med| / MAD of the points, of shape (u,) and their dtype.
+    """Compute the maximum of |<u,x> - med| / MAD over directions, for each point (u,).
 
-    Where half of the mass coincides along a direction there is no MAD, and the scale is the median
-    of the deviations that are not zero.
+    If more than half of the mass coincides along a direction, the MAD is zero, and the scale is the
+    median of the nonzero deviations.
 
     Parameters
     ----------
-    points : tensor of shape (u, d), around zero with size about one
-    masses : int64 tensor of shape (u,), or None where each is one unit
+    points : tensor of shape (u, d), centered, with a spread of about one
+    masses : int64 tensor of shape (u,), or None if all are 1
     total : int
         The sum of the masses.
     directions : tensor of shape (K, d)
@@ -33,7 +33,7 @@ def largest_outlyingness(
     """
     typical, rounding = typical_sizes(points), rounding_unit(points)
     out = points.new_zeros(len(points))
-    # Projections, deviations, their sorted copies with indices, and scratch of the sort.
+    # Projections, deviations, their sorted copies with indices, and the buffer of the sort.
     each = len(points) * (4 * points.element_size() + 4 * 8)
     for which in blocks(len(directions), each, budget):
         projections = directions[which] @ points.T
@@ -44,17 +44,19 @@ def largest_outlyingness(
         if bool(usual.all()):
             scaled = deviations.mul_((1.0 / mad)[:, None])
         else:
-            raise_where_flat(deviations[~usual], masses, points, directions[which][~usual], out)
+            update_flat_directions(
+                deviations[~usual], masses, points, directions[which][~usual], out
+            )
             scaled = deviations[usual].mul_((1.0 / mad[usual])[:, None])
         if len(scaled):
             torch.maximum(out, scaled.amax(dim=0), out=out)
-        # Or the next block would be made while this one is still held.
+        # Free this block before the next one is allocated.
         del projections, deviations, scaled
     return out
 
 
 def medians(values: torch.Tensor, masses: torch.Tensor | None, total: int) -> torch.Tensor:
-    """The medians (B,) of rows of `values` (B, n) repeated `masses` (n,) times."""
+    """Compute the medians (B,) of the rows of `values` (B, n) with `masses` (n,)."""
     ordered, index = values.sort(dim=1)
     if masses is None:
         n = values.shape[1]
@@ -70,10 +72,10 @@ def medians(values: torch.Tensor, masses: torch.Tensor | None, total: int) -> to
 def typical_sizes(points: torch.Tensor) -> torch.Tensor:
     """Return the upper median (d,) of the absolute values of each column of points (u, d).
 
-    Of evenly spaced rows: an order of magnitude is enough.
+    Only evenly spaced rows are used: an order of magnitude is enough.
     """
-    few = points[:: -(-len(points) // _SIZED_ROWS)].abs()
-    return few.sort(dim=0).values[len(few) // 2]
+    subset = points[:: -(-len(points) // _SIZED_ROWS)].abs()
+    return subset.sort(dim=0).values[len(subset) // 2]
 
 
 def rounding_unit(points: torch.Tensor) -> float:
@@ -81,18 +83,18 @@ def rounding_unit(points: torch.Tensor) -> float:
     return torch.finfo(points.dtype).eps * 8.0 * points.shape[1] ** 0.5
 
 
-def raise_where_flat(
+def update_flat_directions(
     deviations: torch.Tensor,
     masses: torch.Tensor | None,
     points: torch.Tensor,
     directions: torch.Tensor,
     out: torch.Tensor,
 ) -> None:
-    """Raise `out` (u,) by deviations (B, u) along directions (B, d) in which the MAD is zero.
+    """Update the maxima `out` (u,) by directions (B, d) along which the MAD is zero.
 
     Points on the median are not outlying. The others are divided by the median of the nonzero
     deviations. A deviation is zero if it is within rounding of the projections of its row and of a
-    typical row. Rare, so one direction at a time.
+    typical row. This is rare, so directions are processed one at a time.
     """
     rounding, typical = rounding_unit(points), typical_sizes(points)
     for away, direction in zip(deviations, directions.abs(), strict=True):

@@ -15,7 +15,7 @@ from isodepth.metric.base import BaseMetric
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.fitted import FittedMetric
 from isodepth.metric.gradient import mean_slopes
-from isodepth.tensors.gaps import mean_gaps, mean_pulls, support_rows
+from isodepth.tensors.gaps import mean_gap_gradient, mean_gaps, support_rows
 from isodepth.tensors.host import to_host
 from isodepth.tensors.passes import passes_for
 from isodepth.tensors.products import budget_on, working_on
@@ -76,7 +76,7 @@ def distance_on_device(metric: BaseMetric, pair: Pair, gradient: bool = False) -
             pulls = _pulls([x, y], plan, directions, where, slopes, budget)
         else:
             sizes, slopes = plan.prefix_sizes, slopes / unit
-            pulls = mean_pulls([x, y], sizes, directions, metric.q, gaps, slopes, budget)
+            pulls = mean_gap_gradient([x, y], sizes, directions, metric.q, gaps, slopes, budget)
         by_x, by_y = (
             _by_row(r, pull, len(given)) / _scale(drawn, pair.device)
             for r, pull, given in zip(regions, pulls, (pair.x, pair.y), strict=True)

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from isodepth.core.regions import SLIVER, SMALL_POWER, power_mean, tie_ends
-from isodepth.depth.resolve import builtin_name
+from isodepth.depth.resolve import builtin_name, depth_text, is_plain
 from isodepth.errors import InvalidOptionError
 from isodepth.tensors.passes import passes_for
 from isodepth.tensors.ranks import mean_rank_weight
@@ -34,12 +34,12 @@ class DevicePlan(NamedTuple):
 
 
 def check_depth(source: Any, device: torch.device) -> None:
-    """Raise unless the depths of this source can be had on a device."""
+    """Check that a depth is implemented on devices."""
     name = builtin_name(source)
     if name in ("projection", "halfspace"):
-        if source.method == "directions" and source.refine == 0:
+        if is_plain(source):
             return
-        name = f"{name} (method={source.method!r}, refine={source.refine})"
+        name = depth_text(source)
     elif name == "irw":
         return
     elif name == "ai_irw":

@@ -1,1 +1,1 @@
-"""Kernels in Triton beside the plain operations: the same numbers in a fraction of the time."""
+"""Triton kernels with the same results as the operations of torch."""

@@ -1,8 +1,8 @@
-"""Halfspace masses from histograms: along a direction only what may decide a depth is sorted.
+"""Halfspace masses from histograms: only values that may determine a depth are sorted.
 
-The counts of a histogram bound the mass that a direction gives to a point from both sides. The
-smallest upper bound over all directions rules out nearly all of them; the bins of the others are
-opened: their values are sorted and ranked. Whatever the bins are, the result is exact.
+The counts of a histogram bound the mass of each point along a direction from both sides. The
+minimum upper bound over all directions excludes nearly all directions. In the others the bins are
+opened: their values are sorted and ranked. The result is exact for any choice of bins.
 """
 
 from __future__ import annotations
@@ -18,18 +18,19 @@ from isodepth.tensors.kernels.middles import pilot_rows
 from isodepth.tensors.kernels.multiply import products
 from isodepth.tensors.products import blocks
 
-# Sizes were the fastest of a few on an H200.
+# Block sizes tuned on an H200.
 _BLOCK = 1024
 _RANKED = 1024
 _PROGRAMS = 4096
-# So many values a bin, about, and no more bins than that.
+# Target number of values per bin, and maximum number of bins.
 _PER_BIN = 16
 _MOST_BINS = 1 << 16
-# Rows that say where the bins are.
+# Number of rows from which the bins are chosen.
 _PILOT = 2048
-# The deepest point is no more than so many times as deep as the deepest of these, all but surely.
+# Upper bound on the ratio of the maximum depth to the maximum depth of the pilot rows. If it does
+# not hold, the bins are chosen again.
 _DEEPER = 4.0
-# So many cells of a grid.
+# Maximum number of cells of the grid that orders the points.
 _CELLS = 1024
 
 
@@ -40,77 +41,78 @@ def smallest_halfspace(
     directions: torch.Tensor,
     budget: int,
 ) -> torch.Tensor:
-    """The same as `tensors.ranks.smallest_halfspace`, for float32 and unit masses."""
+    """Compute the same as `tensors.ranks.smallest_halfspace`, for float32 and equal masses."""
     assert masses is None
-    few = points[pilot_rows(total, points.device)[:_PILOT]]
-    deepest = float(ranks.smallest_halfspace(few, None, len(few), directions, budget).max())
-    share = (_DEEPER * deepest + 8 * math.sqrt(deepest) + 8) / len(few)
-    order = _neighbors_together(points, few)
+    pilot = points[pilot_rows(total, points.device)[:_PILOT]]
+    deepest = float(ranks.smallest_halfspace(pilot, None, len(pilot), directions, budget).max())
+    tail = (_DEEPER * deepest + 8 * math.sqrt(deepest) + 8) / len(pilot)
+    order = _neighbors_together(points, pilot)
     points = points[order]
-    found = _by_bins(points, directions, few, share, budget) if share < 0.4 else None
-    if found is None:
-        found = _by_bins(points, directions, few, 0.5, budget)
-    assert found is not None
-    return torch.empty_like(order).scatter_(0, order, found.long())
+    masses_in_order = _by_bins(points, directions, pilot, tail, budget) if tail < 0.4 else None
+    if masses_in_order is None:
+        masses_in_order = _by_bins(points, directions, pilot, 0.5, budget)
+    assert masses_in_order is not None
+    return torch.empty_like(order).scatter_(0, order, masses_in_order.long())
 
 
-def _neighbors_together(points: torch.Tensor, few: torch.Tensor) -> torch.Tensor:
-    """An order (n,) in which the points of a cell of a grid follow each other.
+def _neighbors_together(points: torch.Tensor, pilot: torch.Tensor) -> torch.Tensor:
+    """Return a permutation (n,) that sorts the points by the cells of a grid.
 
-    Along every direction their bins are then close to each other in memory, too.
+    Bins of neighbors are then close to each other in memory along every direction.
     """
     d = points.shape[1]
     side = int(_CELLS ** (1 / d) + 1e-9)
     if side < 2:
         return torch.arange(len(points), device=points.device)
-    cuts = torch.arange(1, side, device=points.device) * len(few) // side
-    edges = few.T.sort(dim=1).values[:, cuts].contiguous()
+    cuts = torch.arange(1, side, device=points.device) * len(pilot) // side
+    edges = pilot.T.sort(dim=1).values[:, cuts].contiguous()
     cells = torch.searchsorted(edges, points.T.contiguous())
     powers = side ** torch.arange(d, device=points.device)
     return (cells * powers[:, None]).sum(dim=0).argsort()
 
 
-def _edges(directions: torch.Tensor, few: torch.Tensor, share: float) -> torch.Tensor:
-    """Where the middle bin of each direction begins and ends, and the scales of the tails, (K, 4).
+def _edges(directions: torch.Tensor, pilot: torch.Tensor, tail: float) -> torch.Tensor:
+    """Return the edges of the middle bin of each direction, and the scales of the tails, (K, 4).
 
-    Each tail holds that share of the few rows. Half of it is within one unit of the middle bin.
+    Each tail contains a fraction `tail` of the pilot rows, half of them within one unit of the
+    middle bin.
     """
-    ordered = (directions @ few.T).sort(dim=1).values
-    at, last = int(share * (len(few) - 1)), len(few) - 1
+    ordered = (directions @ pilot.T).sort(dim=1).values
+    at, last = int(tail * (len(pilot) - 1)), len(pilot) - 1
     sides = []
     for inner, outer, end in ((at, at // 2, 0), (last - at, last - at // 2, last)):
         edge = ordered[:, inner]
         unit = (ordered[:, outer] - edge).abs()
         unit = torch.where(unit > 0, unit, (ordered[:, end] - edge).abs())
         sides += [edge, torch.where(unit > 0, 1 / unit, 0)]
-    return torch.stack(sides, dim=1).clamp_(max=torch.finfo(few.dtype).max)
+    return torch.stack(sides, dim=1).clamp_(max=torch.finfo(pilot.dtype).max)
 
 
 def _by_bins(
-    points: torch.Tensor, directions: torch.Tensor, few: torch.Tensor, share: float, budget: int
+    points: torch.Tensor, directions: torch.Tensor, pilot: torch.Tensor, tail: float, budget: int
 ) -> torch.Tensor | None:
-    """The masses, int32 (n,), with tails that hold about that share of the points.
+    """Compute the masses, int32 (n,), with about a fraction `tail` of the points in each tail.
 
-    None where a point may be deeper than all tails: middle bins hold too much to be opened.
+    None if a point may be deeper than all tails, because the middle bins are too large to sort.
     """
     n = len(points)
-    edges = _edges(directions, few, share)
-    # The table of all directions takes an eighth of the budget at most.
-    wanted = min(n // _PER_BIN, budget // (32 * len(directions)), _MOST_BINS) * 2 * share
+    edges = _edges(directions, pilot, tail)
+    # The table of all directions uses at most an eighth of the budget.
+    wanted = min(n // _PER_BIN, budget // (32 * len(directions)), _MOST_BINS) * 2 * tail
     half = triton.next_power_of_2(max(int(wanted), 4)) // 2
-    # Projections, and beside the table what is made of it; as much as is left is for sorting.
+    # Projections, and arrays derived from the table. A third of the budget is for sorting.
     cut = blocks(len(directions), n * 4 + half * 64, budget - budget // 3)
     best = torch.full((n,), n, dtype=torch.int32, device=points.device)
     tables = []
     projections = None
     for which in cut:
-        # The block before is given back first.
+        # Free the previous block first.
         projections = None
         projections = products(directions[which], points)
         tables.append(_count(projections, edges[which], half))
         _bound(projections, edges[which], tables[-1], best)
     outside = torch.cat([torch.minimum(t[:, half - 1], n - t[:, half]) for t in tables]).amin()
-    if share < 0.5 and bool(best.amax() > outside + 1):
+    if tail < 0.5 and bool(best.amax() > outside + 1):
         return None
     for which, upto in zip(cut, tables, strict=True):
         if len(cut) > 1:
@@ -122,24 +124,24 @@ def _by_bins(
 
 
 def _before(upto: torch.Tensor) -> torch.Tensor:
-    """How many lie before each bin, from how many lie in it or before it, (B, bins)."""
+    """Return the counts before each bin, from the counts up to its end, (B, bins)."""
     return torch.nn.functional.pad(upto[:, :-1], (1, 0))
 
 
 def _least(upto: torch.Tensor) -> torch.Tensor:
-    """A mass that no value of a bin is below: a value itself counts on both of its sides."""
+    """Return a lower bound of the masses of the values of a bin; a value counts on both sides."""
     return torch.minimum(_before(upto), upto[:, -1:] - upto) + 1
 
 
 def _count(projections: torch.Tensor, edges: torch.Tensor, half: int) -> torch.Tensor:
-    """How many of each row of projections (B, n) lie in each bin or before it, int32 (B, bins)."""
+    """Count the projections (B, n) up to the end of each bin, int32 (B, bins)."""
     count, n = projections.shape
     counted = torch.zeros(count, 2 * half, dtype=torch.int32, device=projections.device)
     parts = triton.cdiv(n, _BLOCK)
     _histogram[(parts * count,)](
         projections, edges, counted, n, parts, HALF=half, BLOCK=_BLOCK, num_warps=4
     )
-    # The middle one is not counted, as all programs would count there at the same time.
+    # The middle bin is not counted in the kernel: most programs would update it at the same time.
     counted[:, half] = n - counted.sum(dim=1, dtype=torch.int32)
     return torch.cumsum(counted, dim=1, dtype=torch.int32)
 
@@ -147,7 +149,7 @@ def _count(projections: torch.Tensor, edges: torch.Tensor, half: int) -> torch.T
 def _bound(
     projections: torch.Tensor, edges: torch.Tensor, upto: torch.Tensor, best: torch.Tensor
 ) -> None:
-    """Lower `best` (n,) to the most that a point's bins allow."""
+    """Lower `best` (n,) to the upper bounds from the bins of each point."""
     count, n = projections.shape
     most = torch.minimum(upto, n - _before(upto))
     parts = triton.cdiv(n, _BLOCK)
@@ -165,7 +167,7 @@ def _open(
     best: torch.Tensor,
     budget: int,
 ) -> None:
-    """Lower `best` (n,) to the masses along rows of projections (B, n), where they are smaller."""
+    """Lower `best` (n,) to the masses along rows of projections (B, n) that are smaller."""
     count, n = projections.shape
     bins = upto.shape[1]
     parts = triton.cdiv(n, _BLOCK)
@@ -174,15 +176,15 @@ def _open(
         projections, edges, _least(upto), best, opened, n, parts,
         HALF=bins // 2, BLOCK=_BLOCK, num_warps=4,
     )  # fmt: skip
-    # How many values of closed bins lie before the end of each bin.
+    # Number of values of closed bins before the end of each bin.
     closed = torch.cumsum((upto - _before(upto)).mul_(opened == 0), dim=1, dtype=torch.int32)
-    found = n - closed[:, -1]
-    most = int(found.max())
+    n_open = n - closed[:, -1]
+    most = int(n_open.max())
     if most == 0:
         return
-    # A sort of (value, place) holds both twice.
+    # A sort of pairs (value, index) has two copies of both.
     for which in blocks(count, most * (4 + 4 + 2 * 12), budget):
-        rows = len(found[which])
+        rows = len(n_open[which])
         values = projections.new_full((rows, most), torch.inf)
         index = torch.empty(rows, most, dtype=torch.int32, device=best.device)
         filled = torch.zeros(rows, dtype=torch.int32, device=best.device)
@@ -193,18 +195,18 @@ def _open(
         values, order = values.sort(dim=1)
         ranked = triton.cdiv(most, _RANKED)
         _lower[(ranked * rows,)](
-            values, order, index, edges[which], closed[which], found[which], best, n, most, ranked,
+            values, order, index, edges[which], closed[which], n_open[which], best, n, most, ranked,
             HALF=bins // 2, BLOCK=_RANKED, num_warps=4,
         )  # fmt: skip
-        # Or the next block would be made while this one is still held.
+        # Free this block before the next one is allocated.
         del values, order, index
 
 
 @triton.jit
 def _bin(v, edges, k, HALF: tl.constexpr):
-    """The bin of a value along direction k: wider farther out, never lower for a larger value.
+    """Return the bin of a value along direction k. Outer bins are wider.
 
-    Each step is rounded correctly, and so it never turns the order of two values round.
+    Each step is rounded correctly, and therefore monotone: a larger value has no smaller bin.
     """
     low, high = tl.load(edges + 4 * k), tl.load(edges + 4 * k + 2)
     below = (v - low) * tl.load(edges + 4 * k + 1)
@@ -218,14 +220,14 @@ def _bin(v, edges, k, HALF: tl.constexpr):
 
 @triton.jit
 def _load(P, edges, k, i, n, HALF: tl.constexpr):
-    """The projections of points i along direction k, and the places of their bins in a table."""
+    """Return projections of points i along direction k, and the table indices of their bins."""
     v = tl.load(P + k * n + i, mask=i < n, other=0.0)
     return v, k * 2 * HALF + _bin(v, edges, k, HALF)
 
 
 @triton.jit
 def _histogram(P, edges, counted, n, parts, HALF: tl.constexpr, BLOCK: tl.constexpr):
-    """Count a block of values of one direction, but for the middle bin."""
+    """Count a block of values of one direction, except for the middle bin."""
     k = (tl.program_id(0) // parts).to(tl.int64)
     i = (tl.program_id(0) % parts) * BLOCK + tl.arange(0, BLOCK)
     _, at = _load(P, edges, k, i, n, HALF)
@@ -236,7 +238,7 @@ def _histogram(P, edges, counted, n, parts, HALF: tl.constexpr, BLOCK: tl.conste
 def _lower_to_bounds(
     P, edges, most, best, n, count, parts, per, HALF: tl.constexpr, BLOCK: tl.constexpr
 ):
-    """Lower the masses of a block of points to the most that some directions allow."""
+    """Lower the masses of a block of points to their upper bounds along a block of directions."""
     first = (tl.program_id(0) // parts).to(tl.int64) * per
     i = (tl.program_id(0) % parts) * BLOCK + tl.arange(0, BLOCK)
     lowest = tl.full([BLOCK], 2147483647, tl.int32)
@@ -248,7 +250,7 @@ def _lower_to_bounds(
 
 @triton.jit
 def _mark(P, edges, least, best, opened, n, parts, HALF: tl.constexpr, BLOCK: tl.constexpr):
-    """Open the bins of one direction that may hold a smaller mass than is known."""
+    """Mark the bins of one direction that may contain a smaller mass than the known minimum."""
     k = (tl.program_id(0) // parts).to(tl.int64)
     i = (tl.program_id(0) % parts) * BLOCK + tl.arange(0, BLOCK)
     _, at = _load(P, edges, k, i, n, HALF)
@@ -261,7 +263,7 @@ def _collect(
     P, edges, opened, filled, values, index, n, parts, most,
     HALF: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
-    """Copy out what is in open bins, with its place."""
+    """Copy the values of open bins, and the indices of their points."""
     k = (tl.program_id(0) // parts).to(tl.int64)
     i = (tl.program_id(0) % parts) * BLOCK + tl.arange(0, BLOCK)
     v, at = _load(P, edges, k, i, n, HALF)
@@ -275,31 +277,31 @@ def _collect(
 
 @triton.jit
 def _lower(
-    values, order, index, edges, closed, found, best, n, most, parts,
+    values, order, index, edges, closed, n_open, best, n, most, parts,
     HALF: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
-    """Lower the masses of a block of the values of open bins, sorted; equal ones count together."""
+    """Lower the masses of a block of sorted values of open bins; ties count together."""
     k = (tl.program_id(0) // parts).to(tl.int64)
     j = (tl.program_id(0) % parts) * BLOCK + tl.arange(0, BLOCK)
-    size = tl.load(found + k)
+    size = tl.load(n_open + k)
     ok = j < size
     base = values + k * most
     v = tl.load(base + j, mask=ok, other=0.0)
     before = j + tl.load(closed + k * 2 * HALF + _bin(v, edges, k, HALF), mask=ok, other=0)
-    upto = before + 1 + _equal_to_come(base, v, j, ok, size, 1)
-    beyond = n - before + _equal_to_come(base, v, j, ok, size, -1)
+    upto = before + 1 + _count_ties(base, v, j, ok, size, 1)
+    beyond = n - before + _count_ties(base, v, j, ok, size, -1)
     mass = tl.minimum(upto, beyond)
     row = tl.load(index + k * most + tl.load(order + k * most + j, mask=ok, other=0), mask=ok)
-    # Most directions lower nothing, and to look is cheaper than to try.
+    # Most directions do not lower a mass, and a load is cheaper than an atomic operation.
     lower = ok & (mass < tl.load(best + row, mask=ok, other=0))
     tl.atomic_min(best + row, mass, mask=lower, sem="relaxed")
 
 
 @triton.jit
-def _equal_to_come(base, v, j, ok, size, STEP: tl.constexpr):
-    """How many of the places after j (or before, with STEP -1) of a sorted row hold the same value.
+def _count_ties(base, v, j, ok, size, STEP: tl.constexpr):
+    """Count the values equal to v after index j of a sorted row, or before it if STEP is -1.
 
-    Nearly always none, or one; where many do, their end is closed in on.
+    The count is nearly always 0 or 1. Larger ones are found by doubling and bisection.
     """
     at = j + STEP
     there = ok & (at >= 0) & (at < size)

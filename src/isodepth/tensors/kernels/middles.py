@@ -1,8 +1,9 @@
-"""Medians and MADs without a sort: a bracket from a few rows, counts, and what lies inside.
+"""Medians and MADs without a full sort, by a bracket from pilot rows.
 
-A random part of the rows says between which two values the median lies, all but surely. One pass
-over the projections counts what is below and copies out what is between, a few percent; the exact
-median is selected among these. Directions where the bracket misses are left to the plain pass.
+Two order statistics of the pilot, a random subset of the rows, bracket the median with high
+probability. One pass over the projections counts the values below the bracket and copies those
+inside, a few percent. The exact median is selected among these. Directions in which the bracket
+does not contain the median are computed by `tensors.spread`.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ from isodepth.tensors import spread
 from isodepth.tensors.kernels.multiply import products
 from isodepth.tensors.products import blocks
 
-# How many standard errors of a median of the pilot rows a bracket reaches to both sides.
+# Half width of a bracket, in standard errors of the median of the pilot rows.
 _SURE = 4.5
-# Sizes and warps were the fastest of a few on an H200.
+# Block sizes and numbers of warps tuned on an H200.
 _BLOCK = 1024
 _WARPS = 2
 _BRACKETED = 2048
@@ -37,21 +38,21 @@ def largest_outlyingness(
     directions: torch.Tensor,
     budget: int,
 ) -> torch.Tensor:
-    """The same as `tensors.spread.largest_outlyingness`, for float32 and unit masses."""
+    """Compute the same as `tensors.spread.largest_outlyingness`, for float32 and equal masses."""
     assert masses is None
     n = len(points)
     typical, rounding = spread.typical_sizes(points), spread.rounding_unit(points)
     out = points.new_zeros(n)
-    few = points[pilot_rows(n, points.device)]
-    cap = _capacity(n, len(few))
-    each = (n + len(few) + cap) * points.element_size() + 256
+    pilot_points = points[pilot_rows(n, points.device)]
+    cap = _capacity(n, len(pilot_points))
+    each = (n + len(pilot_points) + cap) * points.element_size() + 256
     groups = max(1, _PROGRAMS // triton.cdiv(n, _ROWS))
     for which in blocks(len(directions), each, budget):
         units = directions[which]
-        projections, pilot = products(units, points), units @ few.T
+        projections, pilot = products(units, points), units @ pilot_points.T
         middle = middles(projections, pilot, None, cap)
         mad = middles(projections, pilot, middle, cap)
-        # Not so where a bracket missed, and all is NaN.
+        # False for NaN, if the bracket does not contain the median.
         usual = mad > rounding * (units.abs() @ typical)
         scale = torch.where(usual, 1.0 / mad, 0.0)
         count = len(units)
@@ -62,7 +63,7 @@ def largest_outlyingness(
             projections, middle, scale, far, n, count, per, BLOCK=_ROWS, num_warps=4
         )
         torch.maximum(out, far.amax(dim=0) if parts > 1 else far[0], out=out)
-        # Or the next block would be made while this one is still held.
+        # Free this block before the next one is allocated.
         del projections, far
         if not bool(usual.all()):
             rest = spread.largest_outlyingness(points, None, total, units[~usual], budget)
@@ -71,30 +72,30 @@ def largest_outlyingness(
 
 
 def pilot_rows(n: int, device: torch.device) -> torch.Tensor:
-    """Some of n rows at random, always the same; the fewer of them, the wider the brackets."""
+    """Return the indices of random pilot rows among n rows, with a fixed seed."""
     size = 1 << max(10, round(math.log2(1.6 * n ** (2 / 3))))
     generator = torch.Generator(device).manual_seed(0)
     return torch.randint(n, (min(size, n),), generator=generator, device=device)
 
 
 def block_for(n: int, block: int) -> int:
-    """The size of blocks of n values: a grid has no more than 65535 of them along one axis."""
+    """Return the block size for n values: a grid has at most 65535 blocks along one axis."""
     while triton.cdiv(n, block) > 65535:
         block *= 2
     return block
 
 
 def _capacity(n: int, pilot: int) -> int:
-    """How many values a bracket holds at most, unless it is a freak."""
+    """Return the number of values allocated for a bracket; more are very unlikely."""
     return min(n, int(1.4 * n * _SURE / math.sqrt(pilot)) + 256)
 
 
 def middles(
     projections: torch.Tensor, pilot: torch.Tensor, center: torch.Tensor | None, cap: int
 ) -> torch.Tensor:
-    """The medians (B,) of rows of projections (B, n), or of their distances from `center` (B,).
+    """Compute the medians (B,) of projections (B, n), or of their distances from `center` (B,).
 
-    NaN where more than `cap` values lie between what the pilot (B, s) says, or the median does not.
+    NaN if the bracket from the pilot (B, s) has more than `cap` values, or not the median.
     """
     count, n = projections.shape
     size = pilot.shape[1]
@@ -104,7 +105,7 @@ def middles(
     )
     folded = center is not None
     bracket = projections.new_empty(2, count)
-    # Where nothing is folded the center is read by no one.
+    # A placeholder if there is no center: the kernels do not read it.
     around = bracket if center is None else center
     _bracket[(count, 2)](
         pilot, size, first, last, around, bracket, count,
@@ -112,7 +113,7 @@ def middles(
     )  # fmt: skip
     counted = torch.zeros(count, dtype=torch.int64, device=pilot.device)
     between = projections.new_empty(count, cap)
-    # Directions first: programs that run at the same time then count in different places.
+    # Directions are the first axis: concurrent programs then update different counters.
     block = block_for(n, _BLOCK)
     _collect[(count, triton.cdiv(n, block))](
         projections, around, bracket, counted, between, n, cap, count,
@@ -127,10 +128,10 @@ def middles(
 def _collect(
     P, center, bracket, counted, between, n, cap, count, FOLDED: tl.constexpr, BLOCK: tl.constexpr
 ):  # fmt: skip
-    """Count what is below a bracket and copy out what is inside, for a block of one direction.
+    """Count the values below a bracket and copy those inside, for a block of one direction.
 
-    Both counts share one number, those below in its upper half, so that one scan and one atomic
-    addition do for both.
+    Both counts are packed into one number, those below in its upper half, so that one scan and one
+    atomic addition update both.
     """
     k = tl.program_id(0)
     i = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
@@ -149,7 +150,7 @@ def _collect(
 
 @triton.jit
 def _key(v):
-    """Floats as integers in the same order."""
+    """Convert floats to integers in the same order."""
     bits = v.to(tl.int32, bitcast=True)
     return tl.where(bits < 0, bits ^ 0x7FFFFFFF, bits)
 
@@ -162,7 +163,7 @@ def _value(key):
 
 @triton.jit
 def _ends(base, size, low, high, middle, FOLDED: tl.constexpr, BLOCK: tl.constexpr):
-    """The smallest key from `low` on, and the largest up to `high`."""
+    """Return the minimum key that is at least `low`, and the maximum key that is at most `high`."""
     lanes = tl.arange(0, BLOCK)
     smallest = tl.full([BLOCK], 2147483647, tl.int32)
     largest = tl.full([BLOCK], -2147483648, tl.int32)
@@ -179,10 +180,11 @@ def _ends(base, size, low, high, middle, FOLDED: tl.constexpr, BLOCK: tl.constex
 
 @triton.jit
 def _search(base, size, rank, low, high, middle, FOLDED: tl.constexpr, BLOCK: tl.constexpr):
-    """The key of that rank, from 0, among `size` values whose keys lie in [low, high].
+    """Return the key of a rank, from 0 on, among `size` values with keys in [low, high].
 
-    Two thresholds close in on it, set where the rank should be if values were spread evenly, more
-    or less what chance makes of that; every third time the interval is halved, whatever it holds.
+    Each step counts the values up to two thresholds: the interpolated position of the rank, minus
+    and plus its standard error for uniform values. Every third step bisects the interval, which
+    bounds the number of steps.
     """
     lanes = tl.arange(0, BLOCK)
     before = 0
@@ -221,7 +223,7 @@ def _search(base, size, rank, low, high, middle, FOLDED: tl.constexpr, BLOCK: tl
         high = tl.where(in_one, one, tl.where(in_two, two, high))
         upto = tl.where(in_one, count_one, tl.where(in_two, count_two, upto))
     smallest, largest = _ends(base, size, low, high, middle, FOLDED, BLOCK)
-    # Of the values between, the first or the last is the one; where low and high meet, both are.
+    # The rank is the first or the last of the remaining keys; if low == high, both are equal.
     return tl.where(rank == before, smallest, largest)
 
 
@@ -229,7 +231,7 @@ def _search(base, size, rank, low, high, middle, FOLDED: tl.constexpr, BLOCK: tl
 def _bracket(
     pilot, size, first, last, center, bracket, count, FOLDED: tl.constexpr, BLOCK: tl.constexpr
 ):  # fmt: skip
-    """The values of two ranks among the pilot values of a direction, one by each program."""
+    """Store the values of two ranks among the pilot values of a direction, one per program."""
     k = tl.program_id(0)
     side = tl.program_id(1)
     base = pilot + k.to(tl.int64) * size
@@ -244,7 +246,7 @@ def _bracket(
 
 @triton.jit
 def _middle(between, cap, counted, out, n, BLOCK: tl.constexpr):
-    """The median of n values of which `counted` lie below the bracket and inside."""
+    """Store the median of n values, from the counts below and inside the bracket."""
     k = tl.program_id(0)
     both = tl.load(counted + k)
     below = (both >> 32).to(tl.int32)
@@ -274,7 +276,7 @@ def _middle(between, cap, counted, out, n, BLOCK: tl.constexpr):
 
 @triton.jit
 def _farthest(P, middle, scale, far, n, count, per, BLOCK: tl.constexpr):
-    """The largest outlyingness of a block of points along some of the directions."""
+    """Store the maximum outlyingness of a block of points along a block of directions."""
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     part = tl.program_id(1)
     first = part * per

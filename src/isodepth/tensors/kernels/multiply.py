@@ -1,9 +1,9 @@
-"""Products in single precision on the units that multiply matrices.
+"""Matrix products in single precision on tensor cores.
 
-Those take numbers of 8 bits, as bfloat16 has them, and sum what they multiply in single precision.
-A number of 24 bits is the sum of three such parts. Of the nine products of parts the three smallest
-are less than the rounding of one ordinary product, and are left out: the six others give what
-single precision gives, or better, in about two thirds of the time.
+Tensor cores multiply bfloat16 numbers, with 8 significant bits, and sum in single precision. A
+number with 24 bits is the sum of three such parts. Of the nine products of parts, the three
+smallest are below the rounding error of an ordinary product and are skipped. The other six give at
+least single precision, in about two thirds of the time.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ import torch
 import triton
 import triton.language as tl
 
-# With fewer columns memory decides, and the plain product is as fast.
+# With fewer columns the product is limited by memory, and `@` is as fast.
 _FEWEST_COLUMNS = 16
-# Sizes and warps were the fastest of a few on an H200: of the longer side, and of the other.
+# Block sizes and number of warps tuned on an H200: of the longer side, and of the shorter one.
 _LONG = 128
 _SHORT = 64
 _DEEP = 64
@@ -22,7 +22,7 @@ _WARPS = 4
 
 
 def products(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
-    """left @ right.T for tensors (a, d) and (b, d)."""
+    """Compute left @ right.T for tensors (a, d) and (b, d)."""
     width = left.shape[1]
     if left.dtype != torch.float32 or width < _FEWEST_COLUMNS:
         return left @ right.T
@@ -32,7 +32,7 @@ def products(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
     tiles = triton.cdiv(len(left), sizes[0]), triton.cdiv(len(right), sizes[1])
     _multiply[(tiles[0] * tiles[1],)](
         left, right, out, len(left), len(right), *tiles,
-        # The shorter side first: the longer one is then read once.
+        # The shorter side varies first: the longer one is then read once.
         LEFT_FIRST=len(left) <= len(right), ROWS=sizes[0], COLS=sizes[1], WIDTH=width,
         DEEP=min(_DEEP, triton.next_power_of_2(width)), num_warps=_WARPS, num_stages=1,
     )  # fmt: skip
@@ -66,20 +66,20 @@ def _multiply(
             y = tl.load(at_right + deep[:, None], mask=ok[:, None] & (cols < b)[None, :], other=0.0)
         x1, x2, x3 = _parts(x)
         y1, y2, y3 = _parts(y)
-        # What is added to a large sum is cut off there: the small ones come first, from zero on.
-        some = tl.dot(x1, y3)
-        some = tl.dot(x3, y1, some)
-        some = tl.dot(x2, y2, some)
-        some = tl.dot(x1, y2, some)
-        some = tl.dot(x2, y1, some)
-        total += tl.dot(x1, y1, some)
+        # The small terms are added first, to reduce rounding.
+        small = tl.dot(x1, y3)
+        small = tl.dot(x3, y1, small)
+        small = tl.dot(x2, y2, small)
+        small = tl.dot(x1, y2, small)
+        small = tl.dot(x2, y1, small)
+        total += tl.dot(x1, y1, small)
     place = rows[:, None].to(tl.int64) * b + cols[None, :]
     tl.store(out + place, total, mask=(rows < a)[:, None] & (cols < b)[None, :])
 
 
 @triton.jit
 def _parts(x):
-    """Three numbers of 8 bits that add up to one of 24."""
+    """Split a number of 24 bits into three numbers of 8 bits."""
     first = x.to(tl.bfloat16)
     rest = x - first.to(tl.float32)
     second = rest.to(tl.bfloat16)

@@ -1,8 +1,8 @@
-"""The walk over two samples in depth order, in chunks of levels that are walked side by side.
+"""Gaps of two samples in depth order, with chunks of levels processed in parallel.
 
-The extremes of the rows of each chunk come first; a scan over these gives the extremes before each
-chunk, and from there every chunk walks its levels by itself. Of the gap of a level only its largest
-value in a tile of directions is written.
+A first kernel computes the extremes of the rows of each chunk. A scan gives the extremes before
+each chunk, from which the levels of a chunk are processed independently of the other chunks. For
+each level and tile of directions only the maximum gap is stored.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from isodepth.tensors.products import blocks
 
 # Directions in a tile, one warp each.
 _TILE = 128
-# Rows of a sample that a chunk of levels walks, more or less, and the most between two levels;
-# fewer where there would be too few chunks to keep a device busy.
+# Target number of rows of a sample per chunk of levels, which also bounds the rows between two
+# levels. It is smaller if there would be too few chunks for the device.
 _CHUNK_ROWS = 512
 _LEAST_ROWS = 128
 _CHUNKS = 1600
@@ -33,7 +33,7 @@ def search_gaps(
     budget: int,
     locate: bool = False,
 ) -> tuple[torch.Tensor, torch.Tensor | None]:
-    """The same as `tensors.gap.search_gaps`."""
+    """Compute the same as `tensors.gaps.search_gaps`."""
     ends = torch.stack([prefix_sizes_x[-1], prefix_sizes_y[-1]]).tolist()
     rows = [x[: ends[0]], y[: ends[1]]]
     chunk = max(min(_LEAST_ROWS, _CHUNK_ROWS), min(_CHUNK_ROWS, sum(ends) // (2 * _CHUNKS)))
@@ -42,7 +42,7 @@ def search_gaps(
     cuts = _cut_levels(fine_x + fine_y, sum(ends), 2 * chunk)
     n_chunks = len(cuts) - 1
     gaps = x.new_full((levels,), -1.0)
-    where = torch.zeros_like(fine_x) if locate else None
+    best_codes = torch.zeros_like(fine_x) if locate else None
     size = x.element_size()
     each = (len(rows[0]) + len(rows[1]) + 8 * n_chunks) * size
     each += levels * (size + (4 if locate else 0)) * 4 // _TILE + 64
@@ -73,27 +73,27 @@ def search_gaps(
         )  # fmt: skip
         widest = largest.amax(dim=0)
         better = widest > gaps
-        if where is not None:
-            # Tiles are in the order of directions: the first that has the largest is the one.
+        if best_codes is not None:
+            # Tiles are in the order of directions: the first one with the maximum has the first.
             tile = torch.where(
                 largest == widest, torch.arange(tiles, device=x.device)[:, None], tiles
             ).amin(dim=0)
             code = codes.gather(0, tile[None])[0].long()
             moved = torch.where(code >= 0, code + which.start, code - which.start)
-            where = torch.where(better, moved, where)
+            best_codes = torch.where(better, moved, best_codes)
         gaps = torch.where(better, widest, gaps)
-        # Or the next block would be made while this one is still held.
+        # Free this block before the next one is allocated.
         del projections, before, largest, codes
     gaps = gaps[real] if real is not None else gaps
-    if where is not None and real is not None:
-        where = where[real]
-    return gaps.double(), where
+    if best_codes is not None and real is not None:
+        best_codes = best_codes[real]
+    return gaps.double(), best_codes
 
 
 def _finer_prefix_sizes(
     prefix_sizes_x: torch.Tensor, prefix_sizes_y: torch.Tensor, most: int
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor | None]:
-    """Prefix sizes with more between distant ones, and the indices of the given ones among them."""
+    """Return prefix sizes with smaller steps, and the indices of the original ones."""
     steps = [
         prefix_sizes.diff(prepend=prefix_sizes.new_zeros(1))
         for prefix_sizes in (prefix_sizes_x, prefix_sizes_y)
@@ -113,9 +113,9 @@ def _finer_prefix_sizes(
 
 
 def _cut_levels(walked: torch.Tensor, total: int, each: int) -> torch.Tensor:
-    """Where chunks of levels begin and end, so that each walks about as many rows.
+    """Return boundaries of chunks of levels with about equally many rows.
 
-    A chunk may be empty: nothing has to be asked of the device before they are known.
+    A chunk may be empty: the number of chunks is then known without a synchronization.
     """
     marks = torch.arange(each, total + each, each, device=walked.device)
     ends = torch.searchsorted(walked, marks, right=True)
@@ -124,7 +124,7 @@ def _cut_levels(walked: torch.Tensor, total: int, each: int) -> torch.Tensor:
 
 @triton.jit
 def _chunk_extremes(P, prefix_sizes, cuts, ends, width, opposite, TILE: tl.constexpr):
-    """Largest and smallest projection among the rows of one chunk, to the place after its own."""
+    """Store the extreme projections of the rows of one chunk at the index of the next chunk."""
     chunk = tl.program_id(0)
     cols = tl.program_id(1) * TILE + tl.arange(0, TILE)
     ok = cols < width
@@ -152,7 +152,7 @@ def _chunk_extremes(P, prefix_sizes, cuts, ends, width, opposite, TILE: tl.const
         row += 1
     out = ends + (chunk + 1).to(tl.int64) * width + cols
     tl.store(out, top, mask=ok)
-    # The opposite of the smallest, so that one scan of maxima serves both.
+    # The negative minimum, so that one scan of maxima is enough for both.
     tl.store(out + opposite, -low, mask=ok)
 
 
@@ -163,7 +163,7 @@ def _larger(a, b):
 
 @triton.jit
 def _scan_extremes(ends, width, n_chunks, TILE: tl.constexpr, ROWS: tl.constexpr):
-    """Turn the extremes of chunks into those of all rows before each, in place."""
+    """Convert the extremes of chunks to those of all rows before each chunk, in place."""
     cols = tl.program_id(1) * TILE + tl.arange(0, TILE)
     rows = tl.arange(0, ROWS)
     base = ends + tl.program_id(0).to(tl.int64) * (n_chunks + 1) * width
@@ -185,7 +185,7 @@ def _walk(
     width, levels, opposite,
     LOCATE: tl.constexpr, TILE: tl.constexpr,
 ):  # fmt: skip
-    """The largest gap in a tile of directions at each level of a chunk."""
+    """Store the maximum gap in a tile of directions at each level of a chunk."""
     chunk = tl.program_id(0)
     tile = tl.program_id(1)
     cols = tile * TILE + tl.arange(0, TILE)
@@ -195,7 +195,7 @@ def _walk(
     row_x = tl.load(prefix_sizes_x + first_level - 1, mask=first_level > 0, other=0)
     row_y = tl.load(prefix_sizes_y + first_level - 1, mask=first_level > 0, other=0)
     prefix = chunk.to(tl.int64) * width + cols
-    # Beyond the last direction everything is zero, and so is the gap.
+    # Masked directions have projection zero, and therefore gap zero.
     top_x = tl.load(before_x + prefix, mask=ok, other=0.0)
     low_x = -tl.load(before_x + prefix + opposite, mask=ok, other=0.0)
     top_y = tl.load(before_y + prefix, mask=ok, other=0.0)
