@@ -25,7 +25,9 @@ def test_the_version_stands_in_one_place() -> None:
     assert PROJECT["project"]["dynamic"] == ["version"]
     version = PROJECT["tool"]["scikit-build"]["metadata"]["version"]
     assert version["input"] == "src/isodepth/_version.py"
-    assert not re.search(r"^version:", text_of("CITATION.cff"), re.MULTILINE)
+    cited = re.search(r"^version: (.+)$", text_of("CITATION.cff"), re.MULTILINE)
+    assert cited is not None
+    assert cited[1].strip("\"'") == isodepth.__version__
     assert f'__version__ = "{isodepth.__version__}"' in text_of("src/isodepth/_version.py")
 
 

@@ -92,7 +92,8 @@ template <class T> static Result<double> distances(Cube<T> rows, std::optional<C
         require(tables->shape(1) == rows.shape(1) && tables->shape(2) == rows.shape(2),
                 "tables need the same levels and directions");
     }
-    require(q >= 1 && p > 0 && length > 0, "q must be at least 1, p and length must be positive");
+    require(q >= 1 && p > 0 && length >= 0,
+            "q must be at least 1, p positive and length not negative");
     auto out = new_array<double>({rows.shape(0), others.shape(0)});
     ReleasedGil released;
     table_distances(rows.data(), rows.shape(0), columns ? columns->data() : nullptr, others.shape(0),
@@ -152,7 +153,7 @@ static double mean_of_gaps(Vector<double> gaps, Vector<double> shares, double p,
     check_vector(shares, int64_t(values.size()));
     require(std::all_of(values.begin(), values.end(), [](double gap) { return gap >= 0; }),
             "gaps must not be negative");
-    require(p > 0 && length > 0, "p and length must be positive");
+    require(p > 0 && length >= 0, "p must be positive and length not negative");
     return power_mean(values.data(), shares.data(), int64_t(values.size()), p, length);
 }
 

@@ -79,7 +79,7 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     np.savetxt(folder / "batch.csv", rng.normal(size=(50, 2)), delimiter=",", header="a,b",
                comments="")  # fmt: skip
-    reference = (folder / "reference.csv", "--batch-size", 50, "--drop", "week")
+    reference = (folder / "reference.csv", "--drop", "week")
     run("monitor", "fit", *reference, "-o", folder / "fitted.npz")
     run("monitor", "check", folder / "fitted.npz", folder / "batch.csv")
     for name in ("candidates", "references", "more"):

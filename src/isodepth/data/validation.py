@@ -128,7 +128,7 @@ def check_table_shape(shape: tuple[int, ...], name: str) -> None:
     if 0 in shape:  # in the words that the checks of scikit-learn require
         raise InvalidInputError(
             f"{name} is empty: got 0 {'sample' if not shape[0] else 'feature'}(s) (shape={shape}) "
-            "while a minimum of 1 is required."
+            "while a minimum of 1 is required; give at least one."
         )
 
 
@@ -254,8 +254,8 @@ def check_finite(
         other = ", or use float64" if points.dtype == np.float32 else ""
         raise InvalidInputError(
             f"{name} contains values up to {largest:.3g}, for which distances overflow in "
-            f"{points.dtype} (the limit is {limit:.3g} for {points.shape[1]} columns); divide the "
-            f"data by a constant{other}"
+            f"{points.dtype} (the limit is {limit:.3g} for {points.shape[1]} columns); use smaller "
+            f"numbers, such as the data divided by a constant{other}"
         )
 
 

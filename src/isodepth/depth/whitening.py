@@ -92,7 +92,8 @@ class Whitening(NamedTuple):
 
     def of_unscaled(self) -> np.ndarray:
         """Return the whitening matrix (d, d) of rows in the units of the data."""
-        return np.ldexp(self.matrix, -self.exponents)
+        with np.errstate(over="ignore"):  # beyond the range for columns of subnormal numbers
+            return np.ldexp(self.matrix, -self.exponents)
 
 
 def column_exponents(low: np.ndarray, high: np.ndarray) -> np.ndarray:
