@@ -324,8 +324,9 @@ def test_settings_as_in_memory(options: dict, dtype: str) -> None:
     x = POINTS.astype(dtype)
     y = (3 * POINTS + 1).astype(dtype)
     x[:45, 1] = 0.5  # half of a column coincides
-    found = isodepth.compare(scan([x[:9], x[9:]]), scan(y), scale=None, **OPTIONS, **options)
-    expected = isodepth.compare(x, y, scale=None, refine=0, **OPTIONS, **options)
+    options = {"scale": None, **OPTIONS, **options}
+    found = isodepth.compare(scan([x[:9], x[9:]]), scan(y), **options)
+    expected = isodepth.compare(x, y, refine=0, **options)
     tolerance = 1e-6 if dtype == "float32" else 1e-14
     assert found.distance == pytest.approx(expected.distance, rel=tolerance)
     assert np.allclose(found.gaps, expected.gaps, rtol=tolerance)

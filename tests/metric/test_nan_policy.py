@@ -40,7 +40,7 @@ def test_a_comparison_says_what_was_left_out() -> None:
     counts = naive_settings.without_missing(X)[1]
     assert result.missing.x.counts == tuple(zip(["temp", "dewp", "wind"], counts, strict=True))
     assert {share.column for share in result.missing.shares} == {"temp", "dewp", "wind"}
-    assert f"left out {60 - len(KEPT[0])} of 60 rows" in repr(result)
+    assert f"{140 - len(KEPT[0]) - len(KEPT[1])} rows dropped" in repr(result)
     assert result.columns == ("temp", "dewp", "wind")
     assert isodepth.compare(np.ones((3, 1)), np.ones((3, 1))).missing is None
 

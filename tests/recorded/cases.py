@@ -13,7 +13,6 @@ from __future__ import annotations
 import itertools
 import json
 import sys
-import tempfile
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path

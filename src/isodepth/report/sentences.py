@@ -105,7 +105,8 @@ def remarks(result: Any, test: Any, rows: Any, names: Sequence[str]) -> list[str
     missing = result.missing
     if missing is not None and (missing.x.n_dropped or missing.y.n_dropped):
         dropped = missing.x.n_dropped + missing.y.n_dropped
-        parts.append(f"{dropped} rows dropped: missing values")
+        difference = missing.difference(names) if test is None else ""
+        parts.append(f"{dropped} rows dropped: {difference or 'missing values'}")
     return parts
 
 
