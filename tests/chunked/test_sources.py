@@ -109,7 +109,7 @@ def test_a_side_may_be_an_array() -> None:
 
 
 def test_generators_are_refused() -> None:
-    with pytest.raises(InvalidInputError, match="give a function that makes a fresh one"):
+    with pytest.raises(InvalidInputError, match="give a function that makes"):
         scan(POINTS[i : i + 10] for i in range(0, 60, 10))
     once = iter([POINTS])
     with pytest.raises(InvalidInputError, match="same iterator at every call"):
@@ -280,7 +280,7 @@ def test_options_that_do_not_go_with_chunks() -> None:
         isodepth.distance(source, source, levels="monte-carlo", n_levels=5)
     with pytest.raises(isodepth.InvalidOptionError, match="gap='exact'"):
         isodepth.distance(source, source, gap="exact")
-    with pytest.raises(isodepth.InvalidOptionError, match="refine needs the rows"):
+    with pytest.raises(isodepth.InvalidOptionError, match="refine=5"):
         isodepth.distance(source, source, refine=5)
     with pytest.raises(InvalidInputError, match="name their column"):
         isodepth.distance(source, source, weights=(np.ones(60), None))
@@ -307,7 +307,7 @@ def test_a_comparison_has_every_form_but_rows() -> None:
     default = isodepth.compare(scan(POINTS), POINTS, scale=None, n_directions=5, random_state=0)
     assert "levels=20" in default.signature
     for name in ("gradient", "suspicious_rows", "bracket"):
-        with pytest.raises(InvalidInputError, match=f"{name} needs the rows of both samples"):
+        with pytest.raises(InvalidInputError, match=f"{name} is not available"):
             getattr(parts, name)()
     for call in (isodepth.ProjectionDepth().fit, isodepth.Metric().regions):
         with pytest.raises(InvalidInputError, match=r"Source\(array: 60 rows"):

@@ -98,11 +98,11 @@ def test_bars_are_the_shares_hollow_where_not_significant(tested) -> None:
     assert [bar.get_width() for bar in ax.patches] == shares
     names = [label.get_text() for label in ax.get_yticklabels()]
     assert names == [name for name, _ in tested.contributions]
-    pvalues = {column.column: column.pvalue for column in tested.test.columns}
+    pvalues = {column.column: column.pvalue for column in tested.test.column_tests}
     hollow = [bar.get_facecolor()[3] == 0 for bar in ax.patches]
     assert hollow == [pvalues[name] > 0.05 for name, _ in tested.contributions]
     of_test = contributions(tested.test, most=2)
-    differences = [column.difference for column in tested.test.columns[:2]]
+    differences = [column.difference for column in tested.test.column_tests[:2]]
     assert [bar.get_width() for bar in of_test.patches] == differences
     assert "and 1 more column(s)" in texts(of_test)
 

@@ -34,7 +34,9 @@ def twin_mean_squared_gap(comparison, u) -> float:
 @pytest.mark.parametrize("options", [{"levels": 7}, {"levels": 5, "q": 2}, {}])
 def test_mean_squared_gaps_agree_with_their_definition(options) -> None:
     x, y = pair(3, n=25)
-    comparison = isodepth.compare(x, y + [1, 0, 0], n_directions=20, random_state=0, **options)
+    comparison = isodepth.compare(
+        x, y + [1, 0, 0], n_directions=20, scale=None, random_state=0, **options
+    )
     directions = np.random.default_rng(1).normal(size=(4, 3))
     directions /= np.linalg.norm(directions, axis=1)[:, None]
     expected = [twin_mean_squared_gap(comparison, u) for u in directions]
@@ -44,7 +46,7 @@ def test_mean_squared_gaps_agree_with_their_definition(options) -> None:
 def test_of_many_levels_some_tell_as_much() -> None:
     """More pieces than are looked at: the mean over a hundred of them is close to that over all."""
     x, y = pair(3, n=120)
-    comparison = isodepth.compare(x, y * 2, n_directions=20, random_state=0)
+    comparison = isodepth.compare(x, y * 2, n_directions=20, scale=None, random_state=0)
     assert len(comparison.gaps) > 150
     found = mean_squared_gaps(comparison, np.eye(3))
     expected = [twin_mean_squared_gap(comparison, u) for u in np.eye(3)]
@@ -56,7 +58,9 @@ def test_of_many_levels_some_tell_as_much() -> None:
 def test_the_plane_holds_the_translation(q) -> None:
     x, _ = pair(6)
     shift = np.array([0.0, 3.0, 0.0, -4.0, 0.0, 0.0])
-    comparison = isodepth.compare(x, x + shift, q=q, n_directions=300, levels=10, random_state=0)
+    comparison = isodepth.compare(
+        x, x + shift, q=q, n_directions=300, levels=10, scale=None, random_state=0
+    )
     basis = difference_plane(comparison)
     np.testing.assert_allclose(basis.T @ basis, np.eye(2), atol=1e-12)
     # Of one shape, the squared gap along u is <m, u>^2: the first axis is m, nothing is left over.
@@ -67,7 +71,9 @@ def test_the_plane_holds_the_translation(q) -> None:
 def test_the_plane_is_as_good_as_a_fine_search() -> None:
     """In three dimensions all directions can be tried."""
     x, y = pair(3, seed=3)
-    comparison = isodepth.compare(x, y * [1, 2.5, 1] + [0, 0, 1], levels=8, random_state=0)
+    comparison = isodepth.compare(
+        x, y * [1, 2.5, 1] + [0, 0, 1], levels=8, scale=None, random_state=0
+    )
     basis = difference_plane(comparison)
     gaps = mean_squared_gaps(comparison, basis.T)
     fine = np.random.default_rng(5).normal(size=(20000, 3))
@@ -81,14 +87,14 @@ def test_the_plane_is_as_good_as_a_fine_search() -> None:
 
 
 def test_the_plane_is_the_same_each_time() -> None:
-    comparison = isodepth.compare(*pair(4), n_directions=50, random_state=0)
+    comparison = isodepth.compare(*pair(4), n_directions=50, scale=None, random_state=0)
     first, second = difference_plane(comparison), difference_plane(comparison)
     np.testing.assert_array_equal(first, second)
 
 
 def test_equal_samples_have_a_plane_too() -> None:
     x, _ = pair(4)
-    basis = difference_plane(isodepth.compare(x, x, n_directions=20, random_state=0))
+    basis = difference_plane(isodepth.compare(x, x, n_directions=20, scale=None, random_state=0))
     np.testing.assert_allclose(basis.T @ basis, np.eye(2), atol=1e-12)
 
 
@@ -119,7 +125,9 @@ def test_outlines_of_points_and_segments_stay_there(points) -> None:
 @pytest.mark.parametrize("options", [{}, {"levels": 6}, {"q": 2}])
 def test_outlines_are_the_regions_of_the_samples(options) -> None:
     x, y = pair(2)
-    comparison = isodepth.compare(x, y + [3, 0], n_directions=60, random_state=0, **options)
+    comparison = isodepth.compare(
+        x, y + [3, 0], n_directions=60, scale=None, random_state=0, **options
+    )
     ax = nested_regions(comparison, names=("June", "July"))
     outlines = [line.get_xydata() for line in ax.lines if line.get_marker() == "None"]
     assert len(outlines) == 2 * len(chosen_levels(comparison))
@@ -133,7 +141,7 @@ def test_outlines_are_the_regions_of_the_samples(options) -> None:
 def test_every_row_is_drawn_once_or_counted() -> None:
     x, y = pair(3)
     y[:5] = 1e6
-    comparison = isodepth.compare(x, y, n_directions=60, random_state=0)
+    comparison = isodepth.compare(x, y, n_directions=60, scale=None, random_state=0)
     ax = nested_regions(comparison)
     drawn = [line for line in ax.lines if line.get_marker() in ("o", "x", "^", "+")]
     assert [line.get_marker() for line in drawn] == ["o", "x", "^", "+"]
@@ -151,7 +159,7 @@ def test_the_legend_covers_nothing(size) -> None:
     from isodepth.plot.style import loose_axes
 
     x, y = pair(4, n=2000)
-    comparison = isodepth.compare(x, y + 1, n_directions=30, random_state=0)
+    comparison = isodepth.compare(x, y + 1, n_directions=30, scale=None, random_state=0)
     ax = nested_regions(comparison, loose_axes(*size), names=("June", "July"))
     ax.figure.draw_without_rendering()
     box = ax.get_legend().get_window_extent()
@@ -162,11 +170,11 @@ def test_the_legend_covers_nothing(size) -> None:
 
 def test_one_column_has_no_plane() -> None:
     with pytest.raises(InvalidInputError, match="one column; draw their gaps"):
-        nested_regions(isodepth.compare(*pair(1), random_state=0))
+        nested_regions(isodepth.compare(*pair(1), scale=None, random_state=0))
 
 
 def test_names_are_two() -> None:
-    comparison = isodepth.compare(*pair(1), random_state=0)
+    comparison = isodepth.compare(*pair(1), scale=None, random_state=0)
     with pytest.raises(InvalidInputError, match="two samples"):
         nested_regions(comparison, names=("a",))
 
@@ -177,7 +185,9 @@ def test_axes_in_axes_out_and_no_formulas() -> None:
 
     x, y = pair(2)
     names = ("$x_1", "b$ $")
-    comparison = isodepth.compare(Table(x, names), Table(y, names), n_directions=30, random_state=0)
+    comparison = isodepth.compare(
+        Table(x, names), Table(y, names), n_directions=30, scale=None, random_state=0
+    )
     ax = new_axes()
     assert nested_regions(comparison, ax) is ax
     assert ax.get_xlabel() == r"\$x_1"

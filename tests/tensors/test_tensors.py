@@ -110,7 +110,7 @@ def test_tables_pairs_and_regions_take_tensors(pair):
     ("X", "Y", "said"),
     [
         (torch.ones(3, 2), np.ones((3, 2)), r"X is a tensor and Y is an array.*torch\.as_tensor"),
-        ([[1.0, 2.0]], torch.ones(3, 2), "Y is a tensor and X is list"),
+        ([[1.0, 2.0]], torch.ones(3, 2), "Y is a tensor and X is a list"),
         (torch.ones(3, 2), torch.ones(3, 2).to_sparse(), r"layout torch\.sparse_coo.*to_dense"),
         (torch.ones(3, 2, dtype=torch.complex64), torch.ones(3, 2), "Complex data not supported"),
         (
@@ -119,7 +119,7 @@ def test_tables_pairs_and_regions_take_tensors(pair):
             "quantized",
         ),
         (torch.ones(3, 2, device="meta"), torch.ones(3, 2), "device meta"),
-        (torch.ones(3), torch.ones(3, 2), r"shape \(n points, d columns\), got 1 dimension"),
+        (torch.ones(3), torch.ones(3, 2), r"got 1 dimension"),
         (torch.ones(3, 2), torch.ones(0, 2), "Y is empty"),
         (torch.ones(3, 2), torch.ones(3, 4), "2 in X and 4 in Y"),
         (torch.full((3, 2), float("nan")), torch.ones(3, 2), "X contains 6 NaN"),
@@ -135,7 +135,7 @@ def test_what_cannot_be_compared_is_refused(X, Y, said):
 def test_regions_are_compared_with_arrays(pair):
     metric = isodepth.Metric(**OPTIONS)
     regions = metric.regions(pair[0])
-    with pytest.raises(InvalidInputError, match=r"X is TrimmedRegions.*Y\.detach"):
+    with pytest.raises(InvalidInputError, match=r"X is a TrimmedRegions.*Y\.detach"):
         metric.distance(regions, torch.from_numpy(pair[1]))
 
 

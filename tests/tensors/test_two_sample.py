@@ -61,7 +61,10 @@ def test_blocks_may_be_tensors(pair):
 def test_a_comparison_has_its_test(pair):
     X, Y = (torch.from_numpy(rows) for rows in pair)
     found = isodepth.compare(X, Y, scale=None, n_directions=30, **OPTIONS)
-    assert found.test.pvalue == isodepth.compare(*pair, n_directions=30, **OPTIONS).test.pvalue
+    assert (
+        found.test.pvalue
+        == isodepth.compare(*pair, scale=None, n_directions=30, **OPTIONS).test.pvalue
+    )
 
 
 def test_mixtures_are_refused(pair):
