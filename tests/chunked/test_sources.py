@@ -282,7 +282,7 @@ def test_options_that_do_not_go_with_chunks() -> None:
         isodepth.distance(source, source, gap="exact")
     with pytest.raises(isodepth.InvalidOptionError, match="refine=5"):
         isodepth.distance(source, source, refine=5)
-    with pytest.raises(InvalidInputError, match="name their column"):
+    with pytest.raises(InvalidInputError, match="name the column"):
         isodepth.distance(source, source, weights=(np.ones(60), None))
     regions = isodepth.Metric(random_state=0).regions(POINTS)
     with pytest.raises(InvalidInputError, match="compare tables"):

@@ -79,6 +79,8 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     np.savetxt(folder / "batch.csv", rng.normal(size=(50, 2)), delimiter=",", header="a,b",
                comments="")  # fmt: skip
+    (folder / "batches").mkdir()
+    (folder / "batches" / "monday.csv").write_text((folder / "batch.csv").read_text())
     reference = (folder / "reference.csv", "--drop", "week")
     run("monitor", "fit", *reference, "-o", folder / "fitted.npz")
     run("monitor", "check", folder / "fitted.npz", folder / "batch.csv")

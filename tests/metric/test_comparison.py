@@ -47,11 +47,11 @@ def test_columns_have_their_names() -> None:
 
 def test_it_prints_sizes_and_where() -> None:
     result = isodepth.compare(X, Y, scale=None, random_state=0)
-    first, second, third, fourth = repr(result).splitlines()
+    first, second, third, *_, last = repr(result).splitlines()
     assert first == f"X and Y are at distance {result.distance:.3g}, not tested."
     assert second.strip().startswith(f"largest contributions: {result.contributions[0][0]} ")
     assert third.strip() == f"distance {result.distance:.4g} in {result.units}"
-    assert fourth.strip() == result.signature
+    assert last.strip() == result.signature
 
 
 @pytest.mark.parametrize(

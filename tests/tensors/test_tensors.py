@@ -169,5 +169,5 @@ def test_many_rows_are_moved_and_scaled_by_a_power_of_two(weighted):
     sizes = np.abs(moved.numpy()).max(axis=1)
     assert 0.25 < np.median(sizes) < 4
     expected = np.median(np.abs(moved.numpy()), axis=0)
-    # The standard error of a median of about a thousand values, times three.
-    assert typical_sizes(moved).numpy() == pytest.approx(expected, rel=0.15)
+    # Four standard errors of a median of the 255 values that are used: 4 * 1.17 / sqrt(255).
+    assert typical_sizes(moved).numpy() == pytest.approx(expected, rel=0.3)

@@ -71,7 +71,7 @@ def test_mixtures_are_refused(pair):
     X = torch.from_numpy(pair[0])
     with pytest.raises(InvalidInputError, match="X is a tensor and Y is an array"):
         isodepth.two_sample_test(X, pair[1], **OPTIONS)
-    with pytest.raises(InvalidInputError, match="Y is on the device meta and has no numbers"):
+    with pytest.raises(InvalidInputError, match="Y is on the device meta"):
         isodepth.two_sample_test(X, torch.zeros(50, 3, device="meta"), **OPTIONS)
     with pytest.raises(InvalidInputError, match="layout"):
         isodepth.two_sample_test(X, X.to_sparse(), **OPTIONS)

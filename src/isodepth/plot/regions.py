@@ -57,7 +57,7 @@ def nested_regions(
     >>> from isodepth.plot import nested_regions
     >>> rng = np.random.default_rng(0)
     >>> X, Y = rng.standard_normal((200, 3)), rng.standard_normal((200, 3)) + [0, 5, 0]
-    >>> ax = nested_regions(isodepth.compare(X, Y, n_directions=50, random_state=0))
+    >>> ax = nested_regions(isodepth.compare(X, Y, scale=None, random_state=0))
     >>> ax.get_xlabel()
     'along the largest difference: +1.00 column 1'
     """

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from isodepth.data.arrays import listed
-from isodepth.data.kinds import attention_lines
+from isodepth.data.kinds import attention_lines, column_lines
 from isodepth.data.results import p_text
 
 # Columns are named until their contributions reach this sum, three at most.
@@ -99,6 +99,7 @@ def remarks(result: Any, test: Any, rows: Any, names: Sequence[str]) -> list[str
         if rows.values:
             count = len(rows.values)
             parts.append(f"{count} value{'s' * (count > 1)} of categories in one sample only")
+    parts += [line for line in column_lines(kinds) if line.startswith("numbers: ")]
     omitted = [kind.column for kind in kinds if kind.use == "left out"]
     if omitted:
         parts.append(f"not compared: {listed(omitted, 3)}")
