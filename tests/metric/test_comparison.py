@@ -47,10 +47,10 @@ def test_columns_have_their_names() -> None:
 
 def test_it_prints_sizes_and_where() -> None:
     result = isodepth.compare(X, Y, scale=None, random_state=0)
-    first, second, third, *_, last = repr(result).splitlines()
+    first, second, *others, last = repr(result).splitlines()
     assert first == f"X and Y are at distance {result.distance:.3g}, not tested."
     assert second.strip().startswith(f"largest contributions: {result.contributions[0][0]} ")
-    assert third.strip() == f"distance {result.distance:.4g} in {result.units}"
+    assert f"distance {result.distance:.4g} in {result.units}" in "".join(others)
     assert last.strip() == result.signature
 
 

@@ -156,6 +156,8 @@ def summary_lines(
     elif getattr(result, "keeps_rows", True):
         lines.append("suspicious_rows() lists the rows that look wrong")
     if comparison is not None:
+        if chance is NOT_COMPUTED and not comparison.keeps_rows:
+            chance = "a level of chance needs the rows, which were read in chunks"
         lines.append(distance_sentence(comparison, chance))
         lines.append(comparison.signature)
     if test is not None and comparison is None:

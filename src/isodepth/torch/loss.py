@@ -39,7 +39,7 @@ class DepthLoss(torch.nn.Module):
     >>> loss = DepthLoss(depth="halfspace", eps=0.2, n_directions=100)
     >>> loss(X, X.detach() + 1.0).backward()
     >>> X.grad.sum(dim=0).norm().item() > 0.9
-    1.0
+    True
     """
 
     def __init__(self, *, resample: bool = False, random_state: int = 0, **options: Any) -> None:
