@@ -180,7 +180,7 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
 WRONG_NUMBERS: dict[str, list[tuple[str, Any]]] = {
     "quantile": [("q", -0.1), ("q", 1.1), ("q", np.nan)],
     "gaps": [("q", 0.5), ("q", np.nan), ("n_threads", 0), ("memory_mb", -1.0)],
-    "table_distances": [("q", 0.5), ("p", 0.0), ("p", np.nan), ("length", 0.0)],
+    "table_distances": [("q", 0.5), ("p", 0.0), ("p", np.nan), ("length", -1.0)],
     "power_mean": [("p", 0.0), ("p", np.nan), ("gaps", -MASSES)],
     "merge_levels": [("last", 1.5), ("last", np.nan), ("masses_x", MASSES[::-1].copy())],
     "hull_levels": [("slack", -1.0), ("slack", np.nan), ("limit", np.nan)],

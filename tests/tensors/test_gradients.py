@@ -116,7 +116,7 @@ def test_what_has_no_gradient_is_refused():
     X = torch.randn(9, 2, requires_grad=True)
     Y = torch.randn(9, 2)
     for options, said in (
-        ({"scale": "pooled"}, "scale='pooled' is taken from the data"),
+        ({"scale": "pooled"}, "scale='pooled' is estimated from the data"),
         ({"nan_policy": "omit"}, "nan_policy='omit'"),
     ):
         with pytest.raises(InvalidOptionError, match=said):
