@@ -92,8 +92,7 @@ template <class T> static Result<double> distances(Cube<T> rows, std::optional<C
         require(tables->shape(1) == rows.shape(1) && tables->shape(2) == rows.shape(2),
                 "tables need the same levels and directions");
     }
-    require(q >= 1 && p > 0 && length >= 0,
-            "q must be at least 1, p positive and length not negative");
+    require(q >= 1 && p > 0 && length >= 0, "q must be at least 1, p positive and length not negative");
     auto out = new_array<double>({rows.shape(0), others.shape(0)});
     ReleasedGil released;
     table_distances(rows.data(), rows.shape(0), columns ? columns->data() : nullptr, others.shape(0),
