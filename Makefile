@@ -7,7 +7,7 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 # An empty file per installed set of packages. A change of pyproject.toml installs them again.
 BUILD_ENV    := $(VENV)/.installed-build
-DEMO_ENV     := $(VENV)/.installed-plot
+DEMO_ENV     := $(VENV)/.installed-demo
 TEST_ENV     := $(VENV)/.installed-test
 ALL_ENV      := $(VENV)/.installed-test-all
 DEV_ENV      := $(VENV)/.installed-dev
@@ -64,7 +64,7 @@ PACKAGES ?= core depth gap metric many data significance chunked monitor
 SESSION  := out/mutants.sqlite
 
 .PHONY: help demo test test-all test-slow test-sanitized test-cuda test-browser lowest mutants core stubs
-.PHONY: lint format bench reproduce drift docs links release-check picture clean
+.PHONY: lint format bench reproduce drift docs links release-check figures clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -154,7 +154,7 @@ links: docs  ## check the addresses of other sites that the documentation names;
 release-check: $(RELEASE_ENV)  ## build sdist and wheel, test the one with the tests of the other
 	$(BIN)/python .ci/release_check.py dist $(RELEASE_TESTS) $(addprefix --python ,$(RELEASE_PYTHONS))
 
-picture: $(TEST_ENV) core  ## draw the pictures of README and of the layers, in docs/figures
+figures: $(TEST_ENV) core  ## draw the figures of README and of the layers, in docs/figures
 	$(BIN)/python examples/readme_figure.py
 	$(BIN)/python docs/figures/draw_layers.py
 
@@ -172,7 +172,7 @@ $(BUILD_ENV): $(VENV)/.created pyproject.toml
 	@touch $@
 
 $(DEMO_ENV): $(BUILD_ENV) pyproject.toml
-	$(INSTALL) ".[plot]"
+	$(INSTALL) ".[plot]" "pandas>=2.2.2"
 	@touch $@
 
 $(TEST_ENV): $(BUILD_ENV) pyproject.toml
