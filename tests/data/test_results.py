@@ -14,7 +14,7 @@ from isodepth.data.frames import Table
 from isodepth.data.markup import escaped, html_table, shown
 from isodepth.data.results import ResultMixin, plain
 from isodepth.errors import InvalidInputError, InvalidOptionError
-from isodepth.text.scores import Scores
+from isodepth.text import Scores
 
 EVIL = "<script>alert(1)</script>"
 
@@ -46,7 +46,7 @@ def all_results() -> dict[str, ResultMixin]:
         "Monitor": monitor,
         "Verdict": verdict,
         "DistanceMatrix": matrix,
-        "Scores": Scores([0.5, math.nan], f"DepthScore|{EVIL}", False),
+        "Scores": Scores([0.5, math.nan], f"DepthScore|{EVIL}"),
     }
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from isodepth.errors import InvalidInputError, InvalidOptionError
-from isodepth.text import CachedEncoder, DepthScore, Encoder
+from isodepth.text import CachedEncoder, DepthScore
 from isodepth.text.clouds import clean_clouds
 
 RNG = np.random.default_rng(0)
@@ -81,11 +81,18 @@ def test_vectors_are_normalized():
         (lambda texts: [[[1.0, np.nan]]] * 3, "NaN"),
         (lambda texts: [[[1.0], [1.0, 2.0]]] * 3, "token vectors of a text"),
         (lambda texts: [["x"]] * 3, "token vectors of a text"),
+        (lambda texts: [np.ones((1, len(text))) for text in texts], "same width, got 1, 2, 3"),
     ],
 )
 def test_invalid_encoder_output_is_refused(model, cause, wrap):
     with pytest.raises(InvalidInputError, match=cause):
         score(wrap(model))
+
+
+def test_a_text_without_tokens_is_empty():
+    with pytest.warns(UserWarning, match="candidates .*: 1 of 2"):
+        scores = score(lambda texts: [[] if text == "bb" else [[1.0]] for text in texts])
+    assert scores == [0.0, 2.0]
 
 
 def test_vectors_that_require_grad_are_refused():
@@ -117,13 +124,7 @@ def test_invalid_strings_are_refused(candidates, references, cause):
 @pytest.mark.parametrize("device", ["cuda:77", "nonsense", "cpu:x", "meta", ""])
 def test_unavailable_devices_are_refused(device):
     pytest.importorskip("torch")
+    # The device is checked before the model is loaded.
     with pytest.raises(InvalidOptionError, match=r"device=.* not available") as caught:
-        Encoder(device=device, progress=False).resolved_device()
+        DepthScore("./no/such/folder", device=device).score(["a"], ["b"])
     assert "\n" not in str(caught.value)
-    assert Encoder(device="cpu").resolved_device() == "cpu"
-
-
-def test_a_device_is_checked_before_the_model_is_loaded():
-    pytest.importorskip("torch")
-    with pytest.raises(InvalidOptionError, match="device='cuda:77'"):
-        DepthScore("./no/such/folder", device="cuda:77").score(["a"], ["b"])

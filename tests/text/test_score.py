@@ -73,21 +73,6 @@ def test_zero_to_itself_and_symmetric(score, scores):
 
 
 @needs_encoder
-def test_repeated_tokens_of_a_real_text_change_nothing(score):
-    # A repeated text has other contexts and other vectors, so the clouds are repeated instead.
-    clouds = [cloud for cloud in score.encoder(CANDIDATES) if len(cloud)]
-    twice = [np.concatenate([cloud, cloud]) for cloud in clouds]
-    assert score.score_clouds(twice, [[cloud] for cloud in clouds]) == [0.0] * len(clouds)
-
-
-@needs_encoder
-def test_a_long_text_is_truncated_and_scored(score):
-    with pytest.warns(UserWarning, match="512 tokens: 1 of 2"):
-        (value,) = score.score(["word " * 600], ["word"])
-    assert math.isfinite(value)
-
-
-@needs_encoder
 def test_signature_contains_all_settings(score):
     import transformers
 
@@ -179,14 +164,6 @@ def test_options_for_empty_texts():
         DepthScore(words, empty="error").score([""], ["a"])
 
 
-def test_an_encoder_may_return_no_tokens():
-    with pytest.warns(UserWarning, match="candidates .*: 1 of 2"):
-        scores = DepthScore(lambda texts: [[] if t == "-" else [[1.0]] for t in texts]).score(
-            ["-", "b"], ["a", "a"]
-        )
-    assert scores == [2.0, 0.0]
-
-
 def test_no_texts():
     assert DepthScore(words).score([], []) == []
 
@@ -203,15 +180,6 @@ def test_invalid_texts_are_refused():
         score.score(["a", 3], ["b", "c"])
     with pytest.raises(InvalidInputError, match="got NoneType at position 0"):
         score.score(["a"], [["b", None]])
-
-
-def test_invalid_encoders_are_refused():
-    with pytest.raises(InvalidInputError, match="one array of token vectors"):
-        DepthScore(lambda texts: []).score(["a"], ["b"])
-    with pytest.raises(InvalidInputError, match="NaN"):
-        DepthScore(lambda texts: [[[np.nan]]] * len(texts)).score(["a"], ["b"])
-    with pytest.raises(InvalidInputError, match="width"):
-        DepthScore(lambda texts: [np.ones((1, len(t))) for t in texts]).score(["a"], ["bb"])
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,6 @@ The encoders need ``pip install 'isodepth[text]'``. Scores with an encoder of yo
 """
 
 from isodepth.text.encoder import CachedEncoder, Encoder
-from isodepth.text.score import DepthScore
+from isodepth.text.score import DepthScore, Scores
 
-__all__ = ["CachedEncoder", "DepthScore", "Encoder"]
+__all__ = ["CachedEncoder", "DepthScore", "Encoder", "Scores"]

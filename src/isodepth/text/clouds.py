@@ -1,8 +1,8 @@
-"""Token clouds: the set of token vectors of each text, validated and scaled."""
+"""Checks of texts, and of token clouds: the set of token vectors of each text."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -12,34 +12,63 @@ from isodepth.errors import InvalidInputError
 from isodepth.tensors.host import to_host
 
 
-def embed(
-    encoder: Callable[[Sequence[str]], Sequence[Any]], texts: Iterable[str]
-) -> dict[str, Any]:
-    """Return the token vectors of each distinct text; None for empty and whitespace texts."""
-    clouds: dict[str, Any] = dict.fromkeys(texts)
-    encoded = [text for text in clouds if text.strip()]
-    if encoded:
-        clouds.update(
-            zip(encoded, check_encoder_output(encoder(encoded), len(encoded)), strict=True)
+def check_texts(candidates: Any, references: Any) -> tuple[list[str], list[list[str]]]:
+    """Return the candidates, and the list of references of each candidate.
+
+    Parameters
+    ----------
+    candidates : sequence of N str
+    references : sequence of N str, or of N non-empty sequences of str
+    """
+    texts = _as_list(candidates, "candidates")
+    references = _as_list(references, "references")
+    check_counts(len(texts), len(references))
+    for position, text in enumerate(texts):
+        check_text(text, "candidates", position)
+    groups = [[group] if isinstance(group, str) else group for group in references]
+    for position, group in enumerate(groups):
+        if not isinstance(group, list | tuple) or not group:
+            raise InvalidInputError(
+                "references must have a text or a non-empty list of texts per candidate, got "
+                f"{group!r} at position {position}"
+            )
+        for text in group:
+            check_text(text, "references", position)
+    return texts, [list(group) for group in groups]
+
+
+def check_counts(n_candidates: int, n_references: int) -> None:
+    """Check that there is one entry of references per candidate."""
+    if n_candidates != n_references:
+        raise InvalidInputError(
+            "candidates and references must have the same length, got "
+            f"{n_candidates} and {n_references}"
         )
-    return clouds
 
 
-def check_encoder_output(output: Any, n_texts: int) -> list[Any]:
-    """Check that an encoder returned one array of token vectors per text."""
-    expected = "the encoder must return one array of token vectors per text"
-    if not isinstance(output, Iterable) or isinstance(output, str):
-        raise InvalidInputError(f"{expected}, got {type(output).__name__} for {n_texts} texts")
-    clouds = list(output)
-    if len(clouds) != n_texts:
-        raise InvalidInputError(f"{expected}, got {len(clouds)} arrays for {n_texts} texts")
-    return clouds
+def check_text(text: Any, name: str, position: int) -> None:
+    """Check that an element of `name` is a string that can be encoded in UTF-8."""
+    if not isinstance(text, str):
+        raise InvalidInputError(
+            f"{name} must be strings, got {type(text).__name__} at position {position}"
+        )
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise InvalidInputError(
+            f"{name} must be valid Unicode, got half of a surrogate pair "
+            f"({text[error.start]!a}) at position {position}, character {error.start}; decode the "
+            "text again, or drop the character with text.encode(errors='ignore').decode()"
+        ) from None
 
 
-def encoder_signature(encoder: Any) -> str:
-    """Return the signature of an encoder, or its name if it has no signature."""
-    name = getattr(encoder, "__name__", type(encoder).__name__)
-    return getattr(encoder, "signature", None) or f"model=own:{name}"
+def _as_list(values: Any, name: str) -> list[Any]:
+    if isinstance(values, str) or not hasattr(values, "__iter__"):
+        raise InvalidInputError(
+            f"{name} must be a list of texts, got {type(values).__name__}; wrap a single text in "
+            "a list"
+        )
+    return list(values)
 
 
 def clean_clouds(clouds: Iterable[Any], l2_normalize: bool) -> list[np.ndarray | None]:

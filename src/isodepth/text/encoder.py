@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import KW_ONLY, dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,10 +16,7 @@ from isodepth.data.validation import check_choice, check_integer
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.progress import progress_bar
 from isodepth.text import models
-from isodepth.text.clouds import check_encoder_output, encoder_signature
-from isodepth.text.validation import check_text
-
-PRECISIONS = ("double", "single")
+from isodepth.text.clouds import check_text
 
 # Tokenizers without a limit have a huge `model_max_length`.
 _NO_LIMIT = 1_000_000
@@ -25,7 +24,24 @@ _NO_LIMIT = 1_000_000
 _SHIFTED_POSITIONS = ("roberta", "xlm-roberta", "camembert", "xlm-roberta-xl", "mpnet")
 
 
-class Encoder:
+@dataclass
+class EncoderOptions:
+    """Options of :class:`Encoder`, which are also options of :class:`DepthScore`."""
+
+    model: Any = None
+    layer: int | None = None
+    _: KW_ONLY
+    special_tokens: str = "drop"
+    max_length: int | None = None
+    truncation: str = "warn"
+    batch_size: int = 32
+    device: str | None = None
+    precision: str = "double"
+    progress: bool | None = None
+
+
+@dataclass(eq=False)
+class Encoder(EncoderOptions):
     """Encoder of texts into contextual token vectors.
 
     Calling it with a list of texts returns one array of shape (tokens, width) per text. Loaded
@@ -65,32 +81,21 @@ class Encoder:
     (2, 384)
     """
 
-    def __init__(
-        self,
-        model: str | None = None,
-        layer: int | None = None,
-        *,
-        special_tokens: str = "drop",
-        max_length: int | None = None,
-        truncation: str = "warn",
-        batch_size: int = 32,
-        device: str | None = None,
-        precision: str = "double",
-        progress: bool | None = None,
-    ) -> None:
-        if model is not None and not isinstance(model, str | os.PathLike):
-            raise InvalidOptionError(
-                f"model must be a name on the Hugging Face hub or a folder, got {model!r}"
-            )
-        self.model = None if model is None else str(model)
-        self.layer = None if layer is None else check_integer(layer, "layer", 0)
-        self.special_tokens = check_choice(special_tokens, "special_tokens", ("drop", "keep"))
-        self.max_length = None if max_length is None else check_integer(max_length, "max_length", 3)
-        self.truncation = check_choice(truncation, "truncation", ("warn", "error"))
-        self.batch_size = check_integer(batch_size, "batch_size", 1)
-        self.device = device
-        self.precision = check_choice(precision, "precision", PRECISIONS)
-        self.progress = progress
+    def __post_init__(self) -> None:
+        if self.model is not None:
+            if not isinstance(self.model, str | os.PathLike):
+                raise InvalidOptionError(
+                    f"model must be a name on the Hugging Face hub or a folder, got {self.model!r}"
+                )
+            self.model = str(self.model)
+        if self.layer is not None:
+            self.layer = check_integer(self.layer, "layer", 0)
+        if self.max_length is not None:
+            self.max_length = check_integer(self.max_length, "max_length", 3)
+        self.batch_size = check_integer(self.batch_size, "batch_size", 1)
+        check_choice(self.special_tokens, "special_tokens", ("drop", "keep"))
+        check_choice(self.truncation, "truncation", ("warn", "error"))
+        check_choice(self.precision, "precision", ("double", "single"))
 
     def __call__(self, texts: Sequence[str]) -> list[np.ndarray]:
         """Return the token vectors of each text.
@@ -115,18 +120,17 @@ class Encoder:
         with torch.inference_mode(), progress_bar(shown, len(ids), "embedding", "text") as advance:
             for start in range(0, len(order), self.batch_size):
                 batch = order[start : start + self.batch_size]
-                width = max(1, len(ids[batch[0]]))
-                tokens = torch.full((len(batch), width), padding, dtype=torch.long)
-                mask = torch.zeros((len(batch), width), dtype=torch.long)
+                tokens = np.full((len(batch), max(1, len(ids[batch[0]]))), padding)
+                mask = np.zeros_like(tokens)
                 for row, i in enumerate(batch):
-                    tokens[row, : len(ids[i])] = torch.tensor(ids[i], dtype=torch.long)
+                    tokens[row, : len(ids[i])] = ids[i]
                     mask[row, : len(ids[i])] = 1
                 states = model(
-                    input_ids=tokens.to(device),
-                    attention_mask=mask.to(device),
+                    input_ids=torch.from_numpy(tokens).to(device),
+                    attention_mask=torch.from_numpy(mask).to(device),
                     output_hidden_states=True,
-                ).hidden_states[layer]
-                vectors = states.to("cpu").numpy()
+                ).hidden_states
+                vectors = states[layer].to("cpu").numpy()
                 for row, i in enumerate(batch):
                     clouds[i] = vectors[row, kept[i]].astype(np.float32)
                 advance(len(batch))
@@ -165,14 +169,12 @@ class Encoder:
     def _name(self) -> str:
         if self.model is None:
             return models.DEFAULT_NAME
-        path = self.model
-        return os.path.basename(os.path.normpath(path)) if os.path.isdir(path) else path
+        return Path(self.model).resolve().name if os.path.isdir(self.model) else self.model
 
     def resolved_device(self) -> str:
         """Return the device that the model runs on."""
         torch = models.load_torch()
         if self.device is not None:
-            models.check_device(self.device)
             return str(self.device)
         return "cuda" if torch.cuda.is_available() else "cpu"
 
@@ -260,7 +262,15 @@ class CachedEncoder:
         """Return the token vectors of each text; the same array object for the same text."""
         new = [text for text in dict.fromkeys(texts) if text not in self.cache]
         if new:
-            clouds = check_encoder_output(self.encoder(new), len(new))
+            output = self.encoder(new)
+            iterable = isinstance(output, Iterable) and not isinstance(output, str)
+            clouds = list(output) if iterable else []
+            if len(clouds) != len(new):
+                received = f"{len(clouds)} arrays" if iterable else type(output).__name__
+                raise InvalidInputError(
+                    "the encoder must return one array of token vectors per text, got "
+                    f"{received} for {len(new)} texts"
+                )
             self.cache.update(zip(new, clouds, strict=True))
         return [self.cache[text] for text in texts]
 
@@ -270,5 +280,6 @@ class CachedEncoder:
 
     @property
     def signature(self) -> str:
-        """Signature of the encoder."""
-        return encoder_signature(self.encoder)
+        """Signature of the encoder, or its name if it has no signature."""
+        name = getattr(self.encoder, "__name__", type(self.encoder).__name__)
+        return getattr(self.encoder, "signature", None) or f"model=own:{name}"

@@ -39,12 +39,21 @@ class LoadedModel(NamedTuple):
 @lru_cache(maxsize=4)
 def load(path: str, device: str, precision: str) -> LoadedModel:
     """Load a model by name or folder. The four models used last are cached."""
+    torch = load_torch()
+    dtype = torch.float64 if precision == "double" else torch.float32
+    try:
+        torch.zeros(1, device=device, dtype=dtype).to("cpu")
+    except (RuntimeError, TypeError, ValueError, AssertionError) as error:
+        raise InvalidOptionError(
+            f"device={device!r} is not available in {precision} precision: {_one_line(error)}; "
+            "use device=None for the default device"
+        ) from error
     # A name on the hub is NAME or OWNER/NAME. Any other string can only be a folder, and without
     # this check transformers would retry a download for a long time if there is no network.
     is_path = path.startswith(("/", ".", "~")) or path.count("/") > 1 or "\\" in path
     if is_path and not os.path.isdir(path):
         raise InvalidOptionError(f"cannot load model {path!r}: the folder does not exist")
-    torch, transformers = load_torch(), load_transformers()
+    transformers = load_transformers()
     logging = transformers.utils.logging
     progress_bars = logging.is_progress_bar_enabled()
     logging.disable_progress_bar()
@@ -61,26 +70,7 @@ def load(path: str, device: str, precision: str) -> LoadedModel:
             logging.enable_progress_bar()
     if model.config.is_encoder_decoder:
         model = model.get_encoder()
-    dtype = torch.float64 if precision == "double" else torch.float32
-    try:
-        return LoadedModel(model.eval().to(device=device, dtype=dtype), tokenizer, device)
-    except (RuntimeError, TypeError, AssertionError) as error:
-        raise InvalidOptionError(
-            f"cannot use precision={precision!r} on device={device!r}: {_one_line(error)}"
-        ) from error
-
-
-@lru_cache(maxsize=16)
-def check_device(device: Any) -> None:
-    """Check that a device exists, before a model is loaded for it."""
-    torch = load_torch()
-    try:
-        torch.zeros(1, device=device).to("cpu")
-    except (RuntimeError, TypeError, ValueError, AssertionError) as error:
-        raise InvalidOptionError(
-            f"device={device!r} is not available: {_one_line(error)}; use device=None for the "
-            "default device"
-        ) from error
+    return LoadedModel(model.eval().to(device=device, dtype=dtype), tokenizer, device)
 
 
 def _one_line(error: Exception) -> str:

@@ -53,12 +53,9 @@ def regions_on_device(
             depths = _depths(batch, directions, depth_name == "steady_irw")
             for i, sample, padded in zip(indices, batch, depths, strict=True):
                 depth = padded[: sample.n_points]
+                row_depth = depth[sample.inverse]
                 regions[i] = TrimmedRegions.from_depths(
-                    sample,
-                    depth,
-                    points=clouds[i],
-                    depth=depth[sample.inverse],
-                    origin=fitted.origin,
+                    sample, depth, points=clouds[i], depth=row_depth, origin=fitted.origin
                 )
     others = [i for i in range(len(clouds)) if i not in regions]
     regions.update(zip(others, fitted.all_regions([clouds[i] for i in others]), strict=True))

@@ -9,10 +9,7 @@ from typing import Any
 import numpy as np
 
 from isodepth.api import Metric
-from isodepth.core.regions import LevelPlan, TrimmedRegions
 from isodepth.engine import Resources, thread_map
-from isodepth.hull import coordinates_in_span, hausdorff_levels
-from isodepth.metric.fitted import FittedMetric
 
 # Pairs per task of a thread.
 _BLOCK = 16
@@ -66,54 +63,10 @@ def pair_distances(
     single_threaded = replace(fitted, settings=replace(fitted.settings, n_jobs=1))
 
     def block_distances(block: list[tuple[int, int]]) -> list[float]:
-        return [
-            0.0 if i == j else _distance(regions[i], regions[j], single_threaded) for i, j in block
-        ]
+        return [single_threaded.distance(regions[i], regions[j]) for i, j in block]
 
     blocks = [distinct[start : start + _BLOCK] for start in range(0, len(distinct), _BLOCK)]
     threads = min(Resources(metric.n_jobs).n_threads, len(blocks))
     distances = np.concatenate(thread_map(block_distances, blocks, threads))
     index = {pair: position for position, pair in enumerate(distinct)}
     return distances[[index[min(pair), max(pair)] for pair in pairs]]
-
-
-def _distance(x: TrimmedRegions, y: TrimmedRegions, fitted: FittedMetric) -> float:
-    if fitted.settings.gap != "exact":
-        return fitted.distance(x, y)
-    plan = fitted.plan(x, y)
-    return fitted.mean(_exact_gaps(x, y, plan), plan)
-
-
-def _exact_gaps(x: TrimmedRegions, y: TrimmedRegions, plan: LevelPlan) -> np.ndarray:
-    """Return the exact gap at each level, computed in the span of both samples."""
-    first, second, sizes = x.ordered, y.ordered, (plan.prefix_sizes_x, plan.prefix_sizes_y)
-    # A canonical order of the pair makes the result symmetric despite rounding.
-    if first.tobytes() > second.tobytes():
-        first, second, sizes = second, first, sizes[::-1]
-    a, b = span_coordinates(first, second)
-    return hausdorff_levels(a, b, *sizes)[0]
-
-
-def span_coordinates(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return isometric coordinates of both sets of points in their affine span.
-
-    N points span at most N - 1 dimensions. Equal points get equal coordinates.
-
-    Parameters
-    ----------
-    first, second : arrays of shape (n, d) and (m, d)
-
-    Returns
-    -------
-    arrays of shape (n, r) and (m, r), r <= max(1, n + m - 1)
-        The original coordinates if d < n + m.
-    """
-    points = np.concatenate([first, second]).astype(np.float64)
-    if points.shape[1] < len(points):
-        return points[: len(first)], points[len(first) :]
-    distinct, inverse = np.unique(points, axis=0, return_inverse=True)
-    coordinates = np.zeros((len(distinct), max(1, len(distinct) - 1)))
-    if len(distinct) > 1:
-        coordinates[1:] = coordinates_in_span(distinct[1:] - distinct[0])
-    coordinates = coordinates[inverse.ravel()]
-    return coordinates[: len(first)], coordinates[len(first) :]

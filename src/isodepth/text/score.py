@@ -4,35 +4,73 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import KW_ONLY, dataclass, field, fields
 from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from isodepth.api import Metric
+from isodepth.data.results import ResultMixin, plain
 from isodepth.data.validation import check_choice, check_integer, check_number, is_tensor
 from isodepth.depth import AIIRW, Dual, SteadyIRW
 from isodepth.errors import InvalidInputError, InvalidOptionError
-from isodepth.text.clouds import clean_clouds, embed, encoder_signature
-from isodepth.text.encoder import Encoder
+from isodepth.text.clouds import check_counts, check_texts, clean_clouds
+from isodepth.text.encoder import CachedEncoder, Encoder, EncoderOptions
 from isodepth.text.pairs import pair_distances
-from isodepth.text.scores import Scores
-from isodepth.text.validation import check_counts, check_texts
 
-_MULTI_REF = ("mean", "min", "first")
-_EMPTY = ("worst", "nan", "error")
-_ENCODER_OPTIONS = (
-    "special_tokens", "max_length", "truncation", "batch_size", "device", "precision", "progress",
-)  # fmt: skip
 _METRIC_OPTIONS = (
     "p", "q", "eps", "levels", "n_directions", "gap", "refine", "random_state", "n_jobs",
 )  # fmt: skip
 
 
+class Scores(list[float], ResultMixin):
+    """List with one score per text, and the settings that it was computed with.
+
+    Attributes
+    ----------
+    signature : str
+    higher_is_better : bool
+        False: a lower score is closer.
+
+    Examples
+    --------
+    >>> from isodepth.text import Scores
+    >>> scores = Scores([0.5, 0.25], "DepthScore|...")
+    >>> scores[1], scores.average
+    (0.25, 0.375)
+    >>> scores.to_dict()["scores"]
+    [0.5, 0.25]
+    """
+
+    higher_is_better = False
+
+    def __init__(self, values: Iterable[float] = (), signature: str = "") -> None:
+        super().__init__(values)
+        self.signature = signature
+
+    # Not called `mean`: numpy.mean(scores) would try to call an attribute of that name.
+    @property
+    def average(self) -> float:
+        """Mean of all scores; NaN if the list is empty or contains NaN."""
+        return sum(self) / len(self) if self else math.nan
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the scores, their mean, `higher_is_better` and the signature."""
+        settings = {"higher_is_better": self.higher_is_better, "signature": self.signature}
+        return plain({"scores": list(self), "mean": self.average, **settings})
+
+    def _rows(self) -> dict[str, list[Any]]:
+        return {"text": list(range(len(self))), "score": list(self)}
+
+    def _heading(self) -> str:
+        mean = f"mean {self.average:.4g} over {len(self)}, lower is closer"
+        return f"Scores of texts: {mean}\n{self.signature}"
+
+
 @dataclass(repr=False)
-class DepthScore:
+class DepthScore(EncoderOptions):
     """Distance DR between the token clouds of candidate and reference texts. Lower is closer.
 
     The token cloud of a text is the set of its contextual token vectors. The score of a candidate
@@ -100,8 +138,6 @@ class DepthScore:
     [0.0, ...]
     """
 
-    model: str | Callable[[Sequence[str]], Sequence[Any]] | None = None
-    layer: int | None = None
     _: KW_ONLY
     depth: Any = "irw"
     covariance: Any = None
@@ -113,15 +149,8 @@ class DepthScore:
     gap: str | None = None
     refine: int = 0
     multi_ref: str = "mean"
-    special_tokens: str = "drop"
-    max_length: int | None = None
-    truncation: str = "warn"
     l2_normalize: bool = True
     empty: str = "worst"
-    batch_size: int = 32
-    device: str | None = None
-    precision: str = "double"
-    progress: bool | None = None
     random_state: int = 0
     n_jobs: int | None = None
     metric: Metric = field(init=False)
@@ -131,8 +160,8 @@ class DepthScore:
     name = "DepthScore"
 
     def __post_init__(self) -> None:
-        check_choice(self.multi_ref, "multi_ref", _MULTI_REF)
-        check_choice(self.empty, "empty", _EMPTY)
+        check_choice(self.multi_ref, "multi_ref", ("mean", "min", "first"))
+        check_choice(self.empty, "empty", ("worst", "nan", "error"))
         check_integer(self.random_state, "random_state", 0, "; scores must be reproducible")
         check_number(self.q, "q", 1)
         if self.gap is None:
@@ -156,7 +185,10 @@ class DepthScore:
         """
         texts, groups = check_texts(candidates, references)
         groups = [group[self._used_references] for group in groups]
-        clouds = embed(self.encoder, chain(texts, *groups))
+        clouds: dict[str, Any] = dict.fromkeys(chain(texts, *groups))
+        encoder = CachedEncoder(self.encoder)
+        encoder([text for text in clouds if text.strip()])
+        clouds |= encoder.cache
         device = self.encoder.resolved_device() if isinstance(self.encoder, Encoder) else None
         return self._scores(clouds, texts, groups, device)
 
@@ -206,24 +238,19 @@ class DepthScore:
             (i, index[key]) for i, group in zip(first, references, strict=True) for key in group
         ]
         empty = np.array([cloud is None for cloud in cleaned], dtype=bool)
+        empty_pairs = empty[np.array(pairs, dtype=int).reshape(-1, 2)]
         self._report_empty("candidates", empty[first])
-        self._report_empty("references", empty[[j for _, j in pairs]])
-        distances = np.array([self._empty_distance(empty[i], empty[j]) for i, j in pairs])
-        scored = [not (empty[i] or empty[j]) for i, j in pairs]
-        chosen = [pair for pair, wanted in zip(pairs, scored, strict=True) if wanted]
-        distances[scored] = pair_distances(cleaned, chosen, self.metric, device)
+        self._report_empty("references", empty_pairs[:, 1])
+        worst, both_empty = 2.0 if self.l2_normalize else math.inf, 0.0
+        if self.empty == "nan":
+            worst = both_empty = math.nan
+        distances = np.where(empty_pairs.all(axis=1), both_empty, worst)
+        scored = np.flatnonzero(~empty_pairs.any(axis=1))
+        distances[scored] = pair_distances(cleaned, [pairs[k] for k in scored], self.metric, device)
         reduce = np.min if self.multi_ref == "min" else np.mean
         ends = np.cumsum([len(group) for group in references])
         scores = [float(reduce(part)) for part in np.split(distances, ends)[:-1]]
-        return Scores(scores, self.signature, self.higher_is_better)
-
-    def _empty_distance(self, first: bool, second: bool) -> float:
-        """Return the distance of a pair with one or two empty texts."""
-        if self.empty == "nan":
-            return math.nan
-        if first and second:
-            return 0.0
-        return 2.0 if self.l2_normalize else math.inf
+        return Scores(scores, self.signature)
 
     def _report_empty(self, name: str, empty: np.ndarray) -> None:
         """Warn about empty texts, or raise if they are not allowed."""
@@ -238,7 +265,7 @@ class DepthScore:
     @property
     def signature(self) -> str:
         """Model, layer, versions and all settings that affect a score, as one string."""
-        encoder = encoder_signature(self.encoder)
+        encoder = CachedEncoder(self.encoder).signature
         unit = "yes" if self.l2_normalize else "no"
         settings = f"unit={unit}|empty={self.empty}|refs={self.multi_ref}"
         return f"DepthScore|{encoder}|{settings}|{self.metric.signature}"
@@ -262,11 +289,10 @@ class DepthScore:
     def _encoder(self) -> Callable[[Sequence[str]], Sequence[Any]]:
         if callable(self.model):
             for name in ("layer", "max_length", "device"):
-                if getattr(self, name) is not None:
+                value = getattr(self, name)
+                if value is not None:
                     raise InvalidOptionError(
-                        f"{name}={getattr(self, name)!r} has no effect with a custom encoder; "
-                        "remove it"
+                        f"{name}={value!r} has no effect with a custom encoder; remove it"
                     )
             return self.model
-        options = {name: getattr(self, name) for name in _ENCODER_OPTIONS}
-        return Encoder(self.model, self.layer, **options)
+        return Encoder(**{each.name: getattr(self, each.name) for each in fields(EncoderOptions)})
