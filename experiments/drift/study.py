@@ -17,6 +17,7 @@ import platform
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,7 +25,7 @@ from experiments.answers.changes import CHANGES, add_garbage, change
 from experiments.answers.tables import TABLES, halves, load
 
 PACKAGES = (
-    "isodepth", "evidently", "alibi-detect", "torch", "numpy", "scipy", "scikit-learn", "pandas",
+    "evidently", "alibi-detect", "torch", "numpy", "scipy", "scikit-learn", "pandas",
 )  # fmt: skip
 #: Changes whose wrong rows a tool could list.
 WRONG_ROWS = ("units", "sentinel")
@@ -75,9 +76,9 @@ def evaluate(pair: Pair, tools: Mapping[str, Any]) -> list[dict[str, Any]]:
         if name == "isodepth" and pair.change in WRONG_ROWS and not pair.garbage:
             from experiments.drift.tools import isodepth_rows
 
-            found = isodepth_rows(x, y, pair.split)
-            line["rows_found"] = float(changed.rows[found].sum() / max(changed.rows.sum(), 1))
-            line["rows_false"] = float((~changed.rows[found]).sum() / max(len(found), 1))
+            rows = isodepth_rows(x, y, pair.split)
+            line["rows_found"] = float(changed.rows[rows].sum() / max(changed.rows.sum(), 1))
+            line["rows_false"] = float((~changed.rows[rows]).sum() / max(len(rows), 1))
         lines.append(line)
     return lines
 
@@ -91,13 +92,17 @@ def _evaluate(job: tuple[Pair, Mapping[str, Any] | None]) -> list[dict[str, Any]
 
 def versions() -> dict[str, str]:
     """Return the versions of the packages that are installed here."""
-    found = {"python": platform.python_version(), "machine": platform.machine()}
+    installed = {"python": platform.python_version(), "machine": platform.machine()}
     for name in PACKAGES:
         try:
-            found[name] = version(name)
+            installed[name] = version(name)
         except PackageNotFoundError:
             continue
-    return found
+    if find_spec("isodepth"):  # a source tree need not be installed
+        import isodepth
+
+        installed["isodepth"] = isodepth.__version__
+    return installed
 
 
 def run(

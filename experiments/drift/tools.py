@@ -28,7 +28,7 @@ class Answer(NamedTuple):
     ----------
     detected : bool
     column : str or None
-        The column that the tool names first; None if it names none.
+        First column that the tool names; None if it does not name columns.
     rows : list of int or None
         Positions of suspicious rows of the second table; None if the tool does not list rows.
     seconds : float
@@ -69,8 +69,7 @@ def isodepth_rows(X: pd.DataFrame, Y: pd.DataFrame, seed: int) -> list[int]:
     import isodepth
 
     result = isodepth.two_sample_test(X, Y, nan_policy="omit", n_permutations=19, random_state=seed)
-    found = result.suspicious_rows()
-    return [int(row.row) for row in found if row.sample == "Y"]
+    return [int(row.row) for row in result.suspicious_rows() if row.sample == "Y"]
 
 
 def column_pvalues(X: pd.DataFrame, Y: pd.DataFrame) -> dict[str, float]:

@@ -61,8 +61,9 @@ def test_report_counts_percentages_and_failures() -> None:
         {**CARS, "tool": "t", "change": "shift", "detected": True, "right": True, "seconds": 3.0},
         {**CARS, "tool": "t", "change": "scale", "detected": True, "right": False, "seconds": 2.0},
         {**CARS, "tool": "t", "change": "missing", "error": "ValueError: missing values"},
+        {**CARS, "tool": "t", "change": "none", "split": 1, "detected": True},  # incomplete
     ]
     text = report(lines, {"run": {"python": "3"}})
-    assert "| t | 0 |  | 100 | 50 |  |  | 2.00 | 1 |" in text
+    assert "| t | 1 | 0 |  | 100 | 50 |  |  |  | 2.00 | 1 |" in text
     assert "| shift | 100 / 100 |" in text
     assert "* t, cars: `ValueError: missing values`" in text
