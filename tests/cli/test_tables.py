@@ -125,6 +125,14 @@ def test_slips_in_columns_of_numbers_are_refused(tmp_path: Path) -> None:
     assert "column 'b' contains numbers in" in refusal("compare", good, text)
 
 
+def test_declared_categories_keep_their_zeros(tmp_path: Path) -> None:
+    codes = write(tmp_path / "codes.csv", "a,code\n" + "1,01\n2,NA\n3,02\n4,01\n" * 3)
+    options = ("--category", "code", "--nan-policy", "omit", "--permutations", 9)
+    other = write(tmp_path / "other.csv", "a,code\n" + "1,03\n2,03\n3,03\n4,01\n" * 3)
+    found = run_json("test", codes, other, *options)
+    assert {"01", "02", "03", "(missing)"} == {share["value"] for share in found["shares"]}
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

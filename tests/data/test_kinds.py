@@ -22,6 +22,7 @@ from isodepth.data.kinds import (
 from isodepth.data.numerals import Numerals
 from isodepth.data.readers import ReadOptions, read_with_options
 from isodepth.errors import ColumnWarning, InvalidInputError
+from cli.helpers import refusal, run, run_json
 
 PRICES = [1500.25, 980.5, 12_345.0, 7.75, 1500.25]
 CONTINENTAL = str.maketrans(",.", ".,")
@@ -107,6 +108,56 @@ def test_doubtful_columns_get_attention(x: list, y: list, kind: str, note: str) 
     with pytest.warns(ColumnWarning):
         result = isodepth.two_sample_test(X, Y, n_permutations=19, random_state=0)
     assert result.headline.endswith("; check the kind of 'v'")
+
+
+CODES = ["1", "2", "3"] * 10
+
+
+@pytest.mark.parametrize(
+    ("x", "y"),
+    [
+        (CODES, [*CODES, "NEW"]),
+        ([1, 2, 3] * 5, [*CODES, "NEW"]),
+        ([1.0, 2.0, None] * 5, ["1.0", "02", "3", "NEW"]),
+        (pd.Series([1, 2, "NEW"], dtype=object), CODES),
+    ],
+)
+def test_codes_with_a_new_word_are_a_category(x: list, y: list) -> None:
+    with pytest.warns(ColumnWarning, match="column 'v': .*category.*'NEW' is not a number"):
+        mixed = split(x, y)
+    (column,) = mixed.columns
+    assert (column.kind, column.use, column.given) == ("category", "shares", "category")
+    values = {value for part in mixed.categories["v"] for value in part}
+    assert values - {None} == {"1", "2", "3", "NEW"}
+    many = [str(v) for v in range(11)]
+    with pytest.raises(InvalidInputError, match="'NEW' in Y.*--missing.*--category v"):
+        split(many, [*many, "NEW"])
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_codes_with_a_new_word_in_files(ending: str, tmp_path: Path) -> None:
+    paths = [tmp_path / f"{name}.{ending}" for name in "xy"]
+    for path, cells in zip(paths, (CODES, [*CODES[1:], "NEW"]), strict=True):
+        frame = pd.DataFrame({"w": np.arange(30.0) % 7, "v": cells})
+        frame.to_csv(path, index=False) if ending == "csv" else frame.to_parquet(path)
+    for command in ("compare", "test", "report"):
+        page = ["-o", tmp_path / "r.html"] if command == "report" else []
+        found = run_json(command, *paths, *page, "--permutations", 9)
+        assert "'NEW' is not a number" in found["warnings"][0]
+        assert "check column 'v'" in str(found)
+    run("monitor", "fit", paths[0], "-o", tmp_path / "m.npz")
+    reason = refusal("monitor", "check", tmp_path / "m.npz", paths[1])
+    assert "kinds={'v': 'category'}" in reason
+    run("monitor", "fit", paths[1], "-o", tmp_path / "m.npz", "--force")
+    assert not run_json("monitor", "check", tmp_path / "m.npz", paths[0])["alarm"]
+
+
+def test_a_new_word_in_a_batch_of_codes() -> None:
+    batch = pd.DataFrame({"v": [*CODES, "NEW"]})
+    for codes in (CODES, [1, 2, 3] * 10):
+        monitor = isodepth.Monitor(pd.DataFrame({"v": codes}), random_state=0)
+        with pytest.raises(InvalidInputError, match=r"kinds=\{'v': 'category'\}.*is fitted"):
+            monitor.check(batch)
 
 
 def test_one_style_for_both_samples() -> None:

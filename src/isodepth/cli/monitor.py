@@ -16,6 +16,7 @@ import isodepth
 import isodepth.cli.options as cli
 from isodepth.cli.commands import Answer, Command
 from isodepth.cli.tables import frames_of, label_column, matched, open_sources, read_tables
+from isodepth.data.frames import Table
 from isodepth.data.input_file import table_files
 from isodepth.errors import BusyFileError, InvalidInputError, InvalidOptionError
 
@@ -143,7 +144,8 @@ def _batch(sources: Any, reading: cli.Reading, fitted: isodepth.Monitor) -> Any:
     columns = fitted.columns if not reading.columns else None
     special = [each for each in fitted.kinds if each.use == "shares" or each.given is not None]
     categories = tuple(each.column for each in special if each.use == "shares")
-    text = "keep" if special else "raise"
+    # If columns have names, the monitor refuses those of another kind, with advice.
+    text = "keep" if special or fitted.columns else "raise"
     try:
         own = replace(reading, columns=columns or reading.columns, category=categories)
         (found,) = read_tables(sources, own, text=text)
@@ -152,7 +154,9 @@ def _batch(sources: Any, reading: cli.Reading, fitted: isodepth.Monitor) -> Any:
             raise
         # The message about differing columns comes from matching.
         (found,) = read_tables(sources, reading, text=text)
-    return found.frame if special else matched(found, columns, "the reference")
+    if special or not isinstance(found.mixed, Table):
+        return found.frame
+    return matched(found, columns, "the reference")
 
 
 @monitor.command(cls=Command)

@@ -45,7 +45,7 @@ def read_tables(
     options = ReadOptions(
         missing=reading.nan_policy == "omit", columns=reading.columns or None,
         drop=(*reading.drop, *taken), text="drop" if reading.drop_text else text,
-        categories=tuple(reading.kinds or ()),
+        categories=[name for names in reading.category for name in names.split(",")],
         missing_words=[word for words in reading.missing for word in words.split(",")],
         lenient=True, drop_hint="--drop {joined}", text_hint="--drop-text", missing_hint=_OMIT,
     )  # fmt: skip

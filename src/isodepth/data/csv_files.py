@@ -205,18 +205,20 @@ def read_csv_columns(
     file: InputFile,
     form: CsvFormat,
     places: Sequence[int],
-    as_strings: bool = False,
+    strings: Sequence[int] = (),
     missing_words: Sequence[str] = (),
 ) -> Any:
     """Read columns of a file as a pyarrow table, with the names "0", "1", ... by position.
 
     Columns of numbers, booleans and dates have these types, with null for missing values. All
-    others are strings as they are in the file. With `as_strings` all columns are strings.
+    others are strings as they are in the file. The columns `strings` are always strings, and words
+    for missing numbers are null in them if all other cells are numbers.
     """
     import pyarrow as pa
     from pyarrow.csv import read_csv
 
-    types = dict.fromkeys(map(str, places), pa.string()) if as_strings else {}
+    kept = set(map(str, strings))
+    types = dict.fromkeys(kept, pa.string())
     table = None
     while table is None:
         try:
@@ -227,8 +229,9 @@ def read_csv_columns(
             _explain_fault(file, form, (), error)
         # A column with the value "NA" in all rows may be a category.
         untyped = [field.name for field in table.schema if pa.types.is_null(field.type)]
-        if untyped and not types:
-            types, table = dict.fromkeys(untyped, pa.string()), None
+        if untyped:
+            types |= dict.fromkeys(untyped, pa.string())
+            table = None
     if stream.quotes % 2:
         _check_rows(file, form, ())
     if not len(table):
@@ -236,10 +239,11 @@ def read_csv_columns(
     for at, (name, column) in enumerate(zip(table.column_names, table.columns, strict=True)):
         if pa.types.is_binary(column.type):
             _refuse_encoding(file)
-        if pa.types.is_string(column.type) and not as_strings:
+        if pa.types.is_string(column.type):
             values, missing, faults = parse_numbers(column, form.decimal, missing_words)
             if not faults.any() and not (missing.all() and set(column.unique().to_pylist()) - {""}):
-                table = table.set_column(at, name, pa.array(values, mask=missing))
+                cells = column.to_pylist() if name in kept else values
+                table = table.set_column(at, name, pa.array(cells, mask=missing))
     return table
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,12 +27,14 @@ KINDS = ("numeric", "category", "omit")
 MOST_CATEGORIES = 200
 # With fewer rows than this, distinct values do not indicate an identifier.
 _MANY_ROWS = 20
-# A column with at most this number of distinct integers may contain codes.
-_FEW_NUMBERS = 10
+#: A column with at most this number of distinct values may contain codes.
+FEW_VALUES = 10
 #: Category of missing values.
 MISSING = "(missing)"
 _MICROSECONDS_PER_DAY = 86_400_000_000
 _DATE = re.compile(r"\d{4}-\d\d-\d\d([ T]|$)")
+# How columns of other kinds than numbers are compared.
+_USES = {"category": "shares", "date": "left out", "identifier": "left out"}
 
 
 class ColumnKind(NamedTuple):
@@ -151,7 +154,7 @@ def split_columns(
     >>> X = pd.DataFrame({"delay": [1.0, 5.0], "carrier": ["AA", "UA"], "size": ["S", "L"]})
     >>> mixed = split_columns([X], ["X"], {"size": ["S", "M", "L"]})
     >>> list(mixed.numeric[0].columns), mixed.numeric[0]["size"].tolist(), mixed.categories
-    (['delay', 'size'], [0.0, 2.0], {'carrier': [['AA', 'UA']]})
+    (['delay', 'size'], [0, 2], {'carrier': [['AA', 'UA']]})
     """
     kinds = check_kinds(kinds)
     frames = _narwhals_frames(samples)
@@ -180,10 +183,11 @@ def split_columns(
     converted = False
     for name in labels[0]:
         stored = [f.get_column(own[name]) for f, own in zip(frames, labels, strict=True)]
-        kind, series, values = _read_column(name, stored, names, kinds.get(name))
+        column = _Column(name, stored, names)
+        kind, series = column.read(kinds.get(name))
         columns.append(kind)
         if kind.use == "shares":
-            categories[name] = values
+            categories[name] = column.values
         elif kind.use == "numbers":
             converted = converted or any(a is not b for a, b in zip(series, stored, strict=True))
             for part, each in zip(parts, series, strict=True):
@@ -266,61 +270,247 @@ def _narwhals_frames(samples: Sequence[Any]) -> list[Any] | None:
         return None  # the check of numeric samples reports the reason
 
 
-def _all_numeric(columns: Sequence[Any]) -> bool:
-    import narwhals as nw
+class _Column:
+    """One column of all samples.
 
-    return all(series.dtype.is_numeric() or series.dtype == nw.Unknown for series in columns)
+    Attributes
+    ----------
+    name : str
+    samples : sequence of str
+        Names of the samples for messages.
+    series : list of narwhals series
+        Objects that are all numbers are converted.
+    """
 
+    def __init__(self, name: str, stored: Sequence[Any], samples: Sequence[str]) -> None:
+        self.name, self.samples = name, samples
+        self.series = [object_numbers(each) for each in stored]
 
-def _read_column(
-    name: str, stored: Sequence[Any], names: Sequence[str], option: Any
-) -> tuple[ColumnKind, Sequence[Any], list[list[str | None]]]:
-    """Return the kind of a column, its series with numbers converted, and its values as strings."""
-    series = [object_numbers(each) for each in stored]
-    if option is None and _all_numeric(series):
-        return ColumnKind(name, "numeric", "numbers", _codes_note(series)), series, []
-    values = [_strings(each) for each in series]
-    if option == "category":
-        return ColumnKind(name, "category", "shares", "", option), series, values
-    if option == "omit":
-        return (
-            ColumnKind(name, _detect(series, values)[0], "left out", "on request", option),
-            series,
-            values,
+    @cached_property
+    def values(self) -> list[list[str | None]]:
+        """Values of each sample as strings; None if missing."""
+        values = [_strings(series) for series in self.series]
+        if len({series.dtype.is_numeric() for series in self.series}) > 1:
+            # "01" and "1.0" in one sample are equal to the number 1 in another.
+            return [[v if v is None else _plain_number(v) for v in part] for part in values]
+        return values
+
+    def read(self, option: Any) -> tuple[ColumnKind, list[Any]]:
+        """Return the kind of the column, and its series with numbers converted."""
+        if option == "category":
+            return ColumnKind(self.name, "category", "shares", "", option), self.series
+        if option == "omit":
+            kind = ColumnKind(self.name, self._detect()[0], "left out", "on request", option)
+            return kind, self.series
+        if option is not None:
+            return self._converted(option)
+        if self._all_numeric():
+            note = _codes_note(self.series)
+            return ColumnKind(self.name, "numeric", "numbers", note), self.series
+        import narwhals as nw
+
+        numerals = []
+        if all(s.dtype in (nw.String, nw.Object) or s.dtype.is_numeric() for s in self.series):
+            numerals = [Numerals(part) for part in self.values]
+        if not any(each.count for each in numerals):
+            self._refuse_two_types()
+            word, note = self._detect()
+            return ColumnKind(self.name, word, _USES[word], note), self.series
+        if any(each.count < each.rows for each in numerals):
+            return self._partly_numbers(numerals), self.series
+        self._refuse_numbers_and_styled(numerals)
+        kind, series = self._numbers(numerals)
+        note = "; ".join(filter(None, [kind.note, _codes_note(series)]))
+        return kind._replace(note=note), series
+
+    def _all_numeric(self) -> bool:
+        import narwhals as nw
+
+        return all(s.dtype.is_numeric() or s.dtype == nw.Unknown for s in self.series)
+
+    def _detect(self) -> tuple[str, str]:
+        """Return the kind of a column that is not converted to numbers, and a note."""
+        if self._all_numeric():
+            return "numeric", ""
+        if all(series.dtype.is_temporal() for series in self.series):
+            return "date", "dates and times"
+        distinct = [set(part) - {None} for part in self.values]
+        pooled = set().union(*distinct)
+        if pooled and all(_DATE.match(value) for value in pooled if value):
+            return "date", "dates as strings"
+        if all(
+            len(part) >= _MANY_ROWS and len(values) > 0.9 * len(part)
+            for part, values in zip(self.values, distinct, strict=True)
+        ):
+            return "identifier", "nearly all values are distinct"
+        if len(pooled) > MOST_CATEGORIES:
+            return "identifier", f"{len(pooled)} values, more than {MOST_CATEGORIES} categories"
+        return "category", ""
+
+    def _refuse_two_types(self) -> None:
+        """Refuse numbers in one sample and, for example, booleans or dates in another."""
+        examples = {
+            series.dtype.is_numeric(): (sample, value)
+            for sample, series, part in zip(self.samples, self.series, self.values, strict=True)
+            if (value := next(filter(None, part), None)) is not None
+        }
+        if len(examples) == 2:
+            (numeric, _), (other, value) = examples[True], examples[False]
+            raise self._mixed_error(numeric, repr(value), other)
+
+    def _mixed_error(self, numeric: str, value: str, other: str) -> InvalidInputError:
+        name = self.name
+        return InvalidInputError(
+            f"column {name!r} contains numbers in {numeric} and {value} in {other}; correct these "
+            "values, or replace them by missing values (--missing WORD), or compare the column as "
+            f"a category (kinds={{{name!r}: 'category'}}, --category {name}), or leave it out "
+            f"(kinds={{{name!r}: 'omit'}}, --drop {name})"
         )
-    if option is not None:
-        return *_converted(name, series, values, names, option), values
-    numbers = _numbers_of_strings(name, series, values, names)
-    if isinstance(numbers, _ColumnNumbers):
-        converted = numbers.series(series)
-        note = "; ".join(filter(None, [numbers.note, _codes_note(converted)]))
-        kind = ColumnKind(name, "numeric", "numbers", note, "numeric", numbers.attention)
-        return kind, converted, values
-    _refuse_two_kinds(name, series, values, names)
-    word, reason = _detect(series, values)
-    use = "shares" if word == "category" else "left out"
-    note = "; ".join(filter(None, [numbers, reason]))
-    return ColumnKind(name, word, use, note, attention=bool(numbers)), series, values
 
+    def _partly_numbers(self, numerals: Sequence[Numerals]) -> ColumnKind:
+        """Return the kind of a column in which some values are numbers and others are not.
 
-def _detect(columns: Sequence[Any], values: Sequence[list[str | None]]) -> tuple[str, str]:
-    """Return the kind of a column that does not contain numbers, and a note."""
-    if _all_numeric(columns):
-        return "numeric", ""
-    if all(series.dtype.is_temporal() for series in columns):
-        return "date", "dates and times"
-    distinct = [set(part) - {None} for part in values]
-    both = set().union(*distinct)
-    if both and all(_DATE.match(value) for value in both if value):
-        return "date", "dates as strings"
-    if all(
-        len(part) >= _MANY_ROWS and len(own) > 0.9 * len(part)
-        for part, own in zip(values, distinct, strict=True)
-    ):
-        return "identifier", "nearly all values are distinct"
-    if len(both) > MOST_CATEGORIES:
-        return "identifier", f"{len(both)} values, more than {MOST_CATEGORIES} categories"
-    return "category", ""
+        Few distinct values are a category, for example codes and a new word. Other columns are
+        refused if one sample or most rows are numbers: a typing error must not turn numbers into
+        a category.
+        """
+        rows, count = sum(each.rows for each in numerals), sum(each.count for each in numerals)
+        both = list(zip(numerals, self.samples, strict=True))
+        odd, sample = next((each, name) for each, name in both if each.count < each.rows)
+        distinct = len(set().union(*(each.distinct for each in numerals)))
+        if distinct <= FEW_VALUES < rows:
+            note = (
+                f"compared as a category, since {odd.other!r} is not a number ({distinct} distinct "
+                "values)"
+            )
+            return ColumnKind(self.name, "category", "shares", note, "category", True)
+        full = next((name for each, name in both if each.count == each.rows > 0), None)
+        if full is not None:
+            raise self._mixed_error(full, repr(odd.other), sample)
+        if 2 * count > rows:
+            rows_of = f"{odd.count} of {odd.rows} rows of {sample}"
+            raise self._mixed_error(rows_of, f"values such as {odd.other!r}", "the other rows")
+        example = next(each.example for each in numerals if each.count)
+        word, reason = self._detect()
+        note = (
+            f"{count} of {rows} values are numbers such as {example!r}, but others such as "
+            f"{odd.other!r} are not"
+        )
+        note = "; ".join(filter(None, [note, reason]))
+        return ColumnKind(self.name, word, _USES[word], note, attention=True)
+
+    def _refuse_numbers_and_styled(self, numerals: Sequence[Numerals]) -> None:
+        """Refuse numbers in one sample and strings such as "$1.50" in another."""
+        three = list(zip(self.samples, self.series, numerals, strict=True))
+        numeric = next((sample for sample, series, _ in three if series.dtype.is_numeric()), None)
+        styled = next(((sample, each.example) for sample, _, each in three if not each.plain), None)
+        if numeric is not None and styled is not None:
+            raise InvalidInputError(
+                f"column {self.name!r} contains numbers in {numeric} and strings such as "
+                f"{styled[1]!r} in {styled[0]}; convert these, or use "
+                f"kinds={{{self.name!r}: 'numeric'}} (--numeric {self.name})"
+            )
+
+    def _numbers(self, numerals: Sequence[Numerals]) -> tuple[ColumnKind, list[Any]]:
+        """Convert strings that are all numbers; their style must be the same in all samples."""
+        both = list(zip(numerals, self.samples, strict=True))
+        style = common_style(numerals)
+        if style is None:
+            styles = " and ".join(f"{each.example!r} in {sample}" for each, sample in both)
+            raise InvalidInputError(
+                f"column {self.name!r} has different styles of numbers in the samples: {styles}; "
+                "write them in one style, or leave the column out "
+                f"(kinds={{{self.name!r}: 'omit'}}, --drop {self.name})"
+            )
+        arrays = [each.numbers(style) for each in numerals]
+        doubts = []
+        units = sorted(set().union(*(each.units for each in numerals)))
+        if len(units) > 1:
+            doubts.append(f"different units: {', '.join(unit or 'none' for unit in units)}")
+        for (each, sample), array in zip(both, arrays, strict=True):
+            if not np.array_equal(each.numbers(each.style), array, equal_nan=True):
+                doubts.append(
+                    f"{each.example!r} in {sample} is read with {style.decimal!r} as the decimal "
+                    "mark"
+                )
+        note = f"read from strings such as {next(n.example for n in numerals if n.count)!r}"
+        note = "; ".join([note, *doubts])
+        kind = ColumnKind(self.name, "numeric", "numbers", note, "numeric", bool(doubts))
+        return kind, self._series_of(arrays)
+
+    def _series_of(self, arrays: Sequence[np.ndarray]) -> list[Any]:
+        """Return numbers as series of the libraries of the samples; as integers if all are."""
+        import narwhals as nw
+
+        whole = all(np.array_equal(a, np.floor(a)) and (np.abs(a) < 2**53).all() for a in arrays)
+        kind = nw.Int64 if whole else nw.Float64
+        lists = [(a.astype(np.int64) if whole else a).tolist() for a in arrays]
+        return [
+            nw.new_series(each.name, numbers, kind, backend=each.implementation)
+            for each, numbers in zip(self.series, lists, strict=True)
+        ]
+
+    def _converted(self, option: Any) -> tuple[ColumnKind, list[Any]]:
+        """Convert the column to numbers as `kinds` requires."""
+        import narwhals as nw
+
+        series: list[Any] = self.series
+        order = self._common_order() if option == "numeric" else [*map(str, option)]
+        if order is not None:
+            return ColumnKind(
+                self.name, "numeric", "numbers", "ranks of its values", order
+            ), self._series_of(self._ranks(order))
+        if all(each.dtype in (nw.Date, nw.Datetime) for each in series):
+            note = "days since 1970"
+            series = [s.dt.timestamp("us").cast(nw.Float64) / _MICROSECONDS_PER_DAY for s in series]
+        elif all(each.dtype == nw.Boolean for each in series):
+            note = "0 and 1"
+        elif self._all_numeric():
+            note = ""
+        else:
+            numerals = [Numerals(part) for part in self.values]
+            for each, sample in zip(numerals, self.samples, strict=True):
+                if each.other is not None:
+                    name = self.name
+                    raise InvalidInputError(
+                        f"column {name!r} of {sample} has the value {each.other!r}, which is not a "
+                        "number; correct it, or declare the column as a category "
+                        f"(kinds={{{name!r}: 'category'}}, --category {name}), or give its values "
+                        f"in increasing order (kinds={{{name!r}: [...]}})"
+                    )
+            return self._numbers(numerals)
+        return ColumnKind(self.name, "numeric", "numbers", note, option), series
+
+    def _common_order(self) -> list[str] | None:
+        """Return the order of ordered categoricals that all samples share; None for other types."""
+        categories = [getattr(each.dtype, "categories", None) for each in self.series]
+        orders = [[*map(str, each)] for each in categories if each is not None]
+        if len(orders) < len(categories):
+            return None
+        longest = max(orders, key=len)
+        if any(order != [v for v in longest if v in set(order)] for order in orders):
+            both = " and ".join(
+                f"[{', '.join(order)}] in {sample}"
+                for order, sample in zip(orders, self.samples, strict=True)
+            )
+            raise InvalidInputError(
+                f"column {self.name!r} has categories in different orders: {both}; use one order "
+                f"in all samples, or give it with kinds={{{self.name!r}: [...]}}"
+            )
+        return longest
+
+    def _ranks(self, order: Sequence[str]) -> list[np.ndarray]:
+        """Return the positions of the values in a list; NaN for missing values."""
+        ranks: dict[str | None, float] = {value: float(i) for i, value in enumerate(order)}
+        ranks[None] = np.nan
+        for part, sample in zip(self.values, self.samples, strict=True):
+            unknown = next((value for value in part if value not in ranks), None)
+            if unknown is not None:
+                raise InvalidInputError(
+                    f"column {self.name!r} of {sample} has the value {unknown!r}, which is not in "
+                    f"the list of its values: {', '.join(order[:20])}"
+                )
+        return [np.array([ranks[value] for value in part]) for part in self.values]
 
 
 def _codes_note(columns: Sequence[Any]) -> str:
@@ -328,30 +518,9 @@ def _codes_note(columns: Sequence[Any]) -> str:
     if not all(series.dtype.is_integer() for series in columns):
         return ""
     count = len(set().union(*(series.unique().to_list() for series in columns)))
-    if not 1 < count <= _FEW_NUMBERS < sum(map(len, columns)):
+    if not 1 < count <= FEW_VALUES < sum(map(len, columns)):
         return ""
     return f"{count} distinct values; choose 'category' if they are codes"
-
-
-def _refuse_two_kinds(
-    name: str, columns: Sequence[Any], values: Sequence[list[str | None]], names: Sequence[str]
-) -> None:
-    """Refuse a column that is numeric in one sample and not in another, unless it is empty."""
-    examples = {
-        series.dtype.is_numeric(): (sample, value)
-        for sample, series, own in zip(names, columns, values, strict=True)
-        if (value := next(filter(None, own), None)) is not None
-    }
-    if len(examples) == 2:
-        raise _two_kinds(name, examples[True][0], repr(examples[False][1]), examples[False][0])
-
-
-def _two_kinds(name: str, numeric: str, value: str, other: str) -> InvalidInputError:
-    return InvalidInputError(
-        f"column {name!r} contains numbers in {numeric} and {value} in {other}; correct these "
-        f"values, or compare the column as a category (kinds={{{name!r}: 'category'}}, --category "
-        f"{name}), or leave it out (kinds={{{name!r}: 'omit'}}, --drop {name})"
-    )
 
 
 def _strings(series: Any) -> list[str | None]:
@@ -361,163 +530,10 @@ def _strings(series: Any) -> list[str | None]:
     return [None if is_missing(value) or value == "" else str(value) for value in values]
 
 
-# -- conversion to numbers ------------------------------------------------------------------------
-
-
-class _ColumnNumbers(NamedTuple):
-    """Numbers of a column of strings in each sample, with a note on how they were read."""
-
-    arrays: list[np.ndarray]
-    note: str
-    attention: bool
-
-    def series(self, columns: Sequence[Any]) -> list[Any]:
-        """Return them as series like `columns`; integers if all numbers are integers."""
-        import narwhals as nw
-
-        whole = all(
-            np.array_equal(a, np.floor(a)) and (np.abs(a) < 2**53).all() for a in self.arrays
-        )
-        dtype = nw.Int64 if whole else nw.Float64
-        return [
-            nw.new_series(
-                each.name, (a.astype(np.int64) if whole else a).tolist(), dtype,
-                backend=each.implementation,
-            )
-            for each, a in zip(columns, self.arrays, strict=True)
-        ]  # fmt: skip
-
-
-def _numbers_of_strings(
-    name: str, columns: Sequence[Any], values: Sequence[list[str | None]], names: Sequence[str]
-) -> _ColumnNumbers | str:
-    """Read strings as numbers, or return why the kind of the column is doubtful ("" if it is not).
-
-    Raises InvalidInputError if one sample or most rows contain numbers, and others do not, or if
-    the samples write numbers in different styles.
-    """
-    import narwhals as nw
-
-    strings = (nw.String, nw.Object)
-    if not all(s.dtype in strings or s.dtype.is_numeric() for s in columns):
-        return ""
-    samples = [Numerals(part) for part in values]
-    rows, count = sum(s.rows for s in samples), sum(s.count for s in samples)
-    if not count:
-        return ""
-    example = next(s.example for s in samples if s.count)
-    if count < rows:
-        odd, sample = next((s, n) for s, n in zip(samples, names, strict=True) if s.count < s.rows)
-        full = next((n for s, n in zip(samples, names, strict=True) if s.count == s.rows > 0), None)
-        if full is not None:
-            raise _two_kinds(name, full, repr(odd.other), sample)
-        if 2 * count > rows:
-            raise _two_kinds(
-                name,
-                f"{odd.count} of {odd.rows} rows of {sample}",
-                f"values such as {odd.other!r}",
-                "the other rows",
-            )
-        return (
-            f"{count} of {rows} values are numbers such as {example!r}, but others such as "
-            f"{odd.other!r} are not"
-        )
-    if any(s.dtype.is_numeric() for s in columns) and not all(s.plain for s in samples):
-        numeric = next(n for s, n in zip(columns, names, strict=True) if s.dtype.is_numeric())
-        odd, sample = next((s, n) for s, n in zip(samples, names, strict=True) if not s.plain)
-        raise InvalidInputError(
-            f"column {name!r} contains numbers in {numeric} and strings such as {odd.example!r} in "
-            f"{sample}; convert these, or use kinds={{{name!r}: 'numeric'}} (--numeric {name})"
-        )
-    return _in_common_style(name, samples, names)
-
-
-def _in_common_style(
-    name: str, samples: Sequence[Numerals], names: Sequence[str]
-) -> _ColumnNumbers:
-    """Convert strings that are all numbers; their style must be the same in all samples."""
-    style = common_style(samples)
-    if style is None:
-        styles = " and ".join(f"{s.example!r} in {n}" for s, n in zip(samples, names, strict=True))
-        raise InvalidInputError(
-            f"column {name!r} has different styles of numbers in the samples: {styles}; write them "
-            f"in one style, or leave the column out (kinds={{{name!r}: 'omit'}}, --drop {name})"
-        )
-    arrays = [s.numbers(style) for s in samples]
-    note = f"read from strings such as {next(s.example for s in samples if s.count)!r}"
-    units = sorted(set().union(*(s.units for s in samples)))
-    doubts = []
-    if len(units) > 1:
-        doubts.append(f"different units: {', '.join(unit or 'none' for unit in units)}")
-    for s, sample, array in zip(samples, names, arrays, strict=True):
-        if s.style != style and not np.array_equal(s.numbers(s.style), array, equal_nan=True):
-            doubts.append(
-                f"{s.example!r} in {sample} is read with {style.decimal!r} as the decimal mark"
-            )
-    return _ColumnNumbers(arrays, "; ".join([note, *doubts]), bool(doubts))
-
-
-def _converted(
-    name: str, series: Sequence[Any], values: Sequence[list[str | None]], names: Sequence[str],
-    option: Any,
-) -> tuple[ColumnKind, list[Any]]:  # fmt: skip
-    """Convert a column to numbers as `kinds` requires."""
-    import narwhals as nw
-
-    order = _common_order(name, series, names) if option == "numeric" else [*map(str, option)]
-    if order is not None:
-        kind = ColumnKind(name, "numeric", "numbers", "ranks of its values", order)
-        return kind, [_ranks(*each, order) for each in zip(series, values, names, strict=True)]
-    if all(each.dtype in (nw.Date, nw.Datetime) for each in series):
-        days = [each.dt.timestamp("us").cast(nw.Float64) / _MICROSECONDS_PER_DAY for each in series]
-        return ColumnKind(name, "numeric", "numbers", "days since 1970", option), days
-    if all(each.dtype == nw.Boolean for each in series):
-        return ColumnKind(name, "numeric", "numbers", "0 and 1", option), list(series)
-    if _all_numeric(series):
-        return ColumnKind(name, "numeric", "numbers", "", option), list(series)
-    samples = [Numerals(part) for part in values]
-    for numerals, sample in zip(samples, names, strict=True):
-        if numerals.other is not None:
-            raise InvalidInputError(
-                f"column {name!r} of {sample} has the value {numerals.other!r}, which is not a "
-                "number; correct it, or give the values of the column in increasing order "
-                f"(kinds={{{name!r}: [...]}})"
-            )
-    numbers = _in_common_style(name, samples, names)
-    kind = ColumnKind(name, "numeric", "numbers", numbers.note, option, numbers.attention)
-    return kind, numbers.series(series)
-
-
-def _common_order(name: str, series: Sequence[Any], names: Sequence[str]) -> list[str] | None:
-    """Return the order of ordered categoricals that all samples share; None for other types."""
-    orders = [getattr(each.dtype, "categories", None) for each in series]
-    lists = [None if order is None else [*map(str, order)] for order in orders]
-    known = [order for order in lists if order is not None]
-    if len(known) < len(lists):
-        return None
-    longest = max(known, key=len)
-    for order in known:
-        if order != [value for value in longest if value in set(order)]:
-            both = " and ".join(
-                f"[{', '.join(order)}] in {sample}"
-                for order, sample in zip(known, names, strict=True)
-            )
-            raise InvalidInputError(
-                f"column {name!r} has categories in different orders: {both}; use one order in "
-                f"all samples, or give it with kinds={{{name!r}: [...]}}"
-            )
-    return longest
-
-
-def _ranks(series: Any, values: Sequence[str | None], sample: str, order: Sequence[str]) -> Any:
-    import narwhals as nw
-
-    ranks = {value: float(place) for place, value in enumerate(order)}
-    for value in values:
-        if value is not None and value not in ranks:
-            raise InvalidInputError(
-                f"column {series.name!r} of {sample} has the value {value!r}, which is not in the "
-                f"list of its values: {', '.join(order[:20])}"
-            )
-    numbers = [None if value is None else ranks[value] for value in values]
-    return nw.new_series(series.name, numbers, nw.Float64, backend=series.implementation)
+def _plain_number(value: str) -> str:
+    """Return a number as `_strings` formats it; other strings unchanged."""
+    try:
+        number = float(value)
+    except ValueError:
+        return value
+    return str(int(number) if number.is_integer() else number)

@@ -65,6 +65,8 @@ class Numerals:
         The most frequent string that is not a number.
     units : set of str
         Currency and percent signs of the numbers, "" for none.
+    distinct : set of str
+        Distinct strings that are not missing.
 
     Examples
     --------
@@ -84,7 +86,7 @@ class Numerals:
         self._counts: dict[str, int] = counts  # type: ignore[assignment]
         self._parts = {v: parts for v in self._counts if (parts := _split(v)) is not None}
         self._fits: dict[Style, set[str]] = {}
-        self.rows = sum(counts.values())
+        self.rows, self.distinct = sum(counts.values()), set(self._counts)
         self.style, self.count = next(iter(_STYLES)), 0
         for style in _STYLES if self._parts else ():
             count = sum(self._counts[value] for value in self._fitting(style))

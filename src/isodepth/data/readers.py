@@ -25,6 +25,7 @@ from isodepth.data.input_file import (
     read_npy_header,
     refuse,
 )
+from isodepth.data.kinds import FEW_VALUES
 from isodepth.data.numerals import Numerals
 from isodepth.errors import InvalidOptionError, IsodepthError
 
@@ -49,7 +50,8 @@ class ReadOptions:
         Treatment of columns of strings or dates. With "labels" all columns of a text file are read
         as strings.
     categories : sequence of str
-        Columns that may mix numbers and other strings, with ``text="keep"``.
+        Columns that may mix numbers and other strings, with ``text="keep"``. They are read as
+        strings from a text file, so that "01" remains "01".
     missing_words : sequence of str
         Strings that are missing values in all columns, in addition to the empty string.
     lenient : bool
@@ -258,9 +260,9 @@ def _read_csv(file: InputFile, options: ReadOptions) -> ReadResult:
     form = csv_files.csv_format(file)
     names = form.names or numbered(form.width)
     choice = choose_columns(names, options, file.path)
-    frame = csv_files.read_csv_columns(
-        file, form, choice.kept, options.text == "labels", options.missing_words
-    )
+    labels = options.text == "labels"
+    strings = [place for place in choice.kept if labels or names[place] in options.categories]
+    frame = csv_files.read_csv_columns(file, form, choice.kept, strings, options.missing_words)
 
     def where(row: int, place: int) -> str:
         return csv_files.cell_name(form, csv_files.line_of_row(file, form, row), place)
@@ -424,13 +426,17 @@ def _with_nulls(column: Any, words: Collection[str]) -> Any:
 
 
 def _mostly_numbers(column: Any) -> bool:
-    """Whether more than half of the strings of a column are numbers, but not all of them."""
+    """Whether more than half of the strings of a column are numbers, but not all of them.
+
+    Columns of few distinct values may contain codes; `split_columns` decides about their kind.
+    """
     from pyarrow import types
 
     if not (types.is_string(column.type) or types.is_large_string(column.type)):
         return False
     numerals = Numerals(column.to_pylist())
-    return numerals.rows / 2 < numerals.count < numerals.rows
+    few = len(numerals.distinct) <= FEW_VALUES < numerals.rows
+    return not few and numerals.rows / 2 < numerals.count < numerals.rows
 
 
 def _kind_of_text(cell: str) -> str:

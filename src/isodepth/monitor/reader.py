@@ -28,6 +28,7 @@ from isodepth.errors import InvalidInputError
 from isodepth.monitor.functions import Rows
 
 _CHUNK_ROWS = 1 << 15
+_KINDS_HINT = "Kinds are set when a monitor is fitted. The batch was not counted"
 _BATCH_HINT = "; fit the monitor with nan_policy='omit' to count missing values as a change"
 
 
@@ -95,7 +96,10 @@ class BatchReader:
             for each in self.kinds
             if each.column in self.names and (each.use == "shares" or each.given is not None)
         }
-        mixed = split_columns([batch], [name], given)
+        try:
+            mixed = split_columns([batch], [name], given)
+        except InvalidInputError as error:
+            raise InvalidInputError(f"{error}. {_KINDS_HINT}") from None
         texts: dict[str, list[str | None]] = {}
         numbers = batch
         if mixed is not None:
@@ -134,7 +138,8 @@ class BatchReader:
     def _check_kinds(self, batch: Any, found: MixedFrames) -> None:
         """Refuse columns of another kind than in the reference, unless all values are missing."""
         _, series = _open_frame(batch)
-        expected = {each.column: each for each in self.kinds if each.column in self.names}
+        expected = {c: ColumnKind(c, "numeric", "numbers") for c in self.columns or ()}
+        expected |= {each.column: each for each in self.kinds if each.column in self.names}
         for each in found.columns:
             wanted = expected.get(each.column, each)
             if wanted.use == "numbers" and each.use != "numbers":
@@ -148,8 +153,8 @@ class BatchReader:
                 continue
             raise InvalidInputError(
                 f"column {each.column!r} holds {kinds[0]} in the reference and {kinds[1]} in the "
-                "batch; convert it, or remove the column and fit a new monitor. The batch was not "
-                "counted"
+                "batch; convert it, or fit a new monitor without the column, or with "
+                f"kinds={{{each.column!r}: 'category'}} (--category {each.column}). {_KINDS_HINT}"
             )
 
     def _read_source(self, batch: Any) -> Iterator[BatchRows]:
