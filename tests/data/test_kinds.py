@@ -10,6 +10,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from cli.helpers import refusal, run, run_json
 
 import isodepth
 from isodepth.data.kinds import (
@@ -22,7 +23,6 @@ from isodepth.data.kinds import (
 from isodepth.data.numerals import Numerals
 from isodepth.data.readers import ReadOptions, read_with_options
 from isodepth.errors import ColumnWarning, InvalidInputError
-from cli.helpers import refusal, run, run_json
 
 PRICES = [1500.25, 980.5, 12_345.0, 7.75, 1500.25]
 CONTINENTAL = str.maketrans(",.", ".,")
@@ -130,7 +130,7 @@ def test_codes_with_a_new_word_are_a_category(x: list, y: list) -> None:
     values = {value for part in mixed.categories["v"] for value in part}
     assert values - {None} == {"1", "2", "3", "NEW"}
     many = [str(v) for v in range(11)]
-    with pytest.raises(InvalidInputError, match="'NEW' in Y.*--missing.*--category v"):
+    with pytest.raises(InvalidInputError, match=r"'NEW' in Y.*--missing.*--category v"):
         split(many, [*many, "NEW"])
 
 
