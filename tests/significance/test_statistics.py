@@ -14,13 +14,14 @@ import numpy as np
 import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
-from scipy.stats import gamma
+from scipy.stats import gamma, rankdata
 from strategies import POINTS, exact_directions, gaussian_directions
 from twins import naive_permutation as twin
 
 from isodepth import two_sample_test
 from isodepth._core import share_differences
 from isodepth.significance import aggregated
+from isodepth.significance import tolerance as tolerance_module
 from isodepth.significance.aggregated import (
     Moments,
     aggregated_statistics,
@@ -72,6 +73,11 @@ def some_blocks(rng: np.random.Generator, n_x: int, n_y: int) -> np.ndarray:
     return np.concatenate([x, y + x[-1] + 1])
 
 
+def pooled(points: np.ndarray, *others: Any) -> PooledSample:
+    """Rows in units of one."""
+    return PooledSample(np.ascontiguousarray(points.T), points, 1.0, *others)
+
+
 class Drawn:
     """Rows with some of them in blocks, and their labelings in both forms."""
 
@@ -87,7 +93,7 @@ class Drawn:
         permutations = Permutations(n_x, n_y, COUNT, np.random.default_rng(3), blocks)
         names = tuple(f"c{j}" for j in range(d))
         directions = directions if d > 1 else np.eye(1)
-        self.rows = PooledSample(points, names, directions, permutations, rng)
+        self.rows = pooled(points, names, directions, permutations, rng)
         self.labels = permutations.labels(dtype=bool).T.tolist()
 
 
@@ -160,7 +166,7 @@ def test_differences_of_clipped_ranks(drawn: Drawn) -> None:
     outer = np.arange(len(values)) % 2 == 1
     ranges = [(0.5, 0.9) if each else (0.25, 0.75) for each in outer]
     far = outlyingness(values) > 2.0
-    found = mean_differences(drawn.rows.permutations, values, outer, far)
+    found = mean_differences(drawn.rows.permutations, unit_ranks(values), outer, far)
     wanted = [
         [twin.clipped_rank_difference(column, mine, *ends, 2.0) for mine in drawn.labels]
         for column, ends in zip(values.tolist(), ranges, strict=True)
@@ -293,6 +299,48 @@ def test_statistics_of_the_aggregated_test(
     assert found.strongest["directions"].label == direction_text(best, rows.names)
 
 
+MANY_ORDERS = {
+    "p-values": lambda rng, n: 10.0 ** rng.uniform(-60, 0, n),
+    "float32 probabilities": lambda rng, n: (10.0 ** rng.uniform(-9, 0, n)).astype(np.float32),
+    "60 rows near 1e17": lambda rng, n: rng.normal(size=n) + 1e17 * (np.arange(n) % 200 < 60),
+}
+
+
+@pytest.mark.parametrize("kind", MANY_ORDERS)
+def test_ranks_are_those_of_the_raw_values(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Differences from a median would make values equal that are small beside it."""
+    import pandas as pd
+
+    rng = np.random.default_rng(0)
+    values, groups = MANY_ORDERS[kind](rng, 400), rng.choice(list("ab"), 400)
+    ranks = rankdata(values)
+    results = []
+    for column in (values, ranks):
+        frame = pd.DataFrame({"v": column, "group": groups})
+        result = two_sample_test(frame[:200], frame[200:], n_permutations=49, random_state=0)
+        statistics = {part.name: part.value for part in result.components}
+        results.append([statistics[name] for name in ("columns", "dependence")])
+        results[-1] += [test.difference for test in result.column_tests]
+    assert results[0] == results[1]
+
+    compared = []
+
+    def noted(functions: np.ndarray, *others: Any) -> Any:
+        compared.append(rankdata(functions, axis=1))
+        return share_differences(functions, *others)
+
+    monkeypatch.setattr(tolerance_module, "share_differences", noted)
+    X, Y = values[:200, None], values[200:, None]
+    two_sample_test(X, Y, tolerance=0.02, n_permutations=9, random_state=0)
+    np.testing.assert_array_equal(compared[0], ranks[None])
+    for depth in ("irw", "halfspace"):
+        result = two_sample_test(
+            X, Y, method="regions", depth=depth, n_permutations=9, random_state=0
+        )
+        # The comparison is in float32 if the values are.
+        assert result.statistic == pytest.approx(result.comparison.distance, rel=1e-6)
+
+
 @pytest.mark.parametrize("share", [0.0, 0.05])
 def test_kinds_of_columns_after_alignment(share: float) -> None:
     """Shape is left if medians and spreads are equal; a few values and constants have none."""
@@ -307,9 +355,8 @@ def test_kinds_of_columns_after_alignment(share: float) -> None:
     x[:, 6], y[:, 6] = rng.integers(0, 20, 600), rng.choice([0, 1, 18, 19], 600)
     x[:, 7], y[:, 7] = 1.0, 2.0
     points = np.concatenate([x, y])
-    rows = PooledSample(
-        points, tuple("abcdefgh"), np.eye(8), Permutations(600, 600, 99, rng), rng
-    )  # fmt: skip
+    permutations = Permutations(600, 600, 99, rng)
+    rows = pooled(points, tuple("abcdefgh"), np.eye(8), permutations, rng)
     kinds = column_kinds(rows, cosine_powers(rows, points.T, 6), share)
     assert kinds[:5] == [("shape",), ("location",), ("location",), ("spread",), ("spread",)]
     assert set(kinds[5]) == {"location", "spread"}
@@ -421,7 +468,7 @@ def test_the_pvalue_is_exact_over_all_labelings(kind: str, tolerant: bool) -> No
     category = Category("group", ("a", "b"), rng.integers(0, 2, 7))
     pvalues, columns = [], []
     for b in range(len(every.labels)):
-        rows = PooledSample(points, ("u", "v"), directions, every.with_first(b), rng, [category])
+        rows = pooled(points, ("u", "v"), directions, every.with_first(b), rng, [category])
         if tolerant:
             given = settings_with(method="aggregated", tolerance=0.0)
             found = tolerant_statistics(rows, given, lambda done: None)

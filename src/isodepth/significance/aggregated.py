@@ -31,6 +31,7 @@ from isodepth.significance.pooled_sample import (
     Permutations,
     PooledSample,
     direction_text,
+    precision,
     rank_cosines,
     unit_ranks,
 )
@@ -123,7 +124,7 @@ def _add_functions(rows: PooledSample, found: Findings, advance: Callable[[int],
     d = rows.points.shape[1]
     labels, whole = rows.whole_rows
     step = _functions_per_block(rows, COSINES)
-    functions = np.concatenate([rows.points.T, whole])
+    functions = np.concatenate([rows.columns, whole])
     powers = np.concatenate(
         [
             cosine_powers(rows, functions[first : first + step], COSINES)
@@ -177,8 +178,8 @@ def _add_directions(
 
 def _add_pairs(rows: PooledSample, found: Findings) -> None:
     """Add the change of the rank correlation of each pair, and of each column and the distance."""
-    ranks = unit_ranks(np.concatenate([rows.points.T, rows.whole_rows[1][:1]]), rows.n_threads)
-    ranks = (ranks - 0.5).astype(rows.dtype)
+    ranks = unit_ranks(np.concatenate([rows.columns, rows.whole_rows[1][:1]]), rows.n_threads)
+    ranks = (ranks - 0.5).astype(precision(len(rows.points)))
     moments = Moments(rows.permutations, ranks)
     for pairs, features, family in found.pairs_of(rows, _PAIRS):
         each = neg_log_p(np.square(moments.correlation_change(ranks, pairs)))
@@ -195,11 +196,12 @@ def _add_category_means(rows: PooledSample, found: Findings) -> None:
         found.notes.append(
             f"means by category were compared in {_PAIRS} random pairs of a column and a value"
         )
-    ranks = (unit_ranks(rows.points.T, rows.n_threads) - 0.5).astype(rows.dtype)
+    dtype = precision(len(rows.points))
+    ranks = (unit_ranks(rows.columns, rows.n_threads) - 0.5).astype(dtype)
     step = _functions_per_block(rows, 4)
     for first in range(0, len(pairs), step):
         block = pairs[first : first + step]
-        inside = np.array([values[at][0].codes == values[at][1] for _, at in block], rows.dtype)
+        inside = np.array([values[at][0].codes == values[at][1] for _, at in block], dtype)
         changes = mean_changes(rows.permutations, ranks[[j for j, _ in block]], inside)
         each = neg_log_p(np.square(changes))
         features = []
@@ -304,6 +306,8 @@ def depth_statistics(
         settings.metric, directions=rows.directions, scale=None, nan_policy="raise", random_state=0
     )
     d = rows.points.shape[1]
+    # Not centered, so that ranks along the axes are those of the columns.
+    points = np.ascontiguousarray(rows.columns.T / rows.divisors)
     fitted = metric.with_directions(d)
     out = np.empty(rows.permutations.count)
     for labelings, labels in rows.permutations.blocks_of_labelings(bool):
@@ -311,7 +315,7 @@ def depth_statistics(
             with warnings.catch_warnings():
                 # Once per test is enough: the comparison of the samples warns.
                 warnings.simplefilter("ignore", DegenerateDepthWarning)
-                x, y = fitted.all_regions([rows.points[first], rows.points[~first]])
+                x, y = fitted.all_regions([points[first], points[~first]])
             out[b] = fitted.distance(x, y) * mean_of_direction(d, metric.q)
             advance(1)
     return out

@@ -59,8 +59,8 @@ def _remaining_pairs(rows: PooledSample, tests: list[Test]) -> list[Test]:
         return []
     subset = rows.random_subset(_ALIGNED_ROWS)
     n_x, permutations = subset.permutations.n_x, subset.permutations
-    parts = subset.points[:n_x], subset.points[n_x:]
-    ranks = np.concatenate([unit_ranks(part.T, rows.n_threads) - 0.5 for part in parts], axis=1)
+    parts = subset.columns[:, :n_x], subset.columns[:, n_x:]
+    ranks = np.concatenate([unit_ranks(part, rows.n_threads) - 0.5 for part in parts], axis=1)
     index = {name: j for j, name in enumerate(rows.names)}
     categories = {category.name: category for category in subset.categories}
     moments = Moments(permutations, ranks)

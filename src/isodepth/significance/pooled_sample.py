@@ -40,6 +40,11 @@ _ROWS_FOR_THREADS, _ROWS_FOR_FLOAT32 = 10_000, 20_000
 _DIRECTIONS = 100
 
 
+def precision(n: int) -> Any:
+    """Return the type of functions of n rows: the rounding is far below the error of a contrast."""
+    return np.float32 if n > _ROWS_FOR_FLOAT32 else np.float64
+
+
 def units_of(x: np.ndarray, y: np.ndarray, scale: Any, eps: float) -> np.ndarray | None:
     """Return the unit of each column, from both samples together."""
     if scale is None:
@@ -51,23 +56,25 @@ def units_of(x: np.ndarray, y: np.ndarray, scale: Any, eps: float) -> np.ndarray
 
 
 def standardized(
-    x: np.ndarray, y: np.ndarray, units: np.ndarray | None, names: tuple[str, ...]
-) -> tuple[np.ndarray, float]:
-    """Return all rows centered and rescaled, and the power of two they were divided by."""
-    # Arrays from data frames are in Fortran order.
-    points = np.ascontiguousarray(np.concatenate([x, y]), dtype=np.float64)
+    columns: np.ndarray, units: np.ndarray | None, names: tuple[str, ...]
+) -> tuple[np.ndarray, np.ndarray | float]:
+    """Return all rows (n, d) of columns (d, n), centered and rescaled, and the divisors.
+
+    Without units the divisor is a power of two.
+    """
+    points = np.array(columns.T, order="C")
     points -= np.median(points, axis=0)
-    size = 1.0
+    divisors: np.ndarray | float
     if units is None:
-        size = 2.0 ** math.frexp(float(mad_spread(points).max(initial=0.0)))[1]
-        points /= size
+        divisors = 2.0 ** math.frexp(float(mad_spread(points).max(initial=0.0)))[1]
     else:
-        with np.errstate(over="ignore"):
-            points /= units
+        divisors = units
+    with np.errstate(over="ignore"):
+        points /= divisors
     if names:
         check_finite(points, "X or Y divided by scale", False, names)
     points += 0.0  # no negative zeros: equal numbers are equal bits
-    return points, size
+    return points, divisors
 
 
 def directions_with_axes(d: int, n_directions: int | None, random_state: Any) -> np.ndarray:
@@ -165,10 +172,10 @@ class Permutations:
         self, rows: slice = slice(None), words: slice = slice(None), dtype: Any = np.float64
     ) -> np.ndarray:
         """Return 1 for rows of the first sample, else 0, of shape (rows, labelings)."""
-        transposed = np.ascontiguousarray(self.words[words, rows].T, "<u8")
-        labels = _bit_table(np.dtype(dtype).char)[transposed.view(np.uint8)]
-        labels = labels.reshape(len(transposed), -1)
-        return labels[:, : self.count - WORD * (words.start or 0)]
+        words_of_rows = np.ascontiguousarray(self.words[words, rows].T, "<u8")
+        count = min(WORD * words_of_rows.shape[1], self.count - WORD * (words.start or 0))
+        bits = np.unpackbits(words_of_rows.view(np.uint8), axis=1, count=count, bitorder="little")
+        return bits.astype(dtype)
 
     def blocks_of_labelings(
         self, dtype: Any, size: int = BLOCK
@@ -183,18 +190,22 @@ class Permutations:
     def sums(self, values: np.ndarray) -> np.ndarray:
         """Return sums of values (F, n) over the first sample, float64 of shape (F, labelings).
 
-        Blocks of float32 values are multiplied in float32, and added in float64.
+        Many rows are multiplied in blocks in float32, and the blocks are added in float64.
         """
-        if values.dtype == np.float64 and 8 * self.n_rows * self.count <= _KEPT_LABELS:
+        if self.n_rows <= _ROWS_FOR_FLOAT32 and 8 * self.n_rows * self.count <= _KEPT_LABELS:
             if self._kept is None:
                 self._kept = self.labels()
             return values @ self._kept
         out = np.zeros((len(values), self.count))
-        step = max(1, BLOCK // (4 * self.count))
-        for first in range(0, self.n_rows, step):
-            rows = slice(first, first + step)
-            out += values[:, rows] @ self.labels(rows, dtype=values.dtype)
+        dtype = precision(self.n_rows)
+        for rows in self.blocks_of_rows():
+            out += values[:, rows].astype(dtype, copy=False) @ self.labels(rows, dtype=dtype)
         return out
+
+    def blocks_of_rows(self) -> list[slice]:
+        """Return slices of all rows, with a few megabytes of labels each."""
+        step = max(1, BLOCK // (4 * self.count))
+        return [slice(first, first + step) for first in range(0, self.n_rows, step)]
 
     def both_sums(self, values: np.ndarray) -> np.ndarray:
         """Return sums of values (F, n) over the rows of each sample, (2, F, labelings)."""
@@ -249,14 +260,6 @@ def _bits(words: np.ndarray) -> np.ndarray:
     return np.unpackbits(bytes_, axis=1, bitorder="little")
 
 
-@lru_cache(maxsize=4)
-def _bit_table(dtype: str) -> np.ndarray:
-    """Return the eight bits of every byte, of shape (256, 8)."""
-    return np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little").astype(
-        dtype
-    )
-
-
 class MissingValues(NamedTuple):
     """Indicators of missing values on all rows, complete or not.
 
@@ -281,8 +284,13 @@ class PooledSample:
 
     Attributes
     ----------
+    columns : float64 ndarray of shape (d, n)
+        Values of the numeric columns as they are; d may be 0. Ranks are those of these values,
+        since differences from a median make small values equal.
     points : float64 ndarray of shape (n, d)
-        Numeric columns centered and in units of their spread; d may be 0.
+        The same, centered and in units of their spread.
+    divisors : float64 ndarray of shape (d,) or float
+        Units of `points`.
     names : tuple of str, of length d
     directions : ndarray of shape (K, d), the axes first
     permutations : Permutations
@@ -293,7 +301,9 @@ class PooledSample:
     missing : MissingValues or None
     """
 
+    columns: np.ndarray
     points: np.ndarray
+    divisors: np.ndarray | float
     names: tuple[str, ...]
     directions: np.ndarray
     permutations: Permutations
@@ -301,11 +311,6 @@ class PooledSample:
     categories: list[Category] = field(default_factory=list)
     n_threads: int = 1
     missing: MissingValues | None = None
-
-    @property
-    def dtype(self) -> Any:
-        """Precision of functions of a row that are multiplied by labels."""
-        return np.float32 if len(self.points) > _ROWS_FOR_FLOAT32 else np.float64
 
     def along(self, directions: np.ndarray) -> np.ndarray:
         """Return projections of all rows on directions (k, d), of shape (k, n)."""
@@ -320,8 +325,9 @@ class PooledSample:
         permutations = self.permutations.restricted(rows, self.rng)
         categories = [replace(each, codes=each.codes[rows]) for each in self.categories]
         return replace(
-            self, points=self.points[rows], permutations=permutations, categories=categories
-        )
+            self, columns=self.columns[:, rows], points=self.points[rows],
+            permutations=permutations, categories=categories,
+        )  # fmt: skip
 
     @cached_property
     def whole_rows(self) -> tuple[list[str], np.ndarray]:
@@ -384,13 +390,10 @@ def unit_ranks(values: np.ndarray, n_threads: int = 1) -> np.ndarray:
 
 
 def rank_cosines(values: np.ndarray, count: int, n_threads: int = 1) -> np.ndarray:
-    """Return cos(pi j R) for j = 1 .. count, (count, F, n), of the unit ranks R of values (F, n).
-
-    Many rows have cosines in float32: the rounding is far below the error of a contrast.
-    """
+    """Return cos(pi j R), j = 1 .. count, of the unit ranks R of values (F, n): (count, F, n)."""
     values = np.ascontiguousarray(values, np.float64)
     n = values.shape[1]
-    cosines = np.empty((count, *values.shape), np.float32 if n > _ROWS_FOR_FLOAT32 else np.float64)
+    cosines = np.empty((count, *values.shape), precision(n))
     waves = np.pi * np.arange(1, count + 1)[:, None]
     # Large arrays are not cached.
     table = _ordered_cosines if n <= 1 << 18 else _ordered_cosines.__wrapped__

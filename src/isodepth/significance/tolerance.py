@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -152,23 +152,23 @@ class _Search:
         """
         permutations = self.rows.permutations
         outer = np.array([feature.kinds[0] == "spread" for feature in features])
-        ranks = mean_differences(permutations, values, outer, far)
+        n_threads = self.rows.n_threads
         half_lines, intervals = share_differences(
-            np.ascontiguousarray(values), permutations.words, permutations.count, _CUTS,
-            self.rows.n_threads,
-        )  # fmt: skip
-        self.found.add(name, ranks, features)
+            np.ascontiguousarray(values), permutations.words, permutations.count, _CUTS, n_threads
+        )
+        means = mean_differences(permutations, unit_ranks(values, n_threads), outer, far)
+        self.found.add(name, means, features)
         self.found.add("half-lines", half_lines, features)
         shapes = [feature._replace(kinds=("shape",)) for feature in features]
         self.found.add("intervals", intervals, shapes)
-        return softened(ranks, self.share), softened(intervals, self.share)
+        return softened(means, self.share), softened(intervals, self.share)
 
     def columns(self) -> None:
-        columns, names = self.rows.points.T, self.rows.names
+        columns, names, away = self.rows.columns, self.rows.names, np.abs(self.rows.points.T)
         features = [column_feature(name, "location") for name in names]
-        location, shape = self.look("columns", columns, features, np.abs(columns) > _FAR)
+        location, shape = self.look("columns", columns, features, away > _FAR)
         features = [column_feature(name, "spread") for name in names]
-        spread, _ = self.look("spreads", np.abs(columns), features)
+        spread, _ = self.look("spreads", away, features)
         kinds = column_kinds(self.rows, cosine_powers(self.rows, columns, COSINES), self.share)
         features = [column_feature(name, *own) for name, own in zip(names, kinds, strict=True)]
         # Intervals are sensitive to location and spread too, and count less.
@@ -215,7 +215,7 @@ class _Search:
         for category in self.rows.categories:
             indicators = category.indicators()
             inner = np.zeros(len(indicators), bool)
-            values = mean_differences(self.rows.permutations, indicators, inner)
+            values = mean_differences(self.rows.permutations, unit_ranks(indicators), inner)
             each = softened(values, self.share)
             feature = shares_feature(category, each[:, 0])
             self.found.add("categories", values, [feature] * len(values))
@@ -226,7 +226,7 @@ class _Search:
         if missing is None:
             return
         inner = np.zeros(len(missing.names), bool)
-        values = mean_differences(missing.permutations, missing.indicators, inner)
+        values = mean_differences(missing.permutations, unit_ranks(missing.indicators), inner)
         features = [column_feature(name, "missing") for name in missing.names]
         self.found.add("missing", values, features)
         self.found.columns.add(features, softened(values, self.share))
@@ -240,24 +240,27 @@ def outlyingness(values: np.ndarray) -> np.ndarray:
 
 def mean_differences(
     permutations: Permutations,
-    values: np.ndarray,
+    ranks: np.ndarray,
     outer: np.ndarray,
     far: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Return |G(h)| of clipped ranks of values (F, n), rescaled to [0, 1], of shape (F, B + 1).
+    """Return |G(h)| of clipped unit ranks (F, n), rescaled to [0, 1], of shape (F, B + 1).
 
     Ranks of functions with `outer` (F,) are clipped to an interval of outer rows, others around the
-    median. Values with `far` (F, n) have the score of the median.
+    median. Rows with `far` (F, n) have the score of the median.
     """
     low, high = np.where(outer, np.transpose([_OUTER]), np.transpose([_INNER]))[:, :, None]
-    ranks = unit_ranks(values).clip(low, high)
-    low = ranks.min(axis=1, keepdims=True)
-    width = ranks.max(axis=1, keepdims=True) - low
-    scores = (ranks - low) / np.where(width > 0, width, 1.0)
+    scores = ranks.clip(low, high)
+    low = scores.min(axis=1, keepdims=True)
+    width = scores.max(axis=1, keepdims=True) - low
+    scores -= low
+    scores /= np.where(width > 0, width, 1.0)
+    # Centered, since sums in float32 cancel.
+    scores -= 0.5
     if far is not None:
-        scores[far] = 0.5
-    found = permutations.contrasts(scores)
-    return np.abs(found) * np.sqrt(
+        scores[far] = 0.0
+    contrasts = permutations.contrasts(scores)
+    return np.abs(contrasts) * np.sqrt(
         permutations.n_rows / (permutations.sizes[0] * permutations.sizes[1])
     )
 
@@ -282,27 +285,30 @@ def learned_direction(rows: PooledSample) -> tuple[np.ndarray, str]:
     if radius.any():
         points[radius > _FAR_ROW * np.median(radius[radius > 0])] = 0.0
     clipped = points.clip(-_SOUGHT, _SOUGHT)
-    out = np.empty(permutations.count)
-    text = ""
-    for labelings, labels in permutations.blocks_of_labelings(np.float32, 2 * BLOCK):
-        n_x, n_y = permutations.sizes[:, labelings].astype(np.float32)
-        weights = np.ascontiguousarray((labels * (1 / n_x + 1 / n_y) - 1 / n_y).T)
-        start = weights @ clipped
-        directions = _unit(start)
-        best, leader = np.zeros(len(weights), np.float32), directions[0]
-        for step in range(_STEPS + 1):
-            along = directions @ points.T
-            inside = np.abs(along) < _MEASURED
-            np.clip(along, -_MEASURED, _MEASURED, out=along)
-            value = np.abs(np.einsum("bn,bn->b", weights, along)) / (2 * _MEASURED)
-            if value[0] > best[0]:
-                leader = directions[0]
-            np.maximum(best, value, out=best)
+    n_x, n_y = permutations.sizes.astype(np.float32)
+
+    def blocks() -> Iterator[tuple[slice, np.ndarray]]:
+        """Yield slices of rows, and their weights (B + 1, rows) in the difference of the means."""
+        for block in permutations.blocks_of_rows():
+            labels = permutations.labels(block, dtype=np.float32)
+            yield block, np.ascontiguousarray((labels * (1 / n_x + 1 / n_y) - 1 / n_y).T)
+
+    start = sum(weights @ clipped[block] for block, weights in blocks())
+    directions = _unit(start)
+    best, leader = np.zeros(permutations.count, np.float32), directions[0]
+    for step in range(_STEPS + 1):
+        total, ascent = np.zeros(permutations.count), 0.3 * start
+        for block, weights in blocks():
+            along = directions @ points[block].T
             if step < _STEPS:
-                directions = _unit((weights * inside) @ clipped + 0.3 * start)
-        out[labelings] = best
-        text = text or direction_text(_unit((leader @ to_rows)[None])[0], rows.names)
-    return out, text
+                ascent += (weights * (np.abs(along) < _MEASURED)) @ clipped[block]
+            total += np.einsum("bn,bn->b", weights, along.clip(-_MEASURED, _MEASURED))
+        value = np.abs(total) / (2 * _MEASURED)
+        if value[0] > best[0]:
+            leader = directions[0]
+        best = np.maximum(best, value)
+        directions = _unit(ascent)
+    return best, direction_text(_unit((leader @ to_rows)[None])[0], rows.names)
 
 
 def _unit(vectors: np.ndarray) -> np.ndarray:

@@ -163,13 +163,16 @@ def _test(samples: Samples, given: Settings) -> TwoSampleResult:
     if not d and given.method == "regions":
         raise InvalidInputError("regions need a column of numbers, got categories alone")
     units = units_of(x, y, metric.scale, metric.eps)
-    points, size = standardized(x, y, units, names)
+    # No negative zeros: equal numbers are equal bits.
+    columns = np.array(np.concatenate([x, y]).T, np.float64, order="C") + 0.0
+    points, divisors = standardized(columns, units, names)
     directions = directions_with_axes(d, given.n_directions, metric.random_state)
     permutations, missing = _labelings(
         samples, given.n_permutations, rng_for(metric.random_state, "permutations")
     )
     rows = PooledSample(
-        points, names, directions, permutations, rng_for(metric.random_state, "column pairs"),
+        columns, points, divisors, names, directions, permutations,
+        rng_for(metric.random_state, "column pairs"),
         samples.categories, Resources(metric.n_jobs).n_threads, missing,
     )  # fmt: skip
     statistics = aggregated_statistics if given.tolerance is None else tolerant_statistics
@@ -181,6 +184,7 @@ def _test(samples: Samples, given: Settings) -> TwoSampleResult:
     parts = found.neg_log_p
     if given.method == "regions":
         # The distance itself, in the units of the data.
+        size = divisors if metric.scale is None else 1.0
         scores = found.parts["regions"] * (size / mean_of_direction(d, metric.q))
         parts = {"regions": parts["regions"]}
     else:
@@ -273,10 +277,10 @@ def _column_tests(
     shifts = dict(
         zip(rows.names, (medians[1] - medians[0]) / column_units(rows.points), strict=True)
     )
-    values = np.ascontiguousarray(rows.points.T)
     numeric = map_rows(
-        lambda j: ks_distance(values[j], n_x), len(values), len(rows.points), rows.n_threads
-    )
+        lambda j: ks_distance(rows.columns[j], n_x), len(rows.columns), len(rows.points),
+        rows.n_threads,
+    )  # fmt: skip
     differences = dict(zip(rows.names, numeric, strict=True))
     for category in rows.categories:
         shares = category.shares(n_x)
