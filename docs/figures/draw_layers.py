@@ -32,10 +32,9 @@ CONTENT = {
     "torch": "tensors as input, gradients",
     "significance": "two-sample test",
     "metric": "settings, signature, Comparison, RegionTable",
-    "gap": "gaps between regions",
     "depth": "halfspace, projection, IRW, AI-IRW",
     "core": "sample, directions, regions, levels",
-    "hull": "Hausdorff distance of hulls",
+    "hull": "gaps between regions",
     "tensors": "the passes on tensors: torch, Triton",
     "engine": "calls of the compiled passes; threads, memory",
     "data": "checks, frames, files, missing values, results",
@@ -47,7 +46,7 @@ COLORS = {
     "use": ("#dbe9f6", {"cli", "monitor"}),
     "calls": ("#e3f1dd", {"api", "many", "text", "chunked", "torch", "significance"}),
     "output": ("#e8e2f2", {"results", "report", "plot"}),
-    "distance": ("#fdeccf", {"metric", "gap", "depth", "core", "hull"}),
+    "distance": ("#fdeccf", {"metric", "depth", "core", "hull"}),
     "numbers": ("#f4dede", {"tensors", "engine", "data", "_core", "errors"}),
 }
 

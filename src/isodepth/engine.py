@@ -12,7 +12,6 @@ import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -21,12 +20,6 @@ from isodepth import _core as core
 
 Item = TypeVar("Item")
 Value = TypeVar("Value")
-
-#: Environment variables that limit the number of threads. Joblib, Dask and batch systems set them
-#: for processes that share a machine.
-LIMITS = ("OMP_NUM_THREADS", "LOKY_MAX_CPU_COUNT")
-# Number of processes in which tests run at the same time.
-_SHARED_BY = "PYTEST_XDIST_WORKER_COUNT"
 
 
 class Resources(NamedTuple):
@@ -71,45 +64,18 @@ def thread_map(function: Callable[[Item], Value], items: Iterable[Item], n: int)
         pool.shutdown(cancel_futures=True)
 
 
-def available_cores() -> int:
-    """Return the number of cores that this process should use.
-
-    Upper bounds are the affinity mask, the quota of a container, and the environment variables of
-    `LIMITS` that are set to a positive number.
-    """
-    if hasattr(os, "sched_getaffinity"):
-        cores = len(os.sched_getaffinity(0))
-    else:
-        cores = os.cpu_count() or 1
-    bounds = [cores // (_number(_SHARED_BY) or 1), *map(_number, LIMITS), cpu_quota()]
-    return max(1, min(bound for bound in bounds if bound is not None))
-
-
-def _number(variable: str) -> int | None:
-    """Return a positive integer of the environment; of nested OpenMP levels ("4,2") the first."""
-    text = os.environ.get(variable, "").partition(",")[0].strip()
-    return int(text) if text.isdecimal() and int(text) > 0 else None
-
-
 @cache
-def cpu_quota(root: str = "/sys/fs/cgroup") -> int | None:
-    """Return the CPU quota of this container, rounded up; None if it has no quota.
+def available_cores() -> int:
+    """Return the number of cores that this process should use, determined at the first call.
 
-    A container may run on every core and still be throttled when its quota is used up.
+    Upper bounds are the affinity mask, the quota of a container, LOKY_MAX_CPU_COUNT (all by joblib)
+    and OMP_NUM_THREADS, of which nested levels ("4,2") count by the first.
     """
-    try:
-        quota, period = Path(root, "cpu.max").read_text(encoding="utf-8").split()
-    except (OSError, ValueError):
-        try:
-            quota = Path(root, "cpu/cpu.cfs_quota_us").read_text(encoding="utf-8")
-            period = Path(root, "cpu/cpu.cfs_period_us").read_text(encoding="utf-8")
-        except (OSError, ValueError):
-            return None
-    try:
-        share = int(quota) / int(period)
-    except (ValueError, ZeroDivisionError):
-        return None
-    return max(1, math.ceil(share)) if share > 0 else None
+    import joblib
+
+    cores = joblib.cpu_count()
+    limit = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip()
+    return min(cores, int(limit)) if limit.isdecimal() and int(limit) > 0 else cores
 
 
 def level_gaps(

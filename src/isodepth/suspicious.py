@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from isodepth.core.directions import rng_for
 from isodepth.data.results import ResultMixin, plain
-from isodepth.data.seeds import rng_for
 from isodepth.two_samples import TwoSamples
 
 #: Expected share of listed rows per sample without any change, if tails are exponential.

@@ -22,8 +22,7 @@ from benchmarks.publish.scaling_figure import draw_scaling
 from benchmarks.sections import growth, memory, scaling, shapes, startup, table
 from benchmarks.sections import threads as thread_section
 from isodepth import AIIRWDepth, HalfspaceDepth, IRWDepth, Metric, ProjectionDepth
-from isodepth.core.directions import unit_vectors
-from isodepth.data.seeds import rng_for
+from isodepth.core.directions import rng_for, unit_vectors
 
 ONE_TURN = Box(seconds=0.0, least=1, most=1)
 ESTIMATORS = {

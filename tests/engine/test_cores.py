@@ -1,74 +1,34 @@
-"""How many cores are used where nobody says it."""
+"""Number of cores that are used by default."""
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
+from collections.abc import Iterator
 
+import joblib
 import pytest
 
-from isodepth import engine
-from isodepth.engine import available_cores, cpu_quota
+from isodepth.engine import Resources, available_cores
 
 
-@pytest.fixture
-def eight(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Eight cores, and nothing else that counts."""
-    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(8)), raising=False)
-    monkeypatch.setattr(engine, "cpu_quota", lambda: None)
-    for name in ("OMP_NUM_THREADS", "LOKY_MAX_CPU_COUNT", "PYTEST_XDIST_WORKER_COUNT"):
-        monkeypatch.delenv(name, raising=False)
+@pytest.fixture(autouse=True)
+def _eight_cores(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(joblib, "cpu_count", lambda: 8)
+    available_cores.cache_clear()
+    yield
+    available_cores.cache_clear()
 
 
-@pytest.mark.usefixtures("eight")
 @pytest.mark.parametrize(
-    ("name", "text", "expected"),
-    [
-        ("OMP_NUM_THREADS", "3", 3),
-        ("OMP_NUM_THREADS", "4,2", 4),
-        ("OMP_NUM_THREADS", " 2 ", 2),
-        ("OMP_NUM_THREADS", "64", 8),
-        ("OMP_NUM_THREADS", "0", 8),
-        ("OMP_NUM_THREADS", "", 8),
-        ("OMP_NUM_THREADS", "all", 8),
-        ("LOKY_MAX_CPU_COUNT", "5", 5),
-        ("PYTEST_XDIST_WORKER_COUNT", "3", 2),
-        ("PYTEST_XDIST_WORKER_COUNT", "100", 1),
-    ],
+    ("limit", "expected"),
+    [("3", 3), ("4,2", 4), (" 2 ", 2), ("64", 8), ("0", 8), ("", 8), ("all", 8)],
 )
-def test_the_environment(
-    name: str, text: str, expected: int, monkeypatch: pytest.MonkeyPatch
+def test_openmp_limits_the_cores_of_joblib(
+    limit: str, expected: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert available_cores() == 8
-    monkeypatch.setenv(name, text)
-    assert available_cores() == expected
+    monkeypatch.setenv("OMP_NUM_THREADS", limit)
+    assert available_cores() == Resources().n_threads == expected
 
 
-@pytest.mark.usefixtures("eight")
-def test_the_quota_of_a_container(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine, "cpu_quota", lambda: 2)
-    assert available_cores() == 2
-
-
-def written(root: Path, files: dict[str, str]) -> str:
-    for name, text in files.items():
-        path = root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    return str(root)
-
-
-@pytest.mark.parametrize(
-    ("files", "expected"),
-    [
-        ({}, None),
-        ({"cpu.max": "max 100000\n"}, None),
-        ({"cpu.max": "250000 100000\n"}, 3),
-        ({"cpu.max": "10000 100000\n"}, 1),
-        ({"cpu.max": "nonsense\n"}, None),
-        ({"cpu/cpu.cfs_quota_us": "150000\n", "cpu/cpu.cfs_period_us": "100000\n"}, 2),
-        ({"cpu/cpu.cfs_quota_us": "-1\n", "cpu/cpu.cfs_period_us": "100000\n"}, None),
-    ],
-)
-def test_control_groups(files: dict[str, str], expected: int | None, tmp_path: Path) -> None:
-    assert cpu_quota(written(tmp_path, files)) == expected
+def test_n_jobs_is_not_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    assert Resources(n_jobs=3).n_threads == 3

@@ -7,7 +7,7 @@ import pytest
 
 import isodepth
 from isodepth.core.regions import LevelPlan
-from isodepth.gap.gaps import chosen_levels
+from isodepth.hull import chosen_levels
 
 
 def attained(result: isodepth.Comparison, betas: np.ndarray) -> np.ndarray:

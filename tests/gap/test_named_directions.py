@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import isodepth
+from isodepth import hull as gaps_module
 from isodepth.core.regions import exact_plan
 from isodepth.engine import Resources, level_gaps, signed_directions
-from isodepth.gap import gaps as gaps_module
 from isodepth.metric.comparison import Comparison
 
 # A dot product of some dozen numbers.

@@ -106,7 +106,7 @@ def test_tables_and_a_place_for_the_result() -> None:
 @pytest.mark.parametrize(
     ("samples", "by", "error", "said"),
     [
-        (FRAME, None, InvalidInputError, "say which column defines its samples"),
+        (FRAME, None, InvalidInputError, "by='month'"),
         (FRAME, "mont", InvalidOptionError, "the columns are a, month, b"),
         (FRAME, [], InvalidOptionError, "by must name columns"),
         (FRAME[["month"]], "month", InvalidOptionError, "leaves no column"),

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +18,8 @@ from twins import naive_tables
 
 import isodepth
 from isodepth import InvalidInputError, InvalidOptionError, Metric, pairwise, region_tables
-from isodepth.many.stack import TableStack
+from isodepth.data import validation
+from isodepth.metric.table import TableStack
 
 OPTIONS = {"levels": 6, "n_directions": 20, "random_state": 0}
 
@@ -232,8 +234,11 @@ def test_no_bar_without_tqdm(monkeypatch: pytest.MonkeyPatch) -> None:
         ([BAGS[0], BAGS[1][:, :2]], r"got 3 in samples\[0\] and 2 in samples\[1\]"),
         ([BAGS[0], np.where(BAGS[1] > 0, np.nan, BAGS[1])], r"samples\[1\] contains"),
         ([BAGS[0], [["a", "b", "c"]]], r"samples\[1\] must hold real numbers"),
-        ([BAGS[0], BAGS[1].astype(np.float32)], r"samples\[1\] is float32 .* dtype='float64'"),
-        ([BAGS[0].astype(np.float32), BAGS[1]], r"samples\[1\] is float64"),
+        (
+            [BAGS[0], BAGS[1].astype(np.float32)],
+            r"samples\[1\] has dtype float32.* dtype='float64'",
+        ),
+        ([BAGS[0].astype(np.float32), BAGS[1]], r"samples\[1\] has dtype float64"),
     ],
 )
 def test_bad_samples_are_named(samples: object, message: str) -> None:
@@ -294,11 +299,24 @@ def test_bad_options() -> None:
     with pytest.raises(InvalidInputError, match=r"samples\[1\] is ndarray"):
         pairwise([stack[0], BAGS[0]])
     for first, second in ((stack, BAGS[:2]), (BAGS[:2], stack)):
-        with pytest.raises(InvalidInputError, match="both hold tables or both hold samples"):
+        with pytest.raises(InvalidInputError, match="must both be tables or samples"):
             pairwise(first, second)
 
 
-def test_a_depth_that_cannot_order_says_so_once() -> None:
+@pytest.mark.parametrize("scale", [None, "pooled", [1.0, 2.0, 3.0]])
+def test_each_sample_is_checked_once(scale: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    checked = []
+
+    def check_points(X: Any, name: str, *args: Any, **options: Any) -> Any:
+        checked.append(name)
+        return validation.check_points(X, name, *args, **options)
+
+    monkeypatch.setattr("isodepth.metric.fitted.check_points", check_points)
+    pairwise(BAGS[:3], BAGS[3:5], scale=scale, **OPTIONS)
+    assert sorted(checked) == ["other[0]", "other[1]", *(f"samples[{i}]" for i in range(3))]
+
+
+def test_a_depth_that_cannot_order_warns_once() -> None:
     bags = [np.eye(3) + i for i in range(5)]
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

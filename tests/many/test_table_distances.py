@@ -11,8 +11,8 @@ from twins import naive, naive_gaps, naive_tables
 
 from isodepth import InvalidInputError, Metric, pairwise
 from isodepth.engine import Resources, table_distances
-from isodepth.many import stack as stack_module
-from isodepth.many.stack import TableStack
+from isodepth.metric import table as table_module
+from isodepth.metric.table import TableStack
 
 
 def stack_of(values: np.ndarray, p: float = 2.0) -> TableStack:
@@ -52,7 +52,7 @@ def test_a_matrix_of_one_list_is_symmetric_and_whole(count: int, n_jobs: int) ->
 
 
 def test_tables_are_compared_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stack_module, "_BLOCK_BYTES", 1)
+    monkeypatch.setattr(table_module, "_BLOCK_BYTES", 1)
     values = np.random.default_rng(0).normal(size=(35, 2, 4000))
     found = pairwise(stack_of(values), n_jobs=1)
     for i, j in [(0, 34), (15, 16), (16, 31), (32, 1), (20, 20)]:

@@ -67,7 +67,7 @@ def test_the_algorithm_number_is_kept(tmp_path: Path) -> None:
     for table in (old, fresh, old.astype("float32")):
         table.save(tmp_path / "table.npz")
         assert RegionTable.load(tmp_path / "table.npz").algorithm == table.algorithm
-    stack = isodepth.many.stack.TableStack(old.values[None], old.signature, 2, None, 1)
+    stack = isodepth.metric.table.TableStack(old.values[None], old.signature, 2, None, 1)
     assert (stack[0].algorithm, stack[:1].algorithm) == (1, 1)
     assert stack.distances(old).tolist() == [0.0]
     with pytest.raises(InvalidInputError, match="algorithm"):

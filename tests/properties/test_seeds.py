@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import isodepth
-from isodepth.data.seeds import integer_seed, rng_for
+from isodepth.core.directions import integer_seed, rng_for
 from isodepth.errors import InvalidOptionError
 
 N, D, K = 60, 40, 200

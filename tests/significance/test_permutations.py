@@ -10,7 +10,7 @@ from twins import naive_permutation
 
 import isodepth
 from isodepth import InvalidInputError
-from isodepth.data.seeds import rng_for
+from isodepth.core.directions import rng_for
 from isodepth.significance.null_profile import null_profile
 from isodepth.significance.pooled_sample import Permutations
 from isodepth.significance.settings import check_blocks

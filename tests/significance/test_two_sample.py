@@ -14,8 +14,8 @@ from twins import naive_permutation, naive_settings
 import isodepth
 from experiments.power import laws
 from isodepth import InvalidInputError, InvalidOptionError, two_sample_test
+from isodepth.core.directions import rng_for
 from isodepth.data.frames import Table
-from isodepth.data.seeds import rng_for
 from isodepth.significance.pooled_sample import Permutations
 
 

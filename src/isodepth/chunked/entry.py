@@ -13,11 +13,10 @@ from isodepth.chunked.passes import Runner
 from isodepth.chunked.scan import as_source, scan
 from isodepth.chunked.sources import Source
 from isodepth.chunked.table import SourceRegions, column_spreads, stream_table
-from isodepth.core.directions import draws_at_random, mean_of_direction
+from isodepth.core.directions import draws_at_random, integer_seed, mean_of_direction
 from isodepth.core.regions import LevelPlan, TrimmedRegions
 from isodepth.data.missing import MissingPair
 from isodepth.data.results import plain
-from isodepth.data.seeds import integer_seed
 from isodepth.data.validation import (
     check_same_columns,
     check_same_width,
@@ -26,7 +25,7 @@ from isodepth.data.validation import (
     split_weights,
 )
 from isodepth.errors import InvalidInputError, InvalidOptionError
-from isodepth.gap.gaps import Gaps
+from isodepth.hull import Gaps
 from isodepth.metric.base import BaseMetric
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.fitted import FittedMetric

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from isodepth.chunked.sources import Chunk, Source
+from isodepth.core.directions import seed_sequence
 from isodepth.core.scaling import scaled
-from isodepth.data.seeds import seed_sequence
 from isodepth.data.validation import OMIT_HINT, check_finite, check_weights, to_float
 
 

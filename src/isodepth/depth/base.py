@@ -326,12 +326,10 @@ class Halfspace(MinimumDepth):
     ) -> np.ndarray:
         if self.method != "exact":
             return super().evaluate(sample, queries, along)
-        from isodepth.depth.exact.halfspace import exact_halfspace_depth
+        from isodepth.depth.exact import smallest_masses
 
-        points, masses = sample.points.astype(np.float64), sample.unit_masses
-        queries = points if queries is None else queries.astype(np.float64)
-        smallest = exact_halfspace_depth(points, masses, queries, n_jobs=along.resources.n_jobs)
-        return smallest / sample.total
+        queries = (sample.points if queries is None else queries).astype(np.float64)
+        return smallest_masses(sample, queries, along.resources) / sample.total
 
     def tied_depth(self, sample: Sample) -> np.ndarray:
         # Each corner of a simplex can be cut off alone.

@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from isodepth.data.seeds import rng_for
+from isodepth.core.directions import rng_for
 
 #: Function of directions (J, d) that returns the outlyingness (n,) of each point and the index (n,)
 #: of its direction.

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 
 from isodepth import _core
+from isodepth.core.directions import rng_for
 from isodepth.core.regions import Sample
-from isodepth.data.seeds import rng_for
 from isodepth.depth.base import Depth, Projections, standardize
 from isodepth.depth.whitening import Whitening, check_covariance, outside_span, shrinks
 from isodepth.engine import Resources
-from isodepth.hull import coordinates_in_span
 
 #: Maximum number of points for the control variate, whose time grows with the cube of their number.
 #: Larger samples use plain IRW.
@@ -174,6 +173,15 @@ def span_of_sample(sample: Sample) -> np.ndarray:
     # Coordinates of the edges from the first point, in a basis of their span.
     edges = coordinates_in_span(points[1:] - points[0])
     return np.concatenate([np.zeros((1, edges.shape[1])), edges])
+
+
+def coordinates_in_span(vectors: np.ndarray) -> np.ndarray:
+    """Return coordinates (k, r) of vectors (k, d) in an orthonormal basis of their span.
+
+    The rank r is min(k, d). Lengths and angles are kept, with an error relative to the length of
+    each vector. The basis, which is most of the work, is not computed.
+    """
+    return np.asarray(np.linalg.qr(vectors.T, mode="r")).T
 
 
 def _mean_square(points: np.ndarray, shares: np.ndarray, resources: Resources) -> np.ndarray:

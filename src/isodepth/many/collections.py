@@ -7,15 +7,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from isodepth.api import Metric
 from isodepth.core.scaling import units_of_samples
 from isodepth.data.frames import Table, is_frame
 from isodepth.data.matching import in_order, labels_of
 from isodepth.data.results import label_text
-from isodepth.data.validation import check_same_width, is_chunked, is_tensor
+from isodepth.data.validation import (
+    check_same_columns,
+    check_same_width,
+    is_chunked,
+    is_tensor,
+)
 from isodepth.errors import InvalidInputError, InvalidOptionError
+from isodepth.metric.fitted import prepare
 from isodepth.tensors.host import to_host
 
 
@@ -39,10 +47,12 @@ def labeled(samples: Any, by: Any = None, name: str = "samples") -> tuple[Any, l
         return _split_frame(samples, by, name)
     if isinstance(samples, Mapping):
         return list(samples.values()), [label_text(key) for key in samples]
-    if is_frame(samples) and not isinstance(samples, Table):
+    if isinstance(samples, list | tuple | np.ndarray):
+        return samples, None
+    if is_frame(samples):
         raise InvalidInputError(
-            f"{name} is one frame ({type(samples).__name__}); say which column defines its "
-            f"samples, as in by='month', or give several frames"
+            f"{name} is one frame ({type(samples).__name__}); use by='month' to name the column "
+            "that defines its samples, or pass several frames",
         )
     keys = _keys_of_group_by(samples)
     if keys is None:
@@ -125,54 +135,101 @@ def _sorted(keys: Iterable[Any]) -> list[Any]:
         return list(keys)
 
 
-def with_shared_scale(
+class SampleGroup(NamedTuple):
+    """Samples with one order of columns, each of which was checked once.
+
+    Attributes
+    ----------
+    samples : list of PreparedSample, or of the inputs if one of them is read in chunks
+    weights : sequence of the weights of each sample, or None
+    columns : tuple of str or None
+    name : str
+        Name of the group in messages.
+    in_chunks : bool
+    """
+
+    samples: list[Any]
+    weights: Sequence[Any]
+    columns: tuple[str, ...] | None
+    name: str
+    in_chunks: bool
+
+
+def prepare_group(
+    inputs: Sequence[Any],
+    weights: Any,
     metric: Metric,
-    mine: tuple[Sequence[Any], Any],
-    theirs: tuple[Sequence[Any] | None, Any] = (None, None),
     name: str = "samples",
-) -> Metric:
-    """Replace ``scale="pooled"`` by the robust spread of all samples together."""
+    columns: tuple[str, ...] | None = None,
+    like: str = "samples[0]",
+    convert: bool = False,
+) -> SampleGroup:
+    """Check samples, and match their columns with `columns` of `like`, else with the first sample.
+
+    Samples in chunks are checked when they are read. If `convert`, all samples get the precision of
+    the first. Otherwise another precision is an error: a conversion of all samples to float64 would
+    let one sample change the distances between others.
+    """
+    weights = weights_of_each(weights, len(inputs), name)
+    names = [f"{name}[{i}]" for i in range(len(inputs))]
+    if columns is None:
+        columns, like = _columns_of(inputs[0]), names[0]
+    samples = [_matched(X, columns, own, like) for X, own in zip(inputs, names, strict=True)]
+    if any(map(is_chunked, samples)):
+        return SampleGroup(samples, weights, columns, name, in_chunks=True)
+    first = prepare(samples[0], weights[0], names[0], metric.settings, None)
+    settings = metric.settings
+    if convert:
+        settings = replace(settings, dtype=str(first.points.dtype))
+    parts = [first]
+    for X, w, own in zip(samples[1:], weights[1:], names[1:], strict=True):
+        part = prepare(X, w, own, settings, None)
+        check_same_width(first.points.shape[1], part.points.shape[1], names[0], own)
+        check_same_columns(first.columns, part.columns, names[0], own)
+        if part.points.dtype != first.points.dtype:
+            raise InvalidInputError(
+                f"{own} has dtype {part.points.dtype}, and {names[0]} {first.points.dtype}; choose "
+                "a precision, such as dtype='float64'"
+            )
+        parts.append(part)
+    return SampleGroup(parts, weights, first.columns, name, in_chunks=False)
+
+
+def with_shared_scale(metric: Metric, *groups: SampleGroup) -> Metric:
+    """Replace ``scale="pooled"`` by the robust spread of the columns in all samples together."""
+    if not isinstance(metric.scale, str):
+        return metric
     if metric.scale == "reference":
         raise InvalidOptionError(
-            "scale='reference' is the spread of the first of two samples, and here are many; use "
-            "scale='pooled' for that of all of them, or give one number for each column"
+            "scale='reference' is the spread of the first of two samples, got many samples; use "
+            "scale='pooled', the spread of all of them, or an array with one number per column",
+            option="scale",
         )
-    names = columns_of(mine[0])
-    samples = matched(mine[0], names, name)
-    weights = list(weights_of_each(mine[1], len(mine[0]), name))
-    if theirs[0] is not None:
-        samples += matched(theirs[0], names, "other", f"{name}[0]")
-        weights += list(weights_of_each(theirs[1], len(theirs[0]), "other"))
-    if any(map(is_chunked, samples)):
+    samples = [sample for group in groups for sample in group.samples]
+    if any(group.in_chunks for group in groups):
         from isodepth.chunked.entry import shared_scale
 
-        shared = shared_scale(metric, samples, weights, name)
-    else:
-        pairs = enumerate(zip(samples, weights, strict=True))
-        parts = [metric.prepare(X, w, f"{name}[{i}]") for i, (X, w) in pairs]
-        for i, part in enumerate(parts):
-            width = parts[0].points.shape[1]
-            check_same_width(width, part.points.shape[1], f"{name}[0]", f"{name}[{i}]")
-        shared = units_of_samples(
-            [part.points for part in parts], [part.weights for part in parts], metric.eps
-        )
-    return replace(metric, scale=shared)
+        weights = [w for group in groups for w in group.weights]
+        return replace(metric, scale=shared_scale(metric, samples, weights, groups[0].name))
+    for group in groups[1:]:
+        widths = (each.samples[0].points.shape[1] for each in (groups[0], group))
+        check_same_width(*widths, f"{groups[0].name}[0]", f"{group.name}[0]")
+    points, weights = [part.points for part in samples], [part.weights for part in samples]
+    return replace(metric, scale=units_of_samples(points, weights, metric.eps))
 
 
-def columns_of(samples: Sequence[Any]) -> tuple[str, ...] | None:
-    """Return the names of the columns of the first sample, in the order for all samples."""
-    return getattr(samples[0], "columns", None) if _aligns(samples[0]) else labels_of(samples[0])
+def _columns_of(X: Any) -> tuple[str, ...] | None:
+    """Return the names of the columns of a sample."""
+    if isinstance(X, np.ndarray):
+        return None
+    return X.columns if _aligns(X) else labels_of(X)
 
 
-def matched(
-    samples: Sequence[Any], names: tuple[str, ...] | None, name: str, like: str = ""
-) -> list[Any]:
-    """Return samples with their columns in one order; samples without names are unchanged."""
-    first = like or f"{name}[0]"
-    return [
-        X.aligned(names) if _aligns(X) else in_order(X, names, f"{name}[{i}]", first)
-        for i, X in enumerate(samples)
-    ]
+def _matched(X: Any, columns: tuple[str, ...] | None, name: str, like: str) -> Any:
+    """Return a sample with its columns in this order; samples without names are unchanged."""
+    if isinstance(X, np.ndarray):
+        return X
+    return X.aligned(columns) if _aligns(X) else in_order(X, columns, name, like)
 
 
 def _aligns(X: Any) -> bool:

@@ -19,18 +19,17 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from isodepth.core.directions import mean_of_direction
-from isodepth.data.validation import check_choice
-from isodepth.many.collections import as_list, matched, with_shared_scale
+from isodepth.data.validation import check_choice, refuse_chunks
+from isodepth.many.collections import as_list, prepare_group, with_shared_scale
 from isodepth.many.pairwise import (
     NOT_FOR_TABLES,
     TABLE_LEVELS,
     fit_tables,
     table_metric,
 )
-from isodepth.many.stack import TableStack, fill_distances
 from isodepth.metric.base import with_metric_options
 from isodepth.metric.signature import Signature
-from isodepth.metric.table import STORAGES, check_comparable
+from isodepth.metric.table import STORAGES, TableStack, check_comparable, fill_distances
 
 _NOT_HERE = (*NOT_FOR_TABLES, "memory_mb")
 
@@ -59,20 +58,25 @@ class _BagTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         options = self.get_params(deep=False)
         storage = check_choice(options.pop("storage"), "storage", STORAGES)
         bags = as_list(X, "X")
+        refuse_chunks(bags[0], "X[0]")
         metric = table_metric(options)
-        metric = replace(metric, dtype=str(metric.prepare(bags[0], None, "X[0]").points.dtype))
-        if isinstance(metric.scale, str):
-            metric = with_shared_scale(metric, (bags, None), name="X")
-        self.metric_ = metric
-        stack = fit_tables(bags[:count], None, metric, storage, False, name="X")
+        # Only a common scale depends on the other bags.
+        needed = bags if isinstance(metric.scale, str) else bags[:count]
+        group = prepare_group(needed, None, metric, "X", convert=True)
+        metric = replace(metric, dtype=str(group.samples[0].points.dtype))
+        self.metric_ = with_shared_scale(metric, group)
+        group = group._replace(samples=group.samples[:count])
+        stack = fit_tables(group, self.metric_, storage, False)
         self.n_features_in_ = stack.n_features
         self._first = stack[0]
         return stack
 
     def _tables(self, X: Any) -> TableStack:
         check_is_fitted(self)
-        bags = matched(as_list(X, "X"), self._first.columns, "X", "the fitted bags")
-        stack = fit_tables(bags, None, self.metric_, self.storage, False, name="X")
+        columns = self._first.columns
+        bags = as_list(X, "X")
+        group = prepare_group(bags, None, self.metric_, "X", columns, "the fitted bags")
+        stack = fit_tables(group, self.metric_, self.storage, False)
         check_comparable(self._first, stack[0], "the fitted bags", "X")
         return stack
 

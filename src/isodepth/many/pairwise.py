@@ -1,44 +1,142 @@
-"""Region tables of many samples, and all distances between them."""
+"""Region tables of many samples, and the matrix of all distances between them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from isodepth.api import Metric
-from isodepth.core.directions import draws_at_random
+from isodepth.core.directions import draws_at_random, integer_seed
 from isodepth.core.regions import Sample
-from isodepth.data.seeds import integer_seed
+from isodepth.core.scaling import scaled
+from isodepth.data.results import LabeledMatrix, label_text, plain
 from isodepth.data.validation import (
     check_n_jobs,
-    check_same_columns,
-    check_same_width,
     is_chunked,
     split_weights,
 )
 from isodepth.engine import thread_map, worker_count
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.many.collections import (
+    SampleGroup,
     as_list,
-    columns_of,
     labeled,
-    matched,
-    weights_of_each,
+    prepare_group,
     with_shared_scale,
 )
-from isodepth.many.distance_matrix import DistanceMatrix
-from isodepth.many.stack import TableStack, fill_distances
 from isodepth.metric.base import with_metric_options
-from isodepth.metric.table import RegionTable, check_comparable
+from isodepth.metric.table import RegionTable, TableStack, check_comparable, fill_distances
 from isodepth.progress import progress_bar
+from isodepth.results import ReportableResult
 
 #: Default number of levels of tables.
 TABLE_LEVELS = 20
 #: Options that do not apply to tables.
 NOT_FOR_TABLES = ("gap", "refine", "n_levels")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DistanceMatrix(LabeledMatrix, ReportableResult):
+    """Distance matrix with labels.
+
+    NumPy functions accept it as an array: ``np.asarray(matrix)``.
+
+    Attributes
+    ----------
+    values : ndarray of shape (N, M)
+    labels : tuple of N str
+        Labels of the rows.
+    other_labels : tuple of M str
+        Labels of the columns; equal to `labels` if samples were compared with themselves.
+    signature : str
+        The settings of the distances; empty if unknown.
+
+    Examples
+    --------
+    >>> import isodepth
+    >>> bags = {"a": [[0.0], [1.0]], "b": [[0.5], [1.0]], "c": [[8.0], [9.0]]}
+    >>> matrix = isodepth.DistanceMatrix.of(isodepth.pairwise(list(bags.values())), bags)
+    >>> matrix.nearest("a")
+    ('b', 0.5)
+    >>> matrix.to_frame().round(1)
+          a    b    c
+    a   0.0  0.5  8.0
+    b   0.5  0.0  8.0
+    c   8.0  8.0  0.0
+    """
+
+    result_type = "matrix"
+
+    def nearest(self, label: Any) -> tuple[str, float]:
+        """Return the label and the distance of the nearest other sample.
+
+        Labels are strings; a number is converted to its string.
+        """
+        label = label_text(label)
+        if label not in self.labels:
+            raise InvalidInputError(
+                f"there is no sample {label!r}; the samples are {', '.join(self.labels[:20])}"
+            )
+        row = np.array(self.values[self.labels.index(label)], dtype=float)
+        if self.among_themselves:
+            if len(row) == 1:
+                raise InvalidInputError(f"{label!r} is the only sample")
+            row[self.labels.index(label)] = np.inf
+        return self.other_labels[int(row.argmin())], float(row.min())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Convert labels, distances and signature to plain Python objects."""
+        return plain(
+            {
+                "labels": self.labels,
+                "other_labels": self.other_labels,
+                "distances": self.values,
+                "signature": self.signature,
+            }
+        )
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """Convert to a data frame with one column per label of the columns.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}
+            The labels of the rows are the index in pandas, otherwise the first column.
+        """
+        frame = super().to_frame(backend)
+        if backend != "pandas":
+            return frame
+        return frame.set_index(frame.columns[0]).rename_axis(index=None)
+
+    def _rows(self) -> dict[str, list[Any]]:
+        name = "sample"
+        while name in self.other_labels:
+            name += "_"
+        columns = np.asarray(self.values).T
+        each = zip(self.other_labels, columns, strict=True)
+        return {name: list(self.labels), **{label: column.tolist() for label, column in each}}
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        if copy is False and dtype is not None and np.dtype(dtype) != self.values.dtype:
+            raise ValueError(f"distances in {self.values.dtype} become {dtype} only as a copy")
+        return (np.array if copy else np.asarray)(self.values, dtype=dtype)
+
+    def __repr__(self) -> str:
+        n, m = self.values.shape
+        among = f"between {n} samples" if self.among_themselves else f"from {n} to {m} samples"
+        lines = [f"DistanceMatrix: distances {among}"]
+        if self.signature:
+            lines.append(self.signature)
+        return "\n  ".join(lines)
+
+    def __str__(self) -> str:
+        return "\n".join([repr(self), *self.matrix_lines()])
+
+    def _heading(self) -> str:
+        return repr(self)
 
 
 def table_metric(options: dict[str, Any]) -> Metric:
@@ -105,8 +203,10 @@ def region_tables(
     >>> isodepth.region_tables(bags, n_directions=100, random_state=0).values.shape
     (3, 20, 200)
     """
-    given = [samples] if is_chunked(samples) else as_list(samples, "samples")
-    return fit_tables(given, weights, table_metric(options), storage, progress)
+    inputs = [samples] if is_chunked(samples) else as_list(samples, "samples")
+    metric = table_metric(options)
+    group = prepare_group(inputs, weights, metric)
+    return fit_tables(group, with_shared_scale(metric, group), storage, progress)
 
 
 @with_metric_options(NOT_FOR_TABLES)
@@ -186,137 +286,103 @@ def pairwise(
     """
     samples, labels = labeled(samples, by)
     other, other_labels = (None, None) if other is None else labeled(other, by, "other")
-    rows_given = as_list(samples, "samples")
-    columns_given = None if other is None else as_list(other, "other")
-    shape = (len(rows_given), len(rows_given if columns_given is None else columns_given))
+    inputs = [as_list(samples, "samples")]
+    if other is not None:
+        inputs.append(as_list(other, "other"))
+    shape = (len(inputs[0]), len(inputs[-1]))
     result = _matrix_for(out, shape)
-    are_tables = isinstance(rows_given[0], RegionTable)
-    if columns_given is not None and are_tables != isinstance(columns_given[0], RegionTable):
-        raise InvalidInputError(
-            f"samples and other must both hold tables or both hold samples, got "
-            f"{type(rows_given[0]).__name__} and {type(columns_given[0]).__name__}"
-        )
-    if are_tables:
-        n_jobs = _tables_only(weights, options)
-        rows, columns = TableStack.of(rows_given, "samples"), None
-        if columns_given is not None:
-            columns = TableStack.of(columns_given, "other")
-            check_comparable(rows[0], columns[0], "samples[0]", "other[0]")
+    are_tables = [isinstance(each[0], RegionTable) for each in inputs]
+    if are_tables[0] != are_tables[-1]:
+        kinds = " and ".join(type(each[0]).__name__ for each in inputs)
+        raise InvalidInputError(f"samples and other must both be tables or samples, got {kinds}")
+    if are_tables[0]:
+        n_jobs = _n_jobs_for_tables(weights, options)
+        stacks = [
+            TableStack.of(each, name)
+            for each, name in zip(inputs, ("samples", "other"), strict=False)
+        ]
     else:
         metric = table_metric(options)
         n_jobs = metric.n_jobs
         mine, theirs = (weights, None) if other is None else split_weights(weights)
-        if isinstance(metric.scale, str):
-            metric = with_shared_scale(metric, (rows_given, mine), (columns_given, theirs))
-        rows, columns = fit_tables(rows_given, mine, metric, storage, progress), None
-        if columns_given is not None:
-            columns = fit_tables(columns_given, theirs, metric, storage, progress, rows, "other")
-    fill_distances(rows, columns, result, n_jobs, progress)
+        groups = [prepare_group(inputs[0], mine, metric)]
+        if other is not None:
+            groups.append(prepare_group(inputs[1], theirs, metric, "other", groups[0].columns))
+        metric = with_shared_scale(metric, *groups)
+        stacks = []
+        for group in groups:  # no comprehension: its frame would count in the levels of warnings
+            stacks.append(fit_tables(group, metric, storage, progress))
+    if other is not None:
+        check_comparable(stacks[0][0], stacks[1][0], "samples[0]", "other[0]")
+    fill_distances(stacks[0], None if other is None else stacks[1], result, n_jobs, progress)
     if labels is None and other_labels is None:
         return result
     if other is None:
         other_labels = labels
     elif other_labels is None:
         other_labels = [str(i) for i in range(shape[1])]
-    return DistanceMatrix.of(result, labels, other_labels, rows[0].signature)
+    return DistanceMatrix.of(result, labels, other_labels, stacks[0].signature)
 
 
-def fit_tables(
-    samples: Sequence[Any],
-    weights: Any,
-    metric: Metric,
-    storage: str,
-    progress: bool,
-    like: TableStack | None = None,
-    name: str = "samples",
-) -> TableStack:
-    """Compute the tables of `samples`, which must be comparable with those of `like`."""
-    each = weights_of_each(weights, len(samples), name)
-    if like is not None and like.columns is not None:
-        samples = matched(samples, like.columns, name, "samples[0]")
-    else:
-        samples = matched(samples, columns_of(samples), name)
-    if isinstance(metric.scale, str):
-        metric = with_shared_scale(metric, (samples, each), (None, None), name)
+def fit_tables(group: SampleGroup, metric: Metric, storage: str, progress: bool) -> TableStack:
+    """Compute the tables of a group of samples."""
     metric.check_for_tables(storage)
-    simplices: list[Sample] = []
-    with progress_bar(progress, len(samples), "regions", "sample") as advance:
-        if any(map(is_chunked, samples)):
-            stack = _tables_of_chunked(samples, each, metric, storage, advance, name)
-        else:
-            stack = _tables_of_arrays(samples, each, metric, storage, advance, name, simplices)
-    metric._source.warn_if_uninformative(*simplices)
-    if like is None:
-        return stack
-    check_comparable(like[0], stack[0], "samples[0]", f"{name}[0]")
-    return replace(stack, columns=stack.columns or like.columns)
+    make = _tables_of_chunks if group.in_chunks else _tables_of_arrays
+    with progress_bar(progress, len(group.samples), "regions", "sample") as advance:
+        stack, simplices = make(group, metric, storage, advance)
+    metric.source.warn_if_uninformative(*simplices)
+    return stack
 
 
 def _tables_of_arrays(
-    samples: Sequence[Any],
-    weights: Sequence[Any],
-    metric: Metric,
-    storage: str,
-    advance: Callable[[int], None],
-    name: str,
-    simplices: list[Sample],
-) -> TableStack:
+    group: SampleGroup, metric: Metric, storage: str, advance: Callable[[int], None]
+) -> tuple[TableStack, list[Sample]]:
     """Compute tables with threads over samples, or over directions if there are few samples.
 
-    Samples that may be simplices are added to `simplices`.
+    Also return the samples that may be simplices.
     """
-    first, columns = metric.prepare(samples[0], weights[0], f"{name}[0]")[:2]
-    work = len(samples) * len(first) * metric.n_directions
-    workers = worker_count(metric.n_jobs, len(samples) // 2, work)
+    samples, name = group.samples, group.name
+    first = samples[0].points
+    workers = worker_count(
+        metric.n_jobs, len(samples) // 2, len(samples) * len(first) * metric.n_directions
+    )
     inner = metric
     if workers > 1:
         inner = replace(metric, n_jobs=1, memory_mb=metric.settings.memory_mb / workers)
     fitted = inner.with_directions(first.shape[1])
     values = np.empty((len(samples), *fitted.table_shape), dtype=storage)
-    signature = str(fitted.table_signature(str(first.dtype)))
-    stack = TableStack(values, signature, first.shape[1], columns, scale=metric.scale)
 
-    def step(i: int) -> None:
-        points, names, own = metric.prepare(samples[i], weights[i], f"{name}[{i}]")[:3]
-        called = f"{name}[0]", f"{name}[{i}]"
-        check_same_width(first.shape[1], points.shape[1], *called)
-        check_same_columns(columns, names, *called)
-        if points.dtype != first.dtype:
-            # Converting all of them would let one sample change the distances between others.
-            raise InvalidInputError(
-                f"{called[1]} is {points.dtype} and the first sample {first.dtype}; say which "
-                "precision to compute in, such as dtype='float64'"
-            )
-        sample = Sample.of(points, own)
-        if sample.n_points <= sample.n_features + 1:
-            simplices.append(sample)
-        fitted.write_table(fitted.fit_regions(points, own, names, sample), values[i])
+    def fit(i: int) -> Sample | None:
+        points, columns, weights, *_ = samples[i]
+        if metric.scale is not None:
+            points = scaled(points, metric.scale, f"{name}[{i}]", columns)
+        sample = Sample.of(points, weights)
+        fitted.write_table(fitted.fit_regions(points, weights, columns, sample), values[i])
         advance(1)
+        return sample if sample.n_points <= sample.n_features + 1 else None
 
-    thread_map(step, range(len(samples)), workers)
-    return stack
+    simplices = thread_map(fit, range(len(samples)), workers)
+    signature = str(fitted.table_signature(str(first.dtype)))
+    stack = TableStack(values, signature, first.shape[1], group.columns, scale=metric.scale)
+    return stack, [sample for sample in simplices if sample is not None]
 
 
-def _tables_of_chunked(
-    samples: Sequence[Any],
-    weights: Sequence[Any],
-    metric: Metric,
-    storage: str,
-    advance: Callable[[int], None],
-    name: str,
-) -> TableStack:
-    """Compute tables one after the other, if some samples are read in chunks."""
+def _tables_of_chunks(
+    group: SampleGroup, metric: Metric, storage: str, advance: Callable[[int], None]
+) -> tuple[TableStack, list[Sample]]:
+    """Compute tables one after the other, if samples are read in chunks."""
     from isodepth.chunked.dask import tables_of_delayed
 
-    made = tables_of_delayed(metric, samples, weights, storage)
-    for i, sample in enumerate(samples if made is None else ()):
-        made = [*(made or ()), metric.table(sample, weights[i], storage=storage)]
-        advance(1)
-    assert made
-    return TableStack.of(made, name)
+    tables = tables_of_delayed(metric, group.samples, group.weights, storage)
+    if tables is None:
+        tables = []
+        for sample, weights in zip(group.samples, group.weights, strict=True):
+            tables.append(metric.table(sample, weights, storage=storage))
+            advance(1)
+    return TableStack.of(tables, group.name), []
 
 
-def _tables_only(weights: Any, options: dict[str, Any]) -> int | None:
+def _n_jobs_for_tables(weights: Any, options: dict[str, Any]) -> int | None:
     """Check that only `n_jobs` is given with tables, and return it."""
     if weights is not None:
         raise InvalidOptionError("weights go with samples; tables already contain theirs")

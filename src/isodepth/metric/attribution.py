@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from isodepth.data.results import ResultMixin, named_shares, plain
-from isodepth.gap.gaps import Gaps
+from isodepth.hull import Gaps
 
 # Differences of supports in memory at a time.
 _BLOCK_NUMBERS = 1 << 20

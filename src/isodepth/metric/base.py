@@ -38,7 +38,7 @@ from isodepth.depth import BY_NAME
 from isodepth.depth.base import DepthSource
 from isodepth.depth.resolve import depth_key, private_copy, resolve_depth
 from isodepth.errors import InvalidOptionError, SignatureError
-from isodepth.gap.gaps import WAYS
+from isodepth.hull import WAYS
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.fitted import (
     FittedMetric,
@@ -226,12 +226,12 @@ class BaseMetric:
 
     def distance(self, X: Any, Y: Any, weights: Any = None) -> Any:
         """Compute DR_{p,eps} between two samples (n, d) and (m, d), or regions of this metric."""
-        fitted, x, y, _ = fit_both(self.settings, self._source, X, Y, weights)
+        fitted, x, y, _ = fit_both(self.settings, self.source, X, Y, weights)
         return fitted.distance(x, y)
 
     def compare(self, X: Any, Y: Any, weights: Any = None) -> Comparison:
         """Compute the distance with its levels and maximizing directions."""
-        fitted, x, y, missing = fit_both(self.settings, self._source, X, Y, weights)
+        fitted, x, y, missing = fit_both(self.settings, self.source, X, Y, weights)
         comparison = fitted.compare(x, y)
         if self.scale is None:
             warn_of_different_spreads(x.sample.points, y.sample.points, comparison.columns)
@@ -284,7 +284,7 @@ class BaseMetric:
         refuse_learned_scale(self.scale)
         if self.scale is not None:
             check_scale_width(self.scale, n_features)
-        return fit_metric(self.settings, self._source, n_features, dtype=dtype, scale=self.scale)
+        return fit_metric(self.settings, self.source, n_features, dtype=dtype, scale=self.scale)
 
     def table(self, X: Any, weights: Any = None, *, storage: str = "float64") -> RegionTable:
         """Compute the regions of one sample (n, d) on a fixed grid of levels and directions."""
@@ -325,7 +325,7 @@ class BaseMetric:
         points, columns, checked, *_ = self.prepare(X, weights, "X", "weights")
         fitted = self.with_directions(points.shape[1])
         sample = Sample.of(points, checked)
-        self._source.warn_if_uninformative(sample)
+        self.source.warn_if_uninformative(sample)
         return fitted, fitted.fit_regions(points, checked, columns, sample)
 
     def prepare(self, X: Any, weights: Any, name: str, weights_name: str = "") -> PreparedSample:
@@ -334,7 +334,8 @@ class BaseMetric:
         return prepare(X, weights, name, self.settings, scale, weights_name)
 
     @property
-    def _source(self) -> DepthSource:
+    def source(self) -> DepthSource:
+        """Depth of the points."""
         return self._depth  # type: ignore[attr-defined]
 
     @property

@@ -9,16 +9,15 @@ from typing import Any
 
 import numpy as np
 
+from isodepth.core.directions import rng_for
 from isodepth.core.regions import Sample, TrimmedRegions, power_mean
 from isodepth.data.arrays import column_labels
 from isodepth.data.kinds import ColumnKind
 from isodepth.data.missing import MissingPair
 from isodepth.data.results import ResultMixin, named_shares, plain
-from isodepth.data.seeds import rng_for
 from isodepth.engine import Resources, write_supports
 from isodepth.errors import InvalidInputError, InvalidOptionError
-from isodepth.gap.gaps import Gaps
-from isodepth.hull import hausdorff_bracket
+from isodepth.hull import Gaps, hausdorff_bracket
 from isodepth.metric.attribution import (
     LargestGap,
     share_rows,

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.core.directions import draws_at_random, seeded_vectors, unit_vectors
+from isodepth.core.directions import draws_at_random, rng_for, seeded_vectors, unit_vectors
 from isodepth.core.regions import (
     LevelPlan,
     Sample,
@@ -24,7 +24,6 @@ from isodepth.core.settings import Settings
 from isodepth.data.arrays import column_labels
 from isodepth.data.matching import in_order, labels_of
 from isodepth.data.missing import MissingPair, MissingReport, omit_missing
-from isodepth.data.seeds import rng_for
 from isodepth.data.validation import (
     OMIT_HINT,
     check_points,
@@ -36,7 +35,7 @@ from isodepth.data.validation import (
 from isodepth.depth.base import DepthSource, Projections
 from isodepth.engine import Resources, thread_map, worker_count, write_supports
 from isodepth.errors import InvalidInputError, InvalidOptionError
-from isodepth.gap.gaps import Gaps, find_gaps
+from isodepth.hull import Gaps, find_gaps
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.signature import Origin, Signature
 

@@ -23,8 +23,7 @@ from isodepth.core.regions import TrimmedRegions
 from isodepth.core.scaling import SCALES
 from isodepth.engine import direction_index, direction_sign, support_rows
 from isodepth.errors import InvalidOptionError
-from isodepth.gap.gaps import Gaps
-from isodepth.hull import project_to_hull
+from isodepth.hull import Gaps, project_to_hull
 from isodepth.metric.signature import Signature
 
 # Number of support values (levels times directions) in memory at a time.

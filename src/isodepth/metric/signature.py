@@ -19,7 +19,7 @@ from isodepth.data.validation import check_choice, check_integer, check_number
 from isodepth.depth.base import DepthSource
 from isodepth.depth.resolve import depth_key, depth_text, read_depth
 from isodepth.errors import InvalidOptionError, SignatureError
-from isodepth.gap.gaps import WAYS
+from isodepth.hull import WAYS
 
 #: Version of the numerical results, increased if a release changes them.
 #: 2: the projection depth uses another scale if the MAD is zero. 3: streams of directions.

@@ -26,9 +26,9 @@ import numpy as np
 from scipy.special import stdtr
 
 from isodepth.api import Metric
+from isodepth.core.directions import rng_for
 from isodepth.core.scaling import column_units
 from isodepth.data.frames import Table
-from isodepth.data.seeds import rng_for
 from isodepth.errors import InvalidInputError
 from isodepth.metric.signature import Signature
 from isodepth.metric.table import RegionTable

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from isodepth.core.directions import integer_seed, rng_for
 from isodepth.data.kinds import ColumnKind
 from isodepth.data.missing import NAN_POLICIES
 from isodepth.data.results import plain
-from isodepth.data.seeds import integer_seed, rng_for
 from isodepth.data.validation import check_boolean, check_choice
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.metric.base import MEMORY_MB

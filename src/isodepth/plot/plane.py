@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.data.seeds import rng_for
+from isodepth.core.directions import rng_for
 from isodepth.errors import InvalidInputError
 
 _MOST_CANDIDATES = 500

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from isodepth.core.directions import rng_for
 from isodepth.core.regions import Sample, TrimmedRegions, midpoint_levels
 from isodepth.data.results import ResultMixin, plain
-from isodepth.data.seeds import rng_for
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.fitted import FittedMetric
 from isodepth.significance.pooled_sample import Permutations

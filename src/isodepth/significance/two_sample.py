@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 
 from isodepth._version import __version__
-from isodepth.core.directions import mean_of_direction
+from isodepth.core.directions import mean_of_direction, rng_for
 from isodepth.core.scaling import column_units
 from isodepth.data.frames import Table
 from isodepth.data.kinds import column_lines
-from isodepth.data.seeds import rng_for
 from isodepth.data.validation import check_option_names
 from isodepth.depth.resolve import depth_text
 from isodepth.engine import Resources

@@ -48,7 +48,7 @@ def check_for_device(metric: BaseMetric, device: torch.device) -> None:
                 f"{name}={value!r} is not available on the device {device}; move the tensors to "
                 "the host with .cpu()"
             )
-    check_depth(metric._source, device)
+    check_depth(metric.source, device)
 
 
 def distance_on_device(metric: BaseMetric, pair: Pair, gradient: bool = False) -> Found | None:

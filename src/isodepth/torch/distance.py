@@ -128,7 +128,7 @@ def _evaluate(metric: BaseMetric, pair: Pair, gradient: bool) -> tuple[torch.Ten
                 return found.value.to(pair.dtype), found.slopes
         comparison = device.compare_from_device(metric, pair)
     if comparison is None:
-        drawn, x, y, _ = fit_both(metric.settings, metric._source, *_on_host(pair))
+        drawn, x, y, _ = fit_both(metric.settings, metric.source, *_on_host(pair))
         comparison = drawn.compare(x, y)
     slopes = map(torch.from_numpy, comparison.gradient()) if gradient else None
     return torch.tensor(comparison.distance, dtype=pair.dtype, device=pair.device), slopes

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from isodepth.data.seeds import integer_seed, rng_for
+from isodepth.core.directions import integer_seed, rng_for
 from isodepth.data.validation import check_boolean, check_integer
 from isodepth.metric.base import BaseMetric, with_metric_options
 from isodepth.torch.distance import distance, with_gradient

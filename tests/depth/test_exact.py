@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import signal
+from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +14,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from twins import naive_geometry as naive
 
-from isodepth.depth.exact.halfspace import exact_halfspace_depth
+from isodepth.core.regions import Sample
+from isodepth.depth import exact
+from isodepth.engine import Resources
 from isodepth.errors import InvalidInputError, InvalidOptionError
 
 Case = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -30,17 +34,30 @@ KINDS = {
 }
 
 
+def smallest_masses(
+    points: np.ndarray, masses: Any, queries: Any, n_jobs: int | None = None
+) -> np.ndarray:
+    """Merge equal points and drop points of mass zero, then call the function."""
+    masses = np.asarray(masses, dtype=np.int64)
+    if not masses.any():
+        return np.zeros(len(queries), dtype=np.int64)
+    sample = Sample._merge(points[masses > 0], masses[masses > 0])
+    smallest = exact.smallest_masses(sample, np.asarray(queries, dtype=float), Resources(n_jobs))
+    # Equal masses become 1.
+    return smallest * (masses.sum() // sample.total)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("d", "n"), [(2, 12), (3, 11), (4, 9), (5, 8)])
 def test_agrees_with_all_hyperplanes(kind: str, d: int, n: int) -> None:
     rng = np.random.default_rng([len(kind), d])
     points = KINDS[kind](rng, n, d).astype(float)
-    own = points[rng.integers(0, n, size=3)]
-    between = (points[rng.integers(0, n, size=3)] + own) / 2
-    queries = np.concatenate([own, between, rng.normal(size=(1, d))])
+    corners = points[rng.integers(0, n, size=3)]
+    between = (points[rng.integers(0, n, size=3)] + corners) / 2
+    queries = np.concatenate([corners, between, rng.normal(size=(1, d))])
     for masses in (np.ones(n, dtype=int), rng.integers(0, 4, size=n)):
         expected = naive.halfspace_masses(points, masses, queries)
-        assert exact_halfspace_depth(points, masses, queries).tolist() == expected
+        assert smallest_masses(points, masses, queries).tolist() == expected
 
 
 @st.composite
@@ -79,7 +96,7 @@ def test_small_cases(cases) -> None:
     @settings(derandomize=True, max_examples=80, deadline=None)
     @given(cases())
     def agrees(case: Case) -> None:
-        assert exact_halfspace_depth(*case).tolist() == naive.halfspace_masses(*case)
+        assert smallest_masses(*case).tolist() == naive.halfspace_masses(*case)
 
     agrees()
 
@@ -89,9 +106,9 @@ def test_points_a_rounding_apart_are_told_apart() -> None:
     for step, expected in [(-1, 1), (0, 2), (1, 1)]:
         middle = 0.3 + step * math.ulp(0.3)
         points = np.array([[0.0, 0.3], [0.7, 0.3], [0.31, middle], [0.4, 0.1], [0.4, 0.5]])
-        on_line = exact_halfspace_depth(points, [1, 1, 0, 0, 0], points[2:3])[0]
+        on_line = smallest_masses(points, [1, 1, 0, 0, 0], points[2:3])[0]
         assert on_line == (1 if step == 0 else 0)
-        assert exact_halfspace_depth(points, [1, 1, 1, 0, 0], points[2:3])[0] == expected
+        assert smallest_masses(points, [1, 1, 1, 0, 0], points[2:3])[0] == expected
 
 
 @pytest.mark.parametrize("d", [2, 3])
@@ -99,12 +116,12 @@ def test_moving_scaling_and_shearing_lattices_changes_nothing(d: int) -> None:
     rng = np.random.default_rng(d)
     points = rng.integers(-4, 5, size=(60, d)).astype(float)
     masses = rng.integers(1, 5, size=60)
-    expected = exact_halfspace_depth(points, masses, points)
+    expected = smallest_masses(points, masses, points)
     shear = np.eye(d) + np.diag(np.full(d - 1, 3.0), 1)
     # Large numbers leave the path on which nothing rounds; the depths are the same.
     for scale, shift in [(1.0, 0.0), (3.0 * 2.0**30, 12345.0), (2.0**-600, 0.0)]:
         moved = points @ shear * scale + shift
-        assert (exact_halfspace_depth(moved, masses, moved) == expected).all()
+        assert (smallest_masses(moved, masses, moved) == expected).all()
 
 
 @pytest.mark.parametrize("kind", ["gaussian", "lattice", "decimal"])
@@ -113,16 +130,17 @@ def test_any_number_of_threads(kind: str, d: int, n: int) -> None:
     rng = np.random.default_rng(d)
     points, masses = KINDS[kind](rng, n, d), rng.integers(1, 4, size=n)
     queries = np.concatenate([points[:4], points.mean(axis=0, keepdims=True)])
-    expected = exact_halfspace_depth(points, masses, queries, n_jobs=1)
+    expected = smallest_masses(points, masses, queries, n_jobs=1)
     for n_jobs in (2, 7):
-        found = exact_halfspace_depth(points, masses, queries, n_jobs=n_jobs)
+        found = smallest_masses(points, masses, queries, n_jobs=n_jobs)
         assert found.tolist() == expected.tolist()
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs timers that send signals")
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_a_signal_ends_a_long_search(n_jobs: int) -> None:
+def test_a_signal_ends_a_long_search(n_jobs: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The search would take some hours."""
+    monkeypatch.setattr(exact, "MAX_WORK", 1e15)
 
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
@@ -132,9 +150,7 @@ def test_a_signal_ends_a_long_search(n_jobs: int) -> None:
     try:
         signal.setitimer(signal.ITIMER_REAL, 0.2)
         with pytest.raises(KeyboardInterrupt):
-            exact_halfspace_depth(
-                points, np.ones(400, dtype=int), np.zeros((1, 6)), max_work=1e15, n_jobs=n_jobs
-            )
+            smallest_masses(points, np.ones(400), np.zeros((1, 6)), n_jobs)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
         signal.signal(signal.SIGALRM, before)
@@ -144,41 +160,95 @@ def test_corners_of_a_simplex_are_cut_off_alone() -> None:
     for d in (1, 2, 3, 4, 5, 6):
         points = np.concatenate([np.zeros((1, d)), np.eye(d)])
         masses = np.arange(1, d + 2)
-        assert exact_halfspace_depth(points, masses, points).tolist() == masses.tolist()
+        assert smallest_masses(points, masses, points).tolist() == masses.tolist()
         center = points.mean(axis=0, keepdims=True)
-        assert exact_halfspace_depth(points, masses, center).tolist() == [1]
+        assert smallest_masses(points, masses, center).tolist() == [1]
 
 
 def test_a_query_off_the_flat_of_the_sample_has_depth_zero() -> None:
     points = np.array([[0.0, 0.0, 1.0], [1.0, 1.0, 1.0], [2.0, 2.0, 1.0]])
     queries = [[1, 1, 1], [1, 1, 1.0000001], [0.5, 0.5, 1], [1, 0, 1], [3, 3, 1]]
-    assert exact_halfspace_depth(points, [1, 1, 1], queries).tolist() == [2, 0, 1, 0, 0]
-    assert exact_halfspace_depth(points[:1], [7], points).tolist() == [7, 0, 0]
-    assert exact_halfspace_depth(points, [0, 0, 0], points).tolist() == [0, 0, 0]
+    assert smallest_masses(points, [1, 1, 1], queries).tolist() == [2, 0, 1, 0, 0]
+    assert smallest_masses(points[:1], [7], points).tolist() == [7, 0, 0]
 
 
 def test_too_much_work_is_refused() -> None:
-    points = np.random.default_rng(0).normal(size=(30, 4))
-    with pytest.raises(InvalidOptionError, match="max_work"):
-        exact_halfspace_depth(points, np.ones(30, dtype=int), points, max_work=1000)
+    points = np.random.default_rng(0).normal(size=(3000, 4))
+    with pytest.raises(InvalidOptionError, match="method='exact' takes about"):
+        smallest_masses(points, np.ones(3000), points)
     corners = np.concatenate([np.zeros((1, 13)), np.eye(13)])
-    with pytest.raises(InvalidOptionError, match="up to 12 dimensions, got points that span 13"):
-        exact_halfspace_depth(corners, np.ones(14, dtype=int), corners)
+    with pytest.raises(InvalidOptionError, match="up to 12 dimensions"):
+        smallest_masses(corners, np.ones(14), corners)
     far = np.array([[1e200, 1.0], [1e-200, 0.0], [0.0, 3.0]])
     with pytest.raises(InvalidInputError, match="orders of magnitude"):
-        exact_halfspace_depth(far, np.ones(3, dtype=int), far)
+        smallest_masses(far, np.ones(3), far)
+
+
+def test_spans_of_points_lines_and_planes() -> None:
+    for points, n_columns, inside, outside in [
+        ([[1, 2, 3], [1, 2, 3]], 0, [1, 2, 3], [1, 2, 4]),
+        ([[0, 0, 0], [0, 2, 4], [0, 1, 2]], 1, [0, -7, -14], [0, -7, 14]),
+        ([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, -1]], 2, [5, -3, -1], [5, -3, 1]),
+    ]:
+        columns, within = exact._restrict(
+            np.array(points, float), np.array([inside, outside], float)
+        )
+        assert len(columns) == n_columns
+        assert within.tolist() == [True, False]
 
 
 @pytest.mark.parametrize(
-    ("masses", "queries", "message"),
+    ("values", "bit"),
     [
-        ([1.0, 1.0], np.eye(2), "integer"),
-        ([1, -1], np.eye(2), "negative, got -1 at position 1"),
-        ([1], np.eye(2), "one integer for each of the 2"),
-        ([1, 1], np.eye(3), "queries"),
-        ([1, 1], [[np.nan, 0]], "queries"),
+        ([[1.0, 3.0]], 0),
+        ([[4.0, 12.0]], 2),
+        ([[0.75, -8.0]], -2),
+        ([[0.0, 0.0]], 0),
+        ([[0.0, 2.0**40]], 40),
+        ([[5e-324]], -1074),
+        ([[2.0**60 + 2.0**8]], 8),
     ],
 )
-def test_bad_input_is_named(masses: list, queries: np.ndarray, message: str) -> None:
-    with pytest.raises(InvalidInputError, match=message):
-        exact_halfspace_depth(np.eye(2), masses, queries)
+def test_the_lowest_bit_divides_all_and_no_higher_one_does(values, bit: int) -> None:
+    array = np.array(values)
+    assert exact._lowest_bit(array) == bit
+    assert exact._lowest_bit(np.zeros((1, 1)), array) == bit
+    for row, whole in zip(values, list(exact._as_integers(array, bit)), strict=True):
+        assert [Fraction(n) * Fraction(2) ** bit for n in whole] == [Fraction(x) for x in row]
+
+
+def test_products_are_exact_up_to_one_and_down_to_the_smallest_float() -> None:
+    assert exact._products_are_exact(2, np.array([[1.0, 2.0**-511]]))
+    assert not exact._products_are_exact(2, np.array([[1.0, 2.0**-512]]))
+    assert not exact._products_are_exact(2, np.array([[1.0 + 2**-52]]))
+    assert not exact._products_are_exact(2, np.array([[0.5]]), np.array([[1.5]]))
+    assert exact._products_are_exact(3, np.array([[0.5, 2.0**-340]]))
+    assert not exact._products_are_exact(3, np.array([[0.5, 2.0**-341]]))
+
+
+def test_queries_off_the_flat_of_a_sample_are_found() -> None:
+    rows = np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 1.0], [0.0, 2.0, 1.0], [3.0, 3.0, 1.0]])
+    columns, inside = exact._restrict(rows, np.array([[9.0, 9.0, 1.0], [0.0, 0.0, 1.0 + 2**-52]]))
+    assert columns == [0, 1]
+    assert inside.tolist() == [True, False]
+    columns, inside = exact._restrict(rows + np.eye(4, 3), np.array([[9.0, 9.0, 1.0]]))
+    assert columns == [0, 1, 2]
+    assert inside.tolist() == [True]
+
+
+def test_columns_are_scaled_by_powers_of_two_unless_digits_would_be_lost() -> None:
+    first, second = np.array([[3.0, 1e-5]]), np.array([[-100.0, 0.0]])
+    scaled = exact._scale_columns(first, second)
+    assert max(np.abs(table).max() for table in scaled) <= 1
+    assert (np.abs(np.concatenate(scaled)).max(axis=0) >= 0.5).all()
+    powers = np.array([-100.0, 1e-5]) / [scaled[1][0, 0], scaled[0][0, 1]]
+    assert (np.frexp(powers)[0] == 0.5).all()
+    for new, old in zip(scaled, (first, second), strict=True):
+        assert (new * powers == old).all()
+    (kept,) = exact._scale_columns(np.array([[1e300, 1.0], [5e-324, 1.0]]))
+    assert kept.tolist() == [[1e300, 1.0], [5e-324, 1.0]]
+
+
+def test_steps_are_those_of_the_documentation() -> None:
+    assert exact._steps(16, 1) == exact._steps(16, 2) == 16 * 4
+    assert exact._steps(16, 4) == (16 * 15 / 2) * 16 * 4

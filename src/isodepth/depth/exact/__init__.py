@@ -1,1 +1,0 @@
-"""Exact depths by combinatorics, with their loops."""
