@@ -212,8 +212,8 @@ def with_shared_scale(metric: Metric, *groups: SampleGroup) -> Metric:
         weights = [w for group in groups for w in group.weights]
         return replace(metric, scale=shared_scale(metric, samples, weights, groups[0].name))
     for group in groups[1:]:
-        widths = (each.samples[0].points.shape[1] for each in (groups[0], group))
-        check_same_width(*widths, f"{groups[0].name}[0]", f"{group.name}[0]")
+        width, other = (each.samples[0].points.shape[1] for each in (groups[0], group))
+        check_same_width(width, other, f"{groups[0].name}[0]", f"{group.name}[0]")
     points, weights = [part.points for part in samples], [part.weights for part in samples]
     return replace(metric, scale=units_of_samples(points, weights, metric.eps))
 
