@@ -8,10 +8,8 @@ from typing import Any
 import numpy as np
 
 from isodepth.data.arrays import column_labels
-from isodepth.data.frames import is_frame
 from isodepth.data.kinds import split_columns
-from isodepth.data.matching import in_order, labels_of
-from isodepth.data.validation import is_chunked, read_points
+from isodepth.data.validation import is_chunked, read_pair
 from isodepth.errors import InvalidInputError
 from isodepth.tensors.host import to_host
 
@@ -57,19 +55,12 @@ class TwoSamples:
                 x, y = (np.empty((len(values), 0)) for values in first)
                 return cls((x, y), (), categories)
             X, Y = mixed.numeric
-        Y = in_order(Y, labels_of(X), "Y", "X")
-        (x, names), (y, _) = _numbers(X, "X"), _numbers(Y, "Y")
-        return cls((x, y), names or tuple(column_labels(x.shape[1])), categories)
+        rows, other = read_pair(X, Y, "keep")
+        names = rows.columns or tuple(column_labels(rows.points.shape[1]))
+        return cls((rows.points, other.points), names, categories)
 
     def numbers(self, column: str) -> tuple[np.ndarray, np.ndarray]:
         """Return the values of one numeric column in both samples, missing values removed."""
         j = self.columns.index(column)
         x, y = (points[:, j] for points in self.points)
         return x[~np.isnan(x)], y[~np.isnan(y)]
-
-
-def _numbers(sample: Any, name: str) -> tuple[np.ndarray, tuple[str, ...] | None]:
-    """Return the numbers of a sample with NaN for missing values, and the names of its columns."""
-    if not is_frame(sample):
-        sample = np.ma.filled(np.ma.asarray(sample, dtype=float), np.nan)
-    return read_points(sample, name, None)

@@ -11,7 +11,7 @@ import pytest
 
 import isodepth
 from isodepth.data.frames import Table
-from isodepth.data.validation import check_pair, check_points
+from isodepth.data.validation import check_points, read_pair
 from isodepth.errors import InvalidInputError
 
 pd = pytest.importorskip("pandas")
@@ -193,7 +193,7 @@ def test_which_labels_are_names(labels, names):
 )
 def test_other_columns_are_refused(first, second):
     with pytest.raises(InvalidInputError, match="name their columns differently"):
-        check_pair(frame(first), frame(second))
+        read_pair(frame(first), frame(second))
     with pytest.raises(InvalidInputError, match="name their columns differently"):
         isodepth.distance(frame(first), frame(second))
 
@@ -208,7 +208,7 @@ def test_other_columns_are_refused(first, second):
     ],
 )
 def test_columns_that_go_together(first, second, names):
-    assert check_pair(frame(first), frame(second))[2] == names
+    assert read_pair(frame(first), frame(second))[1].columns == names
 
 
 @pytest.mark.parametrize(
@@ -223,20 +223,20 @@ def test_columns_that_go_together(first, second, names):
 def test_columns_are_matched_by_name(first, second, names):
     x, y = np.array([[1.0, 2.0], [3.0, 5.0]]), np.array([[10.0, 20.0], [30.0, 50.0]])
     one, turned = pd.DataFrame(x, columns=first), pd.DataFrame(y[:, ::-1], columns=second)
-    got_x, got_y, got_names = check_pair(one, turned)
-    np.testing.assert_array_equal(got_x, x)
-    np.testing.assert_array_equal(got_y, y)
-    assert got_y.flags.c_contiguous
-    assert got_names == names
+    got_x, got_y = read_pair(one, turned)
+    np.testing.assert_array_equal(got_x.points, x)
+    np.testing.assert_array_equal(got_y.points, y)
+    assert got_y.points.flags.c_contiguous
+    assert got_x.columns == got_y.columns == names
     assert isodepth.distance(one, turned, random_state=0) == isodepth.distance(x, y, random_state=0)
 
 
 def test_a_plain_array_goes_with_any_frame_but_a_shuffled_one():
     array = np.ones((4, 2))
-    assert check_pair(frame(["a", "b"]), array)[2] == ("a", "b")
-    assert check_pair(array, frame([5, 6]))[2] == ("5", "6")
+    assert read_pair(frame(["a", "b"]), array)[1].columns == ("a", "b")
+    assert read_pair(array, frame([5, 6]))[0].columns == ("5", "6")
     with pytest.raises(InvalidInputError, match=r"\['1', '0'\] and no names"):
-        check_pair(frame([1, 0]), array)
+        read_pair(frame([1, 0]), array)
 
 
 @pytest.mark.parametrize("labels", [["a", "a"], [0, "0"], [1, 1]])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 
 import numpy as np
@@ -11,8 +12,11 @@ import pytest
 from twins import naive_settings
 
 from isodepth.data.frames import Table
-from isodepth.data.missing import MissingPair, MissingReport, omit_missing
+from isodepth.data.missing import MissingPair
+from isodepth.data.validation import MissingReport, read_sample
 from isodepth.errors import InvalidInputError, NotNumbersError
+
+omit_missing = functools.partial(read_sample, nan_policy="omit")
 
 
 def holey(seed: int, share: float) -> np.ndarray:
@@ -34,7 +38,7 @@ def test_rows_and_counts_are_those_of_the_twin(share: float, dtype: str) -> None
     assert left.weights is not None
     assert left.weights.tolist() == weights[kept].tolist()
     assert np.flatnonzero(left.kept).tolist() == kept
-    assert left.report == MissingReport(
+    assert left.missing == MissingReport(
         60, 60 - len(kept), tuple((f"column {j}", c) for j, c in enumerate(counts))
     )
 
@@ -49,13 +53,14 @@ def test_rows_and_counts_are_those_of_the_twin(share: float, dtype: str) -> None
         pd.DataFrame({"a": pd.array([True, None, True], dtype="boolean"), "b": [2, 3, 5]}),
         pl.DataFrame({"a": [1, None, 4], "b": [2.0, 3.0, 5.0]}),
         Table(np.array([[1.0, 2.0], [np.nan, 3.0], [4.0, 5.0]]), ("a", "b")),
+        np.ma.masked_equal([[1, 2], [9, 3], [4, 5]], 9),
     ],
-    ids=["list", "None", "NA", "Int64", "boolean", "polars", "Table"],
+    ids=["list", "None", "NA", "Int64", "boolean", "polars", "Table", "masked"],
 )
 def test_whatever_says_that_a_value_is_missing(given: object) -> None:
     left = omit_missing(given)
     assert left.points[:, 1].tolist() == [2.0, 5.0]
-    assert [count for _, count in left.report.counts] == [1, 0]
+    assert [count for _, count in left.missing.counts] == [1, 0]
     assert left.kept.tolist() == [True, False, True]
 
 
@@ -63,8 +68,8 @@ def test_names_of_columns_are_told() -> None:
     frame = pd.DataFrame({"temp": [1.0, math.nan, 2.0], "wind": [math.nan, math.nan, 0.0]})
     left = omit_missing(frame)
     assert left.columns == ("temp", "wind")
-    assert str(left.report) == "2 of 3 rows, missing values in wind (2), temp (1)"
-    assert str(omit_missing(frame.fillna(0)).report) == "0 of 3 rows"
+    assert str(left.missing) == "2 of 3 rows, missing values in wind (2), temp (1)"
+    assert str(omit_missing(frame.fillna(0)).missing) == "0 of 3 rows"
 
 
 def test_infinities_are_no_missing_values() -> None:

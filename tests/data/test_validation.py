@@ -19,9 +19,9 @@ from isodepth.data.validation import (
     check_integer,
     check_levels_inside,
     check_number,
-    check_pair,
     check_points,
     check_weights,
+    read_pair,
     split_weights,
 )
 from isodepth.errors import ColumnWarning, InvalidInputError, InvalidOptionError
@@ -167,12 +167,12 @@ def test_tables_that_must_be_unpacked_first() -> None:
 
 
 def test_a_pair_has_one_dtype_and_one_width() -> None:
-    x, y, _ = check_pair(np.ones((2, 3), "float32"), np.ones((4, 3)))
-    assert x.dtype == y.dtype == np.float64
-    x, y, _ = check_pair(np.ones((2, 3), "float32"), np.ones((4, 3), "float32"))
-    assert x.dtype == y.dtype == np.float32
+    x, y = read_pair(np.ones((2, 3), "float32"), np.ones((4, 3)))
+    assert x.points.dtype == y.points.dtype == np.float64
+    x, y = read_pair(np.ones((2, 3), "float32"), np.ones((4, 3), "float32"))
+    assert x.points.dtype == y.points.dtype == np.float32
     with pytest.raises(InvalidInputError, match="got 3 in X and 2 in Y"):
-        check_pair(np.ones((2, 3)), np.ones((2, 2)))
+        read_pair(np.ones((2, 3)), np.ones((2, 2)))
 
 
 # ---------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from isodepth.chunked.sources import Source
 from isodepth.core.scaling import is_integral
 from isodepth.data.arrays import column_labels
 from isodepth.data.frames import Table
-from isodepth.data.missing import MissingReport
+from isodepth.data.validation import MissingReport
 from isodepth.errors import InvalidInputError
 from isodepth.metric.base import MEMORY_MB
 from isodepth.metric.fitted import FittedMetric

@@ -16,7 +16,7 @@ from isodepth.chunked.selection import Numbers, Selection
 from isodepth.chunked.sources import Source
 from isodepth.core.regions import Sample
 from isodepth.core.scaling import CLIPPED, clipped_unit, fence_ranks, normalized_mad
-from isodepth.data.missing import MissingReport
+from isodepth.data.validation import MissingReport
 from isodepth.depth.resolve import builtin_name, is_plain
 from isodepth.engine import Resources, write_supports
 from isodepth.errors import InvalidOptionError

@@ -14,9 +14,8 @@ from isodepth.cli.options import Reading
 from isodepth.data.frames import Table
 from isodepth.data.input_file import InputFile, is_stdin, open_input, table_files
 from isodepth.data.matching import in_order
-from isodepth.data.missing import omit_missing
 from isodepth.data.readers import ReadOptions, ReadResult, read_with_options, unknown_column
-from isodepth.data.validation import check_points, check_same_width
+from isodepth.data.validation import check_same_width, read_sample
 from isodepth.errors import InvalidInputError, InvalidOptionError
 
 _OMIT = ", or drop these rows with --nan-policy omit"
@@ -66,10 +65,9 @@ def _check(found: ReadResult, reading: Reading) -> None:
     table, path = found.numbers, str(found.path)
     if not table.points.size:
         return
-    if reading.nan_policy != "omit":
-        check_points(table, path, hint=_OMIT)
-    else:
-        reading.omitted.append(omit_missing(table, name=path).report)
+    sample = read_sample(table, None, path, None, reading.nan_policy, hint=_OMIT)
+    if sample.missing is not None:
+        reading.omitted.append(sample.missing)
 
 
 def _refuse_unknown(found: Sequence[ReadResult], kinds: Any) -> None:

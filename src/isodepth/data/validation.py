@@ -7,8 +7,9 @@ import inspect
 import math
 import numbers
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from isodepth.data.arrays import (
     column_labels,
     describe,
     did_you_mean,
+    is_missing,
     listed,
     named_counts,
     warn_of_rounding,
@@ -132,21 +134,150 @@ def check_table_shape(shape: tuple[int, ...], name: str) -> None:
         )
 
 
-def check_pair(
-    X: Any, Y: Any, dtype: str | None = None, hint: str = ""
-) -> tuple[np.ndarray, np.ndarray, tuple[str, ...] | None]:
-    """Check two samples and return them with the same dtype.
+@dataclass(frozen=True)
+class MissingReport:
+    """Rows of a sample that were dropped because of missing values.
 
-    Columns of frames are matched by name: those of Y are returned in the order of X.
+    Attributes
+    ----------
+    n_rows : int
+        Number of rows before.
+    n_dropped : int
+        Number of rows with a missing value in any column.
+    counts : tuple of (str, int)
+        Name of every column ("column 0" without names) and its number of missing values.
+
+    Examples
+    --------
+    >>> print(MissingReport(100, 3, (("temp", 2), ("wind", 1), ("dewp", 0))))
+    3 of 100 rows, missing values in temp (2), wind (1)
     """
-    if not isinstance(X, np.ndarray):
-        Y = in_order(Y, labels_of(X), "Y", "X")
-    x, x_columns = check_points(X, "X", dtype, hint=hint)
-    y, y_columns = check_points(Y, "Y", dtype, hint=hint)
-    check_same_width(x.shape[1], y.shape[1])
-    if x.dtype != y.dtype:
-        x, y = x.astype(np.float64, copy=False), y.astype(np.float64, copy=False)
-    return x, y, check_same_columns(x_columns, y_columns)
+
+    n_rows: int
+    n_dropped: int
+    counts: tuple[tuple[str, int], ...]
+
+    def __str__(self) -> str:
+        text = f"{self.n_dropped} of {self.n_rows} rows"
+        return f"{text}, missing values in {named_counts(self.counts)}" if self.n_dropped else text
+
+
+class SampleRows(NamedTuple):
+    """Rows of a checked sample.
+
+    Attributes
+    ----------
+    points : ndarray of shape (k, d)
+    columns : tuple of str or None
+    weights : ndarray of shape (k,) or None
+    missing : MissingReport or None
+        Number of dropped rows, with ``nan_policy="omit"``, as the following attributes.
+    kept : bool ndarray of shape (n,) or None
+    absent : bool ndarray of shape (n, d) or None
+        Missing values of all rows.
+    """
+
+    points: np.ndarray
+    columns: tuple[str, ...] | None
+    weights: np.ndarray | None = None
+    missing: Any = None
+    kept: Any = None
+    absent: Any = None
+
+
+def read_sample(
+    X: Any,
+    weights: Any = None,
+    name: str = "X",
+    dtype: str | None = None,
+    nan_policy: str = "raise",
+    *,
+    weights_name: str = "",
+    hint: str = OMIT_HINT,
+) -> SampleRows:
+    """Read one sample with its weights.
+
+    Parameters
+    ----------
+    X : array-like or data frame of shape (n, d)
+    weights : array-like of shape (n,) or None
+    name, weights_name : str
+        Names in error messages.
+    dtype : {"float32", "float64"} or None
+    nan_policy : {"raise", "omit", "keep"}
+        Whether missing values are refused, their rows are dropped with their weights, or they
+        become NaN. Missing values are NaN, None, NA and NaT of data frames, and masked entries.
+        Infinite values are always refused.
+    hint : str
+        Additional advice about missing values.
+
+    Examples
+    --------
+    >>> sample = read_sample([[1.0, 2.0], [np.nan, 3.0], [4.0, 5.0]], nan_policy="omit")
+    >>> sample.points.tolist(), sample.missing.n_dropped
+    ([[1.0, 2.0], [4.0, 5.0]], 1)
+    """
+    weights_name = weights_name or f"weights of {name}"
+    raises = nan_policy == "raise"
+    points, columns = read_points(X if raises else _with_nan(X), name, dtype)
+    # Checked before rows are dropped: the message then has the original row number.
+    check_finite(points, name, False, columns, hint, allow_nan=not raises)
+    weights = check_weights(weights, len(points), weights_name)
+    if nan_policy != "omit":
+        return SampleRows(points, columns, weights)
+    absent = np.isnan(points)
+    kept = ~absent.any(axis=1)
+    labels = columns or column_labels(points.shape[1])
+    counts = tuple(zip(labels, absent.sum(axis=0).tolist(), strict=True))
+    report = MissingReport(len(points), int(len(points) - kept.sum()), counts)
+    if not kept.any():
+        raise InvalidInputError(
+            f"all {report.n_rows} rows of {name} have a missing value ({named_counts(counts)}); "
+            "drop these columns, or impute their values"
+        )
+    if report.n_dropped:
+        points = points[kept]
+        if weights is not None:
+            which = f"{weights_name} without its rows of missing values"
+            weights = check_weights(weights[kept], len(points), which)
+    return SampleRows(points, columns, weights, report, kept, absent)
+
+
+def _with_nan(X: Any) -> Any:
+    """Return `X` with NaN for masked entries, and for missing values in arrays of objects."""
+    if isinstance(X, np.ma.MaskedArray):
+        X = X.astype(object).filled(np.nan)
+    elif is_frame(X) or (isinstance(X, np.ndarray) and X.dtype != object):
+        return X
+    try:
+        array = np.asarray(X)
+    except (TypeError, ValueError, RuntimeError):
+        return X  # reading the sample reports the reason
+    if array.dtype != object:
+        return X
+    filled = array.copy()
+    filled[np.reshape([is_missing(value) for value in array.flat], array.shape)] = np.nan
+    return filled
+
+
+def read_pair(X: Any, Y: Any, nan_policy: str = "raise") -> tuple[SampleRows, SampleRows]:
+    """Read two samples with the same columns, those of Y in the order of X, and one dtype."""
+    Y = in_order(Y, labels_of(X), "Y", "X")
+    x, y = (
+        read_sample(side, None, name, nan_policy=nan_policy) for side, name in ((X, "X"), (Y, "Y"))
+    )
+    return as_pair(x, y)
+
+
+def as_pair(x: SampleRows, y: SampleRows) -> tuple[SampleRows, SampleRows]:
+    """Check that two samples have the same columns, and return them with one dtype."""
+    check_same_width(x.points.shape[1], y.points.shape[1])
+    columns = check_same_columns(x.columns, y.columns)
+    dtype = np.result_type(x.points, y.points)
+    return (
+        x._replace(points=x.points.astype(dtype, copy=False), columns=columns),
+        y._replace(points=y.points.astype(dtype, copy=False), columns=columns),
+    )
 
 
 def to_array(X: Any, name: str) -> np.ndarray:
@@ -154,7 +285,7 @@ def to_array(X: Any, name: str) -> np.ndarray:
     if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
         raise InvalidInputError(
             f"{name} is a masked array with {int(np.ma.count_masked(X))} masked entries; drop or "
-            f"impute them first, or pass {name}.filled(numpy.nan) with nan_policy='omit'"
+            "impute them first, or drop their rows with nan_policy='omit'"
         )
     if getattr(type(X), "reads_in_chunks", False):
         refuse_chunks(X, name)

@@ -42,7 +42,7 @@ from isodepth.hull import WAYS
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.fitted import (
     FittedMetric,
-    PreparedSample,
+    SampleRows,
     fit_both,
     fit_metric,
     prepare,
@@ -328,7 +328,7 @@ class BaseMetric:
         self.source.warn_if_uninformative(sample)
         return fitted, fitted.fit_regions(points, checked, columns, sample)
 
-    def prepare(self, X: Any, weights: Any, name: str, weights_name: str = "") -> PreparedSample:
+    def prepare(self, X: Any, weights: Any, name: str, weights_name: str = "") -> SampleRows:
         """Check one sample (n, d), and scale it if `scale` is an array."""
         scale = None if isinstance(self.scale, str) else self.scale
         return prepare(X, weights, name, self.settings, scale, weights_name)

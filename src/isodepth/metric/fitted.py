@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -23,13 +23,14 @@ from isodepth.core.scaling import scaled, units_of_samples
 from isodepth.core.settings import Settings
 from isodepth.data.arrays import column_labels
 from isodepth.data.matching import in_order, labels_of
-from isodepth.data.missing import MissingPair, MissingReport, omit_missing
+from isodepth.data.missing import MissingPair
 from isodepth.data.validation import (
-    OMIT_HINT,
-    check_points,
+    MissingReport,
+    SampleRows,
+    as_pair,
     check_same_columns,
     check_same_width,
-    check_weights,
+    read_sample,
     split_weights,
 )
 from isodepth.depth.base import DepthSource, Projections
@@ -337,26 +338,6 @@ def fit_both(
 # -- from the arguments of a call to checked points -----------------------------------------
 
 
-class PreparedSample(NamedTuple):
-    """Checked sample: the input of a depth.
-
-    Attributes
-    ----------
-    points : ndarray of shape (n, d)
-    columns : tuple of str or None
-    weights : ndarray of shape (n,) or None
-    missing : MissingReport or None
-        Number of dropped rows, with ``nan_policy="omit"``.
-    kept : bool ndarray with one entry per input row, or None
-    """
-
-    points: np.ndarray
-    columns: tuple[str, ...] | None
-    weights: np.ndarray | None
-    missing: Any = None
-    kept: Any = None
-
-
 def prepare(
     X: Any,
     weights: Any,
@@ -364,25 +345,18 @@ def prepare(
     settings: Settings,
     scale: np.ndarray | None,
     weights_name: str = "",
-) -> PreparedSample:
+) -> SampleRows:
     """Check one sample, drop rows with missing values if requested, and apply a scale (d,)."""
-    dtype = settings.dtype
-    if settings.nan_policy == "omit":
-        complete = omit_missing(X, weights, name, dtype)
-        points, columns = complete.points, complete.columns
-        sample = PreparedSample(points, columns, complete.weights, complete.report, complete.kept)
-    else:
-        points, columns = check_points(X, name, dtype, hint=OMIT_HINT)
-        checked = check_weights(weights, len(points), weights_name or f"weights of {name}")
-        sample = PreparedSample(points, columns, checked)
+    policy = settings.nan_policy
+    sample = read_sample(X, weights, name, settings.dtype, policy, weights_name=weights_name)
     if scale is None:
         return sample
-    return sample._replace(points=scaled(points, scale, name, columns))
+    return sample._replace(points=scaled(sample.points, scale, name, sample.columns))
 
 
 def _prepare_sides(
     settings: Settings, X: Any, Y: Any, weights: Any
-) -> tuple[PreparedSample, PreparedSample, np.ndarray | None]:
+) -> tuple[SampleRows, SampleRows, np.ndarray | None]:
     """Check two samples or regions, and return them with the scale (d,) of their columns."""
     scale, dtype = settings.scale, settings.dtype
     x, y = (
@@ -391,9 +365,6 @@ def _prepare_sides(
         else prepare(side, w, name, settings, None)
         for name, side, w in zip("XY", (X, Y), split_weights(weights), strict=True)
     )
-    check_same_width(x.points.shape[1], y.points.shape[1])
-    columns = check_same_columns(x.columns, y.columns)
-    points = [x.points, y.points]
     for name, side, sample, other in (("X", X, x, y), ("Y", Y, y, x)):
         common = np.dtype(dtype) if dtype else other.points.dtype
         if isinstance(side, TrimmedRegions) and sample.points.dtype != common:
@@ -401,8 +372,8 @@ def _prepare_sides(
                 f"the regions of {name} have dtype {sample.points.dtype}, and the comparison is in "
                 f"{common}; compute them with dtype='{common}'"
             )
-    if x.points.dtype != y.points.dtype:
-        points = [rows.astype(np.float64, copy=False) for rows in points]
+    x, y = as_pair(x, y)
+    points = [x.points, y.points]
     if isinstance(scale, str):
         if isinstance(X, TrimmedRegions) or isinstance(Y, TrimmedRegions):
             raise InvalidOptionError(
@@ -416,14 +387,13 @@ def _prepare_sides(
     if scale is not None:
         # Regions are scaled already; `FittedMetric.check` compares their scale.
         points = [
-            rows if isinstance(side, TrimmedRegions) else scaled(rows, scale, name, columns)
+            rows if isinstance(side, TrimmedRegions) else scaled(rows, scale, name, x.columns)
             for name, side, rows in zip("XY", (X, Y), points, strict=True)
         ]
-    x = x._replace(points=points[0], columns=columns)
-    return x, y._replace(points=points[1], columns=columns), scale
+    return x._replace(points=points[0]), y._replace(points=points[1]), scale
 
 
-def _sample_of_regions(regions: TrimmedRegions, weights: Any, name: str) -> PreparedSample:
+def _sample_of_regions(regions: TrimmedRegions, weights: Any, name: str) -> SampleRows:
     if weights is not None:
         raise InvalidInputError(
             f"{name} is TrimmedRegions, which include their weights, got weights of {name} as "
@@ -432,7 +402,7 @@ def _sample_of_regions(regions: TrimmedRegions, weights: Any, name: str) -> Prep
     labels = regions.columns or column_labels(regions.n_features)
     report = MissingReport(regions.n_points, 0, tuple((label, 0) for label in labels))
     kept = np.ones(regions.n_points, dtype=bool)
-    return PreparedSample(regions.points, regions.columns, None, report, kept)
+    return SampleRows(regions.points, regions.columns, None, report, kept)
 
 
 def _with_matched_columns(X: Any, Y: Any) -> tuple[Any, Any]:

@@ -16,13 +16,11 @@ from isodepth.data.arrays import column_labels
 from isodepth.data.frames import Table
 from isodepth.data.kinds import ColumnKind, MixedFrames, category_values, split_columns
 from isodepth.data.matching import differing, in_order, labels_of
-from isodepth.data.missing import _with_nan
 from isodepth.data.validation import (
     OMIT_HINT,
-    check_finite,
     check_same_width,
     is_chunked,
-    read_points,
+    read_sample,
 )  # fmt: skip
 from isodepth.errors import InvalidInputError
 from isodepth.monitor.functions import Rows
@@ -202,10 +200,8 @@ def _read_numbers(
                 f"{name} has neither numeric columns nor categories; select other columns"
             )
         return np.empty((len(next(iter(texts.values()))), 0)), ()
-    points, columns = read_points(_with_nan(numbers), name, "float64")
-    omit = nan_policy == "omit"
-    check_finite(points, name, False, columns, "" if omit else hint, allow_nan=omit)
-    return points, columns
+    policy = "keep" if nan_policy == "omit" else "raise"
+    return read_sample(numbers, None, name, "float64", policy, hint=hint)[:2]
 
 
 def _open_frame(batch: Any) -> tuple[Any, dict[str, Any]]:

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from isodepth.data.arrays import column_labels, describe, is_missing
-from isodepth.data.frames import Table
 from isodepth.data.kinds import (
     ColumnKind,
     MixedFrames,
@@ -17,15 +16,13 @@ from isodepth.data.kinds import (
     column_lines,
     split_columns,
 )
-from isodepth.data.matching import in_order, labels_of
-from isodepth.data.missing import MissingPair, omit_missing
+from isodepth.data.missing import MissingPair
 from isodepth.data.validation import (
-    OMIT_HINT,
     check_boolean,
     check_choice,
     check_integer,
     check_number,
-    check_pair,
+    read_pair,
     to_array,
 )
 from isodepth.errors import InvalidInputError, InvalidOptionError
@@ -160,14 +157,12 @@ def read_samples(X: Any, Y: Any, nan_policy: str, blocks: Any, kinds: Any) -> Sa
         X, Y = mixed.numeric
         if X is None:
             return _categories_alone(mixed, nan_policy, blocks)
-    Y = in_order(Y, labels_of(X), "Y", "X")
+    left_x, left_y = read_pair(X, Y, nan_policy)
+    x, y, columns = left_x.points, left_y.points, left_x.columns
     if nan_policy == "omit":
-        left_x, left_y = omit_missing(X, None, "X"), omit_missing(Y, None, "Y")
-        missing = MissingPair(left_x.report, left_y.report)
+        missing = MissingPair(left_x.missing, left_y.missing)
         kept = left_x.kept, left_y.kept
-        absent = np.concatenate([np.asarray(left_x.missing), np.asarray(left_y.missing)])
-        X, Y = (Table(side.points, side.columns) for side in (left_x, left_y))
-    x, y, columns = check_pair(X, Y, hint=OMIT_HINT)
+        absent = np.concatenate([left_x.absent, left_y.absent])
     for name, points in (("X", x), ("Y", y)):
         if len(points) < 2:
             raise InvalidInputError(
