@@ -246,7 +246,7 @@ def read_sample(
 def _with_nan(X: Any) -> Any:
     """Return `X` with NaN for masked entries, and for missing values in arrays of objects."""
     if isinstance(X, np.ma.MaskedArray):
-        X = X.astype(object).filled(np.nan)
+        X = np.ma.filled(X.astype(object), np.nan)
     elif is_frame(X) or (isinstance(X, np.ndarray) and X.dtype != object):
         return X
     try:
