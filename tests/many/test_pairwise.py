@@ -307,11 +307,11 @@ def test_bad_options() -> None:
 def test_each_sample_is_checked_once(scale: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     checked = []
 
-    def check_points(X: Any, name: str, *args: Any, **options: Any) -> Any:
+    def read_sample(X: Any, weights: Any, name: str, *args: Any, **options: Any) -> Any:
         checked.append(name)
-        return validation.check_points(X, name, *args, **options)
+        return validation.read_sample(X, weights, name, *args, **options)
 
-    monkeypatch.setattr("isodepth.metric.fitted.check_points", check_points)
+    monkeypatch.setattr("isodepth.metric.fitted.read_sample", check_points)
     pairwise(BAGS[:3], BAGS[3:5], scale=scale, **OPTIONS)
     assert sorted(checked) == ["other[0]", "other[1]", *(f"samples[{i}]" for i in range(3))]
 

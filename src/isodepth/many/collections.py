@@ -140,7 +140,7 @@ class SampleGroup(NamedTuple):
 
     Attributes
     ----------
-    samples : list of PreparedSample, or of the inputs if one of them is read in chunks
+    samples : list of SampleRows, or of the inputs if one of them is read in chunks
     weights : sequence of the weights of each sample, or None
     columns : tuple of str or None
     name : str
