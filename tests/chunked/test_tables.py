@@ -194,3 +194,23 @@ def test_columns_of_different_units_along_axes(dtype: str) -> None:
     with small_scale():
         found = streamed_values(along, cut(x, 11))
     np.testing.assert_allclose(found, expected, rtol=1e-5 if dtype == "float32" else 1e-11)
+
+
+EXTREME = {
+    "axes": ("float64", [1e200, 1e-240], np.eye(2), 0.0),
+    "an entry that is zero in float32": ("float32", [1e-30, 1e30], np.array([[1.0, 1e-50]]), 0.0),
+    "a large column that is mostly zero": ("float64", [1.0, 1e40], np.array([[0.6, 0.8]]), 0.7),
+}
+
+
+@pytest.mark.parametrize("kind", EXTREME)
+def test_extreme_ratios_of_columns(kind: str) -> None:
+    dtype, units, directions, zeros = EXTREME[kind]
+    rng = np.random.default_rng(1)
+    x = rng.standard_normal((90, 2)) * units
+    x[rng.random(90) < zeros, 1] = 0.0
+    used = Metric(directions=directions, levels=5, refine=0)
+    expected = used.table(x.astype(dtype)).values
+    with small_scale(pilots=90):
+        found = streamed_values(used, cut(x.astype(dtype), 11))
+    assert (np.abs(found - expected) <= 1e-12 * np.abs(expected).max(axis=0)).all()

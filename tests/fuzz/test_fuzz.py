@@ -212,7 +212,7 @@ def check_chunks(case: Case) -> None:
 
 def check_tensors(case: Case) -> None:
     torch = pytest.importorskip("torch")
-    from isodepth.torch.checks import check_tensors as checked
+    from isodepth.torch.samples import check_tensors as checked
     from isodepth.torch.device import distance_on_device
 
     metric = isodepth.Metric(**case.options)

@@ -15,7 +15,7 @@ from isodepth.depth import SteadyIRW
 from isodepth.errors import InvalidInputError, InvalidOptionError
 
 torch = pytest.importorskip("torch")
-from isodepth.torch.checks import check_tensors  # noqa: E402
+from isodepth.torch.samples import check_tensors  # noqa: E402
 from isodepth.torch.device import (  # noqa: E402
     compare_from_device,
     distance_on_device,
@@ -102,7 +102,7 @@ def test_single_precision_is_within_the_documented_bound(case, depth, levels, p,
         for rows, weights, one in zip(samples, case.weights or (None, None), regions, strict=True):
             exact = metric.regions(rows.astype(np.float64), weights).depth
             kept = slice(None) if weights is None else np.asarray(weights) > 0
-            found_depth = one.depth[one.sample.places(len(rows))].numpy()
+            found_depth = one.depth[one.sample.index_of_rows(len(rows))].numpy()
             error = np.abs(found_depth - exact)[kept].max()
             assert error <= depth_rounding_bound(rows, weights, case.directions)
 

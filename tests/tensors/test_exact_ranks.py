@@ -41,7 +41,7 @@ def test_ranks_are_those_of_the_values(kind: str, depth: str) -> None:
     axes = torch.eye(len(columns), dtype=points.dtype)
     depths = depths_on_device(BY_NAME[depth](), sample, axes, 2**30).numpy()
     wanted = combine(np.atleast_2d(expected), axis=0) / (2 * n)
-    np.testing.assert_allclose(depths[sample.places(n).numpy()], wanted, rtol=1e-15)
+    np.testing.assert_allclose(depths[sample.index_of_rows(n).numpy()], wanted, rtol=1e-15)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])

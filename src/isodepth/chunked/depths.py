@@ -176,16 +176,22 @@ def sized_numbers(drawn: np.ndarray, directions: np.ndarray) -> Numbers:
     """Return projections on `directions` (K, d), each up to a power of two, for rows like `drawn`.
 
     The columns of the rows are scaled to one typical size, and those of the directions inversely.
-    So deviations count as rounding relative to the size of a row along the direction.
+    So deviations count as rounding relative to the size of a row along the direction. A column that
+    is constant in half of the rows has typical size zero; beside its scaled values 1 is negligible.
     """
-    sizes = np.abs(drawn - _core.center_and_exponent(drawn)[0])
-    typical = np.median(sizes, axis=0)
-    exponents = np.frexp(np.where(typical > 0, typical, sizes.max(axis=0)))[1]
+    center = _core.center_and_exponent(drawn)[0]
+    sizes = np.abs(drawn - center)
+    typical, largest = np.median(sizes, axis=0), sizes.max(axis=0)
+    reference = np.where(largest > 0, largest, np.abs(center))
+    exponents = np.frexp(np.where(typical > 0, typical, reference))[1]
+    exponents -= np.where(typical > 0, 0, np.finfo(drawn.dtype).maxexp // 2)
     scale = ScaledColumns(exponents)
-    units = np.ldexp(directions, exponents - exponents.max())
-    units = np.ldexp(units, -np.frexp(np.abs(units).max(axis=1, keepdims=True))[1])
+    # Rounded first, as in memory. Exponents are added as integers: no entry underflows on the way.
+    mantissas, powers = np.frexp(directions.astype(drawn.dtype))
+    powers = np.where(mantissas != 0, powers + exponents, np.iinfo(np.int32).min // 2)
+    units = np.ldexp(mantissas, powers - powers.max(axis=1, keepdims=True))
     center, _ = _core.center_and_exponent(scale(drawn, 1))
-    return Numbers((center, 0), np.ascontiguousarray(units, dtype=drawn.dtype), of=scale)
+    return Numbers((center, 0), np.ascontiguousarray(units), of=scale)
 
 
 def rank_numbers(summary: Summary, drawn: np.ndarray, directions: np.ndarray) -> Numbers:

@@ -17,11 +17,9 @@ from isodepth.metric.fitted import FittedMetric
 from isodepth.metric.gradient import mean_slopes
 from isodepth.tensors.gaps import mean_gap_gradient, mean_gaps, support_rows
 from isodepth.tensors.host import to_host
-from isodepth.tensors.passes import passes_for
+from isodepth.tensors.kernels import passes_for
 from isodepth.tensors.products import budget_on, working_on
-from isodepth.torch.checks import Pair
 from isodepth.torch.regions import (
-    DevicePlan,
     DeviceRegions,
     check_depth,
     depths_on_device,
@@ -29,63 +27,53 @@ from isodepth.torch.regions import (
     mean_of_gaps,
     regions_of,
 )
-from isodepth.torch.samples import DeviceSample, check_finite_tensor
+from isodepth.torch.samples import DeviceSample, TensorPair, check_finite_tensor
 
 
-class Found(NamedTuple):
+class DeviceDistance(NamedTuple):
     """Distance, and its gradient by the rows of each sample if requested."""
 
     value: torch.Tensor  # float64, without dimensions
-    slopes: tuple[torch.Tensor, torch.Tensor] | None
+    slopes: list[torch.Tensor] | None
 
 
-def check_for_device(metric: BaseMetric, device: torch.device) -> None:
-    """Raise for settings that only the host knows."""
-    for name, known in (("nan_policy", "raise"), ("scale", None)):
-        value = getattr(metric, name)
-        if value is not known and (not isinstance(value, np.ndarray) and value != known):
-            raise InvalidOptionError(
-                f"{name}={value!r} is not available on the device {device}; move the tensors to "
-                "the host with .cpu()"
-            )
-    check_depth(metric.source, device)
-
-
-def distance_on_device(metric: BaseMetric, pair: Pair, gradient: bool = False) -> Found | None:
+def distance_on_device(
+    metric: BaseMetric, pair: TensorPair, gradient: bool = False
+) -> DeviceDistance | None:
     """Compute the distance of two tensors on their device; None if a sample may be a simplex."""
     with working_on(pair.device):
         fit = fit_pair(metric, pair)
         if fit is None:
             return None
         drawn, directions, budget, regions = fit
-        plan = level_plan(*regions, drawn.betas, metric.eps)
-        ends = torch.stack([sizes[-1] for sizes in plan.prefix_sizes]).tolist()
-        x, y = (r.sample.points[r.order[:n]] for r, n in zip(regions, ends, strict=True))
-        gaps, where = passes_for(x, None).search_gaps(
-            x, y, *plan.prefix_sizes, directions, budget, gradient and math.isinf(metric.q)
+        shares, sizes = level_plan(*regions, drawn.betas, metric.eps)
+        ends = torch.stack([ends[-1] for ends in sizes]).tolist()
+        rows = [r.sample.points[r.order[:n]] for r, n in zip(regions, ends, strict=True)]
+        gaps, codes = passes_for(rows[0], None).search_gaps(
+            *rows, *sizes, directions, budget, gradient and math.isinf(metric.q)
         )
         unit = mean_of_direction(directions.shape[1], metric.q)
         if metric.q < math.inf:
-            gaps = mean_gaps(x, y, *plan.prefix_sizes, directions, metric.q, gaps, budget)
-        power = metric.p, 1.0 if metric.normalize else 1.0 - metric.eps
-        value = mean_of_gaps(gaps / unit, plan.shares, *power)
+            gaps = mean_gaps(*rows, *sizes, directions, metric.q, gaps, budget)
+        value = mean_of_gaps(gaps / unit, shares, metric.p, drawn.length)
         if not gradient:
-            return Found(value, None)
-        slopes = mean_slopes(gaps / unit, plan.shares, *power)
-        if where is not None:
-            pulls = _pulls([x, y], plan, directions, where, slopes, budget)
+            return DeviceDistance(value, None)
+        slopes = mean_slopes(gaps / unit, shares, metric.p, drawn.length)
+        if codes is not None:
+            ordered = _maximum_gap_gradient(rows, sizes, directions, codes, slopes, budget)
         else:
-            sizes, slopes = plan.prefix_sizes, slopes / unit
-            pulls = mean_gap_gradient([x, y], sizes, directions, metric.q, gaps, slopes, budget)
-        by_x, by_y = (
-            _by_row(r, pull, len(given)) / _scale(drawn, pair.device)
-            for r, pull, given in zip(regions, pulls, (pair.x, pair.y), strict=True)
-        )
-        return Found(value, (by_x, by_y))
+            slopes = slopes / unit
+            ordered = mean_gap_gradient(rows, sizes, directions, metric.q, gaps, slopes, budget)
+        scale = _scale(drawn, pair.device)
+        sides = zip(regions, ordered, (pair.x, pair.y), strict=True)
+        return DeviceDistance(value, [_by_row(r, own, len(t)) / scale for r, own, t in sides])
 
 
-def compare_from_device(metric: BaseMetric, pair: Pair) -> Comparison | None:
-    """A comparison on the host, of regions whose depths were worked out on the device."""
+def compare_from_device(metric: BaseMetric, pair: TensorPair) -> Comparison | None:
+    """Compare on the host two samples whose depths are computed on the device.
+
+    None if a sample may be a simplex.
+    """
     with working_on(pair.device):
         fit = fit_pair(metric, pair)
         if fit is None:
@@ -107,9 +95,15 @@ class FittedPair(NamedTuple):
     regions: tuple[DeviceRegions, DeviceRegions]
 
 
-def fit_pair(metric: BaseMetric, pair: Pair) -> FittedPair | None:
+def fit_pair(metric: BaseMetric, pair: TensorPair) -> FittedPair | None:
     """Compute the regions of two tensors on their device; None if a sample may be a simplex."""
-    check_for_device(metric, pair.device)
+    host_only = {"nan_policy": metric.nan_policy != "raise", "scale": isinstance(metric.scale, str)}
+    for name in (name for name, used in host_only.items() if used):
+        raise InvalidOptionError(
+            f"{name}={getattr(metric, name)!r} is not available on the device {pair.device}; move "
+            "the tensors to the host with .cpu()"
+        )
+    check_depth(metric.source, pair.device)
     drawn = metric.with_directions(pair.x.shape[1])
     # Rounded on the host, to the same numbers as there.
     kind = "float32" if pair.precision == torch.float32 else "float64"
@@ -142,12 +136,12 @@ def _scale(drawn: FittedMetric, device: torch.device) -> torch.Tensor | float:
 
 def _budget(metric: BaseMetric, *samples: torch.Tensor) -> int:
     """Return the bytes for blocks of directions: the limit less the copies of the samples."""
-    asked = budget_on(samples[0].device, metric.memory_mb)
+    limit = budget_on(samples[0].device, metric.memory_mb)
     if metric.memory_mb is None:
-        return asked
-    # Rows moved or in order, and a few numbers for each of them.
+        return limit
+    # A copy of the rows, and a few numbers for each row.
     copies = sum(sample.numel() * 4 + len(sample) * 64 for sample in samples)
-    return max(asked // 4, asked - copies)
+    return max(limit // 4, limit - copies)
 
 
 def _regions(
@@ -167,29 +161,24 @@ def _regions(
 
 
 def _host_regions(
-    drawn: FittedMetric,
-    regions: DeviceRegions,
-    tensor: torch.Tensor,
-    weights: Any,
+    drawn: FittedMetric, regions: DeviceRegions, tensor: torch.Tensor, weights: Any
 ) -> TrimmedRegions:
-    points = tensor.cpu().numpy()
-    own = to_host(weights)
-    sample = Sample.of(points, own)
-    places = regions.sample.places(len(points)).cpu().numpy()
-    depth = regions.depth.cpu().numpy()[places]
-    distinct = np.empty(sample.n_points)
-    distinct[sample.inverse[sample.inverse >= 0]] = depth[sample.inverse >= 0]
-    absent = sample.inverse < 0
-    if absent.any():
-        depth[absent] = drawn.source.point_depth(  # type: ignore[attr-defined]
-            sample, points[absent], drawn.along
+    """Convert regions of a device to those of the host, whose distinct rows are in order."""
+    points, weights = tensor.cpu().numpy(), to_host(weights)
+    sample = Sample.of(points, weights)
+    depth = regions.depth.cpu().numpy()[regions.sample.index_of_rows(len(points)).cpu().numpy()]
+    distinct, present = np.empty(sample.n_points), sample.inverse >= 0
+    distinct[sample.inverse[present]] = depth[present]
+    if not present.all():
+        depth[~present] = drawn.source.point_depth(  # type: ignore[attr-defined]
+            sample, points[~present], drawn.along
         )
     return TrimmedRegions.from_depths(
         sample,
         distinct,
         points=points,
         depth=depth,
-        weights=None if own is None else np.asarray(own, dtype=np.float64),
+        weights=None if weights is None else np.asarray(weights, dtype=np.float64),
         tie_tolerance=drawn.source.tie_tolerance if points.dtype == np.float64 else 0.0,
         origin=drawn.origin,
     )
@@ -198,40 +187,40 @@ def _host_regions(
 # -- the gradient ---------------------------------------------------------------------------------
 
 
-def _pulls(
+def _maximum_gap_gradient(
     rows: list[torch.Tensor],
-    plan: DevicePlan,
+    sizes: list[torch.Tensor],
     directions: torch.Tensor,
-    where: torch.Tensor,
+    codes: torch.Tensor,
     slopes: torch.Tensor,
     budget: int,
 ) -> list[torch.Tensor]:
-    """Return the gradient by the ordered rows of both samples, in float64."""
-    place = torch.where(where >= 0, where, -1 - where)
-    sign = torch.where(where >= 0, 1, -1)
+    """Compute the gradient by the ordered rows of both samples for q=inf, in float64."""
+    place = torch.where(codes >= 0, codes, -1 - codes)
+    sign = torch.where(codes >= 0, 1, -1)
     vectors = directions[place].double() * sign[:, None]
     at = [
-        support_rows(own, stop, directions, place, sign, budget)
-        for own, stop in zip(rows, plan.prefix_sizes, strict=True)
+        support_rows(side, ends, directions, place, sign, budget)
+        for side, ends in zip(rows, sizes, strict=True)
     ]
     away = rows[0][at[0]].double() - rows[1][at[1]].double()
     ahead = torch.where((away * vectors).sum(dim=1) >= 0, 1.0, -1.0)
     toward = (slopes * ahead)[:, None] * vectors
     return [
-        torch.zeros_like(own, dtype=torch.float64).index_add_(0, index, side * toward)
-        for own, index, side in zip(rows, at, (1.0, -1.0), strict=True)
+        torch.zeros_like(side, dtype=torch.float64).index_add_(0, index, outward * toward)
+        for side, index, outward in zip(rows, at, (1.0, -1.0), strict=True)
     ]
 
 
-def _by_row(regions: DeviceRegions, pulls: torch.Tensor, n: int) -> torch.Tensor:
-    """Distribute the gradient by ordered distinct points to the rows as given (n, d)."""
+def _by_row(regions: DeviceRegions, ordered: torch.Tensor, n: int) -> torch.Tensor:
+    """Distribute the gradient by ordered distinct points to the n input rows, (n, d)."""
     sample = regions.sample
-    distinct = pulls.new_zeros(sample.points.shape)
-    distinct[regions.order[: len(pulls)]] = pulls
+    distinct = ordered.new_zeros(sample.points.shape)
+    distinct[regions.order[: len(ordered)]] = ordered
     if sample.inverse is None:
         return distinct
     present = sample.inverse >= 0
     repeats = torch.bincount(sample.inverse[present], minlength=len(distinct))
-    result = pulls.new_zeros(n, pulls.shape[1])
+    result = ordered.new_zeros(n, ordered.shape[1])
     result[present] = (distinct / repeats[:, None])[sample.inverse[present]]
     return result

@@ -19,7 +19,7 @@ from isodepth.metric.fitted import fit_both
 from isodepth.metric.gradient import check_has_gradient
 from isodepth.tensors.host import to_host
 from isodepth.torch import device
-from isodepth.torch.checks import Pair, check_tensors
+from isodepth.torch.samples import TensorPair, check_tensors
 
 
 def distance(metric: BaseMetric, X: Any, Y: Any, weights: Any = None) -> Any:
@@ -37,7 +37,7 @@ def distance(metric: BaseMetric, X: Any, Y: Any, weights: Any = None) -> Any:
         Integers become float64. Half precision is computed in float32.
     """
     pair = check_tensors(X, Y, weights, metric.dtype)
-    if pair.wants_gradient:
+    if torch.is_grad_enabled() and (X.requires_grad or Y.requires_grad):
         return _Distance.apply(X, Y, with_gradient(metric), pair)
     return _evaluate(metric, pair, gradient=False)[0]
 
@@ -45,13 +45,11 @@ def distance(metric: BaseMetric, X: Any, Y: Any, weights: Any = None) -> Any:
 def compare(metric: BaseMetric, X: Any, Y: Any, weights: Any = None) -> Comparison:
     """Compare two tensors, as `Metric.compare` does for arrays; the result is on the host."""
     pair = check_tensors(X, Y, weights, metric.dtype)
-    found = device.compare_from_device(metric, pair) if _elsewhere(pair) else None
-    if found is not None:
-        return found
-    return metric.compare(*_on_host(pair))
+    comparison = device.compare_from_device(metric, pair) if _elsewhere(pair) else None
+    return metric.compare(*_on_host(pair)) if comparison is None else comparison
 
 
-def _elsewhere(pair: Pair) -> bool:
+def _elsewhere(pair: TensorPair) -> bool:
     """Check if the computation runs on another device than the host.
 
     Samples that may be simplices are left to the host: their depths do not depend on directions.
@@ -81,7 +79,7 @@ class _Distance(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, X: torch.Tensor, Y: torch.Tensor, metric: BaseMetric, pair: Pair
+        ctx: Any, X: torch.Tensor, Y: torch.Tensor, metric: BaseMetric, pair: TensorPair
     ) -> torch.Tensor:
         value, slopes = _evaluate(metric, pair, gradient=True)
         ctx.save_for_backward(X, Y, *(s.to(rows) for s, rows in zip(slopes, (X, Y), strict=True)))
@@ -90,11 +88,11 @@ class _Distance(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, upstream: torch.Tensor) -> tuple[Any, ...]:
         X, Y, *slopes = ctx.saved_tensors
-        wanted = zip(slopes, (X, Y), ctx.needs_input_grad, strict=False)
-        found = (
-            _Gradient.apply(upstream, s, rows) if needed else None for s, rows, needed in wanted
+        sides = zip(slopes, (X, Y), ctx.needs_input_grad, strict=False)
+        gradients = (
+            _Gradient.apply(upstream, s, rows) if needed else None for s, rows, needed in sides
         )
-        return *found, None, None
+        return *gradients, None, None
 
 
 class _Gradient(torch.autograd.Function):
@@ -118,14 +116,14 @@ class _Gradient(torch.autograd.Function):
         )
 
 
-def _evaluate(metric: BaseMetric, pair: Pair, gradient: bool) -> tuple[torch.Tensor, Any]:
+def _evaluate(metric: BaseMetric, pair: TensorPair, gradient: bool) -> tuple[torch.Tensor, Any]:
     """Return the distance and, if `gradient`, its derivatives by the rows of both samples."""
     comparison = None
     if _elsewhere(pair):
         if metric.gap == "search" and metric.settings.refine == 0:
-            found = device.distance_on_device(metric, pair, gradient)
-            if found is not None:
-                return found.value.to(pair.dtype), found.slopes
+            result = device.distance_on_device(metric, pair, gradient)
+            if result is not None:
+                return result.value.to(pair.dtype), result.slopes
         comparison = device.compare_from_device(metric, pair)
     if comparison is None:
         drawn, x, y, _ = fit_both(metric.settings, metric.source, *_on_host(pair))
@@ -134,7 +132,7 @@ def _evaluate(metric: BaseMetric, pair: Pair, gradient: bool) -> tuple[torch.Ten
     return torch.tensor(comparison.distance, dtype=pair.dtype, device=pair.device), slopes
 
 
-def _on_host(pair: Pair) -> tuple[Any, Any, tuple[Any, ...]]:
+def _on_host(pair: TensorPair) -> tuple[Any, Any, tuple[Any, ...]]:
     """Return the samples as arrays, views of the same memory if possible, and their weights."""
     x, y = (to_host(tensor.detach().to(pair.precision)) for tensor in (pair.x, pair.y))
     return x, y, tuple(map(to_host, pair.weights))

@@ -1,4 +1,4 @@
-"""Nested regions on a device, the levels at which two are compared, and the mean of their gaps."""
+"""Nested regions of tensors, the levels of a comparison, and the mean of its gaps."""
 
 from __future__ import annotations
 
@@ -11,41 +11,36 @@ import torch
 from isodepth.core.regions import SLIVER, SMALL_POWER, power_mean, tie_ends
 from isodepth.depth.resolve import builtin_name, depth_text, is_plain
 from isodepth.errors import InvalidOptionError
-from isodepth.tensors.passes import passes_for
+from isodepth.tensors.kernels import passes_for
 from isodepth.tensors.ranks import mean_rank_weight
 from isodepth.torch.samples import DeviceSample
 
 
 class DeviceRegions(NamedTuple):
-    """The points of a sample from the deepest outwards."""
+    """Nested regions of a sample, as in `core.regions.TrimmedRegions`."""
 
     sample: DeviceSample
     depth: torch.Tensor  # float64 (u,)
-    order: torch.Tensor  # int64 (u,)
-    counts: torch.Tensor  # int64 (g,), how many points have at least each distinct depth
-    masses: torch.Tensor  # float64 (g,), their share of the mass
+    order: torch.Tensor  # int64 (u,), deepest first
+    counts: torch.Tensor  # int64 (g,), number of points with at least each distinct depth
+    masses: torch.Tensor  # float64 (g,), fraction of the mass of these points
 
-
-class DevicePlan(NamedTuple):
-    """The levels at which two samples are compared, as `core.regions.LevelPlan` has them."""
-
-    shares: torch.Tensor  # float64 (L,)
-    prefix_sizes: tuple[torch.Tensor, torch.Tensor]  # int64 (L,) of X and of Y
+    def prefix_sizes(self, betas: torch.Tensor) -> torch.Tensor:
+        """Return the numbers of ordered points in the regions of levels (L,)."""
+        return self.counts[torch.searchsorted(self.masses, betas, right=True)]
 
 
 def check_depth(source: Any, device: torch.device) -> None:
     """Check that a depth is implemented on devices."""
     name = builtin_name(source)
-    if name in ("projection", "halfspace"):
-        if is_plain(source):
-            return
-        name = depth_text(source)
-    elif name == "irw":
+    if name == "irw" or (name in ("projection", "halfspace") and is_plain(source)):
         return
-    elif name == "ai_irw":
+    if name == "ai_irw":
         if isinstance(source.covariance, str) and source.covariance == "empirical":
             return
         name = f"{name} (covariance={source.covariance!r})"
+    elif name in ("projection", "halfspace"):
+        name = depth_text(source)
     raise InvalidOptionError(
         f"the depth {name or source.name} is not available on the device {device}: use projection, "
         "halfspace, irw or ai_irw (with its empirical covariance), without refinement, or move the "
@@ -56,7 +51,7 @@ def check_depth(source: Any, device: torch.device) -> None:
 def depths_on_device(
     source: Any, sample: DeviceSample, directions: torch.Tensor, budget: int
 ) -> torch.Tensor:
-    """The depths (u,) in float64 of the points of a sample along directions (K, d)."""
+    """Compute the depths (u,) of the points of a sample along directions (K, d), in float64."""
     prepare = {"ai_irw": sample.whitened, "projection": sample.standardized}
     points = prepare.get(source.name, sample.with_ranks)()
     masses, total = sample.masses, sample.total
@@ -74,10 +69,7 @@ def regions_of(sample: DeviceSample, depth: torch.Tensor, tolerance: float) -> D
     """Order the points of a sample by their depths (u,)."""
     falling, order = depth.sort(descending=True, stable=True)
     ends = _tie_ends(falling, tolerance)
-    if sample.masses is None:
-        cumulated = ends
-    else:
-        cumulated = sample.masses[order].cumsum(0)[ends - 1]
+    cumulated = ends if sample.masses is None else sample.masses[order].cumsum(0)[ends - 1]
     return DeviceRegions(sample, depth, order, ends, cumulated.double() / sample.total)
 
 
@@ -85,7 +77,7 @@ def _tie_ends(falling: torch.Tensor, tolerance: float) -> torch.Tensor:
     steps = falling[:-1] - falling[1:]
     apart = steps > tolerance
     if tolerance > 0 and bool((~apart & (steps != 0)).any()):
-        # Small steps may add up: rare, and not worth a second way to count them.
+        # Several small steps may exceed the tolerance together. This is rare: use the host.
         return torch.from_numpy(tie_ends(falling.cpu().numpy(), tolerance)).to(falling.device)
     ends = apart.nonzero()[:, 0] + 1
     return torch.cat([ends, ends.new_full((1,), len(falling))])
@@ -93,8 +85,12 @@ def _tie_ends(falling: torch.Tensor, tolerance: float) -> torch.Tensor:
 
 def level_plan(
     x: DeviceRegions, y: DeviceRegions, betas: np.ndarray | None, eps: float
-) -> DevicePlan:
-    """Given levels (L,) of equal shares, or all pieces of [0, 1 - eps] on which nothing changes."""
+) -> tuple[torch.Tensor, list[torch.Tensor]]:
+    """Return the shares (L,) of the levels, and the prefix sizes (L,) of both samples.
+
+    Levels (L,) have equal shares. Without them, the levels are all intervals of [0, 1 - eps] on
+    which both regions are constant.
+    """
     if betas is not None:
         starts = torch.from_numpy(np.sort(betas)).to(x.depth.device)
         shares = torch.full_like(starts, 1.0 / len(starts))
@@ -105,22 +101,15 @@ def level_plan(
         edges = torch.cat([inner.new_zeros(1), inner, inner.new_full((1,), end)])
         starts = edges[:-1].contiguous()
         shares = edges.diff() / end if end > 0 else torch.ones_like(starts)
-    return DevicePlan(shares, (_prefix_sizes(x, starts), _prefix_sizes(y, starts)))
-
-
-def _prefix_sizes(regions: DeviceRegions, betas: torch.Tensor) -> torch.Tensor:
-    """How many of the ordered points lie in the regions of levels (L,)."""
-    return regions.counts[torch.searchsorted(regions.masses, betas, right=True)]
+    return shares, [x.prefix_sizes(starts), y.prefix_sizes(starts)]
 
 
 def mean_of_gaps(gaps: torch.Tensor, shares: torch.Tensor, p: float, length: float) -> torch.Tensor:
-    """(length * sum of shares * gaps**p) ** (1/p), as `power_mean`, without leaving."""
+    """Compute (length * sum of shares * gaps**p) ** (1/p) on the device, as `power_mean`."""
     if p < SMALL_POWER:
-        value = power_mean(gaps.cpu().numpy(), shares.cpu().numpy(), p, length)
-        return gaps.new_tensor(value)
+        return gaps.new_tensor(power_mean(gaps.cpu().numpy(), shares.cpu().numpy(), p, length))
     largest = gaps.max()
     if math.isinf(p):
         return largest
-    ratios = gaps / largest
-    mean = largest * (length * (shares * ratios**p).sum()) ** (1.0 / p)
+    mean = largest * (length * (shares * (gaps / largest) ** p).sum()) ** (1.0 / p)
     return torch.where(largest > 0, mean, largest)

@@ -1,4 +1,4 @@
-"""A sample on a device: distinct rows with exact masses, moved and scaled for its depth."""
+"""Tensors as samples: checks, and distinct rows with exact masses, moved and scaled for a depth."""
 
 from __future__ import annotations
 
@@ -9,30 +9,88 @@ import numpy as np
 import torch
 
 from isodepth.core.weights import exact_masses
-from isodepth.data.validation import check_weights
+from isodepth.data.validation import (
+    check_finite,
+    check_same_width,
+    check_table_shape,
+    check_weights,
+    split_weights,
+)
 from isodepth.depth.base import exact_center
 from isodepth.depth.whitening import column_exponents, inverse_root, stretch_of
 from isodepth.errors import InvalidInputError
-from isodepth.tensors.host import to_host
+from isodepth.tensors.host import check_both_tensors, to_host
 
 _SPACED_ROWS = 7
 _COLUMNS_TRIED = 4
 
 
-class DeviceSample(NamedTuple):
-    """Distinct points and their masses, as `core.regions.Sample` has them, in any order.
+class TensorPair(NamedTuple):
+    """Two checked tensors (n, d) and (m, d) on one device, with their weights."""
 
-    Where no two rows are equal the points are the caller's tensor itself.
+    x: torch.Tensor
+    y: torch.Tensor
+    weights: tuple[Any, Any]
+    dtype: torch.dtype  # of the result
+    precision: torch.dtype  # of the computation: float32 or float64
+    device: torch.device
+
+
+def check_tensors(X: Any, Y: Any, weights: Any, dtype: str | None) -> TensorPair:
+    """Check that two samples are tensors of one device that can be compared."""
+    check_both_tensors(X, Y)
+    for name, sample in (("X", X), ("Y", Y)):
+        if sample.is_complex():
+            raise InvalidInputError(
+                f"Complex data not supported: {name} must hold real numbers, got dtype "
+                f"{sample.dtype}; choose a part, such as {name}.real"
+            )
+        if sample.is_quantized:
+            raise InvalidInputError(
+                f"{name} is quantized ({sample.dtype}); pass {name}.dequantize()"
+            )
+        check_table_shape(tuple(sample.shape), name)
+    if X.device != Y.device:
+        raise InvalidInputError(
+            f"X is on the device {X.device} and Y on {Y.device}; move one of them, such as "
+            "Y.to(X.device)"
+        )
+    check_same_width(X.shape[1], Y.shape[1])
+    both_weights = split_weights(weights)
+    for name, w in zip("XY", both_weights, strict=True):
+        if isinstance(w, torch.Tensor) and w.device != X.device:
+            raise InvalidInputError(
+                f"the weights of {name} are on the device {w.device} and the samples on "
+                f"{X.device}; move the weights there"
+            )
+        if isinstance(w, torch.Tensor) and w.requires_grad:
+            raise InvalidInputError(
+                f"the weights of {name} require grad, and distances are not differentiated by "
+                "weights; pass them with .detach()"
+            )
+    # Integers become float64, as for arrays.
+    result = torch.promote_types(
+        *(t.dtype if t.is_floating_point() else torch.float64 for t in (X, Y))
+    )
+    double = dtype == "float64" if dtype is not None else result == torch.float64
+    precision = torch.float64 if double else torch.float32
+    return TensorPair(X, Y, both_weights, result, precision, X.device)
+
+
+class DeviceSample(NamedTuple):
+    """Distinct points with their masses, as in `core.regions.Sample`, in any order.
+
+    If no two rows are equal, the points are the tensor of the caller.
     """
 
     points: torch.Tensor  # (u, d)
-    masses: torch.Tensor | None  # int64 (u,), None where all are one unit
+    masses: torch.Tensor | None  # int64 (u,), None if all are 1
     total: int
     inverse: torch.Tensor | None  # int64 (n,), -1 for rows of weight zero; None for 0, ..., n - 1
 
     @classmethod
     def of(cls, points: torch.Tensor, weights: Any, name: str) -> DeviceSample:
-        """The canonical form of points (n, d), finite, with weights (n,) or None."""
+        """Return the distinct rows of finite points (n, d) with weights (n,) or None."""
         checked = check_weights(to_host(weights), len(points), f"weights of {name}")
         if checked is None:
             return cls._merge(points, None)
@@ -41,10 +99,10 @@ class DeviceSample(NamedTuple):
         if present.all():
             return cls._merge(points, masses)
         kept = torch.from_numpy(np.flatnonzero(present)).to(points.device)
-        found = cls._merge(points[kept], masses)
+        merged = cls._merge(points[kept], masses)
         inverse = torch.full((len(points),), -1, dtype=torch.int64, device=points.device)
-        inverse[kept] = found.places(len(kept))
-        return found._replace(inverse=inverse)
+        inverse[kept] = merged.index_of_rows(len(kept))
+        return merged._replace(inverse=inverse)
 
     @classmethod
     def _merge(cls, points: torch.Tensor, masses: torch.Tensor | None) -> DeviceSample:
@@ -59,37 +117,37 @@ class DeviceSample(NamedTuple):
         total = len(points) if masses is None else int(masses.sum())
         return cls(points, masses, total, inverse)
 
-    def places(self, n: int) -> torch.Tensor:
-        """For each of the n rows as given its place among the points."""
+    def index_of_rows(self, n: int) -> torch.Tensor:
+        """Return the index (n,) among the points of each of the n input rows."""
         if self.inverse is not None:
             return self.inverse
         return torch.arange(n, device=self.points.device)
 
     @property
     def shares(self) -> torch.Tensor:
-        """The masses as float64 shares of the total, of shape (u,)."""
+        """Masses as float64 fractions of the total, of shape (u,)."""
         if self.masses is None:
             return self.points.new_full((len(self.points),), 1.0 / self.total, dtype=torch.float64)
         return self.masses.double() / self.total
 
     def standardized(self) -> torch.Tensor:
-        """Return the points (u, d) around zero and of size one, for depths by distances.
+        """Return the points (u, d), centered and scaled to size one, for the projection depth.
 
         Center and size come from evenly spaced rows, as in
         `isodepth.depth.base.center_and_exponent`.
         """
-        few = self._spaced_rows()
-        center = _lower_median(few)
+        rows = self._spaced_rows()
+        center = _lower_median(rows)
         moved = self.points - torch.from_numpy(center).to(self.points.device)
-        away = np.sort(np.abs(few - center).max(axis=1))
+        away = np.sort(np.abs(rows - center).max(axis=1))
         size = float(away[len(away) // 2] or away[-1]) or float(moved.abs().max())
         return _scaled(moved, math.frexp(size)[1])
 
     def with_ranks(self) -> torch.Tensor:
-        """Return points (u, d) with the ranks of these along every direction, for depths by ranks.
+        """Return the points (u, d), scaled without a change of ranks along any direction.
 
         A column is centered only if the difference is exact for all of its values. The scale is a
-        power of two that no value leaves the normal numbers by. So no order and no tie changes.
+        power of two with which no value becomes subnormal. So no order and no tie changes.
         """
         low, high = (t.cpu().numpy() for t in torch.aminmax(self.points, dim=0))
         center = exact_center(_lower_median(self._spaced_rows()), low, high)
@@ -98,14 +156,14 @@ class DeviceSample(NamedTuple):
         largest = float(sizes.max())
         smallest = float(torch.where(sizes > 0, sizes, largest).min())
         kind = torch.finfo(moved.dtype)
-        # Never down if a value would become subnormal, and up to one at most.
+        # The maximum becomes about one, unless a value would become subnormal.
         most_down = max(0, math.frexp(smallest)[1] - math.frexp(kind.tiny)[1])
         return _scaled(moved, min(math.frexp(largest)[1], most_down))
 
     def whitened(self) -> torch.Tensor:
         """Return the points (u, d) times the inverse root of their covariance.
 
-        As `isodepth.depth.whitening` does it: in double precision, for columns of one size.
+        As in `isodepth.depth.whitening`: in double precision, with columns scaled to one size.
         """
         if self.points.shape[1] == 1:
             return self.with_ranks()
@@ -136,10 +194,10 @@ def _scaled(points: torch.Tensor, exponents: Any) -> torch.Tensor:
 
 
 def _has_repeats(points: torch.Tensor) -> bool:
-    """Whether some rows are equal.
+    """Check if two rows are equal.
 
-    Rows that share no entry of a column are not; in numbers that are not rounded to a few digits,
-    the first columns leave none.
+    Equal rows have equal entries in every column. Unless numbers are rounded to a few digits, the
+    first columns exclude all rows.
     """
     rows = points
     for column in range(min(_COLUMNS_TRIED, points.shape[1])):
@@ -152,20 +210,9 @@ def _has_repeats(points: torch.Tensor) -> bool:
 
 
 def check_finite_tensor(points: torch.Tensor, name: str) -> None:
-    """Raise for NaN, infinity, and numbers so large that projections or their gaps overflow."""
+    """Refuse NaN, infinity, and numbers for which projections or their gaps overflow."""
     limit = torch.finfo(points.dtype).max / (4.0 * math.sqrt(points.shape[1]))
     low, high = torch.stack(torch.aminmax(points)).tolist()
-    if -limit <= low and high <= limit:
-        return
-    bad = ~torch.isfinite(points)
-    if bool(bad.any()):
-        row, column = (int(k) for k in bad.nonzero()[0])
-        raise InvalidInputError(
-            f"{name} contains {int(bad.sum())} NaN or infinite value(s) (as {points.dtype}), the "
-            f"first at row {row}, column {column}; drop or impute them first"
-        )
-    raise InvalidInputError(
-        f"{name} contains values up to {max(-low, high):.3g}, with which distances overflow in "
-        f"{points.dtype} (they must not exceed {limit:.3g} with {points.shape[1]} column(s)); "
-        "divide the data by a constant, or use float64"
-    )
+    if not (-limit <= low and high <= limit):
+        # Raises: the host counts and locates the values for the message.
+        check_finite(points.cpu().numpy(), name, False)

@@ -110,7 +110,7 @@ def test_products_are_in_full_precision_and_settings_come_back():
 
 def test_autocast_changes_nothing():
     from isodepth import Metric
-    from isodepth.torch.checks import check_tensors
+    from isodepth.torch.samples import check_tensors
     from isodepth.torch.device import distance_on_device
 
     generator = torch.Generator().manual_seed(0)

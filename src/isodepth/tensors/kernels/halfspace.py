@@ -15,7 +15,6 @@ import triton.language as tl
 
 from isodepth.tensors import ranks
 from isodepth.tensors.kernels.middles import pilot_rows
-from isodepth.tensors.kernels.multiply import products
 from isodepth.tensors.products import blocks
 
 # Block sizes tuned on an H200.
@@ -108,7 +107,7 @@ def _by_bins(
     for which in cut:
         # Free the previous block first.
         projections = None
-        projections = products(directions[which], points)
+        projections = directions[which] @ points.T
         tables.append(_count(projections, edges[which], half))
         _bound(projections, edges[which], tables[-1], best)
     outside = torch.cat([torch.minimum(t[:, half - 1], n - t[:, half]) for t in tables]).amin()
@@ -117,7 +116,7 @@ def _by_bins(
     for which, upto in zip(cut, tables, strict=True):
         if len(cut) > 1:
             projections = None
-            projections = products(directions[which], points)
+            projections = directions[which] @ points.T
         assert projections is not None
         _open(projections, edges[which], upto, best, budget // 3)
     return best

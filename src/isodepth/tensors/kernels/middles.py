@@ -15,7 +15,6 @@ import triton
 import triton.language as tl
 
 from isodepth.tensors import spread
-from isodepth.tensors.kernels.multiply import products
 from isodepth.tensors.products import blocks
 
 # Half width of a bracket, in standard errors of the median of the pilot rows.
@@ -44,12 +43,13 @@ def largest_outlyingness(
     typical, rounding = spread.typical_sizes(points), spread.rounding_unit(points)
     out = points.new_zeros(n)
     pilot_points = points[pilot_rows(n, points.device)]
-    cap = _capacity(n, len(pilot_points))
+    # More values than these are very unlikely to lie in a bracket.
+    cap = min(n, int(1.4 * n * _SURE / math.sqrt(len(pilot_points))) + 256)
     each = (n + len(pilot_points) + cap) * points.element_size() + 256
     groups = max(1, _PROGRAMS // triton.cdiv(n, _ROWS))
     for which in blocks(len(directions), each, budget):
         units = directions[which]
-        projections, pilot = products(units, points), units @ pilot_points.T
+        projections, pilot = units @ points.T, units @ pilot_points.T
         middle = middles(projections, pilot, None, cap)
         mad = middles(projections, pilot, middle, cap)
         # False for NaN, if the bracket does not contain the median.
@@ -78,18 +78,6 @@ def pilot_rows(n: int, device: torch.device) -> torch.Tensor:
     return torch.randint(n, (min(size, n),), generator=generator, device=device)
 
 
-def block_for(n: int, block: int) -> int:
-    """Return the block size for n values: a grid has at most 65535 blocks along one axis."""
-    while triton.cdiv(n, block) > 65535:
-        block *= 2
-    return block
-
-
-def _capacity(n: int, pilot: int) -> int:
-    """Return the number of values allocated for a bracket; more are very unlikely."""
-    return min(n, int(1.4 * n * _SURE / math.sqrt(pilot)) + 256)
-
-
 def middles(
     projections: torch.Tensor, pilot: torch.Tensor, center: torch.Tensor | None, cap: int
 ) -> torch.Tensor:
@@ -114,7 +102,8 @@ def middles(
     counted = torch.zeros(count, dtype=torch.int64, device=pilot.device)
     between = projections.new_empty(count, cap)
     # Directions are the first axis: concurrent programs then update different counters.
-    block = block_for(n, _BLOCK)
+    # The second axis of a grid has at most 65535 blocks.
+    block = max(_BLOCK, triton.next_power_of_2(triton.cdiv(n, 65535)))
     _collect[(count, triton.cdiv(n, block))](
         projections, around, bracket, counted, between, n, cap, count,
         FOLDED=folded, BLOCK=block, num_warps=_WARPS,
@@ -162,31 +151,36 @@ def _value(key):
 
 
 @triton.jit
+def _keys(base, start, size, middle, FOLDED: tl.constexpr, BLOCK: tl.constexpr):
+    """Return a block of keys of values, or of their distances from `middle`, and their mask."""
+    i = start + tl.arange(0, BLOCK)
+    v = tl.load(base + i, mask=i < size, other=0.0)
+    if FOLDED:
+        v = tl.abs(v - middle)
+    return _key(v), i < size
+
+
+@triton.jit
 def _ends(base, size, low, high, middle, FOLDED: tl.constexpr, BLOCK: tl.constexpr):
     """Return the minimum key that is at least `low`, and the maximum key that is at most `high`."""
-    lanes = tl.arange(0, BLOCK)
     smallest = tl.full([BLOCK], 2147483647, tl.int32)
     largest = tl.full([BLOCK], -2147483648, tl.int32)
     for start in range(0, size, BLOCK):
-        ok = start + lanes < size
-        v = tl.load(base + start + lanes, mask=ok, other=0.0)
-        if FOLDED:
-            v = tl.abs(v - middle)
-        key = _key(v)
+        key, ok = _keys(base, start, size, middle, FOLDED, BLOCK)
         smallest = tl.minimum(smallest, tl.where(ok & (key >= low), key, 2147483647))
         largest = tl.maximum(largest, tl.where(ok & (key <= high), key, -2147483648))
     return tl.min(smallest, axis=0), tl.max(largest, axis=0)
 
 
 @triton.jit
-def _search(base, size, rank, low, high, middle, FOLDED: tl.constexpr, BLOCK: tl.constexpr):
-    """Return the key of a rank, from 0 on, among `size` values with keys in [low, high].
+def _search(base, size, rank, middle, FOLDED: tl.constexpr, BLOCK: tl.constexpr):
+    """Return the key of a rank, from 0 on, among `size` values.
 
     Each step counts the values up to two thresholds: the interpolated position of the rank, minus
     and plus its standard error for uniform values. Every third step bisects the interval, which
     bounds the number of steps.
     """
-    lanes = tl.arange(0, BLOCK)
+    low, high = _ends(base, size, -2147483648, 2147483647, middle, FOLDED, BLOCK)
     before = 0
     upto = size
     turn = 0
@@ -207,11 +201,7 @@ def _search(base, size, rank, low, high, middle, FOLDED: tl.constexpr, BLOCK: tl
         upto_one = tl.zeros([BLOCK], tl.int32)
         upto_two = tl.zeros([BLOCK], tl.int32)
         for start in range(0, size, BLOCK):
-            ok = start + lanes < size
-            v = tl.load(base + start + lanes, mask=ok, other=0.0)
-            if FOLDED:
-                v = tl.abs(v - middle)
-            key = _key(v)
+            key, ok = _keys(base, start, size, middle, FOLDED, BLOCK)
             upto_one += (ok & (key <= one)).to(tl.int32)
             upto_two += (ok & (key <= two)).to(tl.int32)
         count_one = tl.sum(upto_one, axis=0)
@@ -239,9 +229,8 @@ def _bracket(
     if FOLDED:
         middle = tl.load(center + k)
     rank = tl.where(side == 0, first, last)
-    low, high = _ends(base, size, -2147483648, 2147483647, middle, FOLDED, BLOCK)
-    found = _search(base, size, rank, low, high, middle, FOLDED, BLOCK)
-    tl.store(bracket + side * count + k, _value(found))
+    key = _search(base, size, rank, middle, FOLDED, BLOCK)
+    tl.store(bracket + side * count + k, _value(key))
 
 
 @triton.jit
@@ -255,19 +244,16 @@ def _middle(between, cap, counted, out, n, BLOCK: tl.constexpr):
     then = n // 2 - below
     if (rank >= 0) & (then < size) & (size <= cap):
         base = between + k.to(tl.int64) * cap
-        low, high = _ends(base, size, -2147483648, 2147483647, 0.0, False, BLOCK)
-        found = _search(base, size, rank, low, high, 0.0, False, BLOCK)
-        value = _value(found)
+        lower = _search(base, size, rank, 0.0, False, BLOCK)
+        value = _value(lower)
         if then > rank:
-            lanes = tl.arange(0, BLOCK)
             upto = tl.zeros([BLOCK], tl.int32)
             beyond = tl.full([BLOCK], 2147483647, tl.int32)
             for start in range(0, size, BLOCK):
-                ok = start + lanes < size
-                key = _key(tl.load(base + start + lanes, mask=ok, other=0.0))
-                upto += (ok & (key <= found)).to(tl.int32)
-                beyond = tl.minimum(beyond, tl.where(ok & (key > found), key, 2147483647))
-            following = tl.where(tl.sum(upto, axis=0) > then, found, tl.min(beyond, axis=0))
+                key, ok = _keys(base, start, size, 0.0, False, BLOCK)
+                upto += (ok & (key <= lower)).to(tl.int32)
+                beyond = tl.minimum(beyond, tl.where(ok & (key > lower), key, 2147483647))
+            following = tl.where(tl.sum(upto, axis=0) > then, lower, tl.min(beyond, axis=0))
             value = 0.5 * value + 0.5 * _value(following)
         tl.store(out + k, value)
     else:

@@ -11,7 +11,6 @@ import torch
 import triton
 import triton.language as tl
 
-from isodepth.tensors.kernels.multiply import products
 from isodepth.tensors.products import blocks
 
 # Directions in a tile, one warp each.
@@ -52,7 +51,7 @@ def search_gaps(
         tiles = triton.cdiv(width, _TILE)
         projections, before = [], []
         for side, prefix_sizes in zip(rows, (fine_x, fine_y), strict=True):
-            projections.append(products(side, units))
+            projections.append(side @ units.T)
             extremes = x.new_empty(2, n_chunks + 1, width)
             _chunk_extremes[(n_chunks, tiles)](
                 projections[-1], prefix_sizes, cuts, extremes, width, extremes[0].numel(),
