@@ -55,8 +55,8 @@ def random_case(seed):
 
 def on_host(metric, samples, weights, dtype):
     """The pipeline of tensors on the host; `test_device` compares that with the compiled one."""
-    from isodepth.torch.samples import check_tensors
     from isodepth.torch.device import distance_on_device
+    from isodepth.torch.samples import check_tensors
 
     X, Y = (torch.from_numpy(s).to(dtype) for s in samples)
     found = distance_on_device(metric, check_tensors(X, Y, weights, None))
@@ -87,8 +87,8 @@ def test_the_gpu_agrees_with_the_compiled_path(seed):
 @pytest.mark.filterwarnings("ignore::isodepth.ScaleWarning")
 @pytest.mark.parametrize("seed", range(300))
 def test_single_precision_is_within_the_documented_bound(seed):
-    from isodepth.torch.samples import check_tensors
     from isodepth.torch.device import distance_on_device, fit_pair
+    from isodepth.torch.samples import check_tensors
 
     metric, samples, weights = random_case(seed)
     # For smaller powers there is no bound.
@@ -131,8 +131,8 @@ def test_gradients_on_the_gpu(depth, levels):
     x, y = torch.randn(200, 3, generator=generator).double(), torch.randn(210, 3).double() + 1
     options = {"depth": depth, "levels": levels, "n_directions": 50, "random_state": 0}
     slopes = []
-    from isodepth.torch.samples import check_tensors
     from isodepth.torch.device import distance_on_device
+    from isodepth.torch.samples import check_tensors
 
     metric = isodepth.Metric(refine=0, **options)
     expected = distance_on_device(metric, check_tensors(x, y, None, None), gradient=True)

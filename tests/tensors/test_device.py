@@ -15,13 +15,13 @@ from isodepth.depth import SteadyIRW
 from isodepth.errors import InvalidInputError, InvalidOptionError
 
 torch = pytest.importorskip("torch")
-from isodepth.torch.samples import check_tensors  # noqa: E402
 from isodepth.torch.device import (  # noqa: E402
     compare_from_device,
     distance_on_device,
     fit_pair,
 )
 from isodepth.torch.regions import check_depth  # noqa: E402
+from isodepth.torch.samples import check_tensors  # noqa: E402
 
 DEPTHS = ["projection", "halfspace", "irw", "ai_irw"]
 #: Lattice points tie along axes, where products are exact; whitened they are no lattice any more.
