@@ -212,8 +212,8 @@ def check_chunks(case: Case) -> None:
 
 def check_tensors(case: Case) -> None:
     torch = pytest.importorskip("torch")
-    from isodepth.torch.samples import check_tensors as checked
     from isodepth.torch.device import distance_on_device
+    from isodepth.torch.samples import check_tensors as checked
 
     metric = isodepth.Metric(**case.options)
     expected = metric.distance(case.x, case.y, case.weights)

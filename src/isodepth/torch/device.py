@@ -48,22 +48,22 @@ def distance_on_device(
         drawn, directions, budget, regions = fit
         shares, sizes = level_plan(*regions, drawn.betas, metric.eps)
         ends = torch.stack([ends[-1] for ends in sizes]).tolist()
-        rows = [r.sample.points[r.order[:n]] for r, n in zip(regions, ends, strict=True)]
-        gaps, codes = passes_for(rows[0], None).search_gaps(
-            *rows, *sizes, directions, budget, gradient and math.isinf(metric.q)
+        x, y = (r.sample.points[r.order[:n]] for r, n in zip(regions, ends, strict=True))
+        gaps, codes = passes_for(x, None).search_gaps(
+            x, y, *sizes, directions, budget, gradient and math.isinf(metric.q)
         )
         unit = mean_of_direction(directions.shape[1], metric.q)
         if metric.q < math.inf:
-            gaps = mean_gaps(*rows, *sizes, directions, metric.q, gaps, budget)
+            gaps = mean_gaps(x, y, *sizes, directions, metric.q, gaps, budget)
         value = mean_of_gaps(gaps / unit, shares, metric.p, drawn.length)
         if not gradient:
             return DeviceDistance(value, None)
         slopes = mean_slopes(gaps / unit, shares, metric.p, drawn.length)
         if codes is not None:
-            ordered = _maximum_gap_gradient(rows, sizes, directions, codes, slopes, budget)
+            ordered = _maximum_gap_gradient([x, y], sizes, directions, codes, slopes, budget)
         else:
             slopes = slopes / unit
-            ordered = mean_gap_gradient(rows, sizes, directions, metric.q, gaps, slopes, budget)
+            ordered = mean_gap_gradient([x, y], sizes, directions, metric.q, gaps, slopes, budget)
         scale = _scale(drawn, pair.device)
         sides = zip(regions, ordered, (pair.x, pair.y), strict=True)
         return DeviceDistance(value, [_by_row(r, own, len(t)) / scale for r, own, t in sides])
@@ -189,7 +189,7 @@ def _host_regions(
 
 def _maximum_gap_gradient(
     rows: list[torch.Tensor],
-    sizes: list[torch.Tensor],
+    sizes: tuple[torch.Tensor, torch.Tensor],
     directions: torch.Tensor,
     codes: torch.Tensor,
     slopes: torch.Tensor,

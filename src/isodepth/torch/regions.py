@@ -85,7 +85,7 @@ def _tie_ends(falling: torch.Tensor, tolerance: float) -> torch.Tensor:
 
 def level_plan(
     x: DeviceRegions, y: DeviceRegions, betas: np.ndarray | None, eps: float
-) -> tuple[torch.Tensor, list[torch.Tensor]]:
+) -> tuple[torch.Tensor, tuple[torch.Tensor, torch.Tensor]]:
     """Return the shares (L,) of the levels, and the prefix sizes (L,) of both samples.
 
     Levels (L,) have equal shares. Without them, the levels are all intervals of [0, 1 - eps] on
@@ -101,7 +101,7 @@ def level_plan(
         edges = torch.cat([inner.new_zeros(1), inner, inner.new_full((1,), end)])
         starts = edges[:-1].contiguous()
         shares = edges.diff() / end if end > 0 else torch.ones_like(starts)
-    return shares, [x.prefix_sizes(starts), y.prefix_sizes(starts)]
+    return shares, (x.prefix_sizes(starts), y.prefix_sizes(starts))
 
 
 def mean_of_gaps(gaps: torch.Tensor, shares: torch.Tensor, p: float, length: float) -> torch.Tensor:
