@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 Cells = tuple[float, float, float]
 
 #: Judgments of the columns of each table.
-WEBNLG_JUDGEMENTS = ("correctness", "data_coverage", "relevance")
-SUMMARIZATION_JUDGEMENTS = ("abstractive", "extractive")
+WEBNLG_JUDGMENTS = ("correctness", "data_coverage", "relevance")
+SUMMARIZATION_JUDGMENTS = ("abstractive", "extractive")
 
 #: Table "WebNLG 2020 (full results)": system level, correctness, data coverage, relevance.
 WEBNLG: dict[str, tuple[Cells, Cells, Cells]] = {
@@ -39,7 +39,7 @@ SUMMARIZATION: dict[str, tuple[Cells, Cells]] = {
 }
 
 
-def by_judgement(
+def by_judgment(
     table: Mapping[str, Sequence[Cells]], judgments: Sequence[str]
 ) -> dict[str, dict[str, Cells]]:
     """Return the cells of a table by judgment and metric."""

@@ -20,7 +20,7 @@ from experiments.texts.correlations import Agreement, agreements, by_metric
 from experiments.texts.figure import correlation_figure
 from experiments.texts.findings import against, controls, halves
 from experiments.texts.output import write_results
-from experiments.texts.published import SUMMARIZATION, SUMMARIZATION_JUDGEMENTS, by_judgement
+from experiments.texts.published import SUMMARIZATION, SUMMARIZATION_JUDGMENTS, by_judgment
 from experiments.texts.scoring import Scored
 from experiments.texts.tables import correlation_table
 
@@ -28,7 +28,7 @@ FAIR = ("W", "Sliced-W", "MMD, width 0.05")
 LEVELS = ("system", "text")
 #: Metrics that are slow on long texts and not in the paper's table.
 UNASKED = ("TER", "DR, AI-IRW shrunk")
-PUBLISHED = by_judgement(SUMMARIZATION, SUMMARIZATION_JUDGEMENTS)
+PUBLISHED = by_judgment(SUMMARIZATION, SUMMARIZATION_JUDGMENTS)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -20,7 +20,7 @@ from experiments.texts.correlations import COEFFICIENTS, Agreement, agreements, 
 from experiments.texts.figure import correlation_figure
 from experiments.texts.findings import against, controls, halves
 from experiments.texts.output import write_results
-from experiments.texts.published import WEBNLG, WEBNLG_JUDGEMENTS, by_judgement
+from experiments.texts.published import WEBNLG, WEBNLG_JUDGMENTS, by_judgment
 from experiments.texts.scoring import Scored
 from experiments.texts.tables import correlation_table
 
@@ -57,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     part = corpus.part(options.texts) if options.texts else corpus
     humans = {criterion: part.ratings(criterion) for criterion in CRITERIA}
     found = agreements(scored, humans, LEVELS, options.resamples)
-    published = by_judgement(WEBNLG, WEBNLG_JUDGEMENTS)
+    published = by_judgment(WEBNLG, WEBNLG_JUDGMENTS)
     _print(scored, humans, found, options.resamples)
     write_results(
         options.out, "webnlg", found, lambda: correlation_figure(found, published, ("system",))
@@ -76,7 +76,7 @@ def _print(
         "interval over texts, half the spread over seeds, [the paper's absolute one, with its own "
         "encoder].\n\n## System level\n"
     )
-    print(correlation_table(found, "system", by_judgement(WEBNLG, WEBNLG_JUDGEMENTS)))
+    print(correlation_table(found, "system", by_judgment(WEBNLG, WEBNLG_JUDGMENTS)))
     print("\n## Text level (the paper gives none)\n")
     print(correlation_table(found, "text", None))
     if "DR" not in scored:

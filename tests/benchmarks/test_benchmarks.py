@@ -19,7 +19,7 @@ from benchmarks.harness.timing import Box, alternate, slope
 from benchmarks.peers import authors, pot
 from benchmarks.publish import checks, pages, short
 from benchmarks.publish.scaling_figure import draw_scaling
-from benchmarks.sections import growth, memory, scaling, shapes, startup, table
+from benchmarks.sections import growth, memory, monitor, scaling, shapes, startup, table
 from benchmarks.sections import threads as thread_section
 from isodepth import AIIRWDepth, HalfspaceDepth, IRWDepth, Metric, ProjectionDepth
 from isodepth.core.directions import rng_for, unit_vectors
@@ -156,17 +156,6 @@ def test_table_has_everybody(small_table: list[dict[str, Any]]) -> None:
     assert "| authors, irw, float64 |" in table.markdown(small_table)
 
 
-def test_ratios_divide_seconds(small_table: list[dict[str, Any]]) -> None:
-    over = {"who": "authors", "depth": "halfspace"}
-    under = {"who": "isodepth", "depth": "halfspace", "dtype": "float32", "refine": 0}
-    a, b = table.find(small_table, **over), table.find(small_table, **under)
-
-    assert a is not None
-    assert b is not None
-    assert table.ratio(small_table, over, under) == a["seconds"] / b["seconds"]
-    assert table.ratio(small_table, over, under | {"n": 61}) is None
-
-
 def test_growth_shapes_and_threads_have_their_keys() -> None:
     curves = growth.grow("n", [50, 100], {"n": 50, "d": 2, "K": 8}, ("irw",), ONE_TURN)
     assert [c["depth"] for c in curves] == ["irw"]
@@ -274,14 +263,6 @@ def test_scaling_has_a_row_for_each_depth(tmp_path: Any) -> None:
     assert not draw_scaling({}, tmp_path / "b.png")
 
 
-def test_a_run_of_scaling_alone_leaves_the_machine_of_the_other_tables() -> None:
-    row = scaling.row(40, 2, 5, "irw", [1], quick=True)
-    named = {"cpu": "a chip", "cores": 1, "system": "a system", "python": "3"}
-    results = {"machine": named, "scaling": {"machine": named, "rows": [row]}, "checks": []}
-
-    assert command.rendered(results).keys() == {"scaling"}
-
-
 def test_publishing_fills_marked_places_only(tmp_path: Any) -> None:
     text = "a\n<!-- BENCH table -->\nold\n<!-- /BENCH -->\nb\n<!-- BENCH other -->\n<!-- /BENCH -->"
     document = tmp_path / "page.md"
@@ -321,21 +302,13 @@ def test_short_table_has_five_rows_out_of_the_long_one() -> None:
     assert "2 thread(s)" in lines[-1]
 
 
-def test_readme_has_a_place_for_the_short_table_only() -> None:
-    readme = (command.ROOT / "README.md").read_text(encoding="utf-8")
-
-    assert re.findall(r"<!-- BENCH (\w+) -->", readme) == ["short"]
-    assert "| **isodepth**, default settings | 9 |" in pages.fill(
-        readme, {"short": "| **isodepth**, default settings | 9 |"}
-    )
-
-
 def test_readme_quotes_the_run_of_the_long_tables() -> None:
     """The rows of README equal those of docs/benchmarks.md: both come from one run."""
     readme = (command.ROOT / "README.md").read_text(encoding="utf-8")
     long = (command.ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
     quoted = readme.partition("<!-- BENCH short -->")[2].partition("<!-- /BENCH -->")[0]
 
+    assert re.findall(r"<!-- BENCH (\w+) -->", readme) == ["short"]
     seconds = re.findall(r"(\d+\.\d{4}) \(", quoted)
 
     assert len(set(seconds)) > 10
@@ -355,3 +328,13 @@ def test_startup_has_a_row_for_each_process() -> None:
     text = startup.markdown({"seconds": seconds, "processor_seconds": seconds})
     assert "| one distance | 0.50 | 0.50 |" in text
     assert text.count("0.50 | 0.50") == 3
+
+
+def test_monitor_section_compares_every_call_with_the_table() -> None:
+    rows = monitor.measure(quick=True)
+    assert [row["call"] for row in rows] == [
+        "table", "check", "check, saved each time", "check, tolerance 5%",
+    ]  # fmt: skip
+    assert rows[0]["ratio"] == 1
+    assert all(row["ms"] > 0 for row in rows)
+    assert monitor.markdown(rows).count("\n|") == 2 + len(rows)

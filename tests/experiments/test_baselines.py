@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("ot")
 pytest.importorskip("cvxpy")
 
-from scipy.optimize import linprog, minimize
+from scipy.optimize import linprog
 from scipy.spatial.distance import cdist
 
 from experiments.baselines import (
@@ -65,7 +65,7 @@ def test_zero_to_itself_symmetric_and_invariant_to_shifts(name: str) -> None:
 
 @pytest.mark.parametrize("p", [1, 2, 3.5])
 @pytest.mark.parametrize("d", [1, 3])
-def test_wasserstein_solves_the_linear_programme(p: float, d: int) -> None:
+def test_wasserstein_solves_the_linear_program(p: float, d: int) -> None:
     X, Y = pair_of_samples(1, d=d)
     a, b = np.arange(1, 13), np.arange(2, 11)
     expected = transport_by_linprog(a / a.sum(), b / b.sum(), cdist(X, Y) ** p)
@@ -121,22 +121,6 @@ def test_subspace_robust_distance_of_a_linear_image_in_closed_form() -> None:
         assert distance == pytest.approx(np.sqrt(sum(squares[:k])), rel=1e-5)
 
 
-def test_subspace_robust_distance_in_the_plane_by_a_grid() -> None:
-    # All Omega = [[t, s], [s, 1 - t]] with k = 1; the least over all matchings of five points.
-    X, Y = pair_of_samples(5, 5, 5)
-    moved = [X - Y[list(order)] for order in itertools.permutations(range(5))]
-    moments = np.array([D.T @ D / 5 for D in moved])
-
-    def value(z) -> float:
-        radius, angle = 0.5 * min(1.0, abs(z[0])), z[1]
-        t, s = 0.5 + radius * np.cos(angle), radius * np.sin(angle)
-        return -float(np.min(np.tensordot(moments, np.array([[t, s], [s, 1 - t]]), 2)))
-
-    starts = itertools.product([0.5, 1.0], np.linspace(0, 6, 9))
-    found = min(minimize(value, z, method="Nelder-Mead", tol=1e-10).fun for z in starts)
-    assert subspace_robust_wasserstein(X, Y, k=1) == pytest.approx(np.sqrt(-found), rel=1e-5)
-
-
 def test_ruot_between_bounds_and_at_its_ends() -> None:
     X, Y = pair_of_samples(6)
     values = [ruot(X, Y, rho=rho) for rho in (0.0, 0.01, 0.1, 1.0, 1e4)]
@@ -153,10 +137,3 @@ def test_ruot_against_one_point_in_closed_form() -> None:
     costs = np.array([1.0, 2, 4, 3])
     expected = costs.mean() - np.sqrt(2 * 0.05) * costs.std()
     assert ruot(X, [[0.0, 0]], rho=0.05, p=1) == pytest.approx(expected, rel=1e-6)
-
-
-def test_ruot_with_far_outliers_ends() -> None:
-    # With costs of 1e8 times the mean, the solver is less precise than the tolerance.
-    X, Y = pair_of_samples(7)
-    X[0] = 1e4
-    assert 0 < ruot(X, Y, rho=1 / 18) < wasserstein(X, Y)

@@ -71,9 +71,7 @@ def test_bags_and_patches() -> None:
     assert not image[0, 0].any()
 
 
-def test_missing_data_say_how_to_get_them(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_missing_data_are_explained(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert clustering.main(["--quick", "--data", str(tmp_path)]) == 2
     message = capsys.readouterr().err
     assert "apt install dataset-fashion-mnist" in message
@@ -110,15 +108,6 @@ def test_sliced_wasserstein_is_nearly_that_of_single_pairs() -> None:
             # Averaging over cells can only lose (Jensen), here no more than a few steps of a
             # pixel within a cell.
             assert 0.9 * exact <= found[i, j] <= exact * (1 + 1e-12)
-
-
-def test_quantiles_are_averaged_exactly() -> None:
-    bag = np.array([[3.0, 0.0, 0.0], [1.0, 0.0, 0.0], [2.0, 0.0, 0.0]])
-    means = pixel_distances.quantile_means(bag, np.array([[1.0, 0.0, 0.0]]))
-    place = (np.arange(64 * 100) + 0.5) / 6400
-    expected = np.array([1.0, 2.0, 3.0])[(place * 3).astype(int)].reshape(64, 100).mean(axis=1)
-    # The reference sum has steps of 1/6400 of [0, 1], 1/100 of a cell.
-    assert np.abs(means[0] - expected).max() <= 0.01
 
 
 def test_l1_is_the_wasserstein_distance_of_all_pixels() -> None:

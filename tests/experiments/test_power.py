@@ -1,4 +1,4 @@
-"""The study of level and power: rivals against their definitions, and a run that goes on."""
+"""Study of level and power: competing tests, cells, and continued runs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def mean_of_pairs(rows: np.ndarray, others: np.ndarray, of: object) -> float:
     return float(np.mean([of(math.dist(a, b)) for a in rows for b in others]))  # type: ignore[operator]
 
 
-def test_energy_and_mmd_are_what_their_definitions_say() -> None:
+def test_energy_and_mmd_equal_their_definitions() -> None:
     """P-values by plain loops over the same permutations; single precision decides no tie."""
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(9, 2)), rng.normal(size=(7, 2)) + 0.5
@@ -64,7 +64,7 @@ def test_kolmogorov_smirnov_is_close_to_that_of_scipy() -> None:
     assert kolmogorov_smirnov(x, y) == min(1.0, 3 * smallest)
 
 
-def test_exactly_the_share_is_contaminated() -> None:
+def test_the_stated_share_is_contaminated() -> None:
     for kind in laws.CONTAMINATIONS:
         rng = np.random.default_rng(0)
         x, y = laws.contaminated(kind, 200, 3, 0.05, False, rng)
@@ -92,14 +92,14 @@ def test_swapped_sides_differ_where_no_region_does(d: int) -> None:
         assert abs((y[rows, 0] > 0).mean() - share) < 6 * error
 
 
-def test_every_cell_has_a_name_of_its_own() -> None:
+def test_keys_of_cells_are_distinct() -> None:
     keys = [cell.key for cell in cells("full")]
     assert len(set(keys)) == len(keys)
     groups = [cell.group for cell in cells("full")]
     assert groups.count("tolerance") == 72
 
 
-def test_a_test_is_the_same_whenever_it_is_made() -> None:
+def test_results_are_reproducible() -> None:
     cell = Cell("laws", "scale 1.3", 60, 2, n_permutations=19, wider=True, regions=True)
     for part in PARTS:
         assert cell.test(3, part) == cell.test(3, part)
@@ -112,7 +112,7 @@ def test_a_test_is_the_same_whenever_it_is_made() -> None:
 
 
 @pytest.mark.parametrize("kind", [*laws.ATTACKS, "selective"])
-def test_attacks_touch_no_more_than_their_share(kind: str) -> None:
+def test_attacks_contaminate_the_stated_share(kind: str) -> None:
     cell = Cell("attacks", kind, 200, 3, 0.05, True)
     x, y = cell._draw(np.random.default_rng(0))
     assert x.shape == y.shape == (200, 3)
@@ -121,7 +121,7 @@ def test_attacks_touch_no_more_than_their_share(kind: str) -> None:
         assert [(a != b).any(axis=1).sum() for a, b in zip((x, y), clean, strict=True)] == [10, 10]
 
 
-def test_kinds_and_columns_are_cells_too() -> None:
+def test_cells_of_kinds_and_columns() -> None:
     assert set(Cell("columns", "Cauchy tails", 60, 2, n_permutations=19).test(0, "ours")) == {
         "column 0", "column 1",
     }  # fmt: skip
@@ -129,7 +129,7 @@ def test_kinds_and_columns_are_cells_too() -> None:
     assert kind.test(0, "ours") == {"right kind": 0.0}
 
 
-def test_what_is_on_disk_is_not_done_again(
+def test_finished_batches_are_not_repeated(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     batch = next(study.batches("quick"))
@@ -158,7 +158,3 @@ def test_rejections_are_counted_and_written(tmp_path: Path) -> None:
     report.publish("quick", tmp_path, page)
     assert "old" not in page.read_text()
     assert "0.5000 at 5%, 0.2500 at 1%" in page.read_text()
-
-
-def test_the_most_that_is_allowed() -> None:
-    assert report.most_allowed(200) == pytest.approx(0.05 + 2 * math.sqrt(0.05 * 0.95 / 200))

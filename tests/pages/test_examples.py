@@ -14,6 +14,7 @@ NOT_RUN = {
     "README.md": 2,
     "benchmarks.md": 1,
     "command_line.md": 1,
+    "drift.md": 1,
     "howto.md": 1,
     "index.md": 1,
     "project_page.md": 1,
