@@ -8,7 +8,7 @@ import pytest
 import isodepth
 from isodepth.cli import main
 from isodepth.data.frames import Table
-from isodepth.data.readers import read_table
+from isodepth.data.readers import ReadOptions, read_table
 
 pytestmark = pytest.mark.browser
 
@@ -55,7 +55,7 @@ def evil(folder):
 
 @pytest.fixture(scope="module")
 def monitor(folder):
-    june, july = (read_table(path, missing=True) for path in WEATHER)
+    june, july = (read_table(path, ReadOptions(missing=True)).numbers for path in WEATHER)
     rows = [table.points[~np.isnan(table.points).any(axis=1)][:, 1:] for table in (june, july)]
     names = june.columns[1:]
     made = isodepth.Monitor(
@@ -70,7 +70,7 @@ def monitor(folder):
 
 @pytest.fixture(scope="module")
 def many(folder):
-    july = read_table(WEATHER[1], missing=True)
+    july = read_table(WEATHER[1], ReadOptions(missing=True)).numbers
     rows = july.points[~np.isnan(july.points).any(axis=1)]
     days = [rows[rows[:, 0] == day][:, 1:] for day in np.unique(rows[:, 0])[:12]]
     tables = isodepth.region_tables(days, scale="pooled", n_directions=40, random_state=0)

@@ -21,7 +21,7 @@ from isodepth.data.kinds import (
     split_columns,
 )
 from isodepth.data.numerals import Numerals
-from isodepth.data.readers import ReadOptions, read_with_options
+from isodepth.data.readers import ReadOptions, read_table
 from isodepth.errors import ColumnWarning, InvalidInputError
 
 PRICES = [1500.25, 980.5, 12_345.0, 7.75, 1500.25]
@@ -54,7 +54,7 @@ def test_numbers_in_any_style_are_numeric(style: str, library: str, tmp_path: Pa
     elif library != "pandas":
         path = tmp_path / f"t.{library}"
         cells.to_csv(path, index=False) if library == "csv" else cells.to_parquet(path)
-        frame = read_with_options(path, ReadOptions(text="keep")).frame
+        frame = read_table(path, ReadOptions(text="keep")).frame
     mixed = split_columns([frame, frame], ["X", "Y"])
     assert [(each.kind, each.attention) for each in mixed.columns] == [("numeric", False)] * 2
     values = isodepth.data.frames.read_frame(mixed.numeric[1], "Y")[0][:, 1]
@@ -206,7 +206,7 @@ def test_na_is_a_category_and_a_missing_number_everywhere(tmp_path: Path) -> Non
     frame.to_parquet(tmp_path / "t.parquet")
     samples = [frame, pl.DataFrame(cells), pa.table(cells)]
     options = ReadOptions(missing=True, text="keep")
-    samples += [read_with_options(tmp_path / f"t.{e}", options).frame for e in ("csv", "parquet")]
+    samples += [read_table(tmp_path / f"t.{e}", options).frame for e in ("csv", "parquet")]
     for sample in samples:
         mixed = split_columns([sample], ["X"])
         assert mixed.categories == {"land": [["NA", "DE", None, "NA"]], "all": [["NA"] * 4]}
@@ -214,5 +214,5 @@ def test_na_is_a_category_and_a_missing_number_everywhere(tmp_path: Path) -> Non
         np.testing.assert_array_equal(numbers, [[1.5], [np.nan], [2], [3]])
     options = ReadOptions(missing=True, text="keep", missing_words=["NA", "DE"])
     for ending in ("csv", "parquet"):
-        found = read_with_options(tmp_path / f"t.{ending}", options).frame
+        found = read_table(tmp_path / f"t.{ending}", options).frame
         assert found["land"].null_count == 4

@@ -24,14 +24,9 @@ from hypothesis import strategies as st
 
 from isodepth import InvalidOptionError, UnreadableFileError, distance, scan
 from isodepth.data import readers
+from isodepth.data.frames import Table
 from isodepth.data.input_file import table_files
-from isodepth.data.readers import (
-    Choice,
-    ReadOptions,
-    choose_columns,
-    read_table,
-    read_with_options,
-)
+from isodepth.data.readers import Choice, ReadOptions, choose_columns, read_table
 
 POINTS = np.random.default_rng(0).normal(size=(12, 3)) * 10.0 ** np.array([-9, 0, 9])
 
@@ -42,10 +37,14 @@ def write(folder: Path, text: str | bytes, name: str = "table.csv") -> Path:
     return path
 
 
+def numbers(path: Any, **options: Any) -> Table:
+    return read_table(path, ReadOptions(**options)).numbers
+
+
 def fault(path: Path, **options: Any) -> str:
     """The message of the refusal, checked to be one line that names the file."""
     with pytest.raises(UnreadableFileError) as caught:
-        read_table(path, **options)
+        numbers(path, **options)
     message = str(caught.value)
     assert path.name in message
     assert "\n" not in message
@@ -80,13 +79,13 @@ def fault(path: Path, **options: Any) -> str:
     ],
 )
 def test_text_is_read(tmp_path: Path, text: str, points: Any, columns: Any) -> None:
-    table, names = read_table(write(tmp_path, text))
+    table, names = numbers(write(tmp_path, text))
     assert table.dtype == np.float64
     np.testing.assert_array_equal(table, points)
     assert names == columns
     if names:
         zipped = write(tmp_path, gzip.compress(text.encode()), "t.csv.gz")
-        np.testing.assert_array_equal(read_table(zipped)[0], points)
+        np.testing.assert_array_equal(numbers(zipped)[0], points)
 
 
 @settings(max_examples=30, deadline=None)
@@ -102,7 +101,7 @@ def test_what_a_writer_wrote_comes_back(tmp_path_factory: Any, rows: Any, mark: 
     path = tmp_path_factory.mktemp("t") / "t.csv"
     frame = pd.DataFrame(rows, columns=["x", "text", "n"])
     frame.to_csv(path, sep=mark, index=False)
-    table = read_table(path, columns=["n", "x"])
+    table = numbers(path, columns=["n", "x"])
     np.testing.assert_array_equal(table.points, frame[["n", "x"]].astype(float))
 
 
@@ -141,14 +140,14 @@ def test_an_open_quote_in_a_column_that_is_not_chosen(tmp_path: Path) -> None:
     path = write(tmp_path, 'a,b\n1,x\n2,"y\n3,z\n4,z\n')
     assert "quotes are damaged" in fault(path, columns=["a"])
     inches = write(tmp_path, 'a,b\n1,5" pipe\n2,y\n')
-    assert read_table(inches, columns=["a"]).points.tolist() == [[1], [2]]
+    assert numbers(inches, columns=["a"]).points.tolist() == [[1], [2]]
 
 
 def test_a_fault_far_down_is_found(tmp_path: Path) -> None:
     lines = ["x;t;y", *(f'{i},5;"a\nb";{i}' for i in range(60_000)), "1,5;t;word"]
     path = write(tmp_path, "\n".join(lines))
     assert "line 120002, column 3 ('y'): 'word'" in fault(path, columns=["x", "y"])
-    assert len(read_table(path, columns=["x"]).points) == 60_001
+    assert len(numbers(path, columns=["x"]).points) == 60_001
 
 
 def test_damaged_gzip(tmp_path: Path) -> None:
@@ -183,54 +182,51 @@ def path(request: Any, tmp_path: Path) -> Path:
 
 
 def test_columns_are_chosen(path: Path) -> None:
-    points, columns = read_table(path, columns=["b", "a"], missing=True)
+    points, columns = numbers(path, columns=["b", "a"], missing=True)
     assert columns == ("b", "a")
     np.testing.assert_array_equal(points, [[2, 1], [np.nan, 3], [7, 5]])
-    for how in ({"drop": ["site", "when"]}, {"drop_text": True}):
-        points, columns = read_table(path, missing=True, **how)
+    for how in ({"drop": ["site", "when"]}, {"text": "drop"}):
+        points, columns = numbers(path, missing=True, **how)
         assert columns == ("a", "b")
         np.testing.assert_array_equal(points, [[1, 2], [3, np.nan], [5, 7]])
 
 
-def test_what_is_wrong_is_said_in_the_words_of_python(path: Path) -> None:
+def test_text_is_refused_with_advice(path: Path) -> None:
     message = fault(path)
-    assert "'EWR' is not a number; dates or text in the columns 'site', 'when'" in message
-    assert "drop=['site', 'when'], or all such columns with drop_text=True" in message
+    assert "'EWR' is not a number (text or dates in 'site', 'when')" in message
+    assert "--drop-text or --drop site,when" in message
     with pytest.raises(InvalidOptionError, match=r"has no column 'c'.*site, a, when, b"):
-        read_table(path, columns=["c"])
-    with pytest.raises(InvalidOptionError, match="has no column 'c'"):
-        read_table(path, drop=["c"])
+        numbers(path, columns=["c"])
+    assert read_table(path, ReadOptions(missing=True, text="keep", drop=["c"])).absent == ["c"]
     assert "the value is missing (1 of 3 in this column)" in fault(path, columns=["b"])
-    assert "none of its columns is numeric" in fault(path, columns=["site"], drop_text=True)
+    assert "none of its columns is numeric" in fault(path, columns=["site"], text="drop")
 
 
 def test_text_can_be_kept(path: Path) -> None:
     """A mixed table: every column with its type, in one frame."""
-    result = read_with_options(path, ReadOptions(missing=True, text="keep", drop=["site"]))
+    result = read_table(path, ReadOptions(missing=True, text="keep", drop=["site"]))
     assert result.columns == ("a", "when", "b")
     assert str(result.frame["when"].to_numpy()[0]) == "2013-06-01"
     assert result.frame["b"].null_count == 1
-    whole = read_with_options(path, ReadOptions(missing=True, text="keep"))
+    whole = read_table(path, ReadOptions(missing=True, text="keep"))
     assert whole.frame["site"].to_numpy().tolist() == ["EWR", "JFK", "JFK"]
-    assert read_table(path, missing=True, keep_text=True).equals(whole.frame)
-    numbers = read_table(path, missing=True, keep_text=True, columns=["a", "b"])
-    assert numbers.columns == ("a", "b")
-    with pytest.raises(InvalidOptionError, match="contradict each other"):
-        read_table(path, drop_text=True, keep_text=True)
-    left = read_with_options(path, ReadOptions(missing=True, text="drop"))
+    assert whole.mixed is whole.frame
+    chosen = read_table(path, ReadOptions(missing=True, text="keep", columns=["a", "b"]))
+    assert chosen.mixed.columns == ("a", "b")
+    left = read_table(path, ReadOptions(missing=True, text="drop"))
     assert left.left_out == ["site", "when"]
-    about = "'site' (text, such as 'EWR'), 'when' (dates, such as '2013-06-01')"
+    about = "'site' (text such as 'EWR'), 'when' (text such as '2013-06-01')"
     assert left.notes == [f"left out of {path}: {about}"]
 
 
 def test_notes(tmp_path: Path) -> None:
     path = write(tmp_path, "1,5;7\n2;x\n", "n.csv")
-    notes = " ".join(read_with_options(path, ReadOptions(text="drop")).notes)
+    notes = " ".join(read_table(path, ReadOptions(text="drop")).notes)
     assert "separated by semicolons, not commas, and numbers have decimal commas" in notes
     assert "has no header" in notes
     assert "'1' (text in 1 of 2 cells, the first 'x' in line 2)" in notes
     path = write(tmp_path, "a,b\ntrue,7\n")
-    notes = " ".join(read_with_options(path).notes)
+    notes = " ".join(read_table(path).notes)
     assert "column 'a' of" in notes
     assert "is boolean" in notes
     assert "has only one row" in notes
@@ -239,8 +235,7 @@ def test_notes(tmp_path: Path) -> None:
 def test_choice_of_columns() -> None:
     assert choose_columns(["a,b", "a", "b"], ReadOptions(columns=["a,b"]), "t").kept == [0]
     assert choose_columns(["a", "b", "c"], ReadOptions(columns=["c,a,c"]), "t").kept == [2, 0]
-    lenient = ReadOptions(drop=["c"], lenient=True)
-    assert choose_columns(["a", "b"], lenient, "t") == Choice([0, 1], [], ["c"])
+    assert choose_columns(["a", "b"], ReadOptions(drop=["c"]), "t") == Choice([0, 1], [], ["c"])
 
 
 def test_many_columns_are_named_briefly(tmp_path: Path) -> None:
@@ -256,17 +251,17 @@ def test_types_of_parquet(tmp_path: Path) -> None:
     path = tmp_path / "t.parquet"
     frame = pd.DataFrame({"a": [1, 2, 3], "b": [0.5, 1.5, 2.5]}, index=[7, 8, 9])
     frame.to_parquet(path)
-    table, names = read_table(path)
+    table, names = numbers(path)
     np.testing.assert_array_equal(table, frame.to_numpy())
     assert names == ("a", "b")
     euros = pa.array([decimal.Decimal("1.25"), None, decimal.Decimal("-3.50")])
     columns = {"euros": euros, "ok": [True, None, False], "n": pa.array([1, 2, 3], pa.uint8())}
     pq.write_table(pa.table(columns), path)
     expected = [[1.25, 1, 1], [np.nan, np.nan, 2], [-3.5, 0, 3]]
-    np.testing.assert_array_equal(read_table(path, missing=True).points, expected)
+    np.testing.assert_array_equal(numbers(path, missing=True).points, expected)
     assert "row 1, column 'euros' is of type decimal128(3, 2): the value is missing" in fault(path)
     pq.write_table(pa.table({"a": np.ones(3, np.float32)}), path)
-    assert read_table(path).points.dtype == np.float32
+    assert numbers(path).points.dtype == np.float32
     for empty in ({"a": []}, {}):
         pq.write_table(pa.table(empty), path)
         assert "it has 0 rows" in fault(path)
@@ -276,7 +271,7 @@ def test_folders_do_not_become_columns(tmp_path: Path) -> None:
     folder = tmp_path / "year=2020"
     folder.mkdir()
     pq.write_table(pa.table({"a": [1.0, 2.0]}), folder / "t.parquet")
-    assert read_table(folder / "t.parquet").columns == ("a",)
+    assert numbers(folder / "t.parquet").columns == ("a",)
 
 
 #: Damaged metadata can bring down the process that reads it: the work is done in another one,
@@ -302,7 +297,7 @@ for bit in rng.choice(len(content) * 8, 300, replace=False).tolist():
 for changed in damaged:
     path.write_bytes(changed)
     try:
-        read_table(path)
+        read_table(path).numbers
         counts["read"] += 1
     except UnreadableFileError as error:
         assert "\\n" not in str(error)
@@ -335,41 +330,41 @@ def test_arrays_keep_shape_type_and_numbers(tmp_path: Path, points: np.ndarray) 
     zipped = write(tmp_path, gzip.compress((tmp_path / "t.npy").read_bytes()), "t.npy.gz")
     np.savez_compressed(tmp_path / "t.npz", points)
     for path in (tmp_path / "t.npy", zipped, tmp_path / "t.npz"):
-        table, names = read_table(path)
+        table, names = numbers(path)
         assert names is None
         assert table.dtype == points.dtype
         assert table.shape == points.shape
         np.testing.assert_array_equal(table, points)
     if points.size > 1:
-        mapped = read_table(tmp_path / "t.npy").points
+        mapped = numbers(tmp_path / "t.npy").points
         assert isinstance(mapped, np.memmap)
         assert not mapped.flags.writeable
 
 
 def test_columns_of_arrays_are_numbered(tmp_path: Path) -> None:
     np.save(tmp_path / "t.npy", POINTS)
-    found = read_table(tmp_path / "t.npy", columns=["2", "0"]).points
+    found = numbers(tmp_path / "t.npy", columns=["2", "0"]).points
     np.testing.assert_array_equal(found, POINTS[:, [2, 0]])
     assert found.flags.c_contiguous
     with pytest.raises(InvalidOptionError, match="has no column '3'"):
-        read_table(tmp_path / "t.npy", columns=["3"])
+        numbers(tmp_path / "t.npy", columns=["3"])
 
 
 def test_arrays_of_an_archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "t.npz"
     np.savez(path, june=POINTS, july=POINTS + 1)
-    np.testing.assert_array_equal(read_table(f"{path}:july").points, POINTS + 1)
+    np.testing.assert_array_equal(numbers(f"{path}:july").points, POINTS + 1)
     said = f"it contains 2 arrays (june, july); select one, such as {path}:june"
     assert said in fault(path)
     with pytest.raises(UnreadableFileError, match=r"no array 'may', only june, july"):
-        read_table(f"{path}:may")
+        numbers(f"{path}:may")
 
     def no_memory(*_: Any, **__: Any) -> None:
         raise MemoryError
 
     monkeypatch.setattr(readers.np.lib.format, "read_array", no_memory)
     with pytest.raises(UnreadableFileError) as caught:
-        read_table(f"{path}:june")
+        numbers(f"{path}:june")
     assert "does not fit into memory (an array of shape (12, 3) and type float64)" in str(
         caught.value
     )
@@ -390,7 +385,7 @@ def test_damaged_arrays(tmp_path: Path) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             try:
-                assert read_table(path).points.size == POINTS.size
+                assert numbers(path).points.size == POINTS.size
                 assert len(content) == len(whole)
             except UnreadableFileError:
                 refused += 1
@@ -433,7 +428,7 @@ def test_paths(tmp_path: Path) -> None:
     assert "no ending" in fault(write(tmp_path, "1,2\n", "table"))
     for odd, said in ((7, "got 7"), ("a\0.csv", "null"), ("a" * 300 + ".csv", "too long")):
         with pytest.raises(UnreadableFileError, match=said):
-            read_table(odd)  # type: ignore[arg-type]
+            numbers(odd)  # type: ignore[arg-type]
 
 
 def test_a_fault_of_the_disk_is_told_in_one_line(
@@ -469,21 +464,22 @@ def test_pipes_are_read_once(tmp_path: Path) -> None:
         writer.start()
         try:
             # A second opening would wait for a second writer, for ever.
-            points = read_table(pipe).points
+            points = numbers(pipe).points
         finally:
             writer.join(timeout=10)
         assert not writer.is_alive()
         np.testing.assert_array_equal(points, POINTS if name == "t.npy" else [[1.5, 2]])
     for device in ("/dev/zero", "/dev/null"):
         with pytest.raises(UnreadableFileError, match="it is a device"):
-            read_table(device)
+            numbers(device)
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes of POSIX systems")
 @pytest.mark.parametrize("how", ["cat {} | {}", "{1} < {0}"])
 def test_standard_input(tmp_path: Path, how: str) -> None:
     path = write(tmp_path, "a,b\n1,2\n3,4\n")
-    code = "from isodepth.data.readers import read_table; print(read_table('/dev/stdin')[0].sum())"
+    read = "from isodepth.data.readers import read_table as read"
+    code = f"{read}; print(read('/dev/stdin').numbers.points.sum())"
     done = subprocess.run(
         ["sh", "-c", how.format(path, f'{sys.executable} -c "{code}"')],
         capture_output=True, text=True, timeout=120,
@@ -500,7 +496,7 @@ def test_standard_input_that_cannot_be_read(monkeypatch: pytest.MonkeyPatch) -> 
     ):  # fmt: skip
         monkeypatch.setattr(sys, "stdin", stream)
         with pytest.raises(UnreadableFileError, match=said):
-            read_table("-")
+            numbers("-")
 
 
 def test_no_file_of_a_folder_is_left_out_without_a_word(tmp_path: Path) -> None:
@@ -521,18 +517,18 @@ def test_a_huge_line_is_refused_before_it_is_in_memory(tmp_path: Path) -> None:
             for _ in range(24):
                 file.write(b"7" * 1_000_000)
         with pytest.raises(UnreadableFileError, match=f"line {number} is longer than 16 MB"):
-            read_with_options(path)
+            read_table(path)
 
 
 def test_spaces_and_other_encodings(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("a b\n1 2.5\n3 4\n")
-    assert read_with_options(path).numbers.points.tolist() == [[1, 2.5], [3, 4]]
+    assert read_table(path).numbers.points.tolist() == [[1, 2.5], [3, 4]]
     path.write_text("a   b\n1   2.5\n3   4\n")
     with pytest.raises(UnreadableFileError, match="separated by several spaces"):
-        read_with_options(path)
+        read_table(path)
     path.write_text("city name\nNew York\nLos Angeles\n")
-    assert read_with_options(path, ReadOptions(text="keep")).columns == ("city name",)
+    assert read_table(path, ReadOptions(text="keep")).columns == ("city name",)
     path.write_bytes("a,café\n1,2\n".encode("latin-1"))
     with pytest.raises(UnreadableFileError, match=r"byte 0xe9.*Latin-1"):
-        read_with_options(path)
+        read_table(path)

@@ -9,14 +9,14 @@ import pytest
 
 import isodepth
 from isodepth.data.frames import Table
-from isodepth.data.readers import read_table
+from isodepth.data.readers import ReadOptions, read_table
 
 FOLDER = Path(__file__).resolve().parents[2] / "examples" / "weather"
 
 
 def month(name: str) -> tuple[np.ndarray, Table]:
     """The day of each row, and all other columns."""
-    points, names = read_table(FOLDER / f"{name}.csv", missing=True)
+    points, names = read_table(FOLDER / f"{name}.csv", ReadOptions(missing=True)).numbers
     assert names is not None
     assert names[0] == "day"
     return points[:, 0], Table(points[:, 1:], names[1:])

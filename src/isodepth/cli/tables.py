@@ -14,7 +14,7 @@ from isodepth.cli.options import Reading
 from isodepth.data.frames import Table
 from isodepth.data.input_file import InputFile, is_stdin, open_input, table_files
 from isodepth.data.matching import in_order
-from isodepth.data.readers import ReadOptions, ReadResult, read_with_options, unknown_column
+from isodepth.data.readers import ReadOptions, ReadResult, read_table, unknown_column
 from isodepth.data.validation import check_same_width, read_sample
 from isodepth.errors import InvalidInputError, InvalidOptionError
 
@@ -46,9 +46,8 @@ def read_tables(
         drop=(*reading.drop, *taken), text="drop" if reading.drop_text else text,
         categories=[name for names in reading.category for name in names.split(",")],
         missing_words=[word for words in reading.missing for word in words.split(",")],
-        lenient=True, drop_hint="--drop {joined}", text_hint="--drop-text", missing_hint=_OMIT,
     )  # fmt: skip
-    found = [read_with_options(source, options) for source in sources]
+    found = [read_table(source, options) for source in sources]
     reading.omitted = []
     for each in found:
         _check(each, reading)
@@ -116,7 +115,7 @@ def label_column(source: InputFile, name: str | None) -> np.ndarray | None:
     if name is None:
         return None
     options = ReadOptions(missing=True, columns=[name], text="labels")
-    frame = read_with_options(source, options).frame
+    frame = read_table(source, options).frame
     column = frame[:, 0] if isinstance(frame, np.ndarray) else frame.column(0).to_pylist()
     labels = ["" if value is None else str(value).strip() for value in column]
     if "" in labels:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import zipfile
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
@@ -29,9 +28,8 @@ from isodepth.data.kinds import FEW_VALUES
 from isodepth.data.numerals import Numerals
 from isodepth.errors import InvalidOptionError, IsodepthError
 
-# Maximum number of names in a message.
+# Maximum number of columns in a message.
 MOST_NAMED = 20
-_DATE = re.compile(r"\d{4}-\d\d-\d\d|\d\d?[./]\d\d?[./]\d{4}")
 
 
 @dataclass(frozen=True)
@@ -45,7 +43,7 @@ class ReadOptions:
     columns : sequence of str or None
         Columns to read, in this order; None for all.
     drop : sequence of str
-        Columns to leave out.
+        Columns to leave out; the file need not have them.
     text : {"raise", "drop", "keep", "labels"}
         Treatment of columns of strings or dates. With "labels" all columns of a text file are read
         as strings.
@@ -54,11 +52,6 @@ class ReadOptions:
         strings from a text file, so that "01" remains "01".
     missing_words : sequence of str
         Strings that are missing values in all columns, in addition to the empty string.
-    lenient : bool
-        Whether a column in `drop` may be absent.
-    drop_hint, text_hint, missing_hint : str
-        How to leave out columns by name, all columns of strings, and rows with missing values, as
-        Python keywords or as flags of the command line.
     """
 
     missing: bool = False
@@ -67,10 +60,6 @@ class ReadOptions:
     text: str = "raise"
     categories: Sequence[str] = ()
     missing_words: Sequence[str] = ()
-    lenient: bool = False
-    drop_hint: str = "drop={names!r}"
-    text_hint: str = "drop_text=True"
-    missing_hint: str = ""
 
 
 @dataclass
@@ -129,7 +118,7 @@ def choose_columns(names: Sequence[str], options: ReadOptions, file: object) -> 
 
     Examples
     --------
-    >>> choose_columns(["a", "b", "c"], ReadOptions(drop=["b,d"], lenient=True), "t.csv")
+    >>> choose_columns(["a", "b", "c"], ReadOptions(drop=["b,d"]), "t.csv")
     Choice(kept=[0, 2], dropped=['b'], absent=['d'])
     >>> choose_columns(["a", "b", "c"], ReadOptions(columns=["c,a"]), "table.csv").kept
     [2, 0]
@@ -143,9 +132,9 @@ def choose_columns(names: Sequence[str], options: ReadOptions, file: object) -> 
 
     wanted = names if options.columns is None else parts(options.columns)
     dropped = parts(options.drop)
-    for name in (*wanted, *(() if options.lenient else dropped)):
-        if name not in places:
-            raise unknown_column(name, names, file)
+    unknown = next((name for name in wanted if name not in places), None)
+    if unknown is not None:
+        raise unknown_column(unknown, names, file)
     kept = [places[name] for name in wanted if name not in dropped]
     if not kept:
         raise InvalidOptionError(f"no column of {file} is selected; it has {listed(names)}")
@@ -161,60 +150,9 @@ def unknown_column(name: str, names: Sequence[str], file: object) -> InvalidOpti
 
 # -- reading --------------------------------------------------------------------------------------
 
-EVERYTHING = ReadOptions()
-
 
 def read_table(
-    path: str | os.PathLike[str],
-    *,
-    missing: bool = False,
-    columns: Sequence[str] | None = None,
-    drop: Sequence[str] = (),
-    drop_text: bool = False,
-    keep_text: bool = False,
-) -> Any:
-    """Read a table of numbers from a file, or a mixed one with `keep_text`.
-
-    Parameters
-    ----------
-    path : str or path-like
-        A ``.csv``, ``.tsv``, ``.parquet``, ``.feather``, ``.npy`` or ``.npz`` file, also with
-        ``.gz``; ``archive.npz:name`` for one of several arrays; ``"-"`` for standard input.
-    missing : bool
-        Whether missing values are allowed; they become NaN.
-    columns, drop : sequences of str
-        Columns to read, in this order, and columns to leave out. Unnamed columns are "0", "1", ...
-    drop_text, keep_text : bool
-        Whether to leave out columns of strings and dates, or to keep them; default: an error.
-
-    Returns
-    -------
-    table : Table, or pyarrow.Table with `keep_text`
-        Numbers (n, d) and names of the columns, None if the file has none.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder:
-    ...     path = Path(folder, "wine.csv")
-    ...     _ = path.write_text("alcohol;ash\\n14,23;2,43\\n13,2;2,14\\n")
-    ...     points, columns = read_table(path)
-    >>> points
-    array([[14.23,  2.43],
-           [13.2 ,  2.14]])
-    >>> columns
-    ('alcohol', 'ash')
-    """
-    if drop_text and keep_text:
-        raise InvalidOptionError("drop_text and keep_text contradict each other; give one of them")
-    text = "drop" if drop_text else "keep" if keep_text else "raise"
-    found = read_with_options(path, ReadOptions(missing, columns, drop, text))
-    return found.mixed if keep_text else found.numbers
-
-
-def read_with_options(
-    path: str | os.PathLike[str] | InputFile, options: ReadOptions = EVERYTHING
+    path: str | os.PathLike[str] | InputFile, options: ReadOptions | None = None
 ) -> ReadResult:
     """Read a table, with information about its file.
 
@@ -225,11 +163,12 @@ def read_with_options(
     >>> with TemporaryDirectory() as folder:
     ...     path = Path(folder, "t.csv")
     ...     _ = path.write_text("site,wind\\nEWR,3.5\\nJFK,\\n")
-    ...     result = read_with_options(path, ReadOptions(missing=True, text="keep"))
+    ...     result = read_table(path, ReadOptions(missing=True, text="keep"))
     >>> result.frame.schema.names, result.frame["site"].to_numpy()
     (['site', 'wind'], array(['EWR', 'JFK'], dtype=object))
     """
     file = path if isinstance(path, InputFile) else open_input(path)
+    options = options or ReadOptions()
     check_ending(file)
     try:
         if file.ending in TEXT_ENDINGS:
@@ -353,58 +292,56 @@ def _chosen_columns(
     """Apply the options to the selected columns."""
     import pyarrow as pa
 
-    empty = {"", *options.missing_words}
+    null_words = {"", *options.missing_words}
     columns = {
-        place: _with_nulls(column, empty)
+        place: _with_nulls(column, null_words)
         for place, column in zip(choice.kept, frame.columns, strict=True)
     }
-    texts = [place for place in choice.kept if not holds_numbers(columns[place].type)]
     left_out, notes = list(choice.dropped), []
-    if options.text in ("keep", "labels"):
-        # A typing error in a column of numbers would turn it into a category.
-        others = [] if options.text == "labels" else texts
-        others = [place for place in others if names[place] not in options.categories]
-        texts = [place for place in others if _mostly_numbers(columns[place])]
-    if texts:
-        faults = [(*_text_cells(columns[place]), place) for place in texts[:MOST_NAMED]]
-        named = [names[place] for place in texts]
+    text = {
+        place: _first_text(column)
+        for place, column in columns.items()
+        if not holds_numbers(column.type) and not _is_kept(column, names[place], options)
+    }
+    if text:
+        named = [names[place] for place in text]
         if options.text != "drop":
-            row, cell, _, place = min(faults, key=lambda fault: (fault[0], fault[-1]))
-            kinds = " or ".join(sorted({_kind_of_text(fault[1]) for fault in faults}))
-            by_name = options.drop_hint.format(names=named, joined=",".join(named))
-            by_name = f"them out with {by_name}, or " if len(named) <= MOST_NAMED else "out "
+            place = min(text, key=lambda place: text[place].row)
+            cell = text[place].cell
+            advice = "leave out such columns with --drop-text"
+            if len(named) <= MOST_NAMED:
+                advice += f" or --drop {','.join(named)}"
+            if options.text == "keep":
+                advice = (
+                    f"correct it, or read it as missing with --missing {cell}, or compare the "
+                    f"column as a category with --category {names[place]}, or {advice}"
+                )
             refuse(
                 file.path,
-                f"{where(row, place)}: {cell!r} is not a number; {kinds} in the "
-                f"column{'s' * (len(named) > 1)} {listed([*map(repr, named)])}: leave "
-                f"{by_name}all such columns with {options.text_hint}",
+                f"{where(text[place].row, place)}: {cell!r} is not a number (text or dates in "
+                f"{listed([*map(repr, named)])}); {advice}",
             )
         about = []
-        for row, cell, count, place in faults:
-            total, such = len(frame) - columns[place].null_count, f", such as {cell!r}"
+        for place, (row, cell, count) in list(text.items())[:MOST_NAMED]:
+            total = len(frame) - columns[place].null_count
+            such = f"text such as {cell!r}"
             if count < total:  # probably a typing error in a column of numbers
                 line = where(row, place).partition(",")[0]
-                such = f" in {count} of {total} cells, the first {cell!r} in {line}"
-            about.append(f"{names[place]!r} ({_kind_of_text(cell)}{such})")
+                such = f"text in {count} of {total} cells, the first {cell!r} in {line}"
+            about.append(f"{names[place]!r} ({such})")
         notes.append(f"left out of {file.path}: {listed([*about, *named[MOST_NAMED:]])}")
         left_out += named
-        columns = {place: column for place, column in columns.items() if place not in texts}
+        columns = {place: column for place, column in columns.items() if place not in text}
         if not columns:
             refuse(file.path, "none of its columns is numeric")
-    holes = [
-        (_first(column.is_null()), place)
-        for place, column in columns.items()
-        if column.null_count and holds_numbers(column.type)
-    ]
-    if holes and not options.missing:
-        row, place = min(holes)
-        refuse(
-            file.path,
-            f"{where(row, place)}: the value is missing ({columns[place].null_count} of "
-            f"{len(frame)} in this column); impute the values or drop the rows"
-            f"{options.missing_hint}",
-        )
     for place, column in columns.items():
+        if column.null_count and holds_numbers(column.type) and not options.missing:
+            refuse(
+                file.path,
+                f"{where(_first(column.is_null()), place)}: the value is missing "
+                f"({column.null_count} of {len(frame)} in this column); impute the values, or drop "
+                "the rows with --nan-policy omit",
+            )
         boolean = pa.types.is_boolean(column.type) and options.text in ("raise", "drop")
         if boolean:
             notes.append(f"column {names[place]!r} of {file.path} is boolean: true is read as 1")
@@ -419,45 +356,54 @@ def _with_nulls(column: Any, words: Collection[str]) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+    if not _has_strings(column):
         return column
     missing = pc.is_in(column, value_set=pa.array(sorted(words), column.type))
     return pc.if_else(missing, pa.scalar(None, column.type), column)
 
 
-def _mostly_numbers(column: Any) -> bool:
-    """Whether more than half of the strings of a column are numbers, but not all of them.
+def _is_kept(column: Any, name: str, options: ReadOptions) -> bool:
+    """Whether a column of strings or dates is kept.
 
-    Columns of few distinct values may contain codes; `split_columns` decides about their kind.
+    More than half, but not all, of its strings are numbers if one of them has a typing error, which
+    would turn numbers into a category. If it has few distinct values, these may be codes, and
+    `split_columns` decides about its kind.
     """
-    from pyarrow import types
-
-    if not (types.is_string(column.type) or types.is_large_string(column.type)):
-        return False
+    if options.text != "keep" or name in options.categories:
+        return options.text in ("keep", "labels")
+    if not _has_strings(column):
+        return True
     numerals = Numerals(column.to_pylist())
     few = len(numerals.distinct) <= FEW_VALUES < numerals.rows
-    return not few and numerals.rows / 2 < numerals.count < numerals.rows
+    return few or not numerals.rows / 2 < numerals.count < numerals.rows
 
 
-def _kind_of_text(cell: str) -> str:
-    return "dates" if _DATE.match(cell.strip()) else "text"
+def _has_strings(column: Any) -> bool:
+    from pyarrow import types
+
+    return types.is_string(column.type) or types.is_large_string(column.type)
 
 
 def _first(mask: Any) -> int:
     return int(mask.index(True).as_py())
 
 
-def _text_cells(column: Any) -> tuple[int, str, int]:
-    """Return row and content of the first non-numeric cell, and the number of these cells."""
-    from pyarrow import types
+class _TextCells(NamedTuple):
+    """Row and content of the first non-numeric cell of a column, and the number of these cells."""
 
-    if types.is_string(column.type) or types.is_large_string(column.type):
+    row: int
+    cell: str
+    count: int
+
+
+def _first_text(column: Any) -> _TextCells:
+    if _has_strings(column):
         faults = Numerals(column.to_pylist()).faults()
         if faults.any():
             row = int(faults.argmax())
-            return row, column[row].as_py(), int(faults.sum())
+            return _TextCells(row, column[row].as_py(), int(faults.sum()))
     row = max(_first(column.is_valid()), 0)
-    return row, str(column[row].as_py()), len(column) - column.null_count
+    return _TextCells(row, str(column[row].as_py()), len(column) - column.null_count)
 
 
 # -- arrays ---------------------------------------------------------------------------------------
