@@ -11,8 +11,7 @@ import pytest
 
 import isodepth
 from isodepth.data.frames import Table
-from isodepth.data.markup import escaped, html_table, shown
-from isodepth.data.results import ResultMixin, plain
+from isodepth.data.results import ResultMixin, escaped, html_table, plain, shown
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.text import Scores
 

@@ -18,7 +18,7 @@ from isodepth import (
     RegionTable,
     UnreadableFileError,
 )
-from isodepth.data.archive import read_archive, write_archive
+from isodepth.data.output import read_archive, write_archive
 from isodepth.metric import signature as signatures
 from isodepth.metric.signature import ALGORITHM, Signature
 from isodepth.metric.table import KIND

@@ -15,7 +15,7 @@ import pytest
 
 from isodepth import BusyFileError, InvalidOptionError, Metric, Monitor, UnreadableFileError
 from isodepth.data import output
-from isodepth.data.archive import read_archive, write_archive
+from isodepth.data.output import read_archive, write_archive
 from isodepth.monitor.persistence import KIND
 
 RNG = np.random.default_rng(20)

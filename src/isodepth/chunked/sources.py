@@ -13,9 +13,8 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from isodepth.data.arrays import listed, numbered
-from isodepth.data.frames import Table, is_frame, read_frame
+from isodepth.data.frames import Table, differing, is_frame, read_frame
 from isodepth.data.input_file import refuse
-from isodepth.data.matching import differing
 from isodepth.errors import InvalidInputError
 
 

@@ -11,9 +11,8 @@ import numpy as np
 
 from isodepth.cli.commands import note
 from isodepth.cli.options import Reading
-from isodepth.data.frames import Table
+from isodepth.data.frames import Table, in_order
 from isodepth.data.input_file import InputFile, is_stdin, open_input, table_files
-from isodepth.data.matching import in_order
 from isodepth.data.readers import ReadOptions, ReadResult, read_table, unknown_column
 from isodepth.data.validation import check_same_width, read_sample
 from isodepth.errors import InvalidInputError, InvalidOptionError

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -160,13 +159,6 @@ def shape_change(name: str, x: np.ndarray, y: np.ndarray, pvalue: float) -> Chan
 def missing_change(name: str, before: float, after: float, pvalue: float) -> Change:
     """Describe a change of the fraction of missing values."""
     return Change("missing", (name,), "missing", before, after, pvalue)
-
-
-def shares_change(name: str, x: Sequence[str], y: Sequence[str], pvalue: float) -> Change:
-    """Describe a change of a category by the value whose share differs most."""
-    shares = {value: (x.count(value) / len(x), y.count(value) / len(y)) for value in {*x, *y}}
-    value = max(sorted(shares), key=lambda v: abs(shares[v][0] - shares[v][1]))
-    return Change("shares", (name,), "share", *shares[value], pvalue, value=value)
 
 
 def dependence_change(

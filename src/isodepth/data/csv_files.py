@@ -240,10 +240,14 @@ def read_csv_columns(
         if pa.types.is_binary(column.type):
             _refuse_encoding(file)
         if pa.types.is_string(column.type):
-            values, missing, faults = parse_numbers(column, form.decimal, missing_words)
-            if not faults.any() and not (missing.all() and set(column.unique().to_pylist()) - {""}):
-                cells = column.to_pylist() if name in kept else values
-                table = table.set_column(at, name, pa.array(cells, mask=missing))
+            numbers = _numbers_of(column.unique().to_pylist(), form.decimal, missing_words)
+            if numbers is not None:
+                cells = column.to_pylist()
+                if name in kept:
+                    made = pa.array([cell if cell in numbers else None for cell in cells])
+                else:
+                    made = pa.array([numbers.get(cell) for cell in cells], pa.float64())
+                table = table.set_column(at, name, made)
     return table
 
 
@@ -317,21 +321,20 @@ def _spellings(words: Sequence[str]) -> list[str]:
     return sorted({spell(word) for word in words for spell in (str.lower, str.upper, str.title)})
 
 
-def parse_numbers(
-    column: Any, decimal: str, missing_words: Sequence[str] = ()
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Convert pyarrow strings to numbers, with masks (n,) of missing and of non-numeric values."""
-    encoded = column.dictionary_encode().combine_chunks()
-    cells = [*encoded.dictionary.to_pylist(), ""]
-    words = [cell.strip().lower() for cell in cells]
-    missing = np.array(
-        [w in _MISSING or c in missing_words for w, c in zip(words, cells, strict=True)]
-    )
-    numbers = [_number(word, decimal) for word in words]
-    faults = np.array([number is None for number in numbers]) & ~missing
-    values = np.array(numbers, dtype=float)  # None becomes NaN
-    index = encoded.indices.fill_null(len(cells) - 1).to_numpy(zero_copy_only=False)
-    return values[index], missing[index], faults[index]
+def _numbers_of(
+    cells: Sequence[str], decimal: str, missing_words: Sequence[str]
+) -> dict[str, float] | None:
+    """Return the numbers of cells, without missing values; None if a cell is not a number."""
+    numbers: dict[str, float] = {}
+    for cell in cells:
+        word = cell.strip().lower()
+        if word not in _MISSING and cell not in missing_words:
+            number = _number(word, decimal)
+            if number is None:
+                return None
+            numbers[cell] = number
+    # A column with the value "NA" in all rows may be a category.
+    return numbers if numbers or not any(cells) else None
 
 
 # -- faults ---------------------------------------------------------------------------------------

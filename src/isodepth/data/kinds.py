@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from isodepth.data.arrays import is_missing, listed
-from isodepth.data.frames import Table, is_frame, object_numbers
-from isodepth.data.matching import differing
+from isodepth.data.frames import Table, differing, is_frame, object_numbers
 from isodepth.data.numerals import Numerals, common_style
 from isodepth.errors import (
     ColumnWarning,

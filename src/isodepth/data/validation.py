@@ -23,8 +23,14 @@ from isodepth.data.arrays import (
     named_counts,
     warn_of_rounding,
 )
-from isodepth.data.frames import clashing_columns, is_frame, read_frame
-from isodepth.data.matching import differing, in_order, labels_of
+from isodepth.data.frames import (
+    clashing_columns,
+    differing,
+    in_order,
+    is_frame,
+    labels_of,
+    read_frame,
+)
 from isodepth.errors import InvalidInputError, InvalidOptionError, NotNumbersError
 
 # Rows are checked for non-finite values in blocks of this number of elements, which limits the

@@ -13,8 +13,7 @@ import numpy as np
 
 from isodepth.api import Metric
 from isodepth.core.scaling import units_of_samples
-from isodepth.data.frames import Table, is_frame
-from isodepth.data.matching import in_order, labels_of
+from isodepth.data.frames import Table, in_order, is_frame, labels_of
 from isodepth.data.results import label_text
 from isodepth.data.validation import (
     check_same_columns,

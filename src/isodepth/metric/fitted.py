@@ -22,7 +22,7 @@ from isodepth.core.regions import (
 from isodepth.core.scaling import scaled, units_of_samples
 from isodepth.core.settings import Settings
 from isodepth.data.arrays import column_labels
-from isodepth.data.matching import in_order, labels_of
+from isodepth.data.frames import in_order, labels_of
 from isodepth.data.missing import MissingPair
 from isodepth.data.validation import (
     MissingReport,

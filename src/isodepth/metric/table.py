@@ -93,14 +93,14 @@ class RegionTable:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the table to an .npz file; an existing file is replaced atomically."""
-        from isodepth.data.archive import write_archive
+        from isodepth.data.output import write_archive
 
         write_archive(path, KIND, table_header(self), table_arrays(self))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> RegionTable:
         """Read a file of `save`; any other file, or a damaged one, raises UnreadableFileError."""
-        from isodepth.data.archive import read_archive
+        from isodepth.data.output import read_archive
 
         return table_from(*read_archive(path, KIND), path)
 
@@ -198,7 +198,7 @@ def table_from(
 
     The algorithm number is 1 for files of version 0.1.0, which do not contain it.
     """
-    from isodepth.data.archive import unreadable
+    from isodepth.data.output import unreadable
 
     try:
         values, columns = arrays["values"], header["columns"]

@@ -18,9 +18,14 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.data.archive import check_archive_target, read_archive, unreadable, write_archive
 from isodepth.data.kinds import ColumnKind
-from isodepth.data.output import locked
+from isodepth.data.output import (
+    check_archive_target,
+    locked,
+    read_archive,
+    unreadable,
+    write_archive,
+)
 from isodepth.errors import BusyFileError, InvalidOptionError, UnreadableFileError
 from isodepth.metric.table import RegionTable
 from isodepth.monitor.blocks import BlockModel, RankEvidence

@@ -13,9 +13,8 @@ from isodepth.chunked.passes import Preparation
 from isodepth.chunked.reading import load_rows
 from isodepth.chunked.scan import as_source
 from isodepth.data.arrays import column_labels
-from isodepth.data.frames import Table
+from isodepth.data.frames import Table, differing, in_order, labels_of
 from isodepth.data.kinds import ColumnKind, MixedFrames, category_values, split_columns
-from isodepth.data.matching import differing, in_order, labels_of
 from isodepth.data.validation import (
     OMIT_HINT,
     check_same_width,

@@ -10,7 +10,7 @@ from typing import Any
 from markupsafe import Markup
 
 from isodepth.data.extras import load_extra
-from isodepth.data.markup import escaped
+from isodepth.data.results import escaped
 from isodepth.plot import style
 
 # Wide enough for a desk, and letters still readable on a phone.

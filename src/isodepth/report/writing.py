@@ -15,9 +15,8 @@ from markupsafe import Markup
 
 from isodepth._version import __version__
 from isodepth.data.extras import load_extra
-from isodepth.data.markup import escaped, shown
 from isodepth.data.output import check_target, replace_file
-from isodepth.data.results import p_text
+from isodepth.data.results import escaped, p_text, shown
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.report.comparison import comparison_context
 from isodepth.report.matrix import matrix_context
