@@ -393,7 +393,7 @@ class _TextCells(NamedTuple):
 
     row: int
     cell: str
-    count: int
+    n_cells: int
 
 
 def _first_text(column: Any) -> _TextCells:
