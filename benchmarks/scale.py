@@ -7,8 +7,8 @@
     python -m benchmarks.scale equal FOLDER                   # both, and whether bits are equal
     python -m benchmarks.scale workers FOLDER --workers 2     # the same by a Dask cluster here
 
-Each prints one line of JSON. The data stay out of the repository. Where others use the machine,
-seconds of the processor (`cpu`) say more than those of the clock.
+Each prints one line of JSON. The data stay out of the repository. On a machine with
+other users, processor time (`cpu`) is more reliable than wall-clock time.
 """
 
 from __future__ import annotations

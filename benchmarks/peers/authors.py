@@ -4,7 +4,7 @@ Written from Algorithm 1 (the distance) and the approximation algorithms of the 
 projection and AI-IRW depth), in float64, with the whole (n, K) matrix of projections in memory and
 one new maximum over the points inside for every level.
 
-Two places where the paper leaves room:
+The paper is ambiguous at two places:
 
 * Algorithm 1 takes the points with D > alpha(beta). With alpha(beta) the depth of a sample point
   this leaves out the points at the level itself, and everything when beta < 1/n. Here, as in

@@ -1,4 +1,4 @@
-"""What judging a batch costs beside the table of the batch, which is the least it can cost."""
+"""Time of checking a batch, relative to the region table of the batch."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def measure(quick: bool) -> list[dict[str, Any]]:
 
 
 def markdown(result: list[dict[str, Any]]) -> str:
-    """The times as a table."""
+    """Return the times as a table."""
     lines = [
         f"{ROWS} x {COLUMNS} rows, {K} directions, 20 levels:",
         "",

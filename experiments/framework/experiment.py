@@ -37,7 +37,7 @@ class Part:
     measure : function of a condition and Streams to {name: values}
         Takes all randomness from the streams.
     repeatable : bool
-        False for measured times, which differ from one time to the next.
+        False for measured times, which differ between runs.
     """
 
     name: str
@@ -89,7 +89,7 @@ class Experiment:
         most, shows that everything works): frozen dataclasses with a field `runs`.
     parts : function of the settings
     judge : function of Results to verdicts, worked out from the tables alone
-    draw : function of Results to {name of the picture: Figure}
+    draw : function of Results to {name of the figure: Figure}
     """
 
     name: str

@@ -107,7 +107,7 @@ def quantized_wasserstein(
     Parameters
     ----------
     known : ndarray of shape (N, N) or None
-        Distances that still hold where neither image is among those `changed`.
+        Known distances, valid for pairs without `changed` images.
     changed : indices of images, or None for all
     """
     from joblib import Parallel, delayed

@@ -2,8 +2,8 @@
 
 Two Gaussian or two elliptical Cauchy samples of 1000 points, one shifted by 7 in every
 coordinate: the distance of the distributions is |7_d| for both. Projection depth, eps = 0.3, p = 2.
-Errors are relative to |7_d|. Also: the effect of the family of directions for d = 3..10, how
-refined and exact suprema agree on random cases, and what refinement costs.
+Errors are relative to |7_d|. Also: the effect of the family of directions for d = 3..10, the
+agreement of refined and exact suprema on random cases, and the cost of refinement.
 """
 
 from __future__ import annotations

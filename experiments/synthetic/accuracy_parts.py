@@ -41,7 +41,7 @@ def shortfall(X: np.ndarray, Y: np.ndarray, family: str, K: int, seed: int) -> l
 
 
 def families_part(runs: int, n: int, dimensions: Sequence[int], counts: Sequence[int]) -> Part:
-    """Families of directions at the same K."""
+    """Return the part on families of directions at the same K."""
 
     def measure(condition: Any, streams: Streams) -> dict[str, list[float]]:
         d, K = condition["d"], condition["K"]
@@ -55,7 +55,7 @@ def families_part(runs: int, n: int, dimensions: Sequence[int], counts: Sequence
 
 
 def plane_part(runs: int, n: int, K: int) -> Part:
-    """Equispaced directions in the plane."""
+    """Return the part on equispaced directions in the plane."""
 
     def measure(condition: Any, streams: Streams) -> dict[str, list[float]]:
         X, Y = shifted_pair("gaussian", n, 2, streams.rng("data"))
@@ -68,7 +68,7 @@ def plane_part(runs: int, n: int, K: int) -> Part:
 
 
 def random_case(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
-    """Two samples of any width up to 20, size, shape, tail and place, and settings for a metric."""
+    """Return two random samples of up to 20 columns, and random settings of a metric."""
     d = int(rng.integers(1, 21))
     distribution = str(rng.choice(["gaussian", "t2", "cauchy"]))
     pair = []
@@ -86,7 +86,7 @@ def random_case(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, dict[
 
 
 def cases_part(cases: int) -> Part:
-    """Refined and exact suprema on random cases."""
+    """Return the part on refined and exact suprema of random cases."""
 
     def measure(condition: Any, streams: Streams) -> dict[str, list[float]]:
         X, Y, settings = random_case(streams.rng("case"))
@@ -102,13 +102,13 @@ def cases_part(cases: int) -> Part:
 
 @cache
 def warm_up() -> None:
-    """Compile everything once, outside of what is timed."""
+    """Load and compile everything once, before the timing."""
     rng = np.random.default_rng(0)
     Metric(n_directions=10).distance(rng.normal(size=(50, 3)), rng.normal(size=(50, 3)))
 
 
 def cost_part(runs: int, n: int, dimensions: Sequence[int], counts: Sequence[int]) -> Part:
-    """Times of the unrefined and of the refined distance, in turns, on one thread."""
+    """Return the part on the time of the distance without and with refinement, on one thread."""
 
     def measure(condition: Any, streams: Streams) -> dict[str, list[float]]:
         from benchmarks.harness.timing import blas_threads, no_collection

@@ -2,9 +2,9 @@
 
 Outliers are added at one point very far away, in each of many directions; the depth is the exact
 halfspace depth. DR(with, without) breaks at the smallest number for which an outlier lies in a
-region of mass up to 1 - eps: then it grows without limit as the outliers move away. Such a number
-is an upper bound of the breakdown point, since only one kind of contamination is tried: where it
-is below the paper's lower bound, the bound does not hold.
+region of mass up to 1 - eps: then it grows without limit as the outliers move away. This number
+is an upper bound of the breakdown point, since only one kind of contamination is tried. If it is
+below the paper's lower bound, the bound does not hold.
 """
 
 from __future__ import annotations

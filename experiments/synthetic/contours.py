@@ -2,8 +2,8 @@
 
 AI-IRW with the minimum covariance determinant (MCD), the same with the plain covariance,
 halfspace and projection depth. A tenth of the points are a clump of outliers. Robust contours are
-those that the clean points alone would have: measured is the Hausdorff distance between the
-regions of the contaminated and of the clean sample, and how much of the clump gets inside.
+those of the clean points alone. The experiment measures the Hausdorff distance between the
+regions of the contaminated and of the clean sample, and the share of the clump inside.
 """
 
 from __future__ import annotations

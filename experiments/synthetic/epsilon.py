@@ -3,8 +3,8 @@
 Two standard Gaussian samples in the plane; a share of X gets the first coordinate 30 + 50 Z, a
 share of Y the second coordinate -30 - 50 Z, Z uniform. The error is the difference between the
 distances of the abnormal and of the normal samples. One comparison gives the distance for all
-eps, since without refinement the gap at a level does not depend on eps. The paper does not say
-how many directions: 1000.
+eps, since without refinement the gap at a level does not depend on eps. The paper does not give the
+number of directions: 1000.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Nested regions of two contaminated samples, with the points that attain the Hausdorff gaps.
 
-AI-IRW depth (MCD) in the plane, as in the appendix of the paper. Measured is the gap at some
-levels with the outliers and without them.
+AI-IRW depth (MCD) in the plane, as in the appendix of the paper. The experiment measures
+the gap at several levels with and without the outliers.
 """
 
 from __future__ import annotations

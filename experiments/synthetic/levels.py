@@ -3,7 +3,7 @@
 X ~ N(0, S), Y elliptical Cauchy, t_2 or Gaussian about (7, ..., 7) with the same scatter matrix
 S, drawn from the Wishart distribution (d, I_d) in each run; n = 1000, K = 500, eps = 0.1. The
 paper does not name the depth: halfspace, as in its Figure 1. Errors are relative to |7_d|, as in
-the paper; `population` is what the distributions themselves have, which is 0 for the Gaussian only.
+the paper; `population` is the error of the distributions, which is 0 for the Gaussian only.
 """
 
 from __future__ import annotations

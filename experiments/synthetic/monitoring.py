@@ -1,7 +1,7 @@
 """False alarms of monitors on streams without drift, and delays on streams with drift.
 
-False alarms: every stream has a reference of its own, and none of its batches drifts; in the second
-part a twentieth of the rows of every batch is contaminated (far away, near, in the center or with a
+False alarms: every stream has its own reference, and none of its batches drifts. In the second
+part 5% of the rows of every batch are contaminated (far away, near, in the center or with a
 large variance), and the monitor has a tolerance of that share. Other rules are applied to -log p of
 single batches of a monitor without tolerance: a test at 1% for every batch, three
 standard deviations around the mean of the scores of clean batches, and ADWIN (river).
@@ -24,7 +24,7 @@ from experiments.framework.verdict import outcome
 from isodepth import Monitor
 
 CONTAMINATION = 0.05
-#: ADWIN is that of river, and only there where river is installed.
+#: ADWIN needs the package river, and is left out without it.
 RULES = ("evidence", "1% each batch", "three sd", *(["ADWIN"] if find_spec("river") else []))
 KINDS = ("far", "near", "center", "wide")
 CHANGES = ("shift 0.5", "scale 1.3")
@@ -32,7 +32,7 @@ CHANGES = ("shift 0.5", "scale 1.3")
 
 @dataclass(frozen=True)
 class Settings:
-    """Sizes."""
+    """Settings of the experiment."""
 
     runs: int
     delay_runs: int
@@ -44,12 +44,12 @@ class Settings:
     alpha: float = 0.05
     change: int = 100
     late: int = 1500
-    #: How many batches after a change are checked.
+    #: Number of batches after a change that are checked.
     patience: int = 60
 
 
 def contaminated_rows(kind: str, count: int, d: int, rng: np.random.Generator) -> np.ndarray:
-    """Rows (count, d) that do not belong to a standard Gaussian sample."""
+    """Return contaminated rows (count, d) for a standard Gaussian sample."""
     noise = rng.standard_normal((count, d))
     if kind == "wide":
         return 5 * noise
@@ -58,7 +58,7 @@ def contaminated_rows(kind: str, count: int, d: int, rng: np.random.Generator) -
 
 
 def batch(settings: Settings, rng: np.random.Generator, kind: str | None = None) -> np.ndarray:
-    """A batch, of which a share is contaminated where a kind is given."""
+    """Return a batch, with a share of contaminated rows if `kind` is not None."""
     rows = rng.standard_normal((settings.rows, settings.columns))
     if kind is not None:
         count = round(CONTAMINATION * settings.rows)
@@ -67,7 +67,7 @@ def batch(settings: Settings, rng: np.random.Generator, kind: str | None = None)
 
 
 def fresh_monitor(settings: Settings, tolerance: float, streams: Streams) -> Monitor:
-    """A monitor with a reference of its own."""
+    """Return a monitor with a new reference."""
     reference = streams.rng("reference").standard_normal((settings.reference, settings.columns))
     return Monitor(
         reference,
@@ -81,24 +81,24 @@ def fresh_monitor(settings: Settings, tolerance: float, streams: Streams) -> Mon
 
 
 def first(alarms: Sequence[bool] | np.ndarray) -> float:
-    """The first batch with an alarm, from 1; inf where there is none."""
+    """Return the number of the first batch with an alarm, from 1; inf without an alarm."""
     found = np.flatnonzero(alarms)
     return float(found[0] + 1) if len(found) else math.inf
 
 
 def three_deviations(clean: np.ndarray, scores: np.ndarray) -> float:
-    """When a score leaves mean +- 3 standard deviations of the scores of clean batches."""
+    """Alarm if a score is more than 3 standard deviations from the mean of clean batches."""
     return first(np.abs(scores - clean.mean()) > 3 * clean.std())
 
 
 def one_percent(clean: np.ndarray, scores: np.ndarray) -> float:
-    """When a score is among the largest 1%, itself and those of clean batches counted."""
+    """Alarm if a score is in the top 1% of the scores of clean batches and itself."""
     above = (clean[None, :] >= scores[:, None]).sum(axis=1)
     return first((1 + above) / (len(clean) + 1) <= max(0.01, 1 / (len(clean) + 1)))
 
 
 def adaptive_window(clean: np.ndarray, scores: np.ndarray) -> float:
-    """When ADWIN sees a drift, after it has seen the scores of clean batches."""
+    """Alarm if ADWIN detects a drift, after the scores of clean batches."""
     from river.drift import ADWIN
 
     detector = ADWIN()
@@ -111,13 +111,13 @@ def adaptive_window(clean: np.ndarray, scores: np.ndarray) -> float:
     return first(alarms)
 
 
-# -- what is measured -----------------------------------------------------------------------------
+# -- measurements -----------------------------------------------------------------------------
 
 
 def false_alarms(
     settings: Settings, tolerance: float, streams: Streams
 ) -> Mapping[str, list[float]]:
-    """The first alarm of each rule in a stream that does not drift."""
+    """Return the first alarm of each rule in a stream without drift."""
     monitor = fresh_monitor(settings, tolerance, streams)
     untolerant = fresh_monitor(settings, 0.0, streams)
     kind = KINDS[streams.run % len(KINDS)] if tolerance else None
@@ -141,14 +141,14 @@ def false_alarms(
 
 
 def drifted(change: str, rows: np.ndarray) -> np.ndarray:
-    """Rows after a change."""
+    """Return rows after a change."""
     if change.startswith("shift"):
         return rows + 0.5 * np.eye(rows.shape[1])[0]
     return 1.3 * rows
 
 
 def delay(settings: Settings, condition: Any, at: int, streams: Streams) -> dict[str, list[float]]:
-    """How many batches after a change the first alarm comes; negative for a false alarm."""
+    """Return the number of batches from a change to the first alarm; negative for a false alarm."""
     tolerance = condition["tolerance"]
     monitor = fresh_monitor(settings, tolerance, streams)
     rng = streams.rng("batches")
@@ -224,7 +224,7 @@ def judge(results: Results) -> list[Verdict]:
 
 
 def draw(results: Results) -> dict[str, Any]:
-    """The share of streams without drift that have raised an alarm by each batch."""
+    """Draw the share of streams without drift with an alarm up to each batch."""
     from experiments.framework.figure import as_percent, panels
 
     settings = results.settings

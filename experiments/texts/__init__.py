@@ -1,1 +1,1 @@
-"""What the two experiments on generated text share: data, metrics, tables."""
+"""Two experiments on generated text, with common data, metrics and tables."""

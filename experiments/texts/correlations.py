@@ -29,7 +29,7 @@ class Agreement:
     metric, judgment, level : str
     runs : tuple of a float for each seed, for each of the three coefficients
     interval : tuple of two floats
-        Where 95% of the Pearson correlations of the first run lie when texts are drawn anew.
+        Bootstrap interval over texts, at 95%, of the Pearson correlation of the first run.
     """
 
     metric: str

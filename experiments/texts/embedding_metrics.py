@@ -74,8 +74,8 @@ class MoverScore:
 
     Tokens are unigrams, their vectors have length one. Each token weighs log((M + 1) / (df + 1)),
     df the number of texts among the M candidates (for a candidate) or references (for a reference)
-    that contain it. Where all weights of a text vanish its tokens weigh the same. A text without
-    tokens scores 0. Of several references the nearest counts.
+    that contain it. If all weights of a text are zero, its tokens have equal weights. A text
+    without tokens scores 0. Of several references the nearest counts.
 
     Parameters
     ----------

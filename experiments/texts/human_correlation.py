@@ -152,7 +152,7 @@ def permutation_test(
     means, texts = np.nanmean(h, axis=0), np.arange(len(h))
 
     def agreement(metric: np.ndarray) -> np.ndarray:
-        """Of scores taken from one metric or the other, `metric` (..., T) says which."""
+        """Return the agreement of scores taken from metric `metric` (..., T) for each text."""
         if level == "text":
             return np.nanmean(each[metric, texts], axis=-1)
         mixed = np.nanmean(both[metric, texts], axis=-2)

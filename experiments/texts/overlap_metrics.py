@@ -100,7 +100,7 @@ def js2() -> OverlapMetric:
     """Jensen-Shannon divergence of bigrams, in bits (Lin et al. 2006); of the nearest reference.
 
     Texts are lower-cased; words and punctuation marks are tokens. A text of fewer than two tokens
-    has no bigrams and is at 1 from all that have some.
+    has no bigrams, and is at distance 1 from texts with bigrams.
 
     Examples
     --------

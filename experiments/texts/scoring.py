@@ -36,14 +36,14 @@ class Scored:
 def score_all(
     corpus: Corpus, contenders: Sequence[Contender], seeds: int, file: Path | None, about: str
 ) -> dict[str, Scored]:
-    """Scores by the name of the contender.
+    """Return the scores by the name of the contender.
 
     Parameters
     ----------
     file : Path or None
-        Scores are kept there, one JSON object a line, and not computed again.
+        Cache of scores, one JSON object per line.
     about : str
-        What the scores depend on besides the contender: other lines of the file are ignored.
+        Settings besides the contender. Lines of the file with other settings are ignored.
     """
     known = _read(file, about)
     scored = {}

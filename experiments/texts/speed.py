@@ -2,9 +2,9 @@
 
 Token vectors are in memory and all references count. The published DepthScore is written from its
 description (the paper's Algorithms 1 and 4: AI-IRW depth and the gap along K = 10,000 random
-directions, five random levels), a pair at a time as there. Sliced-W is timed as
-POT computes it, and with projections kept from text to text, the least it can cost.
-What is slow is timed on some of the pairs.
+directions, five random levels), one pair at a time. Sliced-W is timed as POT computes it, and with
+the projections of each text computed once, which is a lower bound. Slow methods are timed on a
+subset of the pairs.
 """
 
 from __future__ import annotations

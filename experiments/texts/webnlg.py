@@ -2,8 +2,8 @@
 
 16 systems, 178 inputs, three criteria, the first reference of each input, both levels of the
 paper's Appendix E. The encoder is all-MiniLM-L6-v2, which needs no network; the paper used
-roberta-base, layer 11, so the shape of the table is compared, not its cells. Where those weights
-can be had, `--model roberta-base --layer 11` runs the paper's own setting.
+roberta-base, layer 11, so the shape of the table is compared, not its cells. If those
+weights are available, `--model roberta-base --layer 11` runs the setting of the paper.
 """
 
 from __future__ import annotations

@@ -81,8 +81,8 @@ def breakdown_bound(
     alpha_max : float or None
         Largest depth of any point of the space, only with ``statement="paper"``. By default the
         larger of the largest depth in the sample and ceil(n/(d+1))/n, which some point always
-        reaches. This is exact in one dimension, otherwise a lower bound, which keeps the result
-        below what the proposition says.
+        reaches. This is exact in one dimension, otherwise a lower bound, which makes the result
+        smaller than that of the proposition.
     statement : {"proved", "paper"}, default "proved"
         "proved" is the bound of the notes, which needs no assumption. "paper" is the proposition
         of the paper, which is larger and does not always hold.
@@ -93,16 +93,16 @@ def breakdown_bound(
 
     Notes
     -----
-    The paper's bound has to be taken with care: it does not always hold. Its proof follows the
+    The bound of the paper does not always hold. Its proof follows the
     region of a fixed *depth*, alpha(1-eps) of the clean sample; but the distance compares regions
     of a fixed *mass*, and the added points change which depth that is. In one dimension this only
-    matters for rounding: ten distinct numbers with eps = 0.1 have alpha = 1/10, and the bound says
-    that two outliers are needed (2/12), but a single one already enters all regions with beta
+    matters for rounding: ten distinct numbers with eps = 0.1 have alpha = 1/10, and by the bound
+    two outliers are needed (2/12), but a single one already enters all regions with beta
     between 9/11 and 0.9, so that the breakdown point is 1/11. In the plane it may be off by a
     factor of two: a core that holds little more than 1-eps of the mass, inside a wide ring that
     holds the rest, has alpha = eps/2, but a share of about eps/4 at one far point is enough.
 
-    What does hold is this. A point outside the convex hull of `X` has a depth of at most o/(n+o)
+    The following holds. A point outside the convex hull of `X` has a depth of at most o/(n+o)
     in the contaminated sample, and a row of `X` of depth k/n keeps a depth of k/(n+o) or more. So
     as long as the rows with k > o make up 1-eps of all n + o points, every region stays inside the
     hull. The first o for which they do not gives the bound "proved". `alpha_max` plays no part in

@@ -1,14 +1,14 @@
 """Hausdorff distance between two ellipsoids, with the points that attain it.
 
-How far one ellipsoid E sticks out of another, F, is the maximum over x in E of the distance to F:
-a convex function, maximized, so a problem that may have several local solutions. It is made
-one-dimensional as follows. By convex duality, for F = {y : y' A^{-1} y <= r^2} (A may be singular),
+The excess of one ellipsoid E over another, F, is the maximum over x in E of the distance to F.
+This maximum of a convex function may have several local solutions. It is reduced to one dimension
+as follows. By convex duality, for F = {y : y' A^{-1} y <= r^2} (A may be singular),
 
     dist(x, F)^2 = max over t >= 0 of  t x'(A + t I)^{-1} x - t r^2,
 
 so that the two maxima, over x and over t, can be taken in any order. For a fixed t the maximum over
 x in E is that of a quadratic function over a ball, which has a global solution by an
-eigendecomposition and one scalar equation, however the matrices lie to each other. The solution of
+eigendecomposition and one scalar equation, for any two matrices. The solution of
 the whole problem is among these as t runs from 0 to infinity. So they are tabulated for many t, and
 every maximum over t that the table shows is found as a root of the derivative.
 """
@@ -33,7 +33,7 @@ def norm(vector: np.ndarray) -> float:
 def hausdorff(
     shift: np.ndarray, first: np.ndarray, second: np.ndarray, radii: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """sup over unit u of |<u, shift> + r (sqrt(u' first u) - sqrt(u' second u))|, for each r.
+    """Return sup over unit u of |<u, shift> + r (sqrt(u' first u) - sqrt(u' second u))|, for each r.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def hausdorff(
     Returns
     -------
     gaps : ndarray of shape (n,)
-    directions : ndarray of shape (n, d), unit vectors where they are attained
+    directions : ndarray of shape (n, d), unit vectors at which they are attained
     """
     distance = norm(shift)
     gaps = np.full(len(radii), distance)
@@ -87,9 +87,9 @@ class Protrusion:
         self._factor = self._axes.T @ (outer_axes * np.sqrt(self._outer_values))
 
     def farthest(self, radii: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Largest <u, offset> + r (sqrt(u' outer u) - sqrt(u' inner u)), and its u, for each r > 0.
+        """Maximize <u, offset> + r (sqrt(u' outer u) - sqrt(u' inner u)), for each r > 0.
 
-        Where `outer` does not stick out, the height is only a lower bound of that (negative)
+        If `outer` lies inside `inner`, the height is only a lower bound of that (negative)
         number.
 
         Returns
@@ -110,7 +110,7 @@ class Protrusion:
     def _best(
         self, multipliers: np.ndarray, radii: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The farthest points for fixed t, of which there is one for each of `radii`.
+        """Return the farthest point for fixed t, for each of `radii`.
 
         Returns
         -------
@@ -119,7 +119,7 @@ class Protrusion:
         slopes : ndarray of shape (n,)
             Derivatives of the dual function in t, divided by r^2.
         leaving : ndarray of shape (n, d)
-            From the inner ellipsoid to the points, normal to it where the slope is zero.
+            From the inner ellipsoid to the points, normal to it if the slope is zero.
         """
         share = self._share(multipliers)
         weighted = self._factor.T * share[:, None, :]
@@ -142,8 +142,8 @@ class Protrusion:
         breaks = ~self._same_branch(w[:-1], w[1:])
         breaks = np.append(breaks, False).reshape(rises.shape)[:, :-1]
         ends = np.arange(len(t)).reshape(rises.shape)
-        # From where the function rises to the right, and from where it falls to the left. The
-        # latter finds the same maximum, unless the branch changes in between.
+        # Start where the function rises to the right, and where it falls to the left. The latter
+        # start finds the same maximum, unless the branch changes in between.
         right = rises[:, :-1] & (breaks | ~rises[:, 1:])
         left = ~rises[:, 1:] & breaks
         start = np.concatenate([ends[:, :-1][right], ends[:, 1:][left]])
@@ -166,7 +166,7 @@ class Protrusion:
         return (cosines if self._offset.any() else np.abs(cosines)) >= _BRANCH_COSINE
 
     def _multipliers(self, radii: np.ndarray) -> np.ndarray:
-        """Values of t between which the solutions may differ.
+        """Return values of t between which the solutions may differ.
 
         The best t of a point x is at most sqrt(largest square) |x| / r. It is not far below the
         smallest eigenvalues, unless the ellipsoids almost agree: then it is as small as their
@@ -195,7 +195,7 @@ class Protrusion:
         outer_width = np.linalg.norm(turned @ self._factor, axis=1)
         inner_width = np.linalg.norm(turned * np.sqrt(self._squares), axis=1)
         total = outer_width + inner_width
-        # The difference of the squares does not cancel where the widths almost agree; elsewhere
+        # The difference of the squares does not cancel if the widths almost agree; otherwise
         # the widths are better: in a flat direction rounding would hide them in their squares.
         change = np.einsum("ni,ij,nj->n", directions, outer - inner, directions)
         difference = outer_width - inner_width
@@ -210,7 +210,7 @@ class Protrusion:
 
 
 def maximize_on_sphere(curvatures: np.ndarray, slopes: np.ndarray) -> np.ndarray:
-    """The unit w that maximizes sum(curvatures * w**2 + 2 * slopes * w), over the last axis.
+    """Maximize over unit vectors w sum(curvatures * w**2 + 2 * slopes * w), over the last axis.
 
     Parameters
     ----------

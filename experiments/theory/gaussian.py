@@ -94,7 +94,7 @@ def gaussian_gap(m1: Any, S1: Any, m2: Any, S2: Any, radius: float) -> tuple[flo
     -------
     gap : float
     direction : ndarray of shape (d,)
-        A unit vector where it is attained.
+        Unit vector at which it is attained.
 
     Examples
     --------
@@ -134,7 +134,7 @@ def gaussian_distance(
     ----------
     m1, m2 : array-like of shape (d,), or numbers when d = 1
     S1, S2 : array-like of shape (d, d), or variances when d = 1
-        Covariances. A singular one stands for the limit of regular ones: its regions are the flat
+        Covariances. A singular covariance is the limit of regular ones: its regions are the flat
         ellipsoids of the same radii, so that the distance is continuous.
     p : float in (0, inf], default 2
     eps : float in (0, 1], default 0.1
@@ -197,7 +197,7 @@ def gaussian_bounds(
     Returns
     -------
     lower, upper : float
-        Where the lower bound of the paper is negative, it is replaced by 0.
+        A negative lower bound of the paper is replaced by 0.
 
     Notes
     -----
