@@ -33,7 +33,7 @@ def norm(vector: np.ndarray) -> float:
 def hausdorff(
     shift: np.ndarray, first: np.ndarray, second: np.ndarray, radii: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return sup over unit u of |<u, shift> + r (sqrt(u' first u) - sqrt(u' second u))|, for each r.
+    """Sup over unit u of |<u, shift> + r (sqrt(u' first u) - sqrt(u' second u))|, for each r.
 
     Parameters
     ----------
