@@ -76,7 +76,7 @@ def markdown(curves: list[dict[str, Any]]) -> str:
     first = curves[0]
     fixed = ", ".join(f"{k} = {v}" for k, v in first["center"].items())
     lines = [
-        f"float32, {first['threads']} thread(s), refine=0; what does not grow stays at {fixed}.",
+        f"float32, {first['threads']} thread(s), refine=0; the other sizes are {fixed}.",
         "",
         "| grows | depth | slope (all sizes) | slope (first to last) | seconds |",
         "|---|---|---|---|---|",

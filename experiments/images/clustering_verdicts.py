@@ -120,8 +120,8 @@ def _loses_least(blocks: Table, others: list[str]) -> Verdict:
     text, clear = _differences(others, lambda other, score: lost(other, score) - lost("DR", score))
     own = ", ".join(f"{score.upper()} {lost('DR', score).mean():.3f}" for score in SCORES)
     return Verdict(
-        "Contamination costs DR less than it costs the others.",
-        f"DR loses {own} by a patch of 10; what the others lose more, mean ± standard error over "
+        "Contamination affects DR less than the others.",
+        f"DR loses {own} by a patch of 10; additional loss of the others, mean ± standard error over "
         f"blocks: {text}. It is more by two standard errors in {sum(clear)} of {len(clear)}.",
         outcome(clear),
     )
