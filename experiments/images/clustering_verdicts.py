@@ -121,7 +121,7 @@ def _loses_least(blocks: Table, others: list[str]) -> Verdict:
     own = ", ".join(f"{score.upper()} {lost('DR', score).mean():.3f}" for score in SCORES)
     return Verdict(
         "Contamination affects DR less than the others.",
-        f"DR loses {own} by a patch of 10; additional loss of the others, mean ± standard error over "
-        f"blocks: {text}. It is more by two standard errors in {sum(clear)} of {len(clear)}.",
+        f"DR loses {own} by a patch of 10; additional loss of the others, mean ± standard error "
+        f"over blocks: {text}. It is more by two standard errors in {sum(clear)} of {len(clear)}.",
         outcome(clear),
     )
