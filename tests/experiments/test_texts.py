@@ -14,15 +14,12 @@ from text_extra import needs, needs_encoder
 from experiments.framework.table import Table
 from experiments.texts import convert, speed, summarization, webnlg
 from experiments.texts.corpus import (
-    CHOOSING,
-    REPORTING,
     WEBNLG_REFERENCE,
     DataMissingError,
     load_realsumm,
     load_webnlg,
 )
 from experiments.texts.correlations import agreement, by_metric
-from experiments.texts.figure import correlation_figure
 from experiments.texts.human_correlation import bootstrap_interval, correlation
 from experiments.texts.metrics import Contender
 from experiments.texts.published import (
@@ -85,12 +82,6 @@ def test_webnlg_leaves_the_human_reference_out(folder):
     assert corpus.ratings("correctness").shape == (6, 4)
     assert all(len(group) == 1 for group in corpus.first_references().references)
     assert corpus.part(2).n_texts == 2
-
-
-def test_halves_share_no_text():
-    texts = np.arange(178)
-    assert not set(texts[CHOOSING]) & set(texts[REPORTING])
-    assert len(texts[CHOOSING]) == len(texts[REPORTING]) == 89
 
 
 @pytest.mark.parametrize("experiment", [webnlg, summarization, speed])
@@ -191,22 +182,6 @@ def test_table_shows_published_values(synthetic):
     assert lines[2].endswith(" [72.9] |")
     assert "±" in lines[2]
     assert "±" not in lines[3]
-
-
-@needs("matplotlib")
-def test_figure_has_a_panel_per_judgment_and_level(synthetic):
-    _, _, found = synthetic
-    figure = correlation_figure(found, by_judgment(WEBNLG, WEBNLG_JUDGMENTS), ("system",))
-    assert len(figure.axes) == 6
-    system, text = figure.axes[0], figure.axes[3]
-    assert [label.get_text() for label in system.get_yticklabels()] == ["DR", "W"]
-
-    def hollow(axes):
-        return [line for line in axes.lines if line.get_marker() == "D"]
-
-    # Published cells are shown only at the level that the paper names.
-    assert [line.get_xdata()[0] for line in hollow(system)] == [89.4, 86.2]
-    assert hollow(text) == []
 
 
 def test_warnings_are_printed_and_distances_negated(capsys, folder):

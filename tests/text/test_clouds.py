@@ -29,15 +29,9 @@ def score(model, **options):
 def test_scaled_vectors_score_the_same_bits(power):
     """Powers of two: multiplication is exact for normal numbers."""
     scale = 2.0**power / (8 if power == 1023 else 1)
-    assert score(encoder(scale)) == score(encoder(1.0))
-
-
-@pytest.mark.parametrize("scale", [1e200, 1e-200, 1e300, 1e-300])
-def test_scaled_vectors_score_the_same(scale):
     expected = score(encoder(1.0))
     assert min(expected) > 0.1
-    # Vectors differ by rounding in double precision before the rounding to single.
-    np.testing.assert_allclose(score(encoder(scale)), expected, rtol=1e-6)
+    assert score(encoder(scale)) == expected
 
 
 @pytest.mark.parametrize("scale", [3e38, 1e-44])

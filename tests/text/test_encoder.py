@@ -113,11 +113,6 @@ def test_long_texts_are_truncated_with_one_warning_that_counts():
         Encoder(truncation="error", progress=False)([long])
 
 
-@pytest.mark.filterwarnings("error")
-def test_no_warning_without_truncation(encoder):
-    encoder(TEXTS)
-
-
 def test_invalid_settings_are_refused(tmp_path):
     with pytest.raises(InvalidOptionError, match=r"layer .* 6 .*got layer=7"):
         Encoder(layer=7, progress=False)(["a"])
