@@ -14,6 +14,7 @@ from isodepth.data.validation import is_chunked, is_tensor
 from isodepth.errors import ColumnWarning, InvalidOptionError
 from isodepth.metric.base import BaseMetric, with_metric_options
 from isodepth.metric.comparison import Comparison
+from isodepth.metric.fitted import fit_both
 from isodepth.metric.table import RegionTable
 from isodepth.significance.two_sample import two_sample_test
 
@@ -63,7 +64,8 @@ class Metric(BaseMetric):
             from isodepth.torch import distance as tensors
 
             return tensors.distance(self, X, Y, weights)
-        return super().distance(X, Y, weights)
+        fitted, x, y, _ = fit_both(self.settings, self.source, X, Y, weights)
+        return fitted.distance(x, y)
 
     def compare(self, X: Any, Y: Any, weights: Any = None, *, kinds: Any = None) -> Comparison:
         """Compute the distance with its levels and maximizing directions.
@@ -107,12 +109,16 @@ class Metric(BaseMetric):
         -------
         table : RegionTable, with values of shape (levels, 2 * n_directions)
         """
+        self.check_for_tables(storage)
         if is_chunked(X):
             from isodepth.chunked import entry
 
-            self.check_for_tables(storage)
             return entry.table(self, X, weights, storage)
-        return super().table(X, weights, storage=storage)
+        fitted, regions = self._fit_one(X, weights, "a table of rows")
+        values = np.empty(fitted.table_shape, dtype=storage)
+        fitted.write_table(regions, values)
+        signature = str(fitted.table_signature(str(regions.points.dtype)))
+        return RegionTable(values, signature, regions.n_features, regions.columns, scale=self.scale)
 
 
 def _numeric(X: Any, Y: Any, kinds: Any) -> tuple[Any, Any, tuple[ColumnKind, ...]]:

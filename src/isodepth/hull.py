@@ -390,11 +390,11 @@ def common_frame(a: np.ndarray, b: np.ndarray) -> Frame:
     the triangle of a QR factorization has their coordinates, with full relative precision.
     """
     check_same_width(a.shape[1], b.shape[1], "the first set of points", "the second")
-    largest = max(float(np.abs(a).max()), float(np.abs(b).max()))
-    exponent = math.frexp(largest)[1]
-    a, b = (np.ldexp(rows.astype(np.float64, copy=False), -exponent) for rows in (a, b))
+    points = np.concatenate([a, b], dtype=np.float64)
+    exponent = math.frexp(float(np.abs(points).max()))[1]
+    points = np.ldexp(points, -exponent)
     # Adding zero turns -0 into 0, so that equal points are equal bit by bit.
-    points = np.ascontiguousarray(np.concatenate([a, b]) - a[0] + 0.0)
+    points = np.ascontiguousarray(points - points[0] + 0.0)
     basis = None
     if points.shape[1] >= len(points):
         # One column for equal points: they must stay equal, for a distance of exactly 0.

@@ -173,9 +173,9 @@ def test_tables_of_other_data_refuse() -> None:
     pd = pytest.importorskip("pandas")
     metric = Metric(**BASE)
     a = metric.table(X)
-    with pytest.raises(InvalidInputError, match="3 and 2 columns"):
+    with pytest.raises(InvalidInputError, match="columns differ: 3 and 2"):
         a.distance_to(metric.table(X[:, :2]))
-    with pytest.raises(InvalidInputError, match="stored as float64 and the other as float32"):
+    with pytest.raises(InvalidInputError, match="dtype differ: float64 and float32"):
         a.distance_to(metric.table(X, storage="float32"))
     with pytest.raises(InvalidInputError, match="must be a RegionTable, got ndarray"):
         a.distance_to(X)  # type: ignore[arg-type]

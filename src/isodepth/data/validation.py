@@ -98,19 +98,10 @@ def check_points(
 
 def read_points(X: Any, name: str, dtype: str | None) -> tuple[np.ndarray, tuple[str, ...] | None]:
     """Like `check_points`, but missing and infinite values are allowed."""
-    columns = None
-    if isinstance(X, str) or hasattr(X, "__fspath__"):
-        raise InvalidInputError(
-            f"{name} must be a table, got the path {str(X)!r:.80}; read the file first, for "
-            "example with pandas"
-        )
-    if X is None or (isinstance(X, Mapping) and not hasattr(X, "toarray")):
-        advice = "pass a data frame: pandas.DataFrame(...)" if X is not None else "pass a sample"
-        raise InvalidInputError(
-            f"{name} must be a table of shape (n rows, d columns), got {describe(X)}; {advice}"
-        )
-    if not isinstance(X, np.ndarray) and is_frame(X):
-        X, columns = read_frame(X, name)
+    if isinstance(X, np.ndarray):
+        columns = None
+    else:
+        X, columns = _read_frame_or_list(X, name)
     array = to_array(X, name)
     if array.ndim == 0:
         raise InvalidInputError(
@@ -123,6 +114,21 @@ def read_points(X: Any, name: str, dtype: str | None) -> tuple[np.ndarray, tuple
         )
     check_table_shape(array.shape, name)
     return to_float(array, name, dtype), columns
+
+
+def _read_frame_or_list(X: Any, name: str) -> tuple[Any, tuple[str, ...] | None]:
+    """Return the array and the names of a data frame; other tables are returned unchanged."""
+    if isinstance(X, str) or hasattr(X, "__fspath__"):
+        raise InvalidInputError(
+            f"{name} must be a table, got the path {str(X)!r:.80}; read the file first, for "
+            "example with pandas"
+        )
+    if X is None or (isinstance(X, Mapping) and not hasattr(X, "toarray")):
+        advice = "pass a data frame: pandas.DataFrame(...)" if X is not None else "pass a sample"
+        raise InvalidInputError(
+            f"{name} must be a table of shape (n rows, d columns), got {describe(X)}; {advice}"
+        )
+    return read_frame(X, name) if is_frame(X) else (X, None)
 
 
 def check_table_shape(shape: tuple[int, ...], name: str) -> None:
@@ -361,13 +367,14 @@ def check_finite(
     rows = max(1, _SCAN_ELEMENTS // points.shape[1])
     most = float(np.finfo(points.dtype).max)
     limit = most if any_size else most / (4.0 * math.sqrt(points.shape[1]))
+    # The maximum of values with NaN is NaN, and a comparison with NaN is false.
+    blocks = ((start, points[start : start + rows]) for start in range(0, len(points), rows))
+    faulty = [start for start, each in blocks if not -limit <= each.min() <= each.max() <= limit]
+    if not faulty:
+        return
     counts, largest, first, infinite = np.zeros(points.shape[1], np.int64), 0.0, None, False
-    for start in range(0, len(points), rows):
-        block = points[start : start + rows]
-        # The maximum of values with NaN is NaN, and a comparison with NaN is false.
-        if block.max() <= limit and block.min() >= -limit:
-            continue
-        sizes = np.abs(block)
+    for start in faulty:
+        sizes = np.abs(points[start : start + rows])
         bad = np.isinf(sizes) if allow_nan else ~np.isfinite(sizes)
         infinite = infinite or bool(np.isinf(sizes).any())
         counts += bad.sum(axis=0)

@@ -148,16 +148,6 @@ class Depth(DepthSource):
         """Return the arguments of the class by name."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
-    def changed_settings(self) -> dict[str, Any]:
-        """Return the settings that differ from their defaults."""
-        defaults = type(self)().settings()
-        # Directions may be an array.
-        return {
-            name: value
-            for name, value in self.settings().items()
-            if not np.array_equal(value, defaults[name])
-        }
-
     # -- shared by the estimator and the metric ---------------------------------------------
 
     def is_uninformative(self, sample: Sample) -> bool:

@@ -53,29 +53,14 @@ class CustomDepth(DepthSource):
         return distinct, np.where(present, distinct[sample.inverse], depths)
 
     def _score(self, points: np.ndarray, weights: np.ndarray | None) -> Any:
-        more = () if weights is None else (weights,)
         if not _is_estimator(self.depth):
             # A function of the caller must not change the data of the caller.
             points = points.view()
             points.flags.writeable = False
-            return self.depth(points, *more)
+            return self.depth(points) if weights is None else self.depth(points, weights)
         # A copy per call: threads share this object.
-        fitted = _cloned(self.depth).fit(
-            points, **({} if weights is None else {"sample_weight": weights})
-        )
-        return fitted.score_samples(points)
-
-
-class NoDepth(DepthSource):
-    """Depth zero for all points, for regions that do not need a depth."""
-
-    def all_depths(
-        self, sample: Sample, points: np.ndarray, weights: np.ndarray | None, along: Projections
-    ) -> tuple[np.ndarray, np.ndarray]:
-        return np.zeros(sample.n_points), np.zeros(len(points))
-
-
-NO_DEPTH: DepthSource = NoDepth()
+        options = {} if weights is None else {"sample_weight": weights}
+        return _cloned(self.depth).fit(points, **options).score_samples(points)
 
 
 def resolve_depth(depth: Any) -> DepthSource:
@@ -101,10 +86,10 @@ def private_copy(depth: Any) -> Any:
     if isinstance(depth, type) and issubclass(depth, Depth):
         return depth()
     if isinstance(depth, Depth):
-        settings = depth.settings()
-        own = {key: value for key, value in settings.items() if key not in TAKEN_OVER}
-        copied = {key: _cloned(v) if hasattr(v, "get_params") else v for key, v in own.items()}
-        return type(depth)(**{**settings, **copied})
+        settings = depth.settings().items()
+        return type(depth)(
+            **{k: _cloned(v) if hasattr(v, "get_params") else v for k, v in settings}
+        )
     return _cloned(depth) if _is_estimator(depth) else depth
 
 
@@ -124,8 +109,6 @@ def depth_text(depth: Any) -> str:
     """Return a depth as a string: its name, and the settings that differ from their defaults."""
     if isinstance(depth, str):
         return depth
-    if depth is NO_DEPTH:
-        return "none"
     if isinstance(depth, Depth):
         settings = ",".join(f"{k}={_setting_text(v)}" for k, v in _own_settings(depth).items())
         return f"{depth.name}({settings})" if settings else depth.name
@@ -159,18 +142,23 @@ def read_depth(text: str) -> Any:
     if not parenthesis:
         return name if name in BY_NAME else kind()
     defaults = kind().settings()
-    own: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for pair in settings.removesuffix(")").split(","):
         key, separator, value = pair.partition("=")
         if not separator or key not in defaults or key in TAKEN_OVER:
             raise SignatureError(f"depth {name!r} has no setting {key!r}")
-        own[key] = value if isinstance(defaults[key], str) else type(defaults[key])(value)
-    return kind(**own)
+        values[key] = value if isinstance(defaults[key], str) else type(defaults[key])(value)
+    return kind(**values)
 
 
 def _own_settings(depth: Depth) -> dict[str, Any]:
     """Return the settings that differ from their defaults and do not come from the metric."""
-    return {k: v for k, v in depth.changed_settings().items() if k not in TAKEN_OVER}
+    defaults = type(depth)().settings()
+    return {
+        name: value
+        for name, value in depth.settings().items()
+        if name not in TAKEN_OVER and not np.array_equal(value, defaults[name])
+    }
 
 
 def _setting_text(value: Any) -> str:

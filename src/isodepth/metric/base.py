@@ -42,13 +42,12 @@ from isodepth.hull import WAYS
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.fitted import (
     FittedMetric,
-    SampleRows,
     fit_both,
     fit_metric,
     prepare,
 )
 from isodepth.metric.signature import Signature
-from isodepth.metric.table import STORAGES, RegionTable
+from isodepth.metric.table import STORAGES
 
 #: Steps of ascent if `refine` is None and q is infinite.
 REFINE = 20
@@ -224,11 +223,6 @@ class BaseMetric:
         """Settings that determine the distance, as a short string."""
         return str(Signature.of(self.settings, self.dtype))
 
-    def distance(self, X: Any, Y: Any, weights: Any = None) -> Any:
-        """Compute DR_{p,eps} between two samples (n, d) and (m, d), or regions of this metric."""
-        fitted, x, y, _ = fit_both(self.settings, self.source, X, Y, weights)
-        return fitted.distance(x, y)
-
     def compare(self, X: Any, Y: Any, weights: Any = None) -> Comparison:
         """Compute the distance with its levels and maximizing directions."""
         fitted, x, y, missing = fit_both(self.settings, self.source, X, Y, weights)
@@ -286,15 +280,6 @@ class BaseMetric:
             check_scale_width(self.scale, n_features)
         return fit_metric(self.settings, self.source, n_features, dtype=dtype, scale=self.scale)
 
-    def table(self, X: Any, weights: Any = None, *, storage: str = "float64") -> RegionTable:
-        """Compute the regions of one sample (n, d) on a fixed grid of levels and directions."""
-        self.check_for_tables(storage)
-        fitted, regions = self._fit_one(X, weights, "a table of rows")
-        values = np.empty(fitted.table_shape, dtype=storage)
-        fitted.write_table(regions, values)
-        signature = str(fitted.table_signature(str(regions.points.dtype)))
-        return RegionTable(values, signature, regions.n_features, regions.columns, scale=self.scale)
-
     def check_for_tables(self, storage: str = "float64") -> None:
         """Check that tables of separate calls of this metric can be compared."""
         check_choice(storage, "storage", STORAGES)
@@ -322,16 +307,13 @@ class BaseMetric:
         """Return this metric with directions for one sample, and the regions of the sample."""
         refuse_chunks(X, purpose)
         refuse_learned_scale(self.scale)
-        points, columns, checked, *_ = self.prepare(X, weights, "X", "weights")
+        points, columns, checked, *_ = prepare(
+            X, weights, "X", self.settings, self.scale, "weights"
+        )
         fitted = self.with_directions(points.shape[1])
         sample = Sample.of(points, checked)
         self.source.warn_if_uninformative(sample)
         return fitted, fitted.fit_regions(points, checked, columns, sample)
-
-    def prepare(self, X: Any, weights: Any, name: str, weights_name: str = "") -> SampleRows:
-        """Check one sample (n, d), and scale it if `scale` is an array."""
-        scale = None if isinstance(self.scale, str) else self.scale
-        return prepare(X, weights, name, self.settings, scale, weights_name)
 
     @property
     def source(self) -> DepthSource:
@@ -363,7 +345,10 @@ class BaseMetric:
 def _check_settings(metric: BaseMetric) -> tuple[Settings, DepthSource]:
     """Check the fields of a metric and fill in defaults; also return its depth."""
     check_choice(metric.gap, "gap", WAYS)
-    depth, source = _checked_depth(metric.depth)
+    depth = metric.depth
+    builtin = BY_NAME.get(depth) if isinstance(depth, str) else None
+    if builtin is None:
+        depth = private_copy(depth)
     q = check_number(metric.q, "q", 1)
     if metric.gap != "search" and q < math.inf:
         raise InvalidOptionError(
@@ -414,7 +399,7 @@ def _check_settings(metric: BaseMetric) -> tuple[Settings, DepthSource]:
         n_jobs=metric.n_jobs,
         memory_mb=memory_mb,
     )
-    return settings, source
+    return settings, resolve_depth(depth) if builtin is None else builtin()
 
 
 def refuse_learned_scale(scale: Any) -> None:
@@ -468,17 +453,6 @@ def _checked_scale(scale: Any) -> Any:
     numbers = check_scale(scale)
     numbers.setflags(write=False)
     return numbers
-
-
-def _checked_depth(depth: Any) -> tuple[Any, DepthSource]:
-    """Return the depth as the metric stores it, and the object that computes it."""
-    kept = depth
-    if isinstance(depth, str) and depth in BY_NAME:
-        source: DepthSource = BY_NAME[depth]()
-    else:
-        kept = private_copy(depth)
-        source = resolve_depth(kept)
-    return kept, source
 
 
 def with_metric_options(leave_out: Iterable[str] = ()) -> Callable[[Documented], Documented]:

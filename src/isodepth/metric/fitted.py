@@ -358,51 +358,52 @@ def _prepare_sides(
     settings: Settings, X: Any, Y: Any, weights: Any
 ) -> tuple[SampleRows, SampleRows, np.ndarray | None]:
     """Check two samples or regions, and return them with the scale (d,) of their columns."""
-    scale, dtype = settings.scale, settings.dtype
-    x, y = (
-        _sample_of_regions(side, w, name)
-        if isinstance(side, TrimmedRegions)
-        else prepare(side, w, name, settings, None)
-        for name, side, w in zip("XY", (X, Y), split_weights(weights), strict=True)
-    )
-    for name, side, sample, other in (("X", X, x, y), ("Y", Y, y, x)):
-        common = np.dtype(dtype) if dtype else other.points.dtype
-        if isinstance(side, TrimmedRegions) and sample.points.dtype != common:
-            raise InvalidInputError(
-                f"the regions of {name} have dtype {sample.points.dtype}, and the comparison is in "
-                f"{common}; compute them with dtype='{common}'"
-            )
+    weights_x, weights_y = split_weights(weights)
+    x, y = _prepare_side(X, weights_x, "X", settings), _prepare_side(Y, weights_y, "Y", settings)
+    are_regions = isinstance(X, TrimmedRegions), isinstance(Y, TrimmedRegions)
+    scale = settings.scale
+    if any(are_regions):
+        common = np.dtype(settings.dtype or (y if are_regions[0] else x).points.dtype)
+        for name, side, ready in zip("XY", (x, y), are_regions, strict=True):
+            if ready and side.points.dtype != common:
+                raise InvalidInputError(
+                    f"the regions of {name} have dtype {side.points.dtype}, and the comparison is "
+                    f"in {common}; compute them with dtype='{common}'"
+                )
     x, y = as_pair(x, y)
-    points = [x.points, y.points]
     if isinstance(scale, str):
-        if isinstance(X, TrimmedRegions) or isinstance(Y, TrimmedRegions):
+        if any(are_regions):
             raise InvalidOptionError(
                 f"scale={scale!r} is estimated from the rows of both samples, got regions, whose "
                 "columns are already scaled; pass the samples, or compute the regions with "
                 "scale=array",
                 option="scale",
             )
-        count = 2 if scale == "pooled" else 1
-        scale = units_of_samples(points[:count], [x.weights, y.weights][:count], settings.eps)
+        sides = [x, y] if scale == "pooled" else [x]
+        points, row_weights = [side.points for side in sides], [side.weights for side in sides]
+        scale = units_of_samples(points, row_weights, settings.eps)
     if scale is not None:
         # Regions are scaled already; `FittedMetric.check` compares their scale.
-        points = [
-            rows if isinstance(side, TrimmedRegions) else scaled(rows, scale, name, x.columns)
-            for name, side, rows in zip("XY", (X, Y), points, strict=True)
-        ]
-    return x._replace(points=points[0]), y._replace(points=points[1]), scale
+        x, y = (
+            side if ready else side._replace(points=scaled(side.points, scale, name, side.columns))
+            for name, side, ready in zip("XY", (x, y), are_regions, strict=True)
+        )
+    return x, y, scale
 
 
-def _sample_of_regions(regions: TrimmedRegions, weights: Any, name: str) -> SampleRows:
+def _prepare_side(side: Any, weights: Any, name: str, settings: Settings) -> SampleRows:
+    """Check a sample; regions are returned with their points, and a report without missing rows."""
+    if not isinstance(side, TrimmedRegions):
+        return prepare(side, weights, name, settings, None)
     if weights is not None:
         raise InvalidInputError(
             f"{name} is TrimmedRegions, which include their weights, got weights of {name} as "
             "well; use None for them, or pass the sample"
         )
-    labels = regions.columns or column_labels(regions.n_features)
-    report = MissingReport(regions.n_points, 0, tuple((label, 0) for label in labels))
-    kept = np.ones(regions.n_points, dtype=bool)
-    return SampleRows(regions.points, regions.columns, None, report, kept)
+    labels = side.columns or column_labels(side.n_features)
+    report = MissingReport(side.n_points, 0, tuple((label, 0) for label in labels))
+    kept = np.ones(side.n_points, dtype=bool)
+    return SampleRows(side.points, side.columns, None, report, kept)
 
 
 def _with_matched_columns(X: Any, Y: Any) -> tuple[Any, Any]:

@@ -6,7 +6,7 @@ import hashlib
 import math
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from functools import lru_cache
 from typing import Any
 
@@ -24,9 +24,14 @@ from isodepth.hull import WAYS
 #: Version of the numerical results, increased if a release changes them.
 #: 2: the projection depth uses another scale if the MAD is zero. 3: streams of directions.
 ALGORITHM = 3
+#: Signature of the defaults of `isodepth.compare`.
+_COMPARE = (
+    "DR|depth=projection|p=2|eps=0.1|levels=exact|dirs=uniform:1000|refine=20|seed=none"
+    f"|scale=pooled|v={__version__}"
+)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Signature:
     """Settings that determine a distance.
 
@@ -57,19 +62,20 @@ class Signature:
     True
     """
 
+    # In the order of the string.
     depth: str
     p: float
+    q: float = math.inf
     eps: float
     levels: str
     dirs: str
     refine: int
     seed: str
+    scale: str | None = None
     gap: str = "search"
     normalize: bool = True
     dtype: str | None = None
-    v: str = __version__
-    q: float = math.inf
-    scale: str | None = None
+    v: str
 
     @classmethod
     def of(cls, settings: Settings, dtype: str | None) -> Signature:
@@ -89,21 +95,15 @@ class Signature:
     def parse(cls, text: Any) -> Signature:
         """Parse a string of `str(signature)`; any other value raises SignatureError."""
         if not isinstance(text, str) or not text.startswith("DR|"):
-            raise SignatureError(
-                "a signature is a string such as 'DR|depth=projection|p=2|eps=0.1|levels=exact|"
-                f"dirs=uniform:1000|refine=0|seed=0|v={__version__}', got {text!r}"
-            )
+            raise SignatureError(f"a signature is a string such as {_COMPARE!r}, got {text!r}")
         return _parsed(text)
 
     def __str__(self) -> str:
         # Defaults of later fields are omitted, so that signatures of earlier versions stay valid.
-        values = {key: getattr(self, key) for key in _ORDER}
-        parts = [
-            f"{key}={_value_text(value)}"
-            for key, value in values.items()
-            if key not in _OPTIONAL or value != _OPTIONAL[key]
-        ]
-        return "|".join(["DR", *parts])
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return "|".join(
+            ["DR", *(f"{k}={_value_text(v)}" for k, v in values.items() if v != _DEFAULTS[k])]
+        )
 
     def options(
         self, directions: np.ndarray | None = None, scale: np.ndarray | None = None
@@ -154,7 +154,7 @@ class Signature:
             options = self.options()
         except SignatureError:
             return None
-        usual = _COMPARE.options()
+        usual = Signature.parse(_COMPARE).options()
         return {k: v for k, v in options.items() if k == "random_state" or usual[k] != v}
 
     @property
@@ -177,20 +177,10 @@ class Signature:
         return [name for name in names if getattr(self, name) != getattr(other, name)]
 
 
-_COMPARE = Signature("projection", 2.0, 0.1, "exact", "uniform:1000", 20, "none", scale="pooled")
-
-
+#: Defaults of the fields; MISSING for fields that every signature contains.
+_DEFAULTS = {field.name: field.default for field in fields(Signature)}
 #: Fields with the name and value of an option of the metric.
 _SHARED = ("p", "q", "eps", "refine", "gap", "normalize")
-#: Order of the fields in the string.
-_ORDER = (
-    "depth", "p", "q", "eps", "levels", "dirs", "refine", "seed", "scale", "gap",
-    "normalize", "dtype", "v",
-)  # fmt: skip
-_OPTIONAL = {
-    "q": math.inf, "scale": None, "gap": "search", "normalize": True,
-    "dtype": None,
-}  # fmt: skip
 
 
 @lru_cache(maxsize=64)
@@ -202,8 +192,8 @@ def _parsed(text: str) -> Signature:
         if not separator or key in parts:
             raise SignatureError(f"unreadable part {part!r} in signature {text!r}")
         parts[key] = value
-    missing = [key for key in _ORDER if key not in parts and key not in _OPTIONAL]
-    unknown = [key for key in parts if key not in _ORDER]
+    missing = [k for k, value in _DEFAULTS.items() if value is MISSING and k not in parts]
+    unknown = [key for key in parts if key not in _DEFAULTS]
     if missing or unknown:
         raise SignatureError(
             f"signature {text!r} lacks {missing or 'nothing'} and has unknown fields "
@@ -237,28 +227,17 @@ def _release(version: str) -> tuple[int, ...] | None:
 
 def directions_text(directions: Any, n_directions: int) -> str:
     """Format directions: family and number, or number and digest of an array."""
-    if isinstance(directions, str):
-        return f"{directions}:{n_directions}"
-    return _digest_text(directions)
+    return f"{directions}:{n_directions}" if isinstance(directions, str) else _digest(directions)
 
 
 def scale_text(scale: Any) -> str | None:
     """Format a scale: its name, or length and digest of an array."""
-    if scale is None or isinstance(scale, str):
-        return scale
-    return _digest_text(scale)
+    return _digest(scale) if isinstance(scale, np.ndarray) else scale
 
 
-def _digest_text(array: np.ndarray) -> str:
+def _digest(array: np.ndarray) -> str:
     digest = hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest()[:8]
     return f"given:{len(array)}:{digest}"
-
-
-def read_scale(text: str) -> str:
-    """Check a string of `scale_text`."""
-    if text in SCALES or re.fullmatch(r"given:\d{1,9}:[0-9a-f]{8}", text):
-        return text
-    raise InvalidOptionError(f"scale={text!r}")
 
 
 def seed_text(random_state: Any) -> str:
@@ -300,12 +279,18 @@ def _value_text(value: Any) -> str:
     return str(value)
 
 
+def _checked_scale(text: str) -> str:
+    if text in SCALES or re.fullmatch(r"given:\d{1,9}:[0-9a-f]{8}", text):
+        return text
+    raise InvalidOptionError(f"scale={text!r}")
+
+
 _READERS: dict[str, Callable[[str], Any]] = {
     "p": lambda text: check_number(float(text), "p", 0, low_open=True),
     "q": lambda text: check_number(float(text), "q", 1),
     "eps": lambda text: check_number(float(text), "eps", 0, 1, low_open=True),
     "refine": lambda text: check_integer(int(text), "refine", 0),
-    "scale": read_scale,
+    "scale": _checked_scale,
     "gap": lambda text: check_choice(text, "gap", WAYS),
     "normalize": lambda text: check_choice(text, "normalize", ("yes", "no")) == "yes",
     "dtype": lambda text: check_choice(text, "dtype", ("float32", "float64")),

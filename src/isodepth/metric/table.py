@@ -95,14 +95,21 @@ class RegionTable:
         """Write the table to an .npz file; an existing file is replaced atomically."""
         from isodepth.data.output import write_archive
 
-        write_archive(path, KIND, table_header(self), table_arrays(self))
+        header = {
+            "signature": self.signature,
+            "width": self.n_features,
+            "columns": None if self.columns is None else list(self.columns),
+            "algorithm": self.algorithm,
+        }
+        arrays = {"values": self.values, "scale": self.scale}
+        write_archive(path, KIND, header, {k: v for k, v in arrays.items() if v is not None})
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> RegionTable:
         """Read a file of `save`; any other file, or a damaged one, raises UnreadableFileError."""
         from isodepth.data.output import read_archive
 
-        return table_from(*read_archive(path, KIND), path)
+        return _table_from_archive(*read_archive(path, KIND), path)
 
     def __repr__(self) -> str:
         n_levels, n_values = self.values.shape
@@ -151,47 +158,24 @@ def check_comparable(first: RegionTable, second: Any, first_name: str, second_na
             f"numerical results: algorithm {first.algorithm} ({first.signature}) and "
             f"{second.algorithm} ({second.signature}); compute the older table again"
         )
-    if first.n_features != second.n_features:
-        raise InvalidInputError(
-            f"{first_name} and {second_name} come from samples with {first.n_features} and "
-            f"{second.n_features} columns; they need the same columns"
-        )
+    for quality, one, other in (
+        ("columns", first.n_features, second.n_features),
+        ("dtype", first.values.dtype, second.values.dtype),
+        ("shape", first.values.shape, second.values.shape),
+    ):
+        if one != other:
+            raise InvalidInputError(
+                f"{first_name} and {second_name} cannot be compared, because their {quality} "
+                f"differ: {one} and {other}; compute both with one Metric and storage"
+            )
     if clashing_columns(first.columns, second.columns):
         raise InvalidInputError(
             f"{first_name} and {second_name} come from samples with different columns: "
             f"{list(first.columns or ())} and {list(second.columns or ())}"
         )
-    a, b = first.values, second.values
-    if a.dtype != b.dtype:
-        raise InvalidInputError(
-            f"{first_name} is stored as {a.dtype} and {second_name} as {b.dtype}; convert one of "
-            "them with astype('float32')"
-        )
-    if a.shape != b.shape:
-        raise InvalidInputError(
-            f"{first_name} and {second_name} have different shapes, {a.shape} and {b.shape}"
-        )
 
 
-def table_header(table: RegionTable) -> dict[str, Any]:
-    """Return the header of the file of a table."""
-    columns = None if table.columns is None else list(table.columns)
-    return {
-        "signature": table.signature,
-        "width": table.n_features,
-        "columns": columns,
-        "algorithm": table.algorithm,
-    }
-
-
-def table_arrays(table: RegionTable) -> dict[str, np.ndarray]:
-    """Return the arrays of the file of a table."""
-    if table.scale is None:
-        return {"values": table.values}
-    return {"values": table.values, "scale": table.scale}
-
-
-def table_from(
+def _table_from_archive(
     header: Mapping[str, Any], arrays: Mapping[str, np.ndarray], path: str | os.PathLike[str]
 ) -> RegionTable:
     """Return the table with the header and the arrays of a file.
