@@ -23,26 +23,13 @@ OPTIONS = {"levels": 3, "n_directions": 5, "random_state": 0}
 TABLES = region_tables(BAGS, **OPTIONS)
 
 
-@pytest.mark.parametrize("n", [3, 4])
-def test_the_largest_simplex_still_warns(n: int) -> None:
-    bag = RNG.normal(size=(n, 3))
-    with pytest.warns(DegenerateDepthWarning, match=f"cannot order {n} points"):
-        region_tables([BAGS[0], bag], **OPTIONS)
-
-
-def test_one_point_more_does_not() -> None:
+def test_only_simplices_warn() -> None:
+    for n in (3, 4):
+        with pytest.warns(DegenerateDepthWarning, match=f"cannot order {n} points"):
+            region_tables([BAGS[0], RNG.normal(size=(n, 3))], **OPTIONS)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         region_tables([BAGS[0], RNG.normal(size=(5, 3))], **OPTIONS)
-
-
-def test_threads_start_at_one() -> None:
-    expected = pairwise(TABLES)
-    assert (pairwise(TABLES, n_jobs=1) == expected).all()
-    assert (pairwise(TABLES, n_jobs=None) == expected).all()
-    for bad in (0, -1, 1.5, True):
-        with pytest.raises(InvalidOptionError, match="n_jobs must be an integer >= 1"):
-            pairwise(TABLES, n_jobs=bad)
 
 
 def test_a_collection_is_a_list_or_has_three_axes() -> None:
@@ -57,11 +44,6 @@ def test_a_collection_is_a_list_or_has_three_axes() -> None:
     for other in ("ab", b"ab", 3, None):
         with pytest.raises(InvalidInputError, match="bags must be a sequence of samples"):
             as_list(other, "bags")
-
-
-def test_one_sample_is_a_collection() -> None:
-    assert pairwise(BAGS[:1], **OPTIONS).tolist() == [[0.0]]
-    assert pairwise(BAGS[:1], BAGS[:2], **OPTIONS).shape == (1, 2)
 
 
 def test_no_refinement_is_no_refinement() -> None:
@@ -80,27 +62,3 @@ def test_a_seed_is_drawn_only_where_one_is_needed() -> None:
         for seed in (None, np.random.default_rng(0)):
             found = table_metric({"directions": directions, "random_state": seed})
             assert found.random_state is None
-
-
-def test_weights_one_entry_a_sample() -> None:
-    weights = [None, np.arange(1, 10), None]
-    expected = pairwise([BAGS[0], np.repeat(BAGS[1], weights[1], axis=0), BAGS[2]], **OPTIONS)
-    assert pairwise(BAGS, weights=weights, **OPTIONS) == pytest.approx(expected, rel=1e-12)
-    for count in (2, 4):
-        with pytest.raises(InvalidInputError, match=f"each of 3 samples, got {count}"):
-            pairwise(BAGS, weights=[None] * count, **OPTIONS)
-
-
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
-def test_the_place_for_the_result(dtype: str) -> None:
-    out = np.full((3, 3), np.nan, dtype=dtype)
-    assert pairwise(BAGS, out=out, **OPTIONS) is out
-    assert (out == pairwise(BAGS, **OPTIONS).astype(dtype)).all()
-    for shape in ((2, 3), (3, 2), (9,)):
-        with pytest.raises(InvalidOptionError, match=r"out must have shape \(3, 3\)"):
-            pairwise(BAGS, out=np.empty(shape), **OPTIONS)
-    frozen = np.empty((3, 3))
-    frozen.flags.writeable = False
-    for bad in (np.empty((3, 3), dtype=int), frozen, [[0.0] * 3] * 3):
-        with pytest.raises(InvalidOptionError, match="out must be a writable float array"):
-            pairwise(BAGS, out=bad, **OPTIONS)

@@ -14,7 +14,6 @@ import pytest
 from hypothesis import given, seed, settings
 from hypothesis import strategies as st
 from strategies import pvalues
-from twins import naive_tables
 
 import isodepth
 from isodepth import InvalidInputError, InvalidOptionError, Metric, pairwise, region_tables
@@ -62,16 +61,6 @@ def test_entries_are_those_of_the_metric(number, d, p, depth, normalize, data) -
         for j in range(4):
             expected = metric.distance(bags[i], bags[j], weights=(weights[i], weights[j]))
             assert matrix[i, j] == pytest.approx(expected, rel=1e-12, abs=1e-13)
-
-
-@pytest.mark.parametrize("p", [0.7, 1, 2, float("inf")])
-def test_entries_are_those_of_the_plain_loops(p: float) -> None:
-    stack = region_tables(BAGS[:5], **OPTIONS, p=p)
-    matrix = pairwise(stack)
-    for i in range(5):
-        for j in range(5):
-            a, b = stack.values[i].tolist(), stack.values[j].tolist()
-            assert matrix[i, j] == pytest.approx(naive_tables.distance(a, b, p), rel=1e-13)
 
 
 def test_the_matrix_is_exactly_symmetric_with_a_zero_diagonal() -> None:
@@ -247,7 +236,7 @@ def test_bad_samples_are_named(samples: object, message: str) -> None:
 
 
 def test_other_must_be_like_the_samples() -> None:
-    with pytest.raises(InvalidInputError, match="3 and 2 columns"):
+    with pytest.raises(InvalidInputError, match="columns differ: 3 and 2"):
         pairwise(BAGS[:2], [bag[:, :2] for bag in BAGS[:2]], **OPTIONS)
     with pytest.raises(InvalidInputError, match="differ in dtype"):
         pairwise(BAGS[:2], [bag.astype(np.float32) for bag in BAGS[:2]], **OPTIONS)
@@ -292,8 +281,9 @@ def test_bad_options() -> None:
     stack = region_tables(BAGS[:2], **OPTIONS)
     with pytest.raises(InvalidOptionError, match="got p as well"):
         pairwise(stack, p=1)
-    with pytest.raises(InvalidOptionError, match="n_jobs must be an integer"):
-        pairwise(stack, n_jobs=0)
+    for bad in (0, -1, 1.5, True):
+        with pytest.raises(InvalidOptionError, match="n_jobs must be an integer"):
+            pairwise(stack, n_jobs=bad)
     with pytest.raises(InvalidOptionError, match="weights go with samples"):
         pairwise(stack, weights=[None, None])
     with pytest.raises(InvalidInputError, match=r"samples\[1\] is ndarray"):

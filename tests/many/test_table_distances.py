@@ -35,22 +35,6 @@ def test_every_entry_is_that_of_its_two_tables(count: int, columns: int) -> None
         np.testing.assert_allclose(found[i], expected, rtol=1e-13)
 
 
-@pytest.mark.parametrize("count", [2, 65, 150])
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_a_matrix_of_one_list_is_symmetric_and_whole(count: int, n_jobs: int) -> None:
-    values = np.random.default_rng(count).normal(size=(count, 2, 4))
-    stack = stack_of(values, p=1.0)
-    out = np.full((count, count), np.nan)
-    found = pairwise(stack, out=out, n_jobs=n_jobs)
-    assert found is out
-    np.testing.assert_array_equal(found, found.T)
-    assert (np.diag(found) == 0).all()
-    np.testing.assert_array_equal(found, pairwise(stack, stack))
-    assert found[0, -1] == pytest.approx(
-        naive_tables.distance(values[0].tolist(), values[-1].tolist(), 1.0)
-    )
-
-
 def test_tables_are_compared_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(table_module, "_BLOCK_BYTES", 1)
     values = np.random.default_rng(0).normal(size=(35, 2, 4000))

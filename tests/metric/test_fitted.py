@@ -53,12 +53,16 @@ def test_regions_one_by_one_or_together_and_with_any_threads() -> None:
         assert (a.depth == alone.depth).all()
 
 
-def test_without_a_seed_all_share_one_draw() -> None:
+def test_without_a_seed_all_share_the_directions() -> None:
     metric = Metric(n_directions=4, refine=0)
     drawn = metric.with_directions(3)
     a, b = drawn.regions(SAMPLES[0]), drawn.regions(SAMPLES[1])
     expected = Metric(directions=drawn.directions, refine=0).distance(SAMPLES[0], SAMPLES[1])
     assert drawn.distance(a, b) == expected == metric.distance(a, b)
+    assert repr(drawn).startswith("FittedMetric(4 directions, 3 columns, DR|depth=proj")
+    with pytest.warns(DegenerateDepthWarning) as caught:
+        drawn.all_regions([np.eye(3), 2 * np.eye(3)])
+    assert len(caught) == 1
 
 
 def test_what_does_not_fit_is_refused() -> None:
@@ -93,16 +97,3 @@ def test_directions_in_the_precision_of_the_samples() -> None:
         rounded.regions(SAMPLES[0])
     with pytest.raises(InvalidOptionError, match="dtype must be one of"):
         metric.with_directions(3, "float16")
-
-
-def test_it_warns_once_for_all() -> None:
-    with pytest.warns(DegenerateDepthWarning) as caught:
-        Metric(n_directions=4, random_state=0).with_directions(3).all_regions(
-            [np.eye(3), 2 * np.eye(3)]
-        )
-    assert len(caught) == 1
-
-
-def test_repr_says_what_it_is() -> None:
-    drawn = Metric(n_directions=4, random_state=0).with_directions(3)
-    assert repr(drawn).startswith("FittedMetric(4 directions, 3 columns, DR|depth=proj")

@@ -23,23 +23,12 @@ def scaled_by(scale: list[float] | np.ndarray) -> float:
     return isodepth.distance(X / np.asarray(scale), Y / np.asarray(scale), **OPTIONS)
 
 
-def test_pooled_is_dividing_by_the_spread_of_both() -> None:
-    both = naive_settings.column_units(np.concatenate([X, Y]))
-    assert isodepth.distance(X, Y, scale="pooled", **OPTIONS) == pytest.approx(
-        scaled_by(both), rel=1e-12
-    )
-
-
-def test_reference_is_dividing_by_the_spread_of_the_first() -> None:
-    first = naive_settings.column_units(X)
-    assert isodepth.distance(X, Y, scale="reference", **OPTIONS) == pytest.approx(
-        scaled_by(first), rel=1e-12
-    )
-    assert scaled_by(first) != scaled_by(naive_settings.column_units(np.concatenate([X, Y])))
-
-
-def test_an_array_is_dividing_by_it() -> None:
-    assert isodepth.distance(X, Y, scale=UNITS, **OPTIONS) == scaled_by(UNITS)
+def test_a_scale_divides_the_columns() -> None:
+    both, first = (naive_settings.column_units(rows) for rows in (np.concatenate([X, Y]), X))
+    for scale, units in (("pooled", both), ("reference", first), (UNITS, UNITS)):
+        found = isodepth.distance(X, Y, scale=scale, **OPTIONS)
+        assert found == pytest.approx(scaled_by(units), rel=1e-12)
+    assert scaled_by(first) != scaled_by(both)
 
 
 def test_units_of_columns_do_not_matter() -> None:
@@ -102,6 +91,8 @@ def test_one_sample_alone_has_no_partner(word: str) -> None:
     regions = isodepth.Metric(**OPTIONS).regions(X)
     with pytest.raises(InvalidOptionError, match="got regions"):
         metric.distance(regions, Y)
+    with pytest.raises(InvalidOptionError, match="scale='reference'"):
+        isodepth.region_tables([X, Y], scale="reference", **OPTIONS)
 
 
 def test_regions_keep_their_scale() -> None:
@@ -147,11 +138,6 @@ def test_many_samples_share_the_spread_of_all(tmp_path) -> None:
     other = isodepth.region_tables(samples[:2], scale="pooled", **OPTIONS)
     with pytest.raises(InvalidInputError, match="differ in scale"):
         tables[0].distance_to(other[0])
-
-
-def test_many_samples_have_no_reference() -> None:
-    with pytest.raises(InvalidOptionError, match="scale='reference'"):
-        isodepth.region_tables([X, Y], scale="reference", **OPTIONS)
 
 
 def test_a_file_with_another_scale_is_refused(tmp_path) -> None:

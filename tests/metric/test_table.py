@@ -77,13 +77,6 @@ def test_distance_is_that_of_the_plain_loops(p: float, normalize: bool) -> None:
     assert a.distance_to(b) == pytest.approx(expected, rel=1e-13)
 
 
-def test_huge_and_tiny_gaps_neither_overflow_nor_vanish() -> None:
-    metric = Metric(levels=5, n_directions=10, p=12, random_state=0, refine=0)
-    near, far = metric.table(X * 1e-150), metric.table(X * 1e150)
-    assert near.distance_to(far) == pytest.approx(metric.distance(X * 1e-150, X * 1e150), rel=1e-12)
-    assert 0 < near.distance_to(metric.table(Y * 1e-150)) < 1e-149
-
-
 def test_single_precision_storage_only_rounds() -> None:
     metric = Metric(levels=10, n_directions=50, random_state=0)
     fine, coarse = metric.table(X), metric.table(X, storage="float32")
@@ -103,24 +96,6 @@ def test_single_precision_data_are_computed_in_single_precision() -> None:
     assert "dtype=float32" in a.signature
     expected = metric.distance(X.astype(np.float32), Y.astype(np.float32))
     assert a.distance_to(b) == pytest.approx(expected, rel=1e-6)
-
-
-def test_integer_weights_are_repeated_rows() -> None:
-    weights = RNG.integers(0, 4, len(X))
-    metric = Metric(depth="halfspace", levels=10, n_directions=50, random_state=0)
-    repeated = metric.table(np.repeat(X, weights, axis=0))
-    assert (metric.table(X, weights).values == repeated.values).all()
-
-
-def test_threads_and_layout_do_not_matter() -> None:
-    points = np.random.default_rng(2).normal(size=(5000, 3))
-    tables = [
-        Metric(levels=20, n_directions=300, random_state=0, n_jobs=jobs).table(layout(points))
-        for jobs in (1, 3)
-        for layout in (np.ascontiguousarray, np.asfortranarray)
-    ]
-    for other in tables[1:]:
-        assert (other.values == tables[0].values).all()
 
 
 def test_one_dimension_has_two_directions() -> None:

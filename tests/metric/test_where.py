@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 from twins import naive, naive_where
 
@@ -72,16 +71,3 @@ def test_the_leading_column_does_not_depend_on_the_seed(q: float) -> None:
         for seed in range(5)
     }
     assert leaders == {"column 2"}
-
-
-def test_single_precision() -> None:
-    x, y = X.astype(np.float32), Y.astype(np.float32)
-    result = isodepth.compare(x, y, scale=None, q=2, random_state=0)
-    double = isodepth.compare(X, Y, scale=None, q=2, random_state=0)
-    assert in_order(result.contributions) == pytest.approx(in_order(double.contributions), abs=0.02)
-
-
-def test_names_of_columns() -> None:
-    frame = pd.DataFrame(X, columns=["a", "b", "c"])
-    result = isodepth.compare(frame, Y, scale=None, random_state=0)
-    assert {name for name, _ in result.contributions} == {"a", "b", "c"}

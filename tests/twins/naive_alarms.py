@@ -68,35 +68,6 @@ def urn_probability(passed: Sequence[bool], k: int, b: int) -> Fraction:
     return chance
 
 
-def exceedance_evidence(
-    batches: Sequence[tuple[int, int]],
-    sizes: Sequence[int],
-    columns: Sequence[Sequence[tuple[int, int]]],
-    patience: int,
-    restarting: bool,
-) -> float:
-    """The largest over starts and marks; `columns[stratum]` lists the marks (k, b)."""
-    n_columns, largest = max(len(known) for known in columns), 0.0
-    for start, column in itertools.product(range(len(batches)), range(n_columns)):
-        ratio = 1.0
-        for stratum in range(len(sizes)):
-            k, b = columns[stratum][min(column, len(columns[stratum]) - 1)]
-            hits = [rank < k for s, rank in batches[start:] if s == stratum]
-            ratio *= min(
-                _ratio_without(hits, aside, sizes[stratum], k, b) for aside in range(patience)
-            )
-        weight = 0.5 if restarting else 1.0 / ((start + 1) * (start + 2))
-        largest = max(largest, weight * ratio / n_columns)
-    return largest
-
-
-def _ratio_without(hits: Sequence[bool], aside: int, n: int, k: int, b: int) -> float:
-    left = list(hits)
-    for _ in range(min(aside, sum(hits))):
-        left.remove(True)
-    return float(urn_probability(left, k, b) / urn_probability(left, k, n + 1 - k))
-
-
 def log(value: float) -> float:
     """The logarithm, of 0 as well."""
     return -math.inf if value == 0 else math.log(value)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 
 from twins import naive
 
@@ -42,16 +41,3 @@ def shares_of_directions(
             numerator[j] += level * entry
     shares = [max(0.0, ((d + q) * n / weight - 1) / q) for n in numerator]
     return [s / sum(shares) for s in shares]
-
-
-def rows_outside(
-    x: naive.NaiveRegions, Y: naive.Points, U: naive.Points, beta: Fraction
-) -> list[tuple[int, float]]:
-    """Return the rows of Y beyond the region of level beta, with how far, farthest first."""
-    inside = [x.points[i] for i in x.inside(beta)]
-    found = []
-    for i, row in enumerate(Y):
-        far = max(naive.dot(u, row) - naive.farthest(inside, u) for u in naive.both_signs(U))
-        if far > 0:
-            found.append((i, far))
-    return sorted(found, key=lambda item: -item[1])
