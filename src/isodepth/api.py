@@ -45,13 +45,13 @@ class Metric(BaseMetric):
         -------
         distance : float, or a tensor without dimensions if X and Y are tensors
         """
-        X, Y, found = _numeric(X, Y, kinds)
-        left = [
-            each for each in found if each.use != "numbers" and each.column not in (kinds or {})
+        X, Y, used = _numeric(X, Y, kinds)
+        omitted = [
+            each for each in used if each.use != "numbers" and each.column not in (kinds or {})
         ]
-        if left:
+        if omitted:
             warnings.warn(
-                f"the distance compares numbers alone; {'; '.join(column_lines(left))} (compare "
+                f"the distance compares numbers alone; {'; '.join(column_lines(omitted))} (compare "
                 "lists every column, and two_sample_test compares categories)",
                 ColumnWarning,
                 stacklevel=2,
@@ -61,9 +61,9 @@ class Metric(BaseMetric):
 
             return entry.compare(self, X, Y, weights).distance
         if is_tensor(X) or is_tensor(Y):
-            from isodepth.torch import distance as tensors
+            from isodepth.torch.distance import distance as tensor_distance
 
-            return tensors.distance(self, X, Y, weights)
+            return tensor_distance(self, X, Y, weights)
         fitted, x, y, _ = fit_both(self.settings, self.source, X, Y, weights)
         return fitted.distance(x, y)
 
@@ -78,29 +78,29 @@ class Metric(BaseMetric):
         With tensors the result has plain numbers, without a graph; see `Comparison.gradient`.
         """
         inputs = (X, Y, kinds)
-        X, Y, found = _numeric(X, Y, kinds)
+        X, Y, used = _numeric(X, Y, kinds)
         if is_chunked(X) or is_chunked(Y):
             from isodepth.chunked import entry
 
             return entry.compare(self, X, Y, weights)
         if is_tensor(X) or is_tensor(Y):
-            from isodepth.torch import distance as tensors
+            from isodepth.torch.distance import compare as compare_tensors
 
-            return replace(tensors.compare(self, X, Y, weights), _inputs=inputs)
-        given = not any(isinstance(each, TrimmedRegions) for each in (X, Y))
+            return replace(compare_tensors(self, X, Y, weights), _inputs=inputs)
         comparison = super().compare(X, Y, weights)
-        return replace(comparison, kinds=found, _inputs=inputs if given else None)
+        has_regions = any(isinstance(each, TrimmedRegions) for each in (X, Y))
+        return replace(comparison, kinds=used, _inputs=None if has_regions else inputs)
 
     def table(self, X: Any, weights: Any = None, *, storage: str = "float64") -> RegionTable:
-        """The regions of one sample on a fixed grid, for comparing it with many others.
+        """Compute the regions of one sample on a fixed grid, to compare it with many others.
 
         Needs an integer number of `levels` and an integer `random_state` (or an array of
-        directions). Tables cannot be refined: `refine` does not apply, and the signature of the
-        table says ``refine=0``.
+        directions). Tables cannot be refined: `refine` has no effect, and the signature of the
+        table contains ``refine=0``.
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n, d), or what :func:`isodepth.scan` gives
+        X : array-like or data frame of shape (n, d), or a source of :func:`isodepth.scan`
         weights : array-like of shape (n,) or None
         storage : {"float64", "float32"}
             Precision of the stored support values.
@@ -221,23 +221,24 @@ def compare(
     if not any(isinstance(side, TrimmedRegions) or is_tensor(side) for side in (X, Y)):
         options = {"scale": "pooled", **options}
     metric = Metric.from_options(options)
-    asked = {"tolerance": tolerance, "blocks": blocks}
+    of_test = {"tolerance": tolerance, "blocks": blocks}
+    of_test = {name: value for name, value in of_test.items() if value is not None}
     if n_permutations is None:
-        given = [name for name, value in asked.items() if value is not None]
-        if given:
+        for name in of_test:
             raise InvalidOptionError(
-                f"{given[0]} belongs to the test of the difference: give n_permutations as well, "
-                "such as 999"
+                f"{name} is an option of the test, which needs n_permutations, such as 999; pass "
+                "both or neither",
+                option=name,
             )
         return metric.compare(X, Y, weights=weights, kinds=kinds)
     if weights is not None:
         raise InvalidOptionError(
-            "n_permutations asks for a permutation test, which has no weights, since rows with "
-            "different weights are not exchangeable; leave out one of them"
+            "n_permutations has no effect with weights: rows with different weights are not "
+            "exchangeable, so they cannot be permuted; remove one of them",
+            option="n_permutations",
         )
-    taken_over = ["scale", "nan_policy", "random_state", "n_jobs"]
-    shared = {name: options[name] for name in taken_over if name in options}
-    shared.update({name: value for name, value in asked.items() if value is not None})
+    names = ("scale", "nan_policy", "random_state", "n_jobs")
+    shared = {name: options[name] for name in names if name in options} | of_test
     comparison = metric.compare(X, Y, kinds=kinds)
     test = two_sample_test(
         X, Y, n_permutations=n_permutations, kinds=kinds, progress=progress, **shared

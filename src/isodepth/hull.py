@@ -22,7 +22,6 @@ from numpy.typing import ArrayLike
 from isodepth import _core
 from isodepth.core.directions import mean_of_direction
 from isodepth.core.regions import LevelPlan, TrimmedRegions
-from isodepth.core.settings import Settings
 from isodepth.data.validation import (
     check_direction_rows,
     check_number,
@@ -62,7 +61,7 @@ _CHEAP = 0.25
 
 
 class HullGap(NamedTuple):
-    """How far apart two hulls are, and where.
+    """Hausdorff distance of two hulls, and the direction in which it is attained.
 
     Attributes
     ----------
@@ -131,7 +130,7 @@ def hausdorff_levels(
     prefix_sizes_second: ArrayLike,
     initial_directions: ArrayLike | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Exact Hausdorff distances of nested hulls.
+    """Compute the exact Hausdorff distances of nested hulls.
 
     Parameters
     ----------
@@ -147,7 +146,7 @@ def hausdorff_levels(
     -------
     gaps : ndarray of shape (L,)
     directions : ndarray of shape (L, d)
-        Unit vectors u with ``|h_first(u) - h_second(u)|`` equal to the gap; any where it is 0.
+        Unit vectors u with ``|h_first(u) - h_second(u)|`` equal to the gap; arbitrary if it is 0.
 
     Examples
     --------
@@ -172,7 +171,7 @@ def hausdorff_bracket(
     tolerance: float = 0.02,
     initial_directions: ArrayLike | None = None,
 ) -> LevelBounds:
-    """Lower and upper bounds of the Hausdorff distance of each level.
+    """Compute lower and upper bounds of the Hausdorff distance of each level.
 
     A point of one hull is at most as far from the other hull as from any point known to be in it.
     Such points are improved until the largest of those distances is within the tolerance of the
@@ -283,8 +282,8 @@ def _largest_gaps(
     """Return the largest gap (L,) of each level in lengths of the frame, and directions (L, d)."""
     units = check_direction_rows(directions, frame.dimension)
     vectors = frame.covectors(units)
-    found = level_gaps(frame.first, frame.second, (sizes[0], sizes[1]), vectors, Resources())
-    return found[0], signed_directions(units, found[1])
+    gaps, codes = level_gaps(frame.first, frame.second, (sizes[0], sizes[1]), vectors, Resources())
+    return gaps, signed_directions(units, codes)
 
 
 class Projection(NamedTuple):
@@ -435,8 +434,8 @@ def _rounding(frame: Frame, sizes: np.ndarray) -> np.ndarray:
     point inside is longer than the radius used here.
     """
     radii = [
-        np.maximum.accumulate(np.linalg.norm(points, axis=1))[own - 1]
-        for points, own in zip((frame.first, frame.second), sizes, strict=True)
+        np.maximum.accumulate(np.linalg.norm(points, axis=1))[prefix_sizes - 1]
+        for points, prefix_sizes in zip((frame.first, frame.second), sizes, strict=True)
     ]
     return (64 + frame.first.shape[1]) * np.finfo(np.float64).eps * np.maximum(*radii)
 
@@ -468,19 +467,19 @@ class Gaps(NamedTuple):
     plan : LevelPlan with L levels
     values : ndarray of shape (L,)
     vectors : ndarray of shape (J, d), unit vectors among which the gaps are attained
-    where : int64 ndarray of shape (L,): codes of vectors and signs, as in `isodepth.engine`
+    codes : int64 ndarray of shape (L,): vectors and signs, encoded as in `isodepth.engine`
     exact : whether the values are suprema over all directions
     """
 
     plan: LevelPlan
     values: np.ndarray
     vectors: np.ndarray
-    where: np.ndarray
+    codes: np.ndarray
     exact: bool = False
 
     def directions(self, levels: Any = slice(None)) -> np.ndarray:
         """Return the unit vectors (number of `levels`, d) at which the gaps are attained."""
-        return signed_directions(self.vectors, self.where[levels])
+        return signed_directions(self.vectors, self.codes[levels])
 
 
 def find_gaps(
@@ -488,7 +487,9 @@ def find_gaps(
     y: TrimmedRegions,
     plan: LevelPlan,
     directions: np.ndarray,
-    settings: Settings,
+    way: str,
+    q: float,
+    refine: int,
     resources: Resources,
 ) -> Gaps:
     """Compute the gap of each level.
@@ -505,26 +506,28 @@ def find_gaps(
     x, y : TrimmedRegions
     plan : LevelPlan with L levels
     directions : ndarray of shape (K, d)
-    settings : Settings
+    way : {"search", "exact"}
+        The option `gap`.
+    q : float in [1, inf]
+    refine : int
     """
     sizes = plan.prefix_sizes
-    way, q, refine = settings.gap, settings.q, settings.refine
     unit = mean_of_direction(x.n_features, q)
     first, second = x.ordered, y.ordered
     if q < math.inf or (way == "search" and (refine == 0 or x.n_features == 1)):
         # In one dimension both directions were evaluated.
-        found, codes = level_gaps(first, second, sizes, directions, resources, q)
-        return Gaps(plan, found / unit, directions, codes)
+        values, codes = level_gaps(first, second, sizes, directions, resources, q)
+        return Gaps(plan, values / unit, directions, codes)
     # Ascent and hulls round differently for (x, y) and (y, x): use one canonical order.
     inner = plan
     if _comes_after(first, second, plan):
         first, second, sizes = second, first, sizes[::-1]
         inner = replace(plan, prefix_sizes_x=sizes[0], prefix_sizes_y=sizes[1])
     if way == "exact":
-        found, vectors = hausdorff_levels(first, second, *sizes)
-        return Gaps(plan, found, vectors, np.arange(len(found)), exact=True)
-    found, codes = level_gaps(first, second, sizes, directions, resources)
-    refined = refine_gaps(first, second, inner, directions, found, codes, refine, resources)
+        values, vectors = hausdorff_levels(first, second, *sizes)
+        return Gaps(plan, values, vectors, np.arange(len(values)), exact=True)
+    values, codes = level_gaps(first, second, sizes, directions, resources)
+    refined = refine_gaps(first, second, inner, directions, values, codes, refine, resources)
     return Gaps(plan, *refined)
 
 
@@ -556,7 +559,7 @@ def refine_gaps(
 
     Returns
     -------
-    gaps : ndarray of shape (L,), nowhere smaller than before
+    gaps : ndarray of shape (L,), at least the former gaps
     vectors : ndarray of shape (K + J, d), the directions with the new ones after them
     codes : int64 ndarray of shape (L,), as in `level_gaps`, into `vectors`
     """
@@ -569,11 +572,12 @@ def refine_gaps(
         chosen = chosen_levels(plan, gaps)
         sizes = plan.prefix_sizes_x[chosen], plan.prefix_sizes_y[chosen]
         winners = np.unique(codes)
-        few = np.append(codes[chosen], winners[:: -(-len(winners) // _MOST_WINNERS)])
-        starts = np.concatenate([signed_directions(directions, few), _apart(x, y, sizes)])
+        best = np.append(codes[chosen], winners[:: -(-len(winners) // _MOST_WINNERS)])
+        starts = np.concatenate([signed_directions(directions, best), _apart(x, y, sizes)])
+        # Only rows of these regions: the ascent copies them in float64.
         tops = ascent(
-            x,
-            y,
+            x[: sizes[0][-1]],
+            y[: sizes[1][-1]],
             sizes,
             np.concatenate([starts, -starts]),
             # In proportion to the cost of the sampled directions.
@@ -582,9 +586,9 @@ def refine_gaps(
             slack=_SLACK,
             resources=resources,
         )
-        climbed, where = level_gaps(x, y, plan.prefix_sizes, tops, resources)
-        where += np.where(where >= 0, len(directions), -len(directions))
-        codes = np.where(climbed > gaps, where, codes)
+        climbed, new_codes = level_gaps(x, y, plan.prefix_sizes, tops, resources)
+        new_codes += np.where(new_codes >= 0, len(directions), -len(directions))
+        codes = np.where(climbed > gaps, new_codes, codes)
         gaps = np.maximum(climbed, gaps)
         directions = np.concatenate([directions, tops])
     if every_corner <= 2 * limit:
@@ -622,5 +626,5 @@ def _apart(x: np.ndarray, y: np.ndarray, sizes: tuple[np.ndarray, np.ndarray]) -
 
 def _prefix_mean(rows: np.ndarray, size: int) -> np.ndarray:
     # A few hundred evenly spaced rows are enough for a starting direction.
-    some = rows[: size : max(1, size // 256)]
-    return np.add.reduce(some, axis=0, dtype=np.float64) / len(some)
+    subset = rows[: size : max(1, size // 256)]
+    return np.add.reduce(subset, axis=0, dtype=np.float64) / len(subset)

@@ -110,7 +110,7 @@ def test_tables_and_a_place_for_the_result() -> None:
         (FRAME, "mont", InvalidOptionError, "the columns are a, month, b"),
         (FRAME, [], InvalidOptionError, "by must name columns"),
         (FRAME[["month"]], "month", InvalidOptionError, "leaves no column"),
-        (ORDERED, "month", InvalidOptionError, "goes with one data frame, got list"),
+        (ORDERED, "month", InvalidOptionError, "by=.month. needs one data frame"),
         (FRAME.iloc[:0], "month", InvalidInputError, "no rows"),
         (FRAME.assign(month=[None, *MONTHS[1:]]), "month", InvalidInputError, "1 rows of samples"),
         ({}, None, InvalidInputError, "is empty"),
@@ -124,8 +124,8 @@ def test_bad_input(samples: Any, by: Any, error: type[Exception], said: str) -> 
         isodepth.pairwise(samples, by=by, **OPTIONS)
 
 
-def test_tables_of_a_dictionary_say_what_to_do() -> None:
-    with pytest.raises(InvalidInputError, match=r"give list\(samples.values\(\)\)"):
+def test_tables_of_a_dictionary_are_refused() -> None:
+    with pytest.raises(InvalidInputError, match=r"list\(samples.values\(\)\)"):
         isodepth.region_tables({"a": ORDERED[0]}, **OPTIONS)
 
 

@@ -279,12 +279,12 @@ def test_bad_options() -> None:
     with pytest.raises(InvalidOptionError, match="levels='exact'"):
         pairwise(BAGS[:2], levels="exact")
     stack = region_tables(BAGS[:2], **OPTIONS)
-    with pytest.raises(InvalidOptionError, match="got p as well"):
+    with pytest.raises(InvalidOptionError, match="p has no effect on tables"):
         pairwise(stack, p=1)
     for bad in (0, -1, 1.5, True):
         with pytest.raises(InvalidOptionError, match="n_jobs must be an integer"):
             pairwise(stack, n_jobs=bad)
-    with pytest.raises(InvalidOptionError, match="weights go with samples"):
+    with pytest.raises(InvalidOptionError, match="weights have no effect on tables"):
         pairwise(stack, weights=[None, None])
     with pytest.raises(InvalidInputError, match=r"samples\[1\] is ndarray"):
         pairwise([stack[0], BAGS[0]])

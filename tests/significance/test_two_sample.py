@@ -535,8 +535,8 @@ def test_compare_folds_the_test_in() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"tolerance": 0.1}, "tolerance belongs to the test"),
-        ({"blocks": [1] * 105}, "blocks belongs to the test"),
+        ({"tolerance": 0.1}, "tolerance is an option of the test"),
+        ({"blocks": [1] * 105}, "blocks is an option of the test"),
         ({"n_permutations": 9, "weights": (None, np.ones(45))}, "has no weights"),
         ({"n_permutations": 0}, "n_permutations must be an integer >= 1"),
     ],

@@ -1,1 +1,1 @@
-"""The nouns: samples, directions, regions, levels."""
+"""Basic types: samples, directions, regions, levels, weights and units of columns."""

@@ -1,4 +1,4 @@
-"""Units of the columns: robust spreads, and the scales a user gives."""
+"""Units of the columns: robust spreads, and the option `scale`."""
 
 from __future__ import annotations
 

@@ -86,9 +86,9 @@ class Whitening(NamedTuple):
 
         The length of a direction does not change ranks: the maximum of each is between 1/2 and 1.
         """
-        found = directions @ self.matrix
-        largest = np.abs(found).max(axis=1, keepdims=True)
-        return np.ldexp(found, -np.frexp(largest)[1])
+        vectors = directions @ self.matrix
+        largest = np.abs(vectors).max(axis=1, keepdims=True)
+        return np.ldexp(vectors, -np.frexp(largest)[1])
 
     def of_unscaled(self) -> np.ndarray:
         """Return the whitening matrix (d, d) of rows in the units of the data."""
@@ -212,7 +212,7 @@ def _fitted(covariance: Any, rows: np.ndarray) -> Any:
 
 
 def _repeated(points: np.ndarray, sample: Sample) -> np.ndarray:
-    """Rows repeated in proportion to their masses, exactly where the total is small enough."""
+    """Repeat rows in proportion to their masses, exactly if the total is small enough."""
     if sample.masses is None:
         return points
     limit = _MOST_REPEATS * len(points)

@@ -1,1 +1,1 @@
-"""Many samples: all pairs, stacks of tables, nearest neighbors, scikit-learn transformers."""
+"""Many samples: distances and tests of all pairs, region tables, scikit-learn transformers."""

@@ -33,9 +33,9 @@ def labeled(samples: Any, by: Any = None, name: str = "samples") -> tuple[Any, l
     ----------
     samples : mapping, group-by, frame with `by`, or samples
     by : str, sequence of str or None
-        The columns of a frame whose values define its samples.
+        Columns of a frame whose values define its samples.
     name : str
-        How to call `samples` in messages.
+        Name of `samples` in messages.
 
     Examples
     --------
@@ -81,40 +81,42 @@ def _texts(keys: Any) -> list[str]:
 
 def _without(frame: Any, names: Sequence[str]) -> Any:
     """Return a frame without its key columns."""
-    own = labels_of(frame)
-    taken = [name for name in names if own is not None and name in own]
-    if not taken or isinstance(frame, Table):
+    keys = [name for name in names if name in (labels_of(frame) or ())]
+    if not keys or isinstance(frame, Table):
         return frame
     import narwhals as nw
 
-    return nw.from_native(frame, eager_only=True).drop(taken).to_native()
+    return nw.from_native(frame, eager_only=True).drop(keys).to_native()
 
 
 def _split_frame(frame: Any, by: Any, name: str) -> tuple[Any, list[str]]:
     import narwhals as nw
 
     names = [by] if isinstance(by, str) else list(by) if isinstance(by, Iterable) else [by]
-    own = labels_of(frame)
-    if own is None:
+    columns = labels_of(frame)
+    if columns is None:
         raise InvalidOptionError(
-            f"by={by!r} goes with one data frame, got {type(frame).__name__}; leave it out, or "
-            "give a frame"
+            f"by={by!r} needs one data frame, got {type(frame).__name__}; remove it, or pass a "
+            "frame",
+            option="by",
         )
-    absent = [key for key in names if key not in own]
-    if not names or absent:
+    if not names or any(key not in columns for key in names):
         raise InvalidOptionError(
-            f"by must name columns of {name}, got {by!r}; the columns are {', '.join(own)}"
+            f"by must name columns of {name}, got {by!r}; the columns are {', '.join(columns)}",
+            option="by",
         )
-    if len(names) == len(own):
-        raise InvalidOptionError(f"by={by!r} leaves no column of {name} to compare")
+    if len(names) == len(columns):
+        raise InvalidOptionError(
+            f"by={by!r} leaves no column of {name} to compare; name fewer columns", option="by"
+        )
     whole = nw.from_native(frame, eager_only=True)
     keys = list(zip(*(whole.get_column(key).to_list() for key in names), strict=True))
     if not keys:
-        raise InvalidInputError(f"{name} has no rows: there is nothing to compare")
+        raise InvalidInputError(f"{name} has no rows; pass a frame with rows")
     lacking = sum(any(part is None or part != part for part in key) for key in keys)
     if lacking:
         raise InvalidInputError(
-            f"{lacking} rows of {name} have no value in {', '.join(names)}, and belong to no "
+            f"{lacking} rows of {name} have missing values in {', '.join(names)}, and belong to no "
             "sample; drop them first"
         )
     rows: dict[Any, list[int]] = {}
@@ -173,7 +175,7 @@ def prepare_group(
     names = [f"{name}[{i}]" for i in range(len(inputs))]
     if columns is None:
         columns, like = _columns_of(inputs[0]), names[0]
-    samples = [_matched(X, columns, own, like) for X, own in zip(inputs, names, strict=True)]
+    samples = [_matched(X, columns, label, like) for X, label in zip(inputs, names, strict=True)]
     if any(map(is_chunked, samples)):
         return SampleGroup(samples, weights, columns, name, in_chunks=True)
     first = prepare(samples[0], weights[0], names[0], metric.settings, None)
@@ -181,13 +183,14 @@ def prepare_group(
     if convert:
         settings = replace(settings, dtype=str(first.points.dtype))
     parts = [first]
-    for X, w, own in zip(samples[1:], weights[1:], names[1:], strict=True):
-        part = prepare(X, w, own, settings, None)
-        check_same_width(first.points.shape[1], part.points.shape[1], names[0], own)
-        check_same_columns(first.columns, part.columns, names[0], own)
+    for X, w, label in zip(samples[1:], weights[1:], names[1:], strict=True):
+        part = prepare(X, w, label, settings, None)
+        check_same_width(first.points.shape[1], part.points.shape[1], names[0], label)
+        check_same_columns(first.columns, part.columns, names[0], label)
         if part.points.dtype != first.points.dtype:
             raise InvalidInputError(
-                f"{own} has dtype {part.points.dtype}, and {names[0]} {first.points.dtype}; choose "
+                f"{label} has dtype {part.points.dtype}, and {names[0]} "
+                f"{first.points.dtype}; choose "
                 "a precision, such as dtype='float64'"
             )
         parts.append(part)
@@ -241,7 +244,7 @@ def as_list(samples: Any, name: str) -> Sequence[Any]:
     shape = getattr(samples, "shape", None)
     if isinstance(samples, Mapping):
         raise InvalidInputError(
-            f"{name} is a {type(samples).__name__}, whose names are not used here; give "
+            f"{name} is a {type(samples).__name__}, and names have no effect here; pass "
             f"list({name}.values())"
         )
     if isinstance(samples, str | bytes) or not isinstance(samples, Iterable):
@@ -255,7 +258,7 @@ def as_list(samples: Any, name: str) -> Sequence[Any]:
         )
     result = samples if isinstance(samples, Sequence) else list(samples)
     if len(result) == 0:
-        raise InvalidInputError(f"{name} is empty: there is nothing to compare")
+        raise InvalidInputError(f"{name} is empty; pass at least one sample")
     return [to_host(X) for X in result] if any(map(is_tensor, result)) else result
 
 
@@ -265,12 +268,12 @@ def weights_of_each(weights: Any, count: int, name: str) -> Sequence[Any]:
         return [None] * count
     if not isinstance(weights, Iterable):
         raise InvalidInputError(
-            f"weights of {name} must be a sequence with one entry a sample, each an array or None; "
+            f"weights of {name} must be a sequence with one entry per sample, an array or None; "
             f"got {type(weights).__name__}"
         )
-    each = [to_host(own) for own in weights]
-    if len(each) != count:
+    arrays = [to_host(entry) for entry in weights]
+    if len(arrays) != count:
         raise InvalidInputError(
-            f"weights of {name} must have one entry for each of {count} samples, got {len(each)}"
+            f"weights of {name} must have one entry for each of {count} samples, got {len(arrays)}"
         )
-    return each
+    return arrays

@@ -54,7 +54,7 @@ class _BagTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     n_jobs: int | None = None
 
     def _fit_tables(self, X: Any, count: int | None = None) -> TableStack:
-        """Take over settings, directions, scale and precision, and fit the first `count` bags."""
+        """Fix settings, directions, scale and precision, and fit the first `count` bags."""
         options = self.get_params(deep=False)
         storage = check_choice(options.pop("storage"), "storage", STORAGES)
         bags = as_list(X, "X")
@@ -126,7 +126,7 @@ class RegionTransformer(_BagTransformer):
     """
 
     def fit(self, X: Any, y: Any = None) -> RegionTransformer:
-        """Take over the settings.
+        """Check the settings, and sample the directions.
 
         Parameters
         ----------
@@ -137,7 +137,7 @@ class RegionTransformer(_BagTransformer):
         return self
 
     def transform(self, X: Any) -> np.ndarray:
-        """Tables of bags, flattened.
+        """Compute the flattened tables of bags.
 
         Parameters
         ----------
@@ -164,9 +164,9 @@ class RegionTransformer(_BagTransformer):
 
 @with_metric_options(_NOT_HERE)
 class DepthDistance(_BagTransformer):
-    """Turn each bag of points into one row: its distances to the bags fitted.
+    """Turn each bag of points into one row: its distances to the fitted bags.
 
-    In a pipeline this goes before anything that takes ``metric="precomputed"`` or
+    In a pipeline it precedes estimators with ``metric="precomputed"`` or
     ``affinity="precomputed_nearest_neighbors"``.
 
     Parameters
@@ -185,7 +185,7 @@ class DepthDistance(_BagTransformer):
     ----------
     metric_ : Metric
     tables_ : sequence of RegionTable
-        Of the bags fitted.
+        Tables of the fitted bags.
     n_features_in_ : int
         Number of columns of the bags.
 
@@ -205,7 +205,7 @@ class DepthDistance(_BagTransformer):
     """
 
     def fit(self, X: Any, y: Any = None) -> DepthDistance:
-        """Keep the tables of the bags.
+        """Compute and store the tables of the bags.
 
         Parameters
         ----------
@@ -217,14 +217,14 @@ class DepthDistance(_BagTransformer):
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
-        """Distances between the bags, of shape (N, N): symmetric, with a zero diagonal."""
+        """Compute the distances between the bags: (N, N), symmetric, with a zero diagonal."""
         self.fit(X)
         out = np.empty((len(self.tables_), len(self.tables_)))
         fill_distances(self.tables_, None, out, self.n_jobs)
         return out
 
     def transform(self, X: Any) -> np.ndarray:
-        """Distances of M bags to the N bags fitted, of shape (M, N)."""
+        """Compute the distances (M, N) of M bags to the N fitted bags."""
         stack = self._tables(X)
         out = np.empty((len(stack), len(self.tables_)))
         fill_distances(stack, self.tables_, out, self.n_jobs)

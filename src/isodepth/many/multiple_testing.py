@@ -46,13 +46,13 @@ class PairwiseTestResult(ResultMixin):
         """Return the test of one pair, in either order."""
         names = label_text(first), label_text(second)
         tests = dict(zip(self.pairs, self.tests, strict=True))
-        found = tests.get(names) or tests.get(names[::-1])
-        if found is None:
+        test = tests.get(names) or tests.get(names[::-1])
+        if test is None:
             raise InvalidInputError(
                 f"there is no pair {first!r} and {second!r}; the samples are "
                 f"{', '.join(self.labels[:20])}"
             )
-        return found
+        return test
 
     def to_dict(self) -> dict[str, Any]:
         """Convert to the labels and, for each pair, the values of `to_frame`."""

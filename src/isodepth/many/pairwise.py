@@ -143,8 +143,9 @@ def table_metric(options: dict[str, Any]) -> Metric:
     """Return a metric for tables from keyword options; a missing seed is drawn here."""
     if options.get("refine"):
         raise InvalidOptionError(
-            f"tables cannot be refined, got refine={options['refine']!r}; leave it out, or compare "
-            "pairs with Metric.distance"
+            f"tables cannot be refined, got refine={options['refine']!r}; remove it, or compare "
+            "pairs with Metric.distance",
+            option="refine",
         )
     metric = Metric.from_options({"levels": TABLE_LEVELS, **options, "refine": 0})
     if isinstance(metric.random_state, int):
@@ -232,8 +233,8 @@ def pairwise(
     Parameters
     ----------
     samples : sequence of N samples of shape (n_i, d), or of N RegionTable; or samples with names
-        The sizes n_i may differ. Tables are compared as they are, with the settings they carry;
-        of the options below only `n_jobs` may be given then.
+        The sizes n_i may differ. Tables are compared with the settings that they contain; of the
+        options below only `n_jobs` has an effect on them.
 
         Names come with a dictionary ``{label: sample}``, a group-by of pandas or polars (its keys
         are not compared), or a frame and `by`.
@@ -250,8 +251,8 @@ def pairwise(
     out : ndarray or memory map of shape (N, N) or (N, M), or None
         Output array; a memory map allows a matrix that is larger than memory.
     storage : {"float64", "float32"}
-        Precision of the tables. They take N * levels * 2 * n_directions numbers; everything else,
-        apart from the result, is worked on in small blocks.
+        Precision of the tables, which have N * levels * 2 * n_directions numbers. Everything else,
+        apart from the result, is computed in small blocks.
     levels : int, default 20
         Number of levels, the midpoints of equal parts of [0, 1 - eps]. Tables need a fixed grid:
         exact and random levels are not possible.
@@ -267,7 +268,7 @@ def pairwise(
 
     Returns
     -------
-    distances : ndarray of shape (N, N) or (N, M), `out` if it was given
+    distances : ndarray of shape (N, N) or (N, M), or `out`
         A :class:`isodepth.DistanceMatrix` with the labels if samples have names.
 
     Examples
@@ -383,14 +384,18 @@ def _tables_of_chunks(
 
 
 def _n_jobs_for_tables(weights: Any, options: dict[str, Any]) -> int | None:
-    """Check that only `n_jobs` is given with tables, and return it."""
+    """Return the option `n_jobs`, the only one that has an effect on tables."""
     if weights is not None:
-        raise InvalidOptionError("weights go with samples; tables already contain theirs")
+        raise InvalidOptionError(
+            "weights have no effect on tables, which already include them; remove weights",
+            option="weights",
+        )
     unknown = [name for name in options if name != "n_jobs"]
     if unknown:
         raise InvalidOptionError(
-            f"tables carry their own settings, got {', '.join(unknown)} as well; only n_jobs goes "
-            "with tables"
+            f"{unknown[0]} has no effect on tables, which already have their settings; remove it, "
+            "or pass samples",
+            option=unknown[0],
         )
     return check_n_jobs(options.get("n_jobs"))
 
@@ -400,7 +405,9 @@ def _matrix_for(out: Any, shape: tuple[int, int]) -> np.ndarray:
         return np.empty(shape)
     if not isinstance(out, np.ndarray) or out.dtype.kind != "f" or not out.flags.writeable:
         kind = out.dtype if isinstance(out, np.ndarray) else type(out).__name__
-        raise InvalidOptionError(f"out must be a writable float array or memory map, got {kind}")
+        raise InvalidOptionError(
+            f"out must be a writable float array or memory map, got {kind}", option="out"
+        )
     if out.shape != shape:
-        raise InvalidOptionError(f"out must have shape {shape}, got {out.shape}")
+        raise InvalidOptionError(f"out must have shape {shape}, got {out.shape}", option="out")
     return out

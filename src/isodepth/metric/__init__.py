@@ -1,1 +1,1 @@
-"""Metric: one frozen value that holds all settings, and what it makes: comparisons, tables."""
+"""Settings of a metric, their checks and signature, and its results: comparisons and tables."""

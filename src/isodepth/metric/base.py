@@ -22,7 +22,6 @@ from isodepth.core.scaling import (
     check_scale_width,
     warn_of_different_spreads,
 )
-from isodepth.core.settings import Settings
 from isodepth.data.missing import NAN_POLICIES
 from isodepth.data.validation import (
     check_boolean,
@@ -46,7 +45,7 @@ from isodepth.metric.fitted import (
     fit_metric,
     prepare,
 )
-from isodepth.metric.signature import Signature
+from isodepth.metric.signature import Settings, Signature
 from isodepth.metric.table import STORAGES
 
 #: Steps of ascent if `refine` is None and q is infinite.

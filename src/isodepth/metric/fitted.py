@@ -20,7 +20,6 @@ from isodepth.core.regions import (
     power_mean,
 )
 from isodepth.core.scaling import scaled, units_of_samples
-from isodepth.core.settings import Settings
 from isodepth.data.arrays import column_labels
 from isodepth.data.frames import in_order, labels_of
 from isodepth.data.missing import MissingPair
@@ -38,7 +37,7 @@ from isodepth.engine import Resources, thread_map, worker_count, write_supports
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.hull import Gaps, find_gaps
 from isodepth.metric.comparison import Comparison
-from isodepth.metric.signature import Origin, Signature
+from isodepth.metric.signature import Origin, Settings, Signature
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -195,7 +194,10 @@ class FittedMetric:
 
     def gaps(self, x: TrimmedRegions, y: TrimmedRegions) -> Gaps:
         """Compute the distance of two regions at each level."""
-        return find_gaps(x, y, self.plan(x, y), self.directions, self.settings, self.resources)
+        settings = self.settings
+        way, q, refine = settings.gap, settings.q, settings.refine
+        plan = self.plan(x, y)
+        return find_gaps(x, y, plan, self.directions, way, q, refine, self.resources)
 
     def mean(self, gaps: np.ndarray, plan: LevelPlan) -> float:
         """Compute the mean of order p of gaps (L,) at the levels of a plan."""

@@ -112,7 +112,7 @@ def _gradients_of_gaps(gaps: Gaps, rows: list[np.ndarray], slopes: np.ndarray) -
     """
     gradients = [np.zeros(points.shape) for points in rows]
     sizes = gaps.plan.prefix_sizes
-    indices, signs = direction_index(gaps.where), direction_sign(gaps.where)
+    indices, signs = direction_index(gaps.codes), direction_sign(gaps.codes)
     maximizing = np.unique(indices[slopes > 0])
     size = max(1, _HELD // max(len(gaps.values), *map(len, rows)))
     for first in range(0, len(maximizing), size):

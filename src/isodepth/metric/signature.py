@@ -1,4 +1,4 @@
-"""Signature: the settings of a distance as a short string that can be parsed."""
+"""Settings of a metric, and their signature: a short string that can be parsed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ import numpy as np
 
 from isodepth._version import __version__
 from isodepth.core.scaling import SCALES
-from isodepth.core.settings import Settings
 from isodepth.data.validation import check_choice, check_integer, check_number
 from isodepth.depth.base import DepthSource
 from isodepth.depth.resolve import depth_key, depth_text, read_depth
@@ -29,6 +28,32 @@ _COMPARE = (
     "DR|depth=projection|p=2|eps=0.1|levels=exact|dirs=uniform:1000|refine=20|seed=none"
     f"|scale=pooled|v={__version__}"
 )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Settings:
+    """Settings of a metric; :class:`isodepth.Metric` explains each of them.
+
+    Unlike the fields of a metric, `refine` and `memory_mb` are never None.
+    """
+
+    depth: Any
+    p: float
+    q: float
+    eps: float
+    n_directions: int
+    directions: Any
+    levels: Any
+    n_levels: int | None
+    normalize: bool
+    refine: int
+    gap: str
+    scale: Any
+    nan_policy: str
+    dtype: str | None
+    random_state: Any
+    n_jobs: int | None
+    memory_mb: float
 
 
 @dataclass(frozen=True, kw_only=True)

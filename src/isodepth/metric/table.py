@@ -256,8 +256,8 @@ class TableStack(Sequence[RegionTable]):
                     "tables with isodepth.region_tables"
                 )
             check_comparable(tables[0], table, f"{name}[0]", f"{name}[{i}]")
-        made = {**vars(tables[0]), "values": np.stack([table.values for table in tables])}
-        return cls(**made)
+        values = np.stack([table.values for table in tables])
+        return cls(**{**vars(tables[0]), "values": values})
 
     def distances(self, table: RegionTable, *, n_jobs: int | None = None) -> np.ndarray:
         """Compute the distances (N,) from one table to all tables of the stack.
@@ -303,13 +303,12 @@ def fill_distances(
         for j in range(i if columns is None else 0, len(against), size)
     ]
     with progress_bar(progress, len(blocks), "distances", "block") as advance:
-        for some, others in blocks:
-            diagonal = columns is None and some == others
-            right = None if diagonal else against.values[others]
-            found = distances_between(rows[0], rows.values[some], right, n_jobs)
-            out[some, others] = found
+        for left, right in blocks:
+            diagonal = columns is None and left == right
+            others = None if diagonal else against.values[right]
+            out[left, right] = distances_between(rows[0], rows.values[left], others, n_jobs)
             if columns is None and not diagonal:
-                out[others, some] = found.T
+                out[right, left] = out[left, right].T
             advance(1)
     if isinstance(out, np.memmap):
         out.flush()
