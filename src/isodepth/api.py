@@ -233,8 +233,8 @@ def compare(
         return metric.compare(X, Y, weights=weights, kinds=kinds)
     if weights is not None:
         raise InvalidOptionError(
-            "n_permutations has no effect with weights: rows with different weights are not "
-            "exchangeable, so they cannot be permuted; remove one of them",
+            "n_permutations needs rows of equal weight, got weights: rows with different weights "
+            "are not exchangeable; remove one of them",
             option="n_permutations",
         )
     names = ("scale", "nan_policy", "random_state", "n_jobs")
