@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -78,16 +78,7 @@ class Change:
 
     def to_dict(self) -> dict[str, Any]:
         """Convert to plain numbers and strings."""
-        return {
-            "kind": self.kind,
-            "columns": list(self.columns),
-            "quantity": self.quantity,
-            "value": self.value,
-            "before": self.before,
-            "after": self.after,
-            "pvalue": self.pvalue,
-            "text": self.text,
-        }
+        return {**asdict(self), "columns": list(self.columns), "text": self.text}
 
     def __str__(self) -> str:
         return f"{self.text} (p = {p_text(self.pvalue)})"
