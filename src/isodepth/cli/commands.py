@@ -6,7 +6,7 @@ import json
 import os
 import sys
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.util import find_spec
@@ -186,18 +186,14 @@ def _paths(value: Any) -> list[str]:
 
 
 def _same_file(output: str, path: str) -> bool:
-    def files() -> Iterator[Path]:
-        member = MEMBER.fullmatch(path)
-        yield Path(member[1] if member else path)
-        if os.path.isdir(path):
-            yield from Path(path).rglob("*")
-
+    member = MEMBER.fullmatch(path)
+    root = Path(member[1] if member else path)
     with suppress(OSError, ValueError):  # a file that does not exist cannot be overwritten
-        found = os.stat(output)
-        for file in files():
-            with suppress(OSError):
-                if os.path.samestat(found, file.stat()):
-                    return True
+        if root.is_dir():
+            files = [file for file in root.rglob("*") if file.exists()]
+        else:
+            files = [root]
+        return any(file.samefile(output) for file in files)
     return False
 
 

@@ -34,17 +34,18 @@ def _levels(value: str) -> Any:
 #: By keyword argument of the library: flag, type, help, and description of the default.
 _SETTINGS: dict[str, tuple[str, Any, str, str]] = {
     "scale": ("--scale", click.Choice(["pooled", "reference", "none"]),
-              "Divide columns by their spread in all tables, in the first one, or not at all.",
+              "Divide columns by their spread in all tables, in the first one, or not at all",
               "pooled"),
-    "depth": ("--depth", click.Choice(list(BY_NAME)), "Depth that orders the rows.", "projection"),
-    "eps": ("--eps", float, "Share of the outermost rows that is ignored.", "0.1"),
-    "p": ("--p", float, "Exponent of the mean over levels, may be inf.", "2"),
-    "q": ("--q", float, "Exponent of the mean over directions; inf: the largest gap.", "inf"),
-    "n_directions": ("--directions", int, "Number of directions.", "1000"),
-    "levels": ("--levels", _levels, "exact, or a number of levels.", "exact"),
-    "refine": ("--refine", int, "Steps of ascent from the best directions.", "20, 0 for finite q"),
-    "random_state": ("--random-state", int, "Seed of the random numbers.", "0"),
+    "depth": ("--depth", click.Choice(list(BY_NAME)), "Depth that orders the rows", "projection"),
+    "eps": ("--eps", float, "Share of the outermost rows that is ignored", "0.1"),
+    "p": ("--p", float, "Exponent of the mean over levels; may be inf", "2"),
+    "q": ("--q", float, "Exponent of the mean over directions; inf for the largest gap", "inf"),
+    "n_directions": ("--directions", int, "Number of directions", "1000"),
+    "levels": ("--levels", _levels, "Number of levels, or exact", "exact"),
+    "refine": ("--refine", int, "Steps of ascent from the best directions", "20, 0 for finite q"),
+    "random_state": ("--random-state", int, "Seed of the random numbers", "0"),
 }  # fmt: skip
+_METAVARS = {int: "N", float: "NUMBER", _levels: "N"}
 
 
 def _together(argument: str, make: Callable[[dict[str, Any]], Any], made: Mapping[str, Any]) -> Any:
@@ -76,9 +77,10 @@ def settings_options(
         flag, kind, text, usual = _SETTINGS[name]
         default = defaults.get(name, usual)
         passed = default if name == "scale" else 0 if name == "random_state" else None
+        metavar = "SEED" if name == "random_state" else _METAVARS.get(kind)
         made[name] = click.option(
-            flag, name, type=kind, default=passed, help=text, show_default=default,
-            metavar=None if isinstance(kind, click.Choice) else name.split("_")[-1].upper(),
+            flag, name, type=kind, default=passed, metavar=metavar,
+            help=f"{text} (default {default}).",
         )  # fmt: skip
     return _together("settings", _given, made)
 
@@ -158,7 +160,7 @@ def permutation_options(permutations: int, least: int = 0) -> Any:
         "n_permutations": option("--permutations", "n_permutations", type=click.IntRange(least),
                                  default=permutations, show_default=True, metavar="N",
                                  help=f"Permutations of the two-sample test{no_test}."),
-        "tolerance": option("--tolerance", type=float, metavar="SHARE", show_default="none",
+        "tolerance": option("--tolerance", type=float, metavar="SHARE",
                             help="Share of the rows of each table that may be contaminated."),
         "blocks": option("--blocks", metavar="COLUMN",
                          help="Permute rows with the same value in this column together."),
