@@ -19,7 +19,7 @@ from chunked.streaming import small_scale
 
 import isodepth
 from isodepth import Metric, scan
-from isodepth.chunked.dask import DaskRunner
+from isodepth.chunked.passes import DaskRunner
 from isodepth.chunked.table import stream_table
 
 dask = pytest.importorskip("dask")

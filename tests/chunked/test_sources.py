@@ -124,12 +124,12 @@ def test_generators_are_refused() -> None:
         (POINTS[:, 0], {}, "must be a table"),
         ([POINTS, POINTS[:, :2]], {}, "'2' is only in chunk 0"),
         (FRAME, {"columns": ["x", "w"]}, "no column 'w'"),
-        (FRAME, {"columns": ["x", "x"]}, "asked for twice"),
+        (FRAME, {"columns": ["x", "x"]}, "selected twice"),
         (FRAME, {"columns": "x"}, r"write \['x'\]"),
         (FRAME, {"columns": []}, "columns is empty"),
-        (FRAME, {"columns": ["x"], "weights": "x"}, "both as a point's and as the weight"),
+        (FRAME, {"columns": ["x"], "weights": "x"}, "for points and for weights"),
         (lambda: 3, {}, "must return an iterator"),
-        (list, {}, "gives no rows"),
+        (list, {}, "returns no rows"),
     ],
 )
 def test_what_is_no_source(data: object, options: dict, match: str) -> None:
@@ -306,9 +306,13 @@ def test_a_comparison_has_every_form_but_rows() -> None:
     assert "refine=0" in parts.signature
     default = isodepth.compare(scan(POINTS), POINTS, scale=None, n_directions=5, random_state=0)
     assert "levels=20" in default.signature
-    for name in ("gradient", "suspicious_rows", "bracket"):
-        with pytest.raises(InvalidInputError, match=f"{name} is not available"):
-            getattr(parts, name)()
+    for call, match in (
+        (parts.gradient, "gradient is not available"),
+        (lambda: parts.bracket, "bracket is not available"),
+        (parts.suspicious_rows, "suspicious rows need both samples in memory"),
+    ):
+        with pytest.raises(InvalidInputError, match=match):
+            call()
     for call in (isodepth.ProjectionDepth().fit, isodepth.Metric().regions):
         with pytest.raises(InvalidInputError, match=r"Source\(array: 60 rows"):
             call(scan(POINTS))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -90,8 +91,8 @@ class RankCells(Pass):
         for some, values in numbers.along(pilot.points, n_threads):
             middles[some] = _core.quantile(values, 0.5, pilot.masses, n_threads)
             away = np.abs(values - middles[some, None])
-            own = _core.quantile(away, 0.5, pilot.masses, n_threads)
-            mads[some] = np.where(own > 0, own, away.max(axis=1))
+            mad = _core.quantile(away, 0.5, pilot.masses, n_threads)
+            mads[some] = np.where(mad > 0, mad, away.max(axis=1))
         # The inverse of a subnormal number may overflow.
         scales = 1 / np.maximum(np.where(mads > 0, mads, 1), np.finfo(mads.dtype).tiny)
         return cls(numbers, middles, scales, fitting[0] if fitting else _BITS[-1])
@@ -162,16 +163,6 @@ class RankModel:
 # -- projections ----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class ScaledColumns:
-    """Division of the columns of rows (n, d) by powers of two (d,)."""
-
-    exponents: np.ndarray
-
-    def __call__(self, rows: np.ndarray, n_threads: int) -> np.ndarray:
-        return scale_columns(rows, self.exponents)
-
-
 def sized_numbers(drawn: np.ndarray, directions: np.ndarray) -> Numbers:
     """Return projections on `directions` (K, d), each up to a power of two, for rows like `drawn`.
 
@@ -185,13 +176,18 @@ def sized_numbers(drawn: np.ndarray, directions: np.ndarray) -> Numbers:
     reference = np.where(largest > 0, largest, np.abs(center))
     exponents = np.frexp(np.where(typical > 0, typical, reference))[1]
     exponents -= np.where(typical > 0, 0, np.finfo(drawn.dtype).maxexp // 2)
-    scale = ScaledColumns(exponents)
+    scaled = partial(_scale_rows, exponents)
     # Rounded first, as in memory. Exponents are added as integers: no entry underflows on the way.
     mantissas, powers = np.frexp(directions.astype(drawn.dtype))
     powers = np.where(mantissas != 0, powers + exponents, np.iinfo(np.int32).min // 2)
     units = np.ldexp(mantissas, powers - powers.max(axis=1, keepdims=True))
-    center, _ = _core.center_and_exponent(scale(drawn, 1))
-    return Numbers((center, 0), np.ascontiguousarray(units), of=scale)
+    center, _ = _core.center_and_exponent(scaled(drawn))
+    return Numbers((center, 0), np.ascontiguousarray(units), of=scaled)
+
+
+def _scale_rows(exponents: np.ndarray, rows: np.ndarray, n_threads: int = 1) -> np.ndarray:
+    """Divide the columns of rows (n, d) by 2**exponents; a function of `Numbers`."""
+    return scale_columns(rows, exponents)
 
 
 def rank_numbers(summary: Summary, drawn: np.ndarray, directions: np.ndarray) -> Numbers:
@@ -218,11 +214,11 @@ def whitened_numbers(
     As `isodepth.depth.whitening.Whitening` with the empirical covariance, up to rounding.
     """
     white = whitening(fold, summary, drawn)
-    scale = ScaledColumns(white.exponents)
-    low, high = scale(np.stack([-summary.ends[0], summary.ends[1]]), 1)
-    center = exact_center(_core.center_and_exponent(scale(drawn, 1))[0], low, high)
+    scaled = partial(_scale_rows, white.exponents)
+    low, high = scaled(np.stack([-summary.ends[0], summary.ends[1]]))
+    center = exact_center(_core.center_and_exponent(scaled(drawn))[0], low, high)
     units = np.ascontiguousarray(white.directions(directions), dtype=drawn.dtype)
-    return Numbers((center, 0), units, of=scale)
+    return Numbers((center, 0), units, of=scaled)
 
 
 def whitening(fold: Fold, summary: Summary, drawn: np.ndarray) -> Whitening:

@@ -8,13 +8,13 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from isodepth.chunked.dask import DaskRunner, DelayedPart, is_delayed
-from isodepth.chunked.passes import Runner
-from isodepth.chunked.scan import as_source, scan
+from isodepth.chunked.passes import DaskRunner, Runner
+from isodepth.chunked.scan import DelayedPart, as_source, is_delayed, scan
 from isodepth.chunked.sources import Source
 from isodepth.chunked.table import SourceRegions, column_spreads, stream_table
 from isodepth.core.directions import draws_at_random, integer_seed, mean_of_direction
 from isodepth.core.regions import LevelPlan, TrimmedRegions
+from isodepth.data.extras import load_extra
 from isodepth.data.missing import MissingPair
 from isodepth.data.results import plain
 from isodepth.data.validation import (
@@ -35,12 +35,10 @@ from isodepth.metric.table import RegionTable, distances_between
 LEVELS = 20
 
 
-def table(
-    metric: BaseMetric, X: Any, weights: Any, storage: str, runner: Runner | None = None
-) -> RegionTable:
+def table(metric: BaseMetric, X: Any, weights: Any, storage: str) -> RegionTable:
     """Compute the table of a source or a Dask collection, as `Metric.table` does."""
     source = _source(X, weights, "X")
-    return stream_table(metric, source, storage, runner=runner or _runner_of(source)).table
+    return stream_table(metric, source, storage, runner=_runner_of(source)).table
 
 
 def compare(
@@ -52,17 +50,16 @@ def compare(
     check_same_width(x.n_features, y.n_features)
     y = y.aligned(x.columns)
     check_same_columns(x.columns, y.columns)
-    used = grid_metric(metric)
-    if used.dtype is None and x.dtype != y.dtype:
+    metric = grid_metric(metric)
+    if metric.dtype is None and x.dtype != y.dtype:
         x, y = replace(x, dtype="float64"), replace(y, dtype="float64")
-    used.check_for_tables()
-    run = runner or _runner_of(x, y)
-    if isinstance(used.scale, str):
-        sides = [x, y] if used.scale == "pooled" else [x]
-        # Numbers from here on, as for tables.
-        used = replace(used, scale=column_spreads(sides, used, run))
-    mine, theirs = (stream_table(used, side, runner=run) for side in (x, y))
-    return _compared(mine, theirs, used.with_directions(x.n_features))
+    metric.check_for_tables()
+    runner = runner or _runner_of(x, y)
+    if isinstance(metric.scale, str):
+        sides = [x, y] if metric.scale == "pooled" else [x]
+        metric = replace(metric, scale=column_spreads(sides, metric, runner))
+    regions = [stream_table(metric, side, runner=runner) for side in (x, y)]
+    return _compared(*regions, metric.with_directions(x.n_features))
 
 
 def shared_scale(metric: BaseMetric, samples: Any, weights: Any, name: str) -> np.ndarray:
@@ -73,12 +70,32 @@ def shared_scale(metric: BaseMetric, samples: Any, weights: Any, name: str) -> n
             "column (scale=array)"
         )
     sources = [
-        _source(sample, own, f"{name}[{i}]")
-        for i, (sample, own) in enumerate(zip(samples, weights, strict=True))
+        _source(sample, w, f"{name}[{i}]")
+        for i, (sample, w) in enumerate(zip(samples, weights, strict=True))
     ]
     for i, source in enumerate(sources):
         check_same_width(sources[0].n_features, source.n_features, f"{name}[0]", f"{name}[{i}]")
     return column_spreads(sources, metric, _runner_of(*sources))
+
+
+def tables_of_delayed(metric: Any, samples: Any, weights: Any, storage: str) -> list[Any] | None:
+    """Return the tables of a `dask.bag` or of delayed samples; None for other samples."""
+    if not all(map(is_delayed, samples)):
+        return None
+    if any(w is not None for w in weights):
+        raise InvalidInputError("weights are not available for delayed samples; remove them")
+    dask = load_extra("dask", "dask", "tables of delayed samples")
+    parts: list[Any] = []
+    for sample in samples:
+        bag = type(sample).__module__.startswith("dask.bag")
+        parts += sample.to_delayed() if bag else [[sample]]
+    make, single = dask.delayed(_tables), replace(metric, n_jobs=1)
+    computed = dask.compute(*(make(single, part, storage) for part in parts))
+    return [table for tables in computed for table in tables]
+
+
+def _tables(metric: Any, samples: Any, storage: str) -> list[Any]:
+    return [metric.table(sample, storage=storage) for sample in samples]
 
 
 def grid_metric(metric: BaseMetric) -> BaseMetric:
@@ -143,10 +160,6 @@ class SourceComparison(Comparison):
         """Not available: it needs the rows inside the regions."""
         self._needs_rows("bracket")
 
-    def suspicious_rows(self) -> Any:
-        """Not available: rows are not kept."""
-        self._needs_rows("suspicious_rows")
-
     def to_dict(self) -> dict[str, Any]:
         """Convert to plain Python numbers and strings, with `distance_bounds`."""
         return {**super().to_dict(), "distance_bounds": plain(self.distance_bounds)}
@@ -166,16 +179,16 @@ class SourceComparison(Comparison):
         """Not available: it needs the rows of the samples."""
         self._needs_rows("gradient")
 
-    def _needs_rows(self, what: str) -> NoReturn:
+    def _needs_rows(self, name: str) -> NoReturn:
         raise InvalidInputError(
-            f"{what} is not available for samples read in chunks; compare a subset of their rows "
+            f"{name} is not available for samples read in chunks; compare a subset of their rows "
             "that fits into memory"
         )
 
-    def _apart(self, some: slice) -> np.ndarray:
+    def _apart(self, block: slice) -> np.ndarray:
         x, y = (side.table.values for side in self.regions)  # type: ignore[attr-defined]
         count = x.shape[1] // 2
-        return np.hstack([(x - y)[:, :count][:, some], (x - y)[:, count:][:, some]])
+        return np.hstack([(x - y)[:, :count][:, block], (x - y)[:, count:][:, block]])
 
 
 def _compared(x: SourceRegions, y: SourceRegions, fitted: FittedMetric) -> SourceComparison:
@@ -188,8 +201,8 @@ def _compared(x: SourceRegions, y: SourceRegions, fitted: FittedMetric) -> Sourc
         units = np.maximum(gaps, np.finfo(np.float64).tiny)
         means = ((apart / units[:, None]) ** settings.q).mean(axis=1) ** (1 / settings.q)
         gaps = units * means / mean_of_direction(x.n_features, settings.q)
-    nothing = np.zeros(len(betas), dtype=np.int64)
-    plan = LevelPlan(betas, np.full(len(betas), 1.0 / len(betas)), nothing, nothing)
+    no_sizes = np.zeros(len(betas), dtype=np.int64)
+    plan = LevelPlan(betas, np.full(len(betas), 1.0 / len(betas)), no_sizes, no_sizes)
     codes = np.where(at < count, at, count - 1 - at)
     distance, missing = x.table.distance_to(y.table), None
     if x.missing is not None and y.missing is not None:
@@ -207,10 +220,10 @@ def _compared(x: SourceRegions, y: SourceRegions, fitted: FittedMetric) -> Sourc
     )
 
 
-def _bounds(x: SourceRegions, y: SourceRegions, found: float) -> tuple[float, float]:
+def _bounds(x: SourceRegions, y: SourceRegions, distance: float) -> tuple[float, float]:
     """Return bounds on the distance with exact depths along the same directions."""
     if x.bounds is None and y.bounds is None:
-        return found, found
+        return distance, distance
     sides = [side.bounds or (side.table.values, side.table.values) for side in (x, y)]
     (x_low, x_high), (y_low, y_high) = sides
     with np.errstate(invalid="ignore"):
@@ -222,4 +235,4 @@ def _bounds(x: SourceRegions, y: SourceRegions, found: float) -> tuple[float, fl
         else math.inf
         for apart in (least, most)
     )
-    return min(low, found), max(high, found)
+    return min(low, distance), max(high, distance)

@@ -1,7 +1,9 @@
 """Passes over the chunks of a source.
 
 A pass updates a state with each chunk, and defines how two states merge. It runs in this process,
-with one thread that reads ahead, or on Dask (`isodepth.chunked.dask`).
+with one thread that reads ahead, or on many machines as tasks of Dask, merged in a tree. The data
+that all tasks of a pass share are one node of the graph, which is sent once to each worker. A task
+uses one thread, reduces a part of the source to a small state, and can be repeated.
 """
 
 from __future__ import annotations
@@ -14,10 +16,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.chunked.sources import Chunk, Source
+from isodepth.chunked.sources import Chunk, Part, Source
 from isodepth.core.directions import seed_sequence
 from isodepth.core.scaling import scaled
+from isodepth.data.extras import load_extra
 from isodepth.data.validation import OMIT_HINT, check_finite, check_weights, to_float
+
+# Number of states that one task of Dask merges.
+_FAN_IN = 8
+# Offset of the row numbers of a part on Dask: the number of its first row is not known.
+_ROWS_OF_A_PART = 1 << 40
 
 
 class Rows(NamedTuple):
@@ -217,3 +225,59 @@ def row_keys(seed: int, start: int, count: int) -> np.ndarray:
     """Return random numbers (count,) of the rows from `start` on, for chunks of any size."""
     stream = np.random.PCG64(seed_sequence(seed, "subsamples"))
     return np.random.Generator(stream.advance(start)).random(count)
+
+
+# -- Dask -----------------------------------------------------------------------------------------
+
+
+class DaskRunner(Runner):
+    """Runs passes as tasks of Dask.
+
+    Parameters
+    ----------
+    client : distributed.Client or None
+        None for the default scheduler of Dask: the current client, or threads.
+    advance : function or None
+        Called with the number of parts after each pass.
+    """
+
+    # States are sent between machines, so they must be small.
+    most_numbers, most_rows = 1 << 14, 1 << 17
+
+    def __init__(self, client: Any = None, advance: Any = None) -> None:
+        super().__init__(advance)
+        self.client = client
+
+    def fold(self, source: Source, step: Pass, how: Preparation) -> tuple[Any, Any]:
+        """Run a pass over the parts of a source, one task per part, each on one thread."""
+        dask = load_extra("dask", "dask", "scheduling with Dask")
+        rows = min(how.chunk_rows, source.chunk_rows or how.chunk_rows)
+        shared = dask.delayed((step, replace(how, chunk_rows=rows, n_threads=1)), traverse=False)
+        run, merge = dask.delayed(_run_part), dask.delayed(_merge)
+        states = [run(shared, number, part) for number, part in enumerate(source.parts)]
+        while len(states) > 1:
+            states = [
+                merge(shared, states[i : i + _FAN_IN]) for i in range(0, len(states), _FAN_IN)
+            ]
+        if self.client is not None:
+            result = self.client.compute(states[0]).result()
+        else:
+            (result,) = dask.compute(states[0])
+        if self.advance is not None:
+            self.advance(len(source.parts))
+        return result
+
+
+def _run_part(shared: tuple[Pass, Preparation], number: int, part: Part) -> tuple[Any, Any]:
+    step, how = shared
+    return run_pass(step, how, how.prepared(part.read(how.chunk_rows), number * _ROWS_OF_A_PART))
+
+
+def _merge(shared: tuple[Pass, Preparation], states: list[Any]) -> tuple[Any, Any]:
+    # Merge into a new state: other tasks may use the given ones.
+    step, how = shared
+    result, total = run_pass(step, how)
+    for state, tally in states:
+        step.merge(result, state)
+        total = total + tally
+    return result, total

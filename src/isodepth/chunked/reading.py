@@ -58,27 +58,32 @@ class Summary:
 
     def add(self, start: int, points: np.ndarray, weights: np.ndarray | None) -> None:
         """Add rows (n, d) with weights (n,), the first of which has the number `start`."""
-        if len(points):
-            keys = row_keys(self.seed, start, len(points))
-            near = keys <= self.limit
-            own = np.ones(len(points)) if weights is None else weights
-            held = keys[near], points[near], own[near]
-            self.integral = self.integral and is_integral(own)
-            self._take(len(points), float((own / len(points)).sum()), [held])
-            ends = np.stack([-points.min(axis=0), points.max(axis=0)])
-            sizes = np.abs(points[points != 0])
-            self._widen(ends, float(sizes.min(initial=np.inf)))
+        if not len(points):
+            return
+        keys = row_keys(self.seed, start, len(points))
+        near = keys <= self.limit
+        weights = np.ones(len(points)) if weights is None else weights
+        chunk = Summary(self.capacity)
+        chunk.n_rows, chunk.mean_weight = len(points), float((weights / len(points)).sum())
+        chunk.integral = is_integral(weights)
+        chunk.parts = [(keys[near], points[near], weights[near])]
+        chunk.ends = np.stack([-points.min(axis=0), points.max(axis=0)])
+        chunk.smallest = float(np.abs(points[points != 0]).min(initial=np.inf))
+        self += chunk
 
     def __iadd__(self, other: Summary) -> Summary:
         if other.n_rows:
+            self.n_rows += other.n_rows
+            # Not by the sum, which may overflow.
+            change = other.mean_weight - self.mean_weight
+            self.mean_weight += change * (other.n_rows / self.n_rows)
             self.integral = self.integral and other.integral
-            self._take(other.n_rows, other.mean_weight, other.parts)
-            self._widen(other.ends, other.smallest)
+            self.parts += other.parts
+            self.ends = np.maximum(self.ends, other.ends)
+            self.smallest = min(self.smallest, other.smallest)
+            if sum(len(part[0]) for part in self.parts) > 1.25 * max(self.capacity, self.whole):
+                self._settle()
         return self
-
-    def _widen(self, ends: np.ndarray, smallest: float) -> None:
-        self.ends = np.maximum(self.ends, ends)
-        self.smallest = min(self.smallest, smallest)
 
     @property
     def row_count(self) -> float:
@@ -89,14 +94,6 @@ class Summary:
         """Return points (m, d) and weights (m,): all in order, or a subset in random order."""
         self._settle()
         return self.parts[0][1:]  # type: ignore[return-value]
-
-    def _take(self, n_rows: int, mean_weight: float, parts: list[tuple[np.ndarray, ...]]) -> None:
-        self.n_rows += n_rows
-        # Not by the sum, which may overflow.
-        self.mean_weight += (mean_weight - self.mean_weight) * (n_rows / self.n_rows)
-        self.parts += parts
-        if sum(len(part[0]) for part in self.parts) > 1.25 * max(self.capacity, self.whole):
-            self._settle()
 
     def _settle(self) -> None:
         """Remove all rows that are not in the subset."""
@@ -177,7 +174,7 @@ class Limits(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Reading:
+class CheckedSource:
     """Source after its first pass, with the settings of the passes that follow.
 
     Attributes
@@ -201,7 +198,7 @@ class Reading:
     @classmethod
     def of(
         cls, runner: Runner, source: Source, fitted: FittedMetric, in_memory: bool = False
-    ) -> Reading:
+    ) -> CheckedSource:
         """Run the first pass, which checks the data."""
         limits = Limits.of(fitted, source, runner)
         how = Preparation.of(
@@ -231,15 +228,22 @@ class Reading:
         state, tally = self.runner.fold(self.source, step, self.how)
         if not np.array_equal(tally, self.tally):
             n_rows, again = int(self.tally[0]), int(np.ravel(tally)[0])
-            now = "other values"
-            if again != n_rows:
-                now = "more" if again > n_rows else str(again)
+            now = "more" if again > n_rows else str(again)
+            now = "other values" if again == n_rows else now
             raise InvalidInputError(
                 f"{self.source.label} has changed between two readings ({n_rows} rows, then {now}"
                 "); the data are read several times and must stay the same: a function must give "
                 "the same chunks at every call"
             )
         return state
+
+    def with_masses(self, count: int, alone: bool) -> CheckedSource:
+        """Return the source with masses of its rows, for `count` rows of all sources together.
+
+        Integer weights are numbers of rows, unless the source is alone. Others are relative.
+        """
+        mean = 1.0 if self.summary.integral and not alone else self.summary.mean_weight
+        return replace(self, how=replace(self.how, unit=MassUnit.of(mean, count, alone)))
 
     @property
     def missing(self) -> MissingReport | None:
@@ -251,12 +255,11 @@ class Reading:
         return MissingReport(n_rows, n_rows - n_complete, tuple(zip(labels, counts, strict=True)))
 
 
-def selection_of(*readings: Reading) -> Selection:
+def selection_of(*sources: CheckedSource) -> Selection:
     """Return order statistics of sources as one sample; see `units_of_samples` about weights."""
-    n_rows = sum(one.summary.n_rows for one in readings)
-    weighted = any(one.source.weighted for one in readings)
+    n_rows = sum(one.summary.n_rows for one in sources)
     rows, shares = [], []
-    for one in readings:
+    for one in sources:
         points, weights = one.summary.drawn()
         relative = weights / weights.max()
         rows.append(points)
@@ -265,28 +268,21 @@ def selection_of(*readings: Reading) -> Selection:
     # Resample to rows of equal mass: a row of large weight occurs several times.
     upto = np.cumsum(share)
     drawn = np.searchsorted(upto, (np.arange(len(upto)) + 0.5) * (upto[-1] / len(upto)))
-    pilot = Rows(np.concatenate(rows)[drawn], None, None, 0, readings[0].tally)
+    first = sources[0]
+    pilot = Rows(np.concatenate(rows)[drawn], None, None, 0, first.tally)
+    weighted = any(one.source.weighted for one in sources)
     if weighted:
-        alone = len(readings) == 1
-        count = n_rows if alone else round(sum(one.summary.row_count for one in readings))
-        means = [
-            1.0 if one.summary.integral and not alone else one.summary.mean_weight
-            for one in readings
-        ]
-        units = [MassUnit.of(mean, count, alone) for mean in means]
-        readings = tuple(
-            replace(one, how=replace(one.how, unit=unit))
-            for one, unit in zip(readings, units, strict=True)
-        )
+        alone = len(sources) == 1
+        count = n_rows if alone else round(sum(one.summary.row_count for one in sources))
+        sources = tuple(one.with_masses(count, alone) for one in sources)
 
     def fold(step: Pass) -> Any:
-        state, *others = [one.fold(step) for one in readings]
+        state, *others = [one.fold(step) for one in sources]
         for other in others:
             step.merge(state, other)
         return state
 
     mass = int(fold(MassPass())[0]) if weighted else n_rows
-    first = readings[0]
     margin = margin_of(share.sum() ** 2 / np.square(share).sum())
     return Selection(fold, pilot, margin, mass, n_rows, first.limits.numbers, first.how.n_threads)
 
@@ -298,7 +294,7 @@ _COPIES = 6
 
 
 def load_rows(
-    given: Any, name: str, dtype: str | None, nan_policy: str, memory_mb: float = MEMORY_MB,
+    data: Any, name: str, dtype: str | None, nan_policy: str, memory_mb: float = MEMORY_MB,
     seed: int | None = None,
 ) -> Table:  # fmt: skip
     """Return the rows of a source or Dask collection, with missing values.
@@ -309,7 +305,7 @@ def load_rows(
     seed : int or None
         Seed of a random subset if the rows do not fit into `memory_mb`; None to raise then.
     """
-    source = as_source(given)
+    source = as_source(data)
     if source.weighted:
         raise InvalidInputError(
             f"the {name} must not have weights, because its rows are drawn one by one; scan the "

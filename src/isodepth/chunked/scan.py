@@ -4,15 +4,34 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from isodepth.chunked.dask import dask_parts
-from isodepth.chunked.files import file_parts
-from isodepth.chunked.sources import Part, Source, array_parts, call_part, source_of
+from isodepth.chunked.sources import Part, Source, array_parts, call_part, indices_of, source_of
+from isodepth.data.arrays import numbered
+from isodepth.data.csv_files import check_distinct, csv_chunks, csv_format
+from isodepth.data.extras import load_extra
 from isodepth.data.frames import Table, is_frame
+from isodepth.data.input_file import (
+    ARROW_ENDINGS,
+    TEXT_ENDINGS,
+    InputFile,
+    open_input,
+    refuse,
+    table_files,
+)
+from isodepth.data.readers import (
+    array_of,
+    check_ending,
+    holds_numbers,
+    parquet_row_counts,
+    refuse_damaged,
+    without_index,
+)
 from isodepth.data.validation import check_choice, check_integer
 from isodepth.errors import InvalidInputError
 
@@ -79,11 +98,11 @@ def scan(
         raise InvalidInputError(
             f"columns must be a sequence of names, got {columns!r}; write [{columns!r}]"
         )
-    wanted = None if columns is None else list(columns)
-    if wanted is not None and not wanted:
+    selected = None if columns is None else list(columns)
+    if selected == []:
         raise InvalidInputError("columns is empty: a sample needs at least one column")
-    tables, label = _opened(data, dtype is not None)
-    source = source_of(tables, wanted, weights, label)
+    parts, label = _parts_and_label(data, dtype is not None)
+    source = source_of(parts, selected, weights, label)
     return replace(source, dtype=dtype or source.dtype, chunk_rows=chunk_rows)
 
 
@@ -92,7 +111,7 @@ def as_source(data: Any) -> Source:
     return data if isinstance(data, Source) else scan(data)
 
 
-def _opened(data: Any, any_dtype: bool) -> tuple[list[Part], str]:
+def _parts_and_label(data: Any, any_dtype: bool) -> tuple[list[Part], str]:
     """Return the parts of the data, and their name in messages."""
     if isinstance(data, Source):
         raise InvalidInputError("this is a source already; give it to distance or Metric.table")
@@ -100,12 +119,12 @@ def _opened(data: Any, any_dtype: bool) -> tuple[list[Part], str]:
         label = f"Dask {type(data).__name__}"
         return dask_parts(data, label), label
     several = isinstance(data, list | tuple) and not isinstance(data, Table)
-    given = list(data) if several else [data]
-    label = f"list of {len(given)}" if several else "array"
-    if not given:
+    items = list(data) if several else [data]
+    label = f"list of {len(items)}" if several else "array"
+    if not items:
         raise InvalidInputError("scan got an empty list; a sample needs at least one row")
-    if all(isinstance(item, str | os.PathLike) for item in given):
-        return file_parts(given), label if several else str(data)
+    if all(isinstance(item, str | os.PathLike) for item in items):
+        return file_parts(items), label if several else str(data)
     if isinstance(data, Iterator):
         raise InvalidInputError(
             f"a {type(data).__name__} can be read once, and scan reads data several times; give "
@@ -113,12 +132,165 @@ def _opened(data: Any, any_dtype: bool) -> tuple[list[Part], str]:
             "chunks"
         )
     if several or isinstance(data, np.ndarray) or is_frame(data):
-        called = [f"chunk {i}" for i in range(len(given))] if several else [label]
-        return array_parts(given, called), label
+        names = [f"chunk {i}" for i in range(len(items))] if several else [label]
+        return array_parts(items, names), label
     if callable(data):
         label = getattr(data, "__name__", type(data).__name__)
         return [call_part(data, label, any_dtype)], label
     raise InvalidInputError(
-        f"scan takes a file or folder, an array, a list of these, a function that gives chunks, or "
-        f"a Dask collection, got {type(data).__name__}"
+        f"scan takes a file or folder, an array, a list of these, a function that returns chunks, "
+        f"or a Dask collection, got {type(data).__name__}"
     )
+
+
+# -- files ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class FilePart(Part):
+    """File, or row group of a Parquet file.
+
+    Attributes
+    ----------
+    group : int or None
+        Index of the row group; None for the whole file.
+    """
+
+    group: int | None = None
+
+    def tables(self, rows: int) -> Iterator[tuple[Any, str, int]]:
+        """Yield tables of the file; they may have more than `rows` rows."""
+        origin = self.origin if self.group is None else f"{self.origin}, row group {self.group}"
+        file, first = open_input(self.data), 0
+        try:
+            for table in self._read(file, rows):
+                yield table, origin, first
+                first += len(table.points if isinstance(table, Table) else table)
+        except Exception as error:
+            refuse_damaged(file._replace(path=Path(origin)), error)
+
+    def _read(self, file: InputFile, rows: int) -> Iterator[Any]:
+        if file.ending in TEXT_ENDINGS:
+            form = csv_format(file)
+            indices = indices_of(self.labels, form.names or numbered(form.width), self.data)
+            for values in csv_chunks(file, form, indices, rows):
+                yield Table(values, tuple(self.labels))
+        elif file.ending in ARROW_ENDINGS:
+            with _open_arrow(file) as reader:
+                yield from _batches(reader, self.group, list(self.labels), rows)
+        else:
+            yield array_of(file)
+
+
+def file_parts(items: Sequence[Any]) -> list[Part]:
+    """Return the parts of files, and of all tables in folders."""
+    paths = [path for item in items for path in table_files(item)]
+    for path in paths:
+        if path.is_fifo():
+            refuse(path, "a pipe can be read once, and scan reads data several times; save a file")
+    files = [open_input(path) for path in paths]
+    parts = [part for file in files for part in _parts_of(file)]
+    if not parts:
+        refuse(files[0].path, "it is empty")
+    return parts
+
+
+def _parts_of(file: InputFile) -> list[Part]:
+    """Read the header of a file. The list is empty if the file is empty."""
+    check_ending(file)
+    path = str(file.path)
+    if file.ending in TEXT_ENDINGS:
+        if not file.read(1):
+            return []
+        form = csv_format(file)
+        labels = form.names or numbered(form.width)
+        return [FilePart(path, path, labels, form.names is not None)]
+    if file.ending not in ARROW_ENDINGS:
+        array = array_of(file)
+        if array.ndim != 2:
+            refuse(file.path, f"it holds an array of shape {array.shape}, not a table")
+        return [FilePart.like(array, None, path, path, len(array))]
+    try:
+        with _open_arrow(file) as reader:
+            parquet = file.ending == ".parquet"
+            schema = reader.schema_arrow if parquet else reader.schema
+            counts = parquet_row_counts(reader) if parquet else []
+    except Exception as error:
+        refuse_damaged(file, error)
+    schema = without_index(schema.empty_table()).schema
+    check_distinct(file.path, schema.names)
+    single = [field.name for field in schema if str(field.type) == "float"]
+    others = {field.name: field.type for field in schema if not holds_numbers(field.type)}
+    n_rows = sum(counts) if parquet else None
+    whole = FilePart(path, path, schema.names, True, single, n_rows, others)
+    if not counts or not file.plain:  # row groups of a compressed file cannot be read one by one
+        return [whole]
+    return [replace(whole, group=group, n_rows=count) for group, count in enumerate(counts)]
+
+
+@contextmanager
+def _open_arrow(file: InputFile) -> Iterator[Any]:
+    """Open a Parquet or Feather file with pyarrow."""
+    from pyarrow import ipc, parquet
+
+    opener: Any = parquet.ParquetFile if file.ending == ".parquet" else ipc.open_file
+    with file.open() as stream, opener(stream) as reader:
+        yield reader
+
+
+def _batches(reader: Any, group: int | None, columns: list[str], rows: int) -> Iterator[Any]:
+    import pyarrow as pa
+
+    if hasattr(reader, "iter_batches"):
+        groups = None if group is None else [group]
+        batches = reader.iter_batches(rows, groups, columns, use_threads=False)
+    else:
+        batches = map(reader.get_batch, range(reader.num_record_batches))
+    for batch in batches:
+        yield pa.Table.from_batches([batch]).select(columns)
+
+
+# -- Dask collections -----------------------------------------------------------------------------
+
+
+class DelayedPart(Part):
+    """One partition of a collection, which is computed before a task uses it."""
+
+    def tables(self, rows: int) -> Iterator[tuple[Any, str, int]]:
+        """Yield the partition."""
+        delayed = is_delayed(self.data)
+        yield self.data.compute() if delayed else self.data, self.origin, 0
+
+
+def dask_parts(data: Any, label: str) -> list[Part]:
+    """Return the partitions of a `dask.array` or `dask.dataframe`."""
+    load_extra("dask", "dask", "reading a Dask collection")
+    if is_delayed(data):
+        raise InvalidInputError(
+            f"the columns of a {label} are not known; make it a collection of known shape "
+            "(dask.array.from_delayed, to_dataframe), or give samples to isodepth.region_tables"
+        )
+    if hasattr(data, "to_delayed") and hasattr(data, "dtypes"):
+        labels, delayed = [*map(str, data.columns)], data.to_delayed()
+        counts, kinds = [np.nan] * len(delayed), data.dtypes
+    elif hasattr(data, "to_delayed") and getattr(data, "ndim", 0) == 2:
+        whole = data.rechunk({1: -1})
+        labels, delayed = numbered(data.shape[1]), whole.to_delayed().ravel()
+        counts, kinds = whole.chunks[0], [data.dtype] * len(labels)
+    else:
+        shape = f" with shape {data.shape}" if hasattr(data, "shape") else ""
+        raise InvalidInputError(
+            f"a Dask collection must be a data frame or an array of shape (n points, d columns), "
+            f"got {type(data).__name__}{shape}"
+        )
+    single = [name for name, kind in zip(labels, kinds, strict=True) if kind == np.float32]
+    about = labels, labels != numbered(len(labels)), single
+    return [
+        DelayedPart(part, f"partition {i}", *about, None if np.isnan(rows) else int(rows))
+        for i, (part, rows) in enumerate(zip(delayed, counts, strict=True))
+    ]
+
+
+def is_delayed(sample: Any) -> bool:
+    """Check if a sample is delayed, or a `dask.bag` of samples."""
+    return type(sample).__module__.startswith(("dask.delayed", "dask.bag"))

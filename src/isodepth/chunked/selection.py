@@ -11,6 +11,7 @@ from __future__ import annotations
 import bisect
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +20,7 @@ from isodepth import _core
 from isodepth.chunked.passes import Fold, Pass, Rows, row_keys
 from isodepth.depth.base import moved_by
 
-# A bracket reaches this many standard deviations of a share to either side.
+# Half width of a bracket, in standard deviations of a relative frequency.
 _DEVIATIONS = 4.5
 # Maximum margin at which values drawn in a bracket narrow it.
 _LARGEST_MARGIN = 0.25
@@ -57,7 +58,7 @@ class Numbers:
     of: Any = None
 
     def take(self, which: np.ndarray) -> Numbers:
-        """Select some of the E values."""
+        """Select values by their indices or by a mask."""
         centers = None if self.centers is None else self.centers[which]
         return replace(self, directions=self.directions[which], centers=centers)
 
@@ -77,26 +78,27 @@ class Numbers:
         moved = moved_by(points if self.of is None else self.of(points, 1), *self.frame)
         step = max(1, _HELD_NUMBERS // len(moved))
         for k in range(0, len(self.directions), step):
-            some = np.ascontiguousarray(self.directions[k : k + step])
-            yield slice(k, k + step), _core.project(moved, some, n_threads)
+            block = np.ascontiguousarray(self.directions[k : k + step])
+            yield slice(k, k + step), _core.project(moved, block, n_threads)
 
 
-class Inside(NamedTuple):
+class BracketState(NamedTuple):
     """Masses below and inside brackets, and the values inside if they fit.
 
     Attributes
     ----------
     counts : int64 ndarray of shape (3, E)
-        Mass below, mass inside, and how many numbers are held; more than may be where they did not
-        fit.
-    pieces : list of (values, masses, ends of each bracket) of chunks; no masses where all are one
+        Mass below, mass inside, and number of gathered values; larger than the limit if they did
+        not fit.
+    pieces : list of (values, masses, ends of each bracket), one per chunk
+        The masses are empty if all are 1.
     """
 
     counts: np.ndarray
     pieces: list[tuple[np.ndarray, np.ndarray, np.ndarray]]
 
     def ordered(self, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """The numbers (m,) in bracket k, rising, and the mass (m,) up to each of them."""
+        """Return the sorted values (m,) in bracket k, and the mass (m,) up to each of them."""
         cuts = [(v, masses, slice(ends[k], ends[k + 1])) for v, masses, ends in self.pieces]
         values = np.concatenate([values[cut] for values, _, cut in cuts])
         masses = np.concatenate([masses[cut] for _, masses, cut in cuts])
@@ -106,14 +108,14 @@ class Inside(NamedTuple):
         return values[order], np.cumsum(masses[order])
 
     def narrowed(self, k: int, low: Any, high: Any, shares: np.ndarray, margin: float) -> Any:
-        """A smaller bracket than k that will hold the quantiles of given orders (R,), rising."""
+        """Return a smaller bracket than k for quantiles of increasing orders (R,)."""
         values, upto = self.ordered(k)
         orders = np.array([shares[0] - margin, shares[0], shares[-1] + margin])
         indices = np.searchsorted(upto, orders * upto[-1], side="right").clip(max=len(values) - 1)
         first, middle, _ = values[indices]
         after, after_last = np.nextafter(values[indices[1:]], np.inf)
         smaller = first if orders[0] >= 0 else low, after_last if orders[2] < 1 else high
-        # Where many numbers equal the ends of a bracket, the next pass looks at one of them alone.
+        # If many values equal the ends of a bracket, the next bracket has a single value.
         return smaller if smaller != (low, high) else (middle, after)
 
 
@@ -124,8 +126,8 @@ class BracketPass(Pass):
     Attributes
     ----------
     share : float or None
-        Which share of the rows of mass one is drawn, of heavier ones more, so that a draw stands
-        for a mass of 1 / share at least; None for all rows.
+        Probability of gathering a row of mass one; heavier rows have a larger probability, and a
+        gathered row represents a mass of at least 1 / share. None for all rows.
     seed : int
     """
 
@@ -136,10 +138,10 @@ class BracketPass(Pass):
     share: float | None = None
     seed: int = 0
 
-    def start(self) -> Inside:
-        return Inside(np.zeros((3, len(self.low)), dtype=np.int64), [])
+    def start(self) -> BracketState:
+        return BracketState(np.zeros((3, len(self.low)), dtype=np.int64), [])
 
-    def step(self, state: Inside, rows: Rows, n_threads: int) -> None:
+    def step(self, state: BracketState, rows: Rows, n_threads: int) -> None:
         (points, _, masses, start, _), share = rows, self.share
         most = np.maximum(self.most - state.counts[2], 0)
 
@@ -163,7 +165,7 @@ class BracketPass(Pass):
         if ends[-1]:
             state.pieces.append((*held, ends))
 
-    def merge(self, state: Inside, other: Inside) -> None:
+    def merge(self, state: BracketState, other: BracketState) -> None:
         state.counts[:] += other.counts
         state.pieces.extend(other.pieces)
 
@@ -174,15 +176,15 @@ class Selection:
 
     Attributes
     ----------
-    fold : runs a pass over the sample
+    fold : function that runs a pass over the sample
     pilot : Rows
-        Drawn at random, each for the same mass: for a first guess.
+        Random rows of equal mass, for first brackets.
     margin : float
-        How far a share of the pilot may be from that of the sample.
+        Maximum difference of a relative frequency in the pilot from that in the sample.
     mass, n_rows : int
-        Of the whole sample.
+        Total mass and number of rows of the sample.
     most_numbers : int
-        Numbers that may be gathered in all.
+        Maximum number of gathered values.
     n_threads : int
     """
 
@@ -195,77 +197,74 @@ class Selection:
     n_threads: int
 
     def order_statistics(self, numbers: Numbers, ranks: np.ndarray) -> np.ndarray:
-        """The numbers (E, R) of given mass ranks (E, R), counted from 0, in each of E sets.
+        """Return the values (E, R) of mass ranks (E, R), from 0 on, in each of E sets.
 
-        The ranks of a set are next to each other, rising.
+        The ranks of a set are next to each other, in increasing order.
         """
         low, high = self.guess(numbers, ranks / self.mass)
         expected = np.full(len(low), 2 * self.margin * self.mass)
-        crowded = np.zeros(len(low), dtype=bool)  # more rows than their mass lets expect
-        found, seed = np.full(ranks.shape, np.nan, dtype=low.dtype), 0
-        while len(left := np.flatnonzero(np.isnan(found).any(axis=1))):
+        crowded = np.zeros(len(low), dtype=bool)  # more rows than expected from their mass
+        result, seed = np.full(ranks.shape, np.nan, dtype=low.dtype), 0
+        while len(left := np.flatnonzero(np.isnan(result).any(axis=1))):
             most = max(_LEAST_NUMBERS, self.most_numbers // len(left))
             largest, seed = _RESERVE * expected[left].max(), seed + 1
             fits = largest / self.mass * self.n_rows <= most and not crowded[left].any()
             share = None if fits else most / largest
             work = BracketPass(numbers.take(left), low[left], high[left], most, share, seed)
-            inside, single = self.fold(work), np.nextafter(low, np.inf) >= high
+            state, single = self.fold(work), np.nextafter(low, np.inf) >= high
             for at, k in enumerate(left):
-                below, mass, held = inside.counts[:, at].tolist()
-                own = ranks[k] - below
-                within = (own >= 0) & (own < mass)
+                below, mass, held = state.counts[:, at].tolist()
+                inner = ranks[k] - below
+                within = (inner >= 0) & (inner < mass)
                 if single[k]:
-                    found[k, within] = low[k]
+                    result[k, within] = low[k]
                 elif within.any() and held <= most and share is None:
-                    values, upto = inside.ordered(at)
-                    found[k, within] = values[np.searchsorted(upto, own[within], side="right")]
-                own = own[np.isnan(found[k])]
-                if not len(own):
+                    values, upto = state.ordered(at)
+                    result[k, within] = values[np.searchsorted(upto, inner[within], side="right")]
+                inner = inner[np.isnan(result[k])]
+                if not len(inner):
                     continue
-                if own[0] < 0:
+                if inner[0] < 0:
                     low[k], high[k], expected[k] = -np.inf, low[k], below
-                elif own[0] >= mass:
+                elif inner[0] >= mass:
                     low[k], high[k], expected[k] = high[k], np.inf, self.mass - below - mass
                 else:
                     margin = _LARGEST_MARGIN if share is None else margin_of(share * mass)
                     expected[k], crowded[k] = mass, share is None
                     if held <= most and margin < _LARGEST_MARGIN:
-                        low[k], high[k] = inside.narrowed(at, low[k], high[k], own / mass, margin)
+                        low[k], high[k] = state.narrowed(at, low[k], high[k], inner / mass, margin)
                         expected[k] = 2 * margin * mass
-        return found
+        return result
 
-    def guess(self, numbers: Numbers, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Brackets [low, high), each (E,), that will hold quantiles of given orders (E, R).
-
-        By the pilot, some sets at a time.
-        """
+    def guess(self, numbers: Numbers, orders: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return brackets [low, high), each (E,), for quantiles of orders (E, R), by the pilot."""
         n = len(self.pilot.points)
-        low, high = np.full((2, len(shares)), [[-np.inf], [np.inf]], numbers.directions.dtype)
-        for some in np.array_split(np.arange(len(low)), -(-n * len(low) // _HELD_NUMBERS)):
-            work = BracketPass(numbers.take(some), low[some], high[some], n)
-            inside = work.start()
-            work.step(inside, self.pilot, self.n_threads)
-            for at, k in enumerate(some):
-                low[k], high[k] = inside.narrowed(at, -np.inf, np.inf, shares[k], self.margin)
+        low, high = np.full((2, len(orders)), [[-np.inf], [np.inf]], numbers.directions.dtype)
+        for block in np.array_split(np.arange(len(low)), -(-n * len(low) // _HELD_NUMBERS)):
+            work = BracketPass(numbers.take(block), low[block], high[block], n)
+            state = work.start()
+            work.step(state, self.pilot, self.n_threads)
+            for at, k in enumerate(block):
+                low[k], high[k] = state.narrowed(at, -np.inf, np.inf, orders[k], self.margin)
         return low, high
 
     def medians(self, numbers: Numbers, skipped: np.ndarray | None = None) -> np.ndarray:
-        """The median (E,) of each set: the mean of the lower and the upper one.
+        """Return the median (E,) of each set: the mean of the lower and the upper one.
 
-        Numbers that became -1, of mass `skipped` (E,), do not count.
+        Values that became -1, of mass `skipped` (E,), do not count.
         """
         before = np.zeros(len(numbers.directions), np.int64) if skipped is None else skipped
         left = self.mass - before
         ranks = before[:, None] + np.stack([(left - 1) // 2, left // 2], axis=1)
-        found = self.order_statistics(numbers, ranks)
-        half = found.dtype.type(0.5)
+        values = self.order_statistics(numbers, ranks)
+        half = values.dtype.type(0.5)
         # Halving first: symmetric under a change of sign, and the sum cannot overflow.
-        return half * found[:, 0] + half * found[:, 1]
+        return half * values[:, 0] + half * values[:, 1]
 
     def mass_at(self, numbers: Numbers, centers: np.ndarray, typical: float = -1.0) -> np.ndarray:
-        """Return the mass (E,) of the numbers that equal the center (E,) of their set.
+        """Return the mass (E,) of the values that equal the center (E,) of their set.
 
-        Distances from the center within rounding beside the `typical` size count as zero.
+        Distances from the center within rounding of the `typical` size count as zero.
         """
         away = replace(numbers, centers=centers, typical=typical)
         start = np.zeros(len(centers), dtype=centers.dtype)
@@ -287,37 +286,32 @@ class Selection:
         if len(flat):
             off = replace(away.take(flat), typical=typical)
             skipped = self.mass_at(off, middles[flat], typical)
-            some = skipped < self.mass
-            if some.any():
-                scales[flat[some]] = self.medians(off.take(some), skipped[some])
+            varied = skipped < self.mass
+            if varied.any():
+                scales[flat[varied]] = self.medians(off.take(varied), skipped[varied])
         return middles, mads, scales
 
     def depth_thresholds(self, model: Any, betas: np.ndarray, tolerance: float) -> np.ndarray:
-        """The smallest depth (C, L) in the region of each level, for the C depths of a model.
+        """Return the minimum depth (C, L) in the region of each level, for C depths of a model.
 
-        Depths within `tolerance` of that of a given rank are tied with it, and enter together.
+        Depths within `tolerance` below the minimum belong to the region as well.
         """
         kinds, levels = model.depths(self.pilot.points[:1], 1).shape[1], len(betas)
         units = np.repeat(np.eye(kinds), levels, axis=0)
-        numbers = Numbers((np.zeros(kinds), 0), units, of=NegatedDepths(model))
+        numbers = Numbers((np.zeros(kinds), 0), units, of=partial(_negated_depths, model))
         ranks = np.tile(level_ranks(betas, self.mass), kinds)
-        found = self.order_statistics(numbers, ranks[:, None])
-        return -found.reshape(kinds, levels) - tolerance
+        values = self.order_statistics(numbers, ranks[:, None])
+        return -values.reshape(kinds, levels) - tolerance
 
 
-@dataclass(frozen=True)
-class NegatedDepths:
-    """The depths (n, C) of rows, negated: the deepest come first."""
-
-    model: Any
-
-    def __call__(self, points: np.ndarray, n_threads: int) -> np.ndarray:
-        return -self.model.depths(points, n_threads)
+def _negated_depths(model: Any, points: np.ndarray, n_threads: int) -> np.ndarray:
+    """Return the negative depths (n, C) of points, by which the deepest come first."""
+    return -model.depths(points, n_threads)
 
 
 def level_ranks(betas: np.ndarray, total: int) -> np.ndarray:
-    """Mass ranks (L,), from 0 on, at which the share of the mass first exceeds each level."""
-    # Shares are rounded quotients, as they are in memory; they never fall as masses grow.
+    """Return the mass ranks (L,), from 0 on, at which the mass first exceeds each level."""
+    # Fractions of the mass are rounded quotients, as in memory. They increase with the mass.
     return np.array(
         [
             bisect.bisect_right(range(1, total), beta, key=lambda mass: float(mass) / float(total))

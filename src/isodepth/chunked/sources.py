@@ -24,11 +24,11 @@ class Chunk(NamedTuple):
     Attributes
     ----------
     values : ndarray of shape (n, c)
-        All columns that are used; weights are the last column.
+        All selected columns; weights are the last column.
     origin : str
         Name of the data in messages.
     first : int
-        The number of the first row within that origin.
+        Number of the first row within that origin.
     """
 
     values: np.ndarray
@@ -38,7 +38,7 @@ class Chunk(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Source:
-    """A sample that is read in chunks; made by :func:`isodepth.scan`.
+    """A sample that is read in chunks; created by :func:`isodepth.scan`.
 
     Attributes
     ----------
@@ -52,9 +52,9 @@ class Source:
     weighted : bool
         Whether the last column that is read holds weights.
     chunk_rows : int or None
-        The most rows to read at a time; None lets the memory decide.
+        Maximum number of rows to read at a time; None if it depends on the memory limit.
     label : str
-        How to call it in messages.
+        Name of the source in messages.
     """
 
     parts: tuple[Part, ...]
@@ -65,12 +65,12 @@ class Source:
     chunk_rows: int | None
     label: str
 
-    #: How `Metric` knows one without knowing of this module.
+    #: `data.validation.is_chunked` recognizes sources by this attribute.
     reads_in_chunks: ClassVar[bool] = True
 
     @property
     def n_rows(self) -> int | None:
-        """How many rows there are, where that is known before reading."""
+        """Number of rows; None if it is not known before reading."""
         counts = [part.n_rows for part in self.parts if part.n_rows is not None]
         return sum(counts) if len(counts) == len(self.parts) else None
 
@@ -80,17 +80,16 @@ class Source:
             yield from part.read(min(rows, self.chunk_rows or rows))
 
     def aligned(self, names: tuple[str, ...] | None) -> Source:
-        """The same with its columns in the order of `names`, where both have names."""
+        """Return the source with its columns in the order of `names`, if both have names."""
         if names is None or self.columns is None or sorted(names) != sorted(self.columns):
             return self
         parts = [replace(p, labels=(*names, *p.labels[self.n_features :])) for p in self.parts]
         return replace(self, parts=tuple(parts), columns=names)
 
     def __repr__(self) -> str:
-        rows = self.n_rows
-        known = "rows" if rows is None else f"{rows} rows"
+        rows = "rows" if self.n_rows is None else f"{self.n_rows} rows"
         return (
-            f"Source({self.label}: {known}, {self.n_features} column(s), "
+            f"Source({self.label}: {rows}, {self.n_features} column(s), "
             f"{len(self.parts)} part(s), {self.dtype}{', weighted' if self.weighted else ''})"
         )
 
@@ -98,53 +97,49 @@ class Source:
 # -- columns --------------------------------------------------------------------------------------
 
 
-def source_of(
-    tables: Sequence[Part], columns: list[Any] | None, weights: Any, label: str
-) -> Source:
-    """A source of tables with the same columns, in whatever order.
+def source_of(parts: Sequence[Part], columns: list[Any] | None, weights: Any, label: str) -> Source:
+    """Return the source of parts with the same columns, in any order.
 
     `columns` are those of the points, by name or number (None for all), `weights` is that of the
     weights.
     """
-    first = tables[0]
-    chosen = _chosen(first, columns, weights)
-    for table in tables:
-        other = columns is None and sorted(table.labels) != sorted(first.labels)
-        if other or table.named != first.named:
-            both = tuple(first.labels), tuple(table.labels)
-            raise differing(*both, first.origin, table.origin)
-        indices_of(chosen, table.labels, table.origin)
-        for name in set(chosen) & set(table.texts):
-            refuse(table.origin, f"column {name!r} is of type {table.texts[name]}, not numbers")
-    width = len(chosen) - (weights is not None)
+    first = parts[0]
+    selected = _select_columns(first, columns, weights)
+    for part in parts:
+        other = columns is None and sorted(part.labels) != sorted(first.labels)
+        if other or part.named != first.named:
+            raise differing(tuple(first.labels), tuple(part.labels), first.origin, part.origin)
+        indices_of(selected, part.labels, part.origin)
+        for name in set(selected) & set(part.non_numeric):
+            refuse(part.origin, f"column {name!r} is of type {part.non_numeric[name]}, not numbers")
+    width = len(selected) - (weights is not None)
     if not width:
         raise InvalidInputError("the only column holds the weights; a sample needs another column")
-    single = all(set(chosen) <= set(table.single) for table in tables)
+    single = all(set(selected) <= set(part.single) for part in parts)
     return Source(
-        tuple(replace(table, labels=chosen, single=(), texts={}) for table in tables), width,
-        chosen[:width] if first.named else None, "float32" if single else "float64",
+        tuple(replace(part, labels=selected, single=(), non_numeric={}) for part in parts), width,
+        selected[:width] if first.named else None, "float32" if single else "float64",
         weights is not None, None, label,
     )  # fmt: skip
 
 
-def _chosen(table: Part, columns: list[Any] | None, weights: Any) -> tuple[str, ...]:
-    """The labels of the points' columns, and that of the weights last."""
-    labels, where = table.labels, table.origin
-    own = [] if weights is None else indices_of([weights], labels, where)
-    indices = [index for index in range(len(labels)) if index not in own]
-    if columns is not None:
-        indices = indices_of(columns, labels, where)
+def _select_columns(part: Part, columns: list[Any] | None, weights: Any) -> tuple[str, ...]:
+    """Return the labels of the columns of the points, with that of the weights last."""
+    labels, origin = part.labels, part.origin
+    last = [] if weights is None else indices_of([weights], labels, origin)
+    if columns is None:
+        indices = [index for index in range(len(labels)) if index not in last]
+    else:
+        indices = indices_of(columns, labels, origin)
     for index in indices:
-        if (indices + own).count(index) > 1:
-            how = "both as a point's and as the weight" if index in own else "twice"
-            raise InvalidInputError(
-                f"column {labels[index]!r} is asked for {how}; name every column once"
-            )
-    return tuple(labels[index] for index in indices + own)
+        if (indices + last).count(index) > 1:
+            how = "for points and for weights" if index in last else "twice"
+            raise InvalidInputError(f"column {labels[index]!r} is selected {how}; name it once")
+    return tuple(labels[index] for index in indices + last)
 
 
-def indices_of(names: Sequence[Any], labels: Sequence[str], where: str) -> list[int]:
-    """The indices of columns that are named, or numbered."""
+def indices_of(names: Sequence[Any], labels: Sequence[str], origin: str) -> list[int]:
+    """Return the indices of columns that are given by name or number."""
     known = {label: index for index, label in enumerate(labels)}
     indices = []
     for name in names:
@@ -152,7 +147,7 @@ def indices_of(names: Sequence[Any], labels: Sequence[str], where: str) -> list[
         index = int(name) if number else known.get(name, -1)
         if not 0 <= index < len(labels):
             shown = listed([*map(repr, labels)])
-            raise InvalidInputError(f"{where} has no column {name!r}; its columns are {shown}")
+            raise InvalidInputError(f"{origin} has no column {name!r}; its columns are {shown}")
         indices.append(index)
     return indices
 
@@ -162,22 +157,22 @@ def indices_of(names: Sequence[Any], labels: Sequence[str], where: str) -> list[
 
 @dataclass(frozen=True)
 class Part:
-    """An array or a frame, or what it is read from.
+    """Array or data frame; subclasses read files, functions and Dask partitions.
 
     Attributes
     ----------
-    data : array, data frame, or what a subclass reads
+    data : array, data frame, or the data of a subclass
     origin : str
-        How to call it in messages.
+        Name in messages.
     labels : sequence of str
-        Of the columns to read, all at first: their names, or numbers where they have none.
+        Columns to read, by name, or by number if they have no names.
     named : bool
-        Whether these are names.
+        Whether the columns have names.
     single : collection of str
-        The labels of columns of type float32.
+        Labels of columns of type float32.
     n_rows : int or None
-    texts : dict
-        The columns that hold no numbers, and their types.
+    non_numeric : dict
+        Types of the non-numeric columns, by label.
     """
 
     data: Any
@@ -186,7 +181,7 @@ class Part:
     named: bool
     single: Collection[str] = ()
     n_rows: int | None = None
-    texts: dict[str, Any] = field(default_factory=dict)
+    non_numeric: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
     def like(cls, values: np.ndarray, names: Any, origin: str, data: Any, n_rows: Any) -> Self:
@@ -196,33 +191,33 @@ class Part:
         return cls(data, origin, labels, names is not None, single, n_rows)
 
     def tables(self, rows: int) -> Iterator[tuple[Any, str, int]]:
-        """Arrays and frames, how to call each of them, and the number of its first row."""
+        """Yield arrays and frames, the name of each, and the number of its first row."""
         yield self.data, self.origin, 0
 
     def read(self, rows: int) -> Iterator[Chunk]:
         """Yield chunks of the selected columns, of at most `rows` rows each."""
         for table, origin, start in self.tables(rows):
-            values, names = _read_chunk(table, origin)
+            values, names = _values_and_names(table, origin)
             indices = indices_of(self.labels, names or numbered(values.shape[1]), origin)
             for first in range(0, len(values), rows):
-                some = np.take(values[first : first + rows], indices, axis=1)
-                yield Chunk(some, origin, start + first)
+                selected = np.take(values[first : first + rows], indices, axis=1)
+                yield Chunk(selected, origin, start + first)
 
 
 @dataclass(frozen=True)
 class CallPart(Part):
-    """Function that returns a fresh iterator of chunks at each call.
+    """Function that returns a new iterator of chunks at each call.
 
     Attributes
     ----------
     only_single : bool
-        Whether all chunks must be float32, as the first one is.
+        Whether all chunks must be float32, like the first one.
     """
 
     only_single: bool = False
 
     def read(self, rows: int) -> Iterator[Chunk]:
-        """Read the chunks, at most `rows` rows at a time."""
+        """Yield the chunks, of at most `rows` rows each."""
         for chunk in super().read(rows):
             if self.only_single and chunk.values.dtype != np.float32:
                 raise InvalidInputError(
@@ -232,15 +227,15 @@ class CallPart(Part):
             yield chunk
 
     def tables(self, rows: int) -> Iterator[tuple[Any, str, int]]:
-        """The chunks."""
-        for number, chunk in enumerate(_fresh_iterator(self.data)):
+        """Yield the chunks."""
+        for number, chunk in enumerate(_new_iterator(self.data)):
             yield chunk, f"chunk {number}", 0
 
 
-def _read_chunk(chunk: Any, origin: str) -> tuple[np.ndarray, tuple[str, ...] | None]:
-    if is_frame(chunk):
-        return read_frame(chunk, origin)
-    values = np.asarray(chunk)
+def _values_and_names(table: Any, origin: str) -> tuple[np.ndarray, tuple[str, ...] | None]:
+    if is_frame(table):
+        return read_frame(table, origin)
+    values = np.asarray(table)
     if values.ndim != 2:
         raise InvalidInputError(
             f"{origin} must be a table of shape (n points, d columns), got {values.ndim} "
@@ -249,39 +244,38 @@ def _read_chunk(chunk: Any, origin: str) -> tuple[np.ndarray, tuple[str, ...] | 
     return values, None
 
 
-def array_parts(given: list[Any], called: list[str]) -> list[Part]:
+def array_parts(tables: Sequence[Any], names: Sequence[str]) -> list[Part]:
     """Return the parts of arrays and frames; empty ones only if all are empty."""
-    tables = [(*_read_chunk(item, name), name) for item, name in zip(given, called, strict=True)]
-    filled = [table for table in tables if len(table[0])] or tables[:1]
+    read = [(*_values_and_names(table, n), n) for table, n in zip(tables, names, strict=True)]
+    filled = [table for table in read if len(table[0])] or read[:1]
     return [Part.like(*table, Table(*table[:2]), len(table[0])) for table in filled]
 
 
-def _fresh_iterator(make: Callable[[], Any]) -> Iterator[Any]:
-    """Call a function that must return an iterable."""
-    given = make()
-    try:
-        return iter(given)
-    except TypeError:
-        raise InvalidInputError(
-            "a function given to scan must return an iterator of chunks of shape (n, d), got "
-            f"{type(given).__name__}"
-        ) from None
-
-
 def call_part(make: Callable[[], Any], label: str, any_dtype: bool) -> Part:
-    """Return the part of a function that makes chunks, after a look at its first rows.
+    """Return the part of a function that makes chunks, from its first nonempty chunk.
 
     All chunks must have one precision, unless `any_dtype`.
     """
-    given = _fresh_iterator(make)
-    if make() is given:
+    chunks = _new_iterator(make)
+    if make() is chunks:
         raise InvalidInputError(
-            f"{label} gives the same iterator at every call, and the data are read several times; "
-            "it must make a fresh one"
+            f"{label} returns the same iterator at every call, and the data are read several "
+            "times; return a new iterator"
         )
-    for number, chunk in enumerate(given):
-        values, names = _read_chunk(chunk, f"chunk {number}")
+    for number, chunk in enumerate(chunks):
+        values, names = _values_and_names(chunk, f"chunk {number}")
         if len(values):
             part = CallPart.like(values, names, f"chunk {number}", make, None)
             return replace(part, only_single=not any_dtype and values.dtype == np.float32)
-    raise InvalidInputError(f"{label} gives no rows; a sample needs at least one row")
+    raise InvalidInputError(f"{label} returns no rows; a sample needs at least one row")
+
+
+def _new_iterator(make: Callable[[], Any]) -> Iterator[Any]:
+    chunks = make()
+    try:
+        return iter(chunks)
+    except TypeError:
+        raise InvalidInputError(
+            "a function given to scan must return an iterator of chunks of shape (n, d), got "
+            f"{type(chunks).__name__}"
+        ) from None

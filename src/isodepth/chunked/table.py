@@ -1,4 +1,4 @@
-"""From a source of chunks to a RegionTable: the passes, one after the other."""
+"""Region tables and column units of sources, computed by passes over their chunks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from isodepth import _core
 from isodepth.chunked.depths import ProjectionModel, RankModel, rank_numbers, whitened_numbers
 from isodepth.chunked.passes import Pass, Rows, Runner
-from isodepth.chunked.reading import Reading, Summary, selection_of
+from isodepth.chunked.reading import CheckedSource, selection_of
 from isodepth.chunked.selection import Numbers, Selection
 from isodepth.chunked.sources import Source
 from isodepth.core.regions import Sample
@@ -24,7 +24,7 @@ from isodepth.metric.base import BaseMetric
 from isodepth.metric.fitted import FittedMetric
 from isodepth.metric.table import RegionTable
 
-#: A sample of so few distinct rows is worked on in memory, however many rows it has.
+#: Number of distinct rows up to which a sample is processed in memory.
 FEW_DISTINCT = 4096
 
 
@@ -36,7 +36,7 @@ class SourceRegions:
     ----------
     table : RegionTable
     n_points : int
-        Rows of positive weight.
+        Number of rows of positive weight.
     missing : MissingReport or None
     bounds : pair of ndarrays of shape (L, 2K), or None if the table is exact
         Lower and upper bounds of the support values with exact depths. The lower ones are -inf if
@@ -53,7 +53,7 @@ class SourceRegions:
 
     @property
     def n_features(self) -> int:
-        """How many columns there are."""
+        """Number of columns."""
         return self.table.n_features
 
 
@@ -65,99 +65,96 @@ def stream_table(
     runner: Runner | None = None,
     in_memory: bool = True,
 ) -> SourceRegions:
-    """The table of a source, as `Metric.table` makes it of the same rows in memory.
+    """Compute the table of a source, as `Metric.table` does for the same rows in memory.
 
     Parameters
     ----------
-    runner : where the passes run
-    in_memory : whether a sample that fits is worked on in memory
+    runner : Runner or None
+        Runner of the passes; None for this process.
+    in_memory : bool
+        Whether a sample that fits into memory is processed there.
     """
     metric.check_for_tables(storage)
     fitted = metric.with_directions(source.n_features)
-    reading = Reading.of(runner or Runner(), source, fitted, in_memory)
-    n_points, sample = reading.summary.n_rows, None
-    points, weights = reading.summary.drawn()
-    drawn = _core.distinct_rows(points, None, reading.how.n_threads)[0]
-    if n_points <= reading.summary.whole:
+    checked = CheckedSource.of(runner or Runner(), source, fitted, in_memory)
+    n_points, sample, errors = checked.summary.n_rows, None, {}
+    points, weights = checked.summary.drawn()
+    if n_points <= checked.summary.whole:
         sample = Sample.of(points, weights if source.weighted else None)
     else:
-        selection = selection_of(reading)
+        selection = selection_of(checked)
+        drawn = _core.distinct_rows(points, None, checked.how.n_threads)[0]
         if len(drawn) <= FEW_DISTINCT:
             (distinct,) = selection.fold(DistinctPass(FEW_DISTINCT))
             sample = None if distinct is None else Sample._merge(*distinct)
-    known: dict[str, Any] = {}
     if sample is None:
-        values, known = _by_passes(source, selection, fitted, drawn, reading.summary)
+        values, errors = _by_passes(checked, selection, fitted, drawn)
     else:
         fitted.source.warn_if_uninformative(sample)
         values = np.empty(fitted.table_shape)
         fitted.write_table(fitted.fit_regions(sample.points, None, None, sample), values)
-    table = RegionTable(
-        values.astype(storage), str(fitted.table_signature(reading.how.dtype)),
-        source.n_features, source.columns, scale=metric.scale,
-    )  # fmt: skip
-    return SourceRegions(table, n_points, reading.missing, **known)
+    signature = str(fitted.table_signature(checked.how.dtype))
+    columns, scale = source.columns, metric.scale
+    table = RegionTable(values.astype(storage), signature, source.n_features, columns, scale=scale)
+    return SourceRegions(table, n_points, checked.missing, **errors)
 
 
 def _by_passes(
-    source: Source,
-    selection: Selection,
-    fitted: FittedMetric,
-    drawn: np.ndarray,
-    summary: Summary,
+    checked: CheckedSource, selection: Selection, fitted: FittedMetric, drawn: np.ndarray
 ) -> tuple[np.ndarray, dict[str, Any]]:
-    """Compute support values (L, 2K), and bounds on those with exact depths.
+    """Compute support values (L, 2K), and `SourceRegions.bounds` and `depth_bound`.
 
-    With the distinct rows among those that were drawn.
+    `drawn` (m, d) are distinct rows of the pilot.
     """
     depth: Any = fitted.source
-    name = builtin_name(depth)
-    ranks = name in ("halfspace", "irw") or (
+    name, memory_mb = builtin_name(depth), fitted.resources.memory_mb
+    by_ranks = name in ("halfspace", "irw") or (
         name == "ai_irw" and isinstance(depth.covariance, str) and depth.covariance == "empirical"
     )
-    if not is_plain(depth) or not (ranks or name == "projection"):
+    if not is_plain(depth) or not (by_ranks or name == "projection"):
         raise InvalidOptionError(
-            f"{source.label} has {selection.n_rows} rows, which do not fit into "
-            f"memory_mb={fitted.resources.memory_mb:g}, and this depth needs them all at once; "
-            "give more memory, or use depth='projection', 'halfspace', 'irw', or 'ai_irw' with the "
-            "empirical covariance"
+            f"{checked.source.label} has {selection.n_rows} rows, which do not fit into "
+            f"memory_mb={memory_mb:g}, and this depth needs them all at once; give more memory, or "
+            "use depth='projection', 'halfspace', 'irw', or 'ai_irw' with the empirical covariance"
         )
     assert fitted.betas is not None
-    dtype = drawn.dtype
-    tolerance = 0.0
-    model: Any
+    directions, summary, tolerance = fitted.directions, checked.summary, 0.0
+    model: ProjectionModel | RankModel
     pairs: tuple[tuple[int, int], ...] = ((0, 0),)
-    if ranks:
+    if by_ranks:
         # In one dimension whitening does not change ranks.
-        if name == "ai_irw" and source.n_features > 1:
-            numbers = whitened_numbers(selection.fold, summary, drawn, fitted.directions)
+        if name == "ai_irw" and drawn.shape[1] > 1:
+            numbers = whitened_numbers(selection.fold, summary, drawn, directions)
         else:
-            numbers = rank_numbers(summary, drawn, fitted.directions)
-        memory = fitted.resources.memory_mb * 2**18
-        model = RankModel.fit(selection, numbers, memory, name == "halfspace")
-        # A region of lower bounds above the level of upper ones is inside for sure; one of upper
-        # bounds above the level of lower ones holds all of it.
+            numbers = rank_numbers(summary, drawn, directions)
+        model = RankModel.fit(selection, numbers, memory_mb * 2**18, name == "halfspace")
+        # Rows with a lower bound above the threshold of the upper bounds are inside the exact
+        # region. Rows with an upper bound above the threshold of the lower bounds contain it.
         pairs = ((0, 0), (1, 2), (2, 1))
     else:
-        model = ProjectionModel.fit(selection, drawn, fitted.directions)
-        tolerance = depth.tie_tolerance if dtype == np.float64 else 0.0
+        model = ProjectionModel.fit(selection, drawn, directions)
+        tolerance = depth.tie_tolerance if drawn.dtype == np.float64 else 0.0
     thresholds = selection.depth_thresholds(model, fitted.betas, tolerance)
-    found = selection.fold(SupportPass(model, thresholds, pairs, fitted.directions))
-    values, *around = found["supports"]
-    known = {"bounds": tuple(around), "depth_bound": 0.5 * found["width"]} if ranks else {}
-    return values, known
+    state = selection.fold(SupportPass(model, thresholds, pairs, directions))
+    values, *bounds = state["supports"]
+    errors = {"bounds": tuple(bounds), "depth_bound": 0.5 * state["width"]} if by_ranks else {}
+    return values, errors
 
 
 def column_spreads(sources: Sequence[Source], metric: BaseMetric, runner: Runner) -> np.ndarray:
     """Compute the units (d,) of the columns in several sources together: ``scale="pooled"``.
 
-    They are those of `isodepth.core.scaling.units_of_samples`.
+    They are those of `isodepth.core.scaling.units_of_samples`. With float weights in several
+    samples, masses are rounded differently there: if the mass up to a value is 1/2 or 1/5 of the
+    total except for rounding, a median or fence may be the neighboring value.
     """
     width = sources[0].n_features
     fitted = replace(metric, scale=None).with_directions(width)
-    selection = selection_of(*(Reading.of(runner, source, fitted) for source in sources))
+    selection = selection_of(*(CheckedSource.of(runner, source, fitted) for source in sources))
     # A product with a unit vector is the column itself.
-    columns = Numbers((np.zeros(width), 0), np.eye(width), of=lambda x, _: x.astype(np.float64))
+    columns = Numbers(
+        (np.zeros(width), 0), np.eye(width), of=lambda rows, _: rows.astype(np.float64)
+    )
     if metric.eps > CLIPPED:
         _, mads, scales = selection.spreads(columns, typical=-1.0, zero=0.0)
         return normalized_mad(np.where(mads > 0, mads, scales))
@@ -175,7 +172,7 @@ def column_spreads(sources: Sequence[Source], metric: BaseMetric, runner: Runner
 
 @dataclass(frozen=True)
 class DistinctPass(Pass):
-    """The distinct rows and their masses, until there are more than `most`; [None] then."""
+    """Distinct rows and their masses; [None] if there are more than `most`."""
 
     most: int
 
@@ -216,13 +213,14 @@ class ClippedPass(Pass):
 
 @dataclass(frozen=True)
 class SupportPass(Pass):
-    """Support values of the regions {depth >= threshold}: merged by maximum.
+    """Support values of the regions {depth >= threshold}, which are merged by maximum.
 
     Attributes
     ----------
-    model : gives the depths (n, C) of points
-    thresholds : ndarray of shape (C, L), falling along the levels
-    pairs : sequence of P pairs (which depths, which thresholds)
+    model : ProjectionModel or RankModel
+        Its method `depths` returns the depths (n, C) of points.
+    thresholds : ndarray of shape (C, L), decreasing along the levels
+    pairs : sequence of P pairs (index of the depths, index of the thresholds)
     directions : ndarray of shape (K, d)
     """
 
@@ -244,7 +242,7 @@ class SupportPass(Pass):
             levels = np.searchsorted(-self.thresholds[threshold], -depths[:, depth])
             sizes = np.cumsum(np.bincount(levels, minlength=n_levels + 1)[:n_levels])
             if sizes[-1]:
-                # Short integers are sorted by their digits, in a fraction of the time.
+                # NumPy sorts short integers by their digits, which is much faster.
                 short = levels.astype(np.min_scalar_type(n_levels))
                 order = np.argsort(short, kind="stable")[: sizes[-1]]
                 first = int(np.flatnonzero(sizes)[0])

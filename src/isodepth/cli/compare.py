@@ -154,7 +154,7 @@ def _compare_chunks(
         if scheduler is None:
             return compare(metric, x, y, None, Runner(advance))
         with _client(scheduler) as client:
-            from isodepth.chunked.dask import DaskRunner
+            from isodepth.chunked.passes import DaskRunner
 
             return compare(metric, x, y, None, DaskRunner(client, advance))
 

@@ -372,7 +372,7 @@ def _tables_of_chunks(
     group: SampleGroup, metric: Metric, storage: str, advance: Callable[[int], None]
 ) -> tuple[TableStack, list[Sample]]:
     """Compute tables one after the other, if samples are read in chunks."""
-    from isodepth.chunked.dask import tables_of_delayed
+    from isodepth.chunked.entry import tables_of_delayed
 
     tables = tables_of_delayed(metric, group.samples, group.weights, storage)
     if tables is None:

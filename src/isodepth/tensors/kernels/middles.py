@@ -93,7 +93,7 @@ def middles(
     )
     folded = center is not None
     bracket = projections.new_empty(2, count)
-    # A placeholder if there is no center: the kernels do not read it.
+    # A placeholder without a center: the kernels do not read it then.
     around = bracket if center is None else center
     _bracket[(count, 2)](
         pilot, size, first, last, around, bracket, count,
