@@ -25,6 +25,8 @@ _OCTAVES = 8
 _BITS = (9, 8, 7, 6, 5)
 # Size of a typical value of a column that `sized_numbers` has scaled.
 _TYPICAL = 1.0
+# Difference of the exponents of columns up to which `sized_numbers` scales all of them alike.
+_SIMILAR = 2
 
 
 @dataclass(frozen=True)
@@ -171,18 +173,23 @@ def sized_numbers(drawn: np.ndarray, directions: np.ndarray) -> Numbers:
     is constant in half of the rows has typical size zero; beside its scaled values 1 is negligible.
     """
     center = _core.center_and_exponent(drawn)[0]
-    sizes = np.abs(drawn - center)
-    typical, largest = np.median(sizes, axis=0), sizes.max(axis=0)
+    sizes = np.ascontiguousarray(np.abs(drawn - center).T)
+    typical, largest = _core.quantile(sizes, 0.5), sizes.max(axis=1)
     reference = np.where(largest > 0, largest, np.abs(center))
     exponents = np.frexp(np.where(typical > 0, typical, reference))[1]
     exponents -= np.where(typical > 0, 0, np.finfo(drawn.dtype).maxexp // 2)
-    scaled = partial(_scale_rows, exponents)
+    similar = bool(np.ptp(exponents) <= _SIMILAR)
+    exponents = np.full_like(exponents, exponents.max()) if similar else exponents
     # Rounded first, as in memory. Exponents are added as integers: no entry underflows on the way.
     mantissas, powers = np.frexp(directions.astype(drawn.dtype))
     powers = np.where(mantissas != 0, powers + exponents, np.iinfo(np.int32).min // 2)
     units = np.ldexp(mantissas, powers - powers.max(axis=1, keepdims=True))
-    center, _ = _core.center_and_exponent(scaled(drawn))
-    return Numbers((center, 0), np.ascontiguousarray(units), of=scaled)
+    units = np.ascontiguousarray(units)
+    if similar:
+        # The core scales all columns by one power of two, which is faster.
+        return Numbers((center, int(exponents[0])), units)
+    scaled = partial(_scale_rows, exponents)
+    return Numbers((_core.center_and_exponent(scaled(drawn))[0], 0), units, of=scaled)
 
 
 def _scale_rows(exponents: np.ndarray, rows: np.ndarray, n_threads: int = 1) -> np.ndarray:
@@ -226,7 +233,8 @@ def whitening(fold: Fold, summary: Summary, drawn: np.ndarray) -> Whitening:
     ends = np.stack([-summary.ends[0], summary.ends[1]])
     exponents = column_exponents(*ends)
     low, high = scale_columns(ends.astype(np.float64), exponents)
-    middle = np.median(scale_columns(drawn.astype(np.float64), exponents), axis=0)
+    columns = scale_columns(drawn.astype(np.float64), exponents).T
+    middle = _core.quantile(np.ascontiguousarray(columns), 0.5)
     moments = fold(MomentPass(exponents, middle))
     mean = moments[0, 1:] / moments[0, 0]
     offset = mean + middle

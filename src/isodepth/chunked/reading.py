@@ -67,8 +67,10 @@ class Summary:
         chunk.n_rows, chunk.mean_weight = len(points), float((weights / len(points)).sum())
         chunk.integral = is_integral(weights)
         chunk.parts = [(keys[near], points[near], weights[near])]
-        chunk.ends = np.stack([-points.min(axis=0), points.max(axis=0)])
-        chunk.smallest = float(np.abs(points[points != 0]).min(initial=np.inf))
+        columns = np.ascontiguousarray(points.T)  # for fast extremes of columns
+        chunk.ends = np.stack([-columns.min(axis=1), columns.max(axis=1)])
+        sizes = np.abs(columns)
+        chunk.smallest = float(sizes.min(where=sizes > 0, initial=np.inf))
         self += chunk
 
     def __iadd__(self, other: Summary) -> Summary:
