@@ -58,8 +58,8 @@ def compare(
     if isinstance(metric.scale, str):
         sides = [x, y] if metric.scale == "pooled" else [x]
         metric = replace(metric, scale=column_spreads(sides, metric, runner))
-    regions = [stream_table(metric, side, runner=runner) for side in (x, y)]
-    return _compared(*regions, metric.with_directions(x.n_features))
+    first, second = (stream_table(metric, side, runner=runner) for side in (x, y))
+    return _compared(first, second, metric.with_directions(x.n_features))
 
 
 def shared_scale(metric: BaseMetric, samples: Any, weights: Any, name: str) -> np.ndarray:

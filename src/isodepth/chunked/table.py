@@ -77,7 +77,8 @@ def stream_table(
     metric.check_for_tables(storage)
     fitted = metric.with_directions(source.n_features)
     checked = CheckedSource.of(runner or Runner(), source, fitted, in_memory)
-    n_points, sample, errors = checked.summary.n_rows, None, {}
+    n_points, sample = checked.summary.n_rows, None
+    errors: dict[str, Any] = {}
     points, weights = checked.summary.drawn()
     if n_points <= checked.summary.whole:
         sample = Sample.of(points, weights if source.weighted else None)
