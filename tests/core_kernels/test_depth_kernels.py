@@ -105,46 +105,6 @@ def test_order_and_distinct_rows_on_threads(kind: str, dtype: str) -> None:
         _core.take_rows(rows, np.array([70_001]))
 
 
-def ranks(row: np.ndarray, at: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The weight below each of `at`, and up to it."""
-    order = row.argsort(kind="stable")
-    reached = np.concatenate([[0], np.cumsum(weights[order])])
-    rising = row[order]
-    return reached[np.searchsorted(rising, at)], reached[np.searchsorted(rising, at, "right")]
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_ranks_along_axes(kind: str, dtype: str) -> None:
-    """Along the axes projections are the moved columns: no further rounding, all ties there are."""
-    axes = np.eye(3, dtype=dtype)[[0, 1, 2, 0, 1]]
-    for n in SIZES:
-        points = made(kind, (n, 3), dtype)
-        queries = np.concatenate([points[: min(n // 2, 600) + 1], made("normal", (5, 3), dtype)])
-        center, exponent = _core.center_and_exponent(points)
-        with np.errstate(over="ignore"):  # queries far from denormal points
-            moved, moved_queries = (np.ldexp(p - center, -exponent) for p in (points, queries))
-        for weights in (None, np.random.default_rng(n).integers(1, 5, n)):
-            units = np.ones(n, np.int64) if weights is None else weights
-            total = units.sum()
-            for asked in (None, queries):
-                at = moved if asked is None else moved_queries
-                columns = [ranks(moved[:, k], at[:, k], units) for k in range(3)]
-                around = [columns[k] for k in (0, 1, 2, 0, 1)]
-                masses = np.array([np.minimum(upto, total - below) for below, upto in around])
-                found, where = _core.smallest_halfspace(points, axes, weights, asked, True)
-                assert np.array_equal(found, masses.min(axis=0))
-                assert np.array_equal(where, masses.argmin(axis=0))
-                assert np.array_equal(
-                    _core.smallest_halfspace(points, axes, weights, asked)[0], found
-                )
-                twice = np.array([np.minimum(b + u, 2 * total - b - u) for b, u in around])
-                expected = twice.sum(axis=0) / (2 * total * 5)
-                np.testing.assert_allclose(
-                    _core.mean_rank_weight(points, axes, weights, asked), expected, rtol=1e-14
-                )
-
-
 @settings(max_examples=80, deadline=None)
 @given(
     st.integers(0, 10**6),
@@ -243,3 +203,146 @@ def test_mean_squared_ranks_are_the_mean_over_directions() -> None:
     line = np.array([0.0, 1.0, 3.0])
     exact = _core.mean_squared_rank((line[:, None] - line) ** 2, np.full(3, 1 / 3))
     np.testing.assert_allclose(exact, [4 / 9, 0, 4 / 9], atol=1e-7)
+
+
+# -- ranks along coordinate axes are those of the raw values, however the kernels scale them -------
+
+MANY_ORDERS = {
+    "many orders of magnitude": lambda rng, n, small: 10.0 ** rng.uniform(small, 0, n),
+    "both signs": lambda rng, n, small: rng.choice([-1, 1], n) * 10.0 ** rng.uniform(small, 5, n),
+    "two clusters far apart": lambda rng, n, small: (
+        1e17 * (np.arange(n) % 3 > 0) + rng.standard_normal(n)
+    ),
+    "one huge value": lambda rng, n, small: np.where(
+        np.arange(n) == n // 2, 10.0**-small, rng.standard_normal(n)
+    ),
+    "subnormal": lambda rng, n, small: rng.integers(-50, 50, n) * 10.0 ** (small - 11),
+    "near the largest number": lambda rng, n, small: 10.0**-small * rng.uniform(-3e3, 3e3, n),
+    "far from zero": lambda rng, n, small: 1e6 + rng.integers(0, 99, n) / 8,
+    "far from zero, and zero": lambda rng, n, small: (1e6 + rng.integers(0, 99, n)) * rng.choice(
+        [0, 1, 1], n
+    ),
+}  # fmt: skip
+#: Exponent of ten of the smallest values.
+SMALL = {"float32": -34, "float64": -300}
+
+
+def columns(kind: str, n: int, d: int, dtype: str) -> np.ndarray:
+    if kind in KINDS:
+        return made(kind, (n, d), dtype)
+    rng = np.random.default_rng(n + d)
+    rows = np.stack([MANY_ORDERS[kind](rng, n, SMALL[dtype]) for _ in range(d)], axis=1).astype(
+        dtype
+    )
+    assert np.isfinite(rows).all()
+    return rows
+
+
+def masses(column: np.ndarray, at: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Return the weights below each value, and up to it."""
+    order = np.argsort(column)
+    reached = np.concatenate([[0], np.cumsum(weights[order])])
+    rising = column[order]
+    return reached[np.searchsorted(rising, at)], reached[np.searchsorted(rising, at, side="right")]
+
+
+@pytest.mark.parametrize("kind", [*KINDS, *MANY_ORDERS])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("n", SIZES)
+@pytest.mark.parametrize("d", [1, 3])
+def test_ranks_of_raw_values(kind: str, dtype: str, n: int, d: int) -> None:
+    points = columns(kind, n, d, dtype)
+    axes = np.concatenate([np.eye(d), -np.eye(d)]).astype(dtype)
+    others = np.concatenate([points[: min(n // 2, 600) + 1 : 2], columns(kind, 51, d, dtype)])
+    for weights in (None, np.random.default_rng(n).integers(1, 5, n)):
+        units = np.ones(n, np.int64) if weights is None else weights
+        total = units.sum()
+        for queries in (None, others):
+            targets = points if queries is None else queries
+            pairs = [masses(points[:, k], targets[:, k], units) for k in range(d)]
+            sides = np.array([np.minimum(upto, total - below) for below, upto in pairs])
+            doubled = [np.minimum(below + upto, 2 * total - below - upto) for below, upto in pairs]
+            smallest, where = _core.smallest_halfspace(points, axes, weights, queries, True)
+            np.testing.assert_array_equal(smallest, sides.min(axis=0))
+            np.testing.assert_array_equal(where, sides.argmin(axis=0))
+            again, _ = _core.smallest_halfspace(points, axes, weights, queries, n_threads=2)
+            np.testing.assert_array_equal(again, smallest)
+            mean = _core.mean_rank_weight(points, axes, weights, queries, 2)
+            np.testing.assert_allclose(mean, np.mean(doubled, axis=0) / (2 * total), rtol=1e-14)
+        if n < 1000:
+            balance = np.stack(
+                [np.add(*masses(points[:, k], points[:, k], units)) - total for k in range(d)]
+            )
+            sizes, squares = _core.centered_rank_sums(points, axes, units)
+            np.testing.assert_array_equal(sizes, 2 * np.abs(balance).sum(axis=0))
+            np.testing.assert_array_equal(squares, 2 * (balance**2).sum(axis=0))
+
+
+@pytest.mark.parametrize("factor", [1e-42, 1e-30, 1.0, 1e30, 3e38])
+@pytest.mark.parametrize("n", [40, 700])
+def test_the_length_of_a_direction_has_no_influence(factor: float, n: int) -> None:
+    points = np.random.default_rng(0).standard_normal((n, 3)).astype("float32")
+    units = np.eye(3, dtype="float32")
+    scaled = units * np.float32(factor)
+    for kernel in (_core.smallest_halfspace, _core.largest_outlyingness):
+        expected, found = kernel(points, units)[0], kernel(points, scaled)[0]
+        np.testing.assert_allclose(found, expected, rtol=1e-5)
+    expected, found = (_core.mean_rank_weight(points, U) for U in (units, scaled))
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("n", [40, 700])
+def test_a_column_of_small_spread_counts_along_its_own_axis(n: int) -> None:
+    rng = np.random.default_rng(0)
+    small = rng.standard_normal(n).astype("float32")
+    large = (1e9 * rng.standard_normal(n)).astype("float32")
+    axis = np.array([[1, 0]], dtype="float32")
+    expected, _ = _core.largest_outlyingness(small[:, None], axis[:, :1].copy())
+    found, _ = _core.largest_outlyingness(np.column_stack([small, large]), axis)
+    np.testing.assert_allclose(found, expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize(("dtype", "size"), [("float32", 1e30), ("float64", 1e250)])
+@pytest.mark.parametrize("n", [40, 700])
+@pytest.mark.parametrize("tied", [False, True])
+def test_columns_of_very_different_sizes(dtype: str, size: float, n: int, tied: bool) -> None:
+    rng = np.random.default_rng(0)
+    table = rng.standard_normal((n, 3))
+    if tied:
+        table = np.where(rng.random((n, 3)) < 0.6, 0.0, table.round(1))
+    table = table.astype(dtype)
+    # The last direction combines two columns of similar size.
+    units = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0.5, 0.5]], dtype=dtype)
+    powers = np.exp2(np.rint(np.log2([size, 1 / size, 4 / size]))).astype(dtype)
+    weights = rng.integers(1, 4, n)
+    units_scaled = units.copy()
+    units_scaled[3, 2] /= 4
+    for options in ({}, {"weights": weights}, {"queries": table[:9] * 3}, {"locate": True}):
+        scaled = dict(options)
+        if "queries" in scaled:
+            scaled["queries"] = scaled["queries"] * powers
+        expected = _core.largest_outlyingness(table, units, **options)
+        found = _core.largest_outlyingness(table * powers, units_scaled, **scaled)
+        np.testing.assert_allclose(found[0], expected[0], rtol=64 * np.finfo(dtype).eps)
+        if "locate" in options:
+            np.testing.assert_array_equal(found[1], expected[1])
+
+
+def test_supports_in_single_precision_far_from_zero() -> None:
+    rng = np.random.default_rng(0)
+    offset = 2.0**20
+    # Steps of the grid of float32 numbers near the offset: the values are the same in both types.
+    x, y = (offset + rng.integers(-400, 400, (300, 4)) / 8 for _ in range(2))
+    sizes = np.array([10, 100, 300])
+    units = rng.standard_normal((64, 4))
+    units /= np.linalg.norm(units, axis=1, keepdims=True)
+    units = units.astype("float32")
+    expected, _ = _core.gaps(x, y, sizes, sizes, units.astype(float), np.inf, 1, 10.0)
+    single = x.astype("float32"), y.astype("float32")
+    assert np.array_equal(single[0], x)
+    found, _ = _core.gaps(*single, sizes, sizes, units, np.inf, 1, 10.0)
+    np.testing.assert_allclose(found, expected, rtol=1e-5)
+    table = _core.supports(single[0], sizes, units, 1, 10.0)
+    exact = _core.supports(x, sizes, units.astype(float), 1, 10.0)
+    # One rounding of the result.
+    np.testing.assert_allclose(table, exact, rtol=1.2e-7, atol=1e-4)

@@ -29,54 +29,34 @@ from isodepth.hull import (
 ROUNDING = 1e-13
 
 
+def repeated(normal: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    return normal[rng.integers(0, max(1, len(normal) // 4), len(normal))]
+
+
+#: Points in good and in bad position, from normal ones (n, dim).
+FAMILIES = {
+    "normal": lambda z, rng: z,
+    "lattice": lambda z, rng: rng.integers(-2, 3, size=z.shape).astype(float),
+    "cube corners": lambda z, rng: np.sign(z),
+    "sphere": lambda z, rng: z / np.linalg.norm(z, axis=1, keepdims=True),
+    "flat": lambda z, rng: z * np.where(np.arange(z.shape[1]) == 0, 1e-9, 1.0),
+    "columns of many sizes": lambda z, rng: z * 10.0 ** -np.arange(0, 3 * z.shape[1], 3),
+    "repeated": repeated,
+    "almost repeated": lambda z, rng: repeated(z, rng) + 1e-12 * rng.normal(size=z.shape),
+    "in a subspace": lambda z, rng: (
+        z[:, : max(1, z.shape[1] // 2)] @ rng.normal(size=(max(1, z.shape[1] // 2), z.shape[1]))
+    ),
+    "collinear": lambda z, rng: z[:, :1] * rng.normal(size=z.shape[1]) + 1.0,
+    "heavy tails": lambda z, rng: rng.standard_cauchy(size=z.shape) ** 3,
+    "far away": lambda z, rng: z + 1e6,
+    "short arc": lambda z, rng: (
+        rng.uniform(0, 1e-4, size=(len(z), 1)) ** np.arange(1, z.shape[1] + 1)
+    ),
+}
+
+
 def make_points(family: str, n: int, dim: int, rng: np.random.Generator) -> np.ndarray:
-    """Points in good and in bad position."""
-    normal = rng.normal(size=(n, dim))
-    if family == "normal":
-        return normal
-    if family == "lattice":
-        return rng.integers(-2, 3, size=(n, dim)).astype(float)
-    if family == "cube corners":
-        return np.sign(normal)
-    if family == "sphere":
-        return normal / np.linalg.norm(normal, axis=1, keepdims=True)
-    if family == "flat":
-        normal[:, 0] *= 1e-9
-        return normal
-    if family == "columns of many sizes":
-        return normal * 10.0 ** -np.arange(0, 3 * dim, 3)
-    if family == "repeated":
-        return normal[rng.integers(0, max(1, n // 4), n)]
-    if family == "almost repeated":
-        return normal[rng.integers(0, max(1, n // 4), n)] + 1e-12 * rng.normal(size=(n, dim))
-    if family == "in a subspace":
-        half = max(1, dim // 2)
-        return normal[:, :half] @ rng.normal(size=(half, dim))
-    if family == "collinear":
-        return normal[:, :1] * rng.normal(size=dim) + 1.0
-    if family == "heavy tails":
-        return rng.standard_cauchy(size=(n, dim)) ** 3
-    if family == "far away":
-        return normal + 1e6
-    assert family == "short arc"
-    return rng.uniform(0, 1e-4, size=(n, 1)) ** np.arange(1, dim + 1)
-
-
-FAMILIES = [
-    "normal",
-    "lattice",
-    "cube corners",
-    "sphere",
-    "flat",
-    "columns of many sizes",
-    "repeated",
-    "almost repeated",
-    "in a subspace",
-    "collinear",
-    "heavy tails",
-    "far away",
-    "short arc",
-]
+    return FAMILIES[family](rng.normal(size=(n, dim)), rng)
 
 
 def random_pair(rng: np.random.Generator, most: int = 9) -> tuple[np.ndarray, np.ndarray]:

@@ -28,14 +28,13 @@ from isodepth.significance.aggregated import (
     cosine_powers,
     region_statistics,
 )
-from isodepth.significance.categories import Category
 from isodepth.significance.combination import (
     combined,
     neg_log_p,
     neg_log_p_of_largest,
     permutation_pvalue,
 )
-from isodepth.significance.kinds import column_kinds
+from isodepth.significance.naming import column_kinds
 from isodepth.significance.pooled_sample import (
     Permutations,
     PooledSample,
@@ -44,7 +43,7 @@ from isodepth.significance.pooled_sample import (
     rank_cosines,
     unit_ranks,
 )
-from isodepth.significance.settings import Settings, checked_settings
+from isodepth.significance.settings import Category, Settings, checked_settings
 from isodepth.significance.tolerance import (
     allowed_share,
     learned_direction,

@@ -19,16 +19,17 @@ from isodepth.errors import DegenerateDepthWarning
 from isodepth.significance.combination import (
     Feature,
     Findings,
+    Moments,
     column_feature,
+    mean_changes,
     neg_log_p,
     neg_log_p_of_largest,
     shares_feature,
 )
-from isodepth.significance.kinds import COSINES, column_kinds
+from isodepth.significance.naming import COSINES, column_kinds
 from isodepth.significance.pooled_sample import (
     MAX_NUMBERS,
     WORD,
-    Permutations,
     PooledSample,
     direction_text,
     precision,
@@ -55,8 +56,6 @@ _SINGLE = ("directions", "regions")
 _DIRECTION_COSINES = 4
 # Maximum number of pairs: all pairs of 64 columns.
 _PAIRS = 64 * 63 // 2
-# The mean of a column within a category is not compared if a sample has fewer rows in it.
-_MIN_INSIDE = 5
 # The regions, of small weight, are computed on a random subset of this size.
 _REGION_ROWS = 8000
 # Labelings per call of the core, between which progress is shown: whole words of labels.
@@ -214,54 +213,6 @@ def _add_category_means(rows: PooledSample, found: Findings) -> None:
         found.pairs.add(features, each)
 
 
-def mean_changes(permutations: Permutations, values: np.ndarray, inside: np.ndarray) -> np.ndarray:
-    """Compare the means of values (F, n) within sets of rows between the samples.
-
-    Parameters
-    ----------
-    permutations : Permutations
-    values : ndarray of shape (F, n)
-    inside : ndarray of shape (F, n)
-        1 for the rows of the set, else 0.
-
-    Returns
-    -------
-    changes : ndarray of shape (F, B + 1)
-        Difference between the samples of (mean within the set - mean of all rows), in units of the
-        standard error of the mean within the set. 0 if a sample has fewer than five rows in the
-        set.
-    """
-    inner, counts, whole = (permutations.both_sums(v) for v in (values * inside, inside, values))
-    sizes = np.maximum(counts, 1.0)
-    relative = inner / sizes - whole / permutations.sizes[:, None]
-    change = (relative[0] - relative[1]) * np.sqrt(sizes[0] * sizes[1] / (sizes[0] + sizes[1]))
-    return np.where(counts.min(axis=0) < _MIN_INSIDE, 0.0, change)
-
-
-class Moments:
-    """Means and variances of centered functions of a row (F, n) in both samples, all labelings."""
-
-    def __init__(self, permutations: Permutations, values: np.ndarray) -> None:
-        self._permutations = permutations
-        self.means = self._both(values)
-        self.variances = self._both(np.square(values)) - np.square(self.means)
-
-    def _both(self, values: np.ndarray) -> np.ndarray:
-        """Return the means in the two samples, of shape (2, F, B + 1)."""
-        return self._permutations.both_sums(values) / self._permutations.sizes[:, None]
-
-    def correlation_change(self, values: np.ndarray, pairs: np.ndarray) -> np.ndarray:
-        """Return the correlations of pairs (P, 2) in X minus those in Y, of shape (P, B + 1)."""
-        a, b = pairs.T
-        covariance = self._both(values[a] * values[b]) - self.means[:, a] * self.means[:, b]
-        # The correlation is 0 if a function is constant in a sample. Ranks are of order one, so a
-        # variance below this limit is rounding.
-        flat = np.minimum(self.variances[:, a], self.variances[:, b]) <= 1e-15
-        product = np.where(flat, 1.0, self.variances[:, a] * self.variances[:, b])
-        correlations = np.where(flat, 0.0, covariance / np.sqrt(product))
-        return correlations[0] - correlations[1]
-
-
 # -- regions -----------------------------------------------------------------------------------
 
 
@@ -310,12 +261,12 @@ def depth_statistics(
     points = np.ascontiguousarray(rows.columns.T / rows.divisors)
     fitted = metric.with_directions(d)
     out = np.empty(rows.permutations.count)
-    for labelings, labels in rows.permutations.blocks_of_labelings(bool):
-        for b, first in zip(range(labelings.start, labelings.stop), labels.T, strict=True):
-            with warnings.catch_warnings():
-                # Once per test is enough: the comparison of the samples warns.
-                warnings.simplefilter("ignore", DegenerateDepthWarning)
-                x, y = fitted.all_regions([points[first], points[~first]])
-            out[b] = fitted.distance(x, y) * mean_of_direction(d, metric.q)
-            advance(1)
+    for b in range(len(out)):
+        first = rows.permutations.labels_of(b)
+        with warnings.catch_warnings():
+            # Once per test is enough: the comparison of the samples warns.
+            warnings.simplefilter("ignore", DegenerateDepthWarning)
+            x, y = fitted.all_regions([points[first], points[~first]])
+        out[b] = fitted.distance(x, y) * mean_of_direction(d, metric.q)
+        advance(1)
     return out

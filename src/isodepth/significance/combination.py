@@ -11,11 +11,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.significance.categories import Category
-from isodepth.significance.pooled_sample import CENTER, MAX_NUMBERS, PooledSample
+from isodepth.significance.pooled_sample import CENTER, MAX_NUMBERS, Permutations, PooledSample
+from isodepth.significance.settings import Category
 
 # Relative difference below which two statistics count as tied, because of rounding.
 ROUNDING = 1e-6
+# The mean of a column within a category is not compared if a sample has fewer rows in it.
+_MIN_INSIDE = 5
 
 
 def moments(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -97,6 +99,54 @@ def permutation_pvalue(observed: Any, null: np.ndarray) -> Any:
     below = np.searchsorted(np.sort(null), least, side="left")
     found = (1 + len(null) - below) / (1 + len(null))
     return float(found) if observed.ndim == 0 else found
+
+
+def mean_changes(permutations: Permutations, values: np.ndarray, inside: np.ndarray) -> np.ndarray:
+    """Compare the means of values (F, n) within sets of rows between the samples.
+
+    Parameters
+    ----------
+    permutations : Permutations
+    values : ndarray of shape (F, n)
+    inside : ndarray of shape (F, n)
+        1 for the rows of the set, else 0.
+
+    Returns
+    -------
+    changes : ndarray of shape (F, B + 1)
+        Difference between the samples of (mean within the set - mean of all rows), in units of the
+        standard error of the mean within the set. 0 if a sample has fewer than five rows in the
+        set.
+    """
+    inner, counts, whole = (permutations.both_sums(v) for v in (values * inside, inside, values))
+    sizes = np.maximum(counts, 1.0)
+    relative = inner / sizes - whole / permutations.sizes[:, None]
+    change = (relative[0] - relative[1]) * np.sqrt(sizes[0] * sizes[1] / (sizes[0] + sizes[1]))
+    return np.where(counts.min(axis=0) < _MIN_INSIDE, 0.0, change)
+
+
+class Moments:
+    """Means and variances of centered functions of a row (F, n) in both samples, all labelings."""
+
+    def __init__(self, permutations: Permutations, values: np.ndarray) -> None:
+        self._permutations = permutations
+        self.means = self._both(values)
+        self.variances = self._both(np.square(values)) - np.square(self.means)
+
+    def _both(self, values: np.ndarray) -> np.ndarray:
+        """Return the means in the two samples, of shape (2, F, B + 1)."""
+        return self._permutations.both_sums(values) / self._permutations.sizes[:, None]
+
+    def correlation_change(self, values: np.ndarray, pairs: np.ndarray) -> np.ndarray:
+        """Return the correlations of pairs (P, 2) in X minus those in Y, of shape (P, B + 1)."""
+        a, b = pairs.T
+        covariance = self._both(values[a] * values[b]) - self.means[:, a] * self.means[:, b]
+        # The correlation is 0 if a function is constant in a sample. Ranks are of order one, so a
+        # variance below this limit is rounding.
+        flat = np.minimum(self.variances[:, a], self.variances[:, b]) <= 1e-15
+        product = np.where(flat, 1.0, self.variances[:, a] * self.variances[:, b])
+        correlations = np.where(flat, 0.0, covariance / np.sqrt(product))
+        return correlations[0] - correlations[1]
 
 
 # -- features of a row that may have changed ---------------------------------------------------

@@ -6,7 +6,7 @@ Units, directions and functions of a row do not depend on the labels.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
@@ -19,7 +19,7 @@ from isodepth.core.directions import unit_vectors
 from isodepth.core.scaling import check_scale_width, column_units, mad_spread
 from isodepth.data.validation import check_finite
 from isodepth.errors import InvalidOptionError
-from isodepth.significance.categories import Category
+from isodepth.significance.settings import Category
 
 #: Permutations that share a word of bits.
 WORD = 64
@@ -45,30 +45,23 @@ def precision(n: int) -> Any:
     return np.float32 if n > _ROWS_FOR_FLOAT32 else np.float64
 
 
-def units_of(x: np.ndarray, y: np.ndarray, scale: Any, eps: float) -> np.ndarray | None:
-    """Return the unit of each column, from both samples together."""
-    if scale is None:
-        return None
-    if isinstance(scale, str):
-        return column_units(np.concatenate([x, y]), None, eps)
-    check_scale_width(scale, x.shape[1])
-    return scale
-
-
 def standardized(
-    columns: np.ndarray, units: np.ndarray | None, names: tuple[str, ...]
+    columns: np.ndarray, scale: Any, eps: float, names: tuple[str, ...]
 ) -> tuple[np.ndarray, np.ndarray | float]:
-    """Return all rows (n, d) of columns (d, n), centered and rescaled, and the divisors.
+    """Return all rows (n, d) of columns (d, n), centered and divided by a scale, and the divisors.
 
-    Without units the divisor is a power of two.
+    Without a scale the divisor is a power of two.
     """
     points = np.array(columns.T, order="C")
-    points -= np.median(points, axis=0)
     divisors: np.ndarray | float
-    if units is None:
+    if isinstance(scale, str):
+        divisors = column_units(points, None, eps)
+    points -= np.median(points, axis=0)
+    if scale is None:
         divisors = 2.0 ** math.frexp(float(mad_spread(points).max(initial=0.0)))[1]
-    else:
-        divisors = units
+    elif not isinstance(scale, str):
+        check_scale_width(scale, len(columns))
+        divisors = scale
     with np.errstate(over="ignore"):
         points /= divisors
     if names:
@@ -90,9 +83,8 @@ def directions_with_axes(d: int, n_directions: int | None, random_state: Any) ->
         )
     if n_directions == d:
         return np.eye(d)
-    return np.concatenate(
-        [np.eye(d), unit_vectors(d, n_directions - d, "orthogonal", random_state)]
-    )
+    others = unit_vectors(d, n_directions - d, "orthogonal", random_state)
+    return np.concatenate([np.eye(d), others])
 
 
 class Permutations:
@@ -146,7 +138,7 @@ class Permutations:
 
     def _set_words(self, words: np.ndarray, count: int) -> None:
         self.words, self.count, self.n_rows = words, count, words.shape[1]
-        sizes = np.concatenate([_bits(row).sum(axis=0, dtype=np.int64) for row in words])[:count]
+        sizes = np.concatenate([_bit_counts(row) for row in words])[:count]
         self.sizes = np.stack([sizes, self.n_rows - sizes]).astype(np.float64)
         self.n_x = int(sizes[0])
         self._kept: np.ndarray | None = None
@@ -168,24 +160,13 @@ class Permutations:
         result._set_words(words, self.count)
         return result
 
-    def labels(
-        self, rows: slice = slice(None), words: slice = slice(None), dtype: Any = np.float64
-    ) -> np.ndarray:
+    def labels(self, rows: slice = slice(None), dtype: Any = np.float64) -> np.ndarray:
         """Return 1 for rows of the first sample, else 0, of shape (rows, labelings)."""
-        words_of_rows = np.ascontiguousarray(self.words[words, rows].T, "<u8")
-        count = min(WORD * words_of_rows.shape[1], self.count - WORD * (words.start or 0))
-        bits = np.unpackbits(words_of_rows.view(np.uint8), axis=1, count=count, bitorder="little")
-        return bits.astype(dtype)
+        return _bits(self.words[:, rows].T, self.count).astype(dtype)
 
-    def blocks_of_labelings(
-        self, dtype: Any, size: int = BLOCK
-    ) -> Iterator[tuple[slice, np.ndarray]]:
-        """Yield slices of labelings, and the labels (n, slice) of all rows."""
-        step = max(1, size // (WORD * self.n_rows))
-        for first in range(0, len(self.words), step):
-            words = slice(first, first + step)
-            labels = self.labels(words=words, dtype=dtype)
-            yield slice(WORD * first, WORD * first + labels.shape[1]), labels
+    def labels_of(self, b: int) -> np.ndarray:
+        """Return the rows of the first sample in labeling b, as a bool array."""
+        return (self.words[b // WORD] >> np.uint64(b % WORD) & np.uint64(1)).astype(bool)
 
     def sums(self, values: np.ndarray) -> np.ndarray:
         """Return sums of values (F, n) over the first sample, float64 of shape (F, labelings).
@@ -244,7 +225,7 @@ def random_subsets(n: int, size: int, count: int, rng: np.random.Generator) -> n
                 word[:] = word | random if one else word & random
         if probability == 2**_PROBABILITY_BITS:
             word[:] = ~np.uint64(0)
-        excess = _bits(word).sum(axis=0, dtype=np.int64) - size
+        excess = _bit_counts(word) - size
         for b in range(min(WORD, count - w * WORD)):
             if excess[b]:
                 bit = np.uint64(1) << np.uint64(b)
@@ -254,10 +235,15 @@ def random_subsets(n: int, size: int, count: int, rng: np.random.Generator) -> n
     return words
 
 
-def _bits(words: np.ndarray) -> np.ndarray:
-    """Return the bits of words (n,) as uint8 of shape (n, 64)."""
-    bytes_ = np.ascontiguousarray(words, "<u8").view(np.uint8).reshape(-1, 8)
-    return np.unpackbits(bytes_, axis=1, bitorder="little")
+def _bit_counts(words: np.ndarray) -> np.ndarray:
+    """Return the number of words (n,) with each bit set, of shape (64,)."""
+    return _bits(words[:, None], WORD).sum(axis=0, dtype=np.int64)
+
+
+def _bits(words: np.ndarray, count: int) -> np.ndarray:
+    """Return the first bits of rows of words (n, W) as uint8 of shape (n, count)."""
+    packed = np.ascontiguousarray(words, "<u8").view(np.uint8)
+    return np.unpackbits(packed, axis=1, count=count, bitorder="little")
 
 
 class MissingValues(NamedTuple):

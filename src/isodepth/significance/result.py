@@ -15,8 +15,8 @@ from isodepth.data.missing import MissingPair
 from isodepth.data.results import p_text, plain
 from isodepth.metric.comparison import Comparison
 from isodepth.results import TwoSampleReport
-from isodepth.significance.categories import ValueShare
 from isodepth.significance.null_profile import NullProfile, null_profile
+from isodepth.significance.settings import ValueShare
 
 #: Level of the test in headlines and lists of changes.
 ALPHA = 0.05

@@ -1,21 +1,16 @@
-"""Options and samples of a two-sample test, checked before the computation."""
+"""Options, samples and category columns of a two-sample test, checked before the computation."""
 
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from isodepth.data.arrays import column_labels, describe, is_missing
-from isodepth.data.kinds import (
-    ColumnKind,
-    MixedFrames,
-    category_values,
-    column_lines,
-    split_columns,
-)
+from isodepth.data.kinds import ColumnKind, category_values, column_lines, split_columns
 from isodepth.data.missing import MissingPair
 from isodepth.data.validation import (
     check_boolean,
@@ -27,8 +22,11 @@ from isodepth.data.validation import (
 )
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.metric.base import BaseMetric
-from isodepth.significance.categories import Category, category_of
 
+#: A category with fewer rows than this, and than this share, of both samples together is rare.
+FEWEST_ROWS, SMALLEST_SHARE = 10, 0.05
+#: Name of the pooled categories.
+OTHERS = "(rare values)"
 METHODS = ("aggregated", "regions")
 # Options of the regions, and their defaults.
 _OF_REGIONS: dict[str, Any] = {
@@ -96,6 +94,75 @@ def checked_settings(
     )
 
 
+class ValueShare(NamedTuple):
+    """Value of a category, and its shares in X and in Y."""
+
+    column: str
+    value: str
+    x: float
+    y: float
+
+
+@dataclass(frozen=True)
+class Category:
+    """One category column of the pooled sample.
+
+    Attributes
+    ----------
+    name : str
+    values : tuple of str
+        Compared categories; rare ones are pooled in the last.
+    codes : int64 ndarray of shape (n,)
+        Index of the category of each row.
+    only_x, only_y : tuple of str
+        Categories that occur in only one sample.
+    """
+
+    name: str
+    values: tuple[str, ...]
+    codes: np.ndarray
+    only_x: tuple[str, ...] = ()
+    only_y: tuple[str, ...] = ()
+
+    def indicators(self) -> np.ndarray:
+        """Return 1 for rows with each value, else 0, of shape (values, n)."""
+        return (self.codes == np.arange(len(self.values))[:, None]).astype(np.float64)
+
+    def shares(self, n_x: int) -> list[ValueShare]:
+        """Return the shares of all values among the first n_x rows, and among the others."""
+        parts = self.codes[:n_x], self.codes[n_x:]
+        x, y = (np.bincount(part, minlength=len(self.values)) / len(part) for part in parts)
+        each = zip(self.values, x.tolist(), y.tolist(), strict=True)
+        return [ValueShare(self.name, *one) for one in each]
+
+
+def category_of(name: str, x: Sequence[Any], y: Sequence[Any]) -> Category:
+    """Return the category column of two samples.
+
+    Two or more categories that are rare in both samples together are pooled.
+
+    Examples
+    --------
+    >>> found = category_of("carrier", ["AA"] * 90 + ["OO"], ["AA"] * 80 + ["UA"] * 30 + ["B6"])
+    >>> found.values, found.only_y
+    (('AA', 'UA', '(rare values)'), ('B6', 'UA'))
+    """
+    texts = np.array([str(value) for value in [*x, *y]], dtype=object)
+    values, codes, counts = np.unique(texts, return_inverse=True, return_counts=True)
+    in_x = np.bincount(codes[: len(x)], minlength=len(values))
+    only_x = tuple(values[in_x == counts].tolist())
+    only_y = tuple(values[in_x == 0].tolist())
+    rare = counts < min(FEWEST_ROWS, SMALLEST_SHARE * len(texts))
+    if rare.sum() < 2:
+        rare[:] = False
+    order = np.concatenate([np.flatnonzero(~rare), np.flatnonzero(rare)])
+    place = np.minimum(np.argsort(order), np.count_nonzero(~rare))
+    kept = tuple(values[~rare].tolist())
+    return Category(
+        name, (*kept, OTHERS) if rare.any() else kept, place[codes].astype(np.int64), only_x, only_y
+    )
+
+
 @dataclass(frozen=True)
 class Samples:
     """Two samples of one width.
@@ -152,56 +219,43 @@ class Samples:
 def read_samples(X: Any, Y: Any, nan_policy: str, blocks: Any, kinds: Any) -> Samples:
     """Read two samples with the names of their columns, their blocks, and missing values."""
     missing = kept = absent = None
+    columns: tuple[str, ...] | None = ()
     mixed = split_columns((X, Y), ("X", "Y"), kinds)
     if mixed is not None:
         X, Y = mixed.numeric
-        if X is None:
-            return _categories_alone(mixed, nan_policy, blocks)
-    left_x, left_y = read_pair(X, Y, nan_policy)
-    x, y, columns = left_x.points, left_y.points, left_x.columns
-    if nan_policy == "omit":
-        missing = MissingPair(left_x.missing, left_y.missing)
-        kept = left_x.kept, left_y.kept
-        absent = np.concatenate([left_x.absent, left_y.absent])
-    for name, points in (("X", x), ("Y", y)):
-        if len(points) < 2:
+    if mixed is not None and X is None:
+        if not mixed.categories:
             raise InvalidInputError(
-                f"{name} must have at least 2 complete rows to be tested, got {len(points)}"
+                "X and Y must have a column of numbers or categories, got neither; "
+                f"{'; '.join(column_lines(mixed.columns))}"
             )
-    n, m = (len(side) for side in kept or (x, y))
-    numbers = check_blocks(blocks, n, m)
-    categories = _categories(mixed, nan_policy, kept) if mixed else []
-    kinds = mixed.columns if mixed else ()
-    samples = Samples(x, y, columns, categories, kinds, numbers, missing)
-    if absent is None or kept is None or not absent.any():
-        return samples
-    return replace(samples, kept=np.concatenate(kept), absent=absent)
-
-
-def _categories(
-    mixed: MixedFrames, nan_policy: str, kept: tuple[np.ndarray, np.ndarray] | None = None
-) -> list[Category]:
-    """Return the category columns of the complete rows."""
-    found = []
-    for name, both in mixed.categories.items():
-        x, y = (
-            category_values(v, name, own, nan_policy) for v, own in zip(both, "XY", strict=True)
-        )
+        x, y = (np.empty((len(side), 0)) for side in next(iter(mixed.categories.values())))
+    else:
+        sides = read_pair(X, Y, nan_policy)
+        x, y, columns = sides[0].points, sides[1].points, sides[0].columns
+        if nan_policy == "omit":
+            missing = MissingPair(sides[0].missing, sides[1].missing)
+            kept = [side.kept for side in sides]
+            absent = np.concatenate([side.absent for side in sides])
+        for name, points in (("X", x), ("Y", y)):
+            if len(points) < 2:
+                raise InvalidInputError(
+                    f"{name} must have at least 2 complete rows to be tested, got {len(points)}"
+                )
+    categories = []
+    for name, both in mixed.categories.items() if mixed else ():
+        values = [
+            category_values(v, name, side, nan_policy) for v, side in zip(both, "XY", strict=True)
+        ]
         if kept is not None:
-            x, y = list(itertools.compress(x, kept[0])), list(itertools.compress(y, kept[1]))
-        found.append(category_of(name, x, y))
-    return found
-
-
-def _categories_alone(mixed: MixedFrames, nan_policy: str, blocks: Any) -> Samples:
-    found = _categories(mixed, nan_policy)
-    if not found:
-        raise InvalidInputError(
-            "X and Y must have a column of numbers or categories, got neither; "
-            f"{'; '.join(column_lines(mixed.columns))}"
-        )
-    x, y = (np.empty((len(side), 0)) for side in next(iter(mixed.categories.values())))
-    return Samples(x, y, (), found, mixed.columns, check_blocks(blocks, len(x), len(y)), None)
+            values = [list(itertools.compress(*side)) for side in zip(values, kept, strict=True)]
+        categories.append(category_of(name, *values))
+    numbers = check_blocks(blocks, *map(len, kept or (x, y)))
+    incomplete = absent is not None and bool(absent.any())
+    return Samples(
+        x, y, columns, categories, mixed.columns if mixed else (), numbers, missing,
+        np.concatenate(kept) if kept and incomplete else None, absent if incomplete else None,
+    )  # fmt: skip
 
 
 def check_blocks(blocks: Any, n_x: int, n_y: int) -> np.ndarray | None:

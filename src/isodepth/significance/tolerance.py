@@ -28,7 +28,7 @@ from isodepth.significance.combination import (
     permutation_pvalue,
     shares_feature,
 )
-from isodepth.significance.kinds import COSINES, column_kinds
+from isodepth.significance.naming import COSINES, column_kinds
 from isodepth.significance.pooled_sample import (
     BLOCK,
     OUTLYINGNESS,
@@ -213,9 +213,8 @@ class _Search:
 
     def categories(self) -> None:
         for category in self.rows.categories:
-            indicators = category.indicators()
-            inner = np.zeros(len(indicators), bool)
-            values = mean_differences(self.rows.permutations, unit_ranks(indicators), inner)
+            ranks = unit_ranks(category.indicators())
+            values = mean_differences(self.rows.permutations, ranks)
             each = softened(values, self.share)
             feature = shares_feature(category, each[:, 0])
             self.found.add("categories", values, [feature] * len(values))
@@ -225,8 +224,7 @@ class _Search:
         missing = self.rows.missing
         if missing is None:
             return
-        inner = np.zeros(len(missing.names), bool)
-        values = mean_differences(missing.permutations, unit_ranks(missing.indicators), inner)
+        values = mean_differences(missing.permutations, unit_ranks(missing.indicators))
         features = [column_feature(name, "missing") for name in missing.names]
         self.found.add("missing", values, features)
         self.found.columns.add(features, softened(values, self.share))
@@ -241,7 +239,7 @@ def outlyingness(values: np.ndarray) -> np.ndarray:
 def mean_differences(
     permutations: Permutations,
     ranks: np.ndarray,
-    outer: np.ndarray,
+    outer: np.ndarray | bool = False,
     far: np.ndarray | None = None,
 ) -> np.ndarray:
     """Return |G(h)| of clipped unit ranks (F, n), rescaled to [0, 1], of shape (F, B + 1).

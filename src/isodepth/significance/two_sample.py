@@ -32,7 +32,6 @@ from isodepth.significance.pooled_sample import (
     ks_distance,
     map_rows,
     standardized,
-    units_of,
 )
 from isodepth.significance.result import ALPHA, ColumnTest, Component, TwoSampleResult
 from isodepth.significance.settings import Samples, Settings, checked_settings, read_samples
@@ -90,7 +89,7 @@ def two_sample_test(
         lies in one of the samples. The number of blocks in each sample stays the same.
     scale : "pooled", None or array of shape (d,)
         Each column is divided by its robust spread in both samples together, by nothing, or by the
-        numbers given. Matters for directions and regions; single columns are tested by ranks. The
+        given numbers. Matters for directions and regions; single columns are tested by ranks. The
         scale of one sample alone would depend on the labels, and is refused.
     nan_policy : {"raise", "omit"}
         Missing values raise an error, or rows with missing numbers are dropped. With "omit" the
@@ -144,44 +143,43 @@ def two_sample_test(
     >>> result.pvalue, result.changes[0].text
     (0.001, 'column 0: median -0.10 -> 0.72')
     """
-    given = checked_settings(
+    settings = checked_settings(
         method=method, n_permutations=n_permutations, tolerance=tolerance, scale=scale,
         nan_policy=nan_policy, q=q, p=p, eps=eps, depth=depth, n_directions=n_directions,
         levels=levels, random_state=random_state, n_jobs=n_jobs, progress=progress,
     )  # fmt: skip
     X, Y, blocks, place = arrays_on_host(X, Y, blocks)
-    result = _test(read_samples(X, Y, nan_policy, blocks, kinds), given)
+    result = _test(read_samples(X, Y, nan_policy, blocks, kinds), settings)
     return replace(result, moved_from=place, _inputs=(X, Y, kinds))
 
 
-def _test(samples: Samples, given: Settings) -> TwoSampleResult:
+def _test(samples: Samples, settings: Settings) -> TwoSampleResult:
     x, y = samples.x, samples.y
     d = x.shape[1]
     names = samples.names
-    metric = given.metric
-    if not d and given.method == "regions":
+    metric = settings.metric
+    if not d and settings.method == "regions":
         raise InvalidInputError("regions need a column of numbers, got categories alone")
-    units = units_of(x, y, metric.scale, metric.eps)
     # No negative zeros: equal numbers are equal bits.
     columns = np.array(np.concatenate([x, y]).T, np.float64, order="C") + 0.0
-    points, divisors = standardized(columns, units, names)
-    directions = directions_with_axes(d, given.n_directions, metric.random_state)
+    points, divisors = standardized(columns, metric.scale, metric.eps, names)
+    directions = directions_with_axes(d, settings.n_directions, metric.random_state)
     permutations, missing = _labelings(
-        samples, given.n_permutations, rng_for(metric.random_state, "permutations")
+        samples, settings.n_permutations, rng_for(metric.random_state, "permutations")
     )
     rows = PooledSample(
         columns, points, divisors, names, directions, permutations,
         rng_for(metric.random_state, "column pairs"),
         samples.categories, Resources(metric.n_jobs).n_threads, missing,
     )  # fmt: skip
-    statistics = aggregated_statistics if given.tolerance is None else tolerant_statistics
+    statistics = aggregated_statistics if settings.tolerance is None else tolerant_statistics
     # Directions, and the regions of each labeling.
-    total = len(directions) + (permutations.count if d and given.tolerance is None else 0)
-    label = f"two_sample_test, {given.n_permutations} permutations"
-    with progress_bar(given.progress, total, label, "step") as advance:
-        found = statistics(rows, given, advance)
+    total = len(directions) + (permutations.count if d and settings.tolerance is None else 0)
+    label = f"two_sample_test, {settings.n_permutations} permutations"
+    with progress_bar(settings.progress, total, label, "step") as advance:
+        found = statistics(rows, settings, advance)
     parts = found.neg_log_p
-    if given.method == "regions":
+    if settings.method == "regions":
         # The distance itself, in the units of the data.
         size = divisors if metric.scale is None else 1.0
         scores = found.parts["regions"] * (size / mean_of_direction(d, metric.q))
@@ -189,10 +187,13 @@ def _test(samples: Samples, given: Settings) -> TwoSampleResult:
     else:
         scores = combined(parts, found.weights)
     pvalue = float(permutation_pvalue(scores[0], scores[1:]))
+    blocks = samples.blocks
+    if blocks is not None and samples.kept is not None:
+        blocks = np.unique(blocks[samples.kept], return_inverse=True)[1]
     smallest = found.smallest_tolerance
-    if smallest is not None and given.tolerance is not None:
+    if smallest is not None and settings.tolerance is not None:
         # The search is exact to 0.0001; the p-value of the test decides about its own tolerance.
-        most = 1.0 if pvalue <= ALPHA else allowed_share(given.tolerance, len(x), len(y))
+        most = 1.0 if pvalue <= ALPHA else allowed_share(settings.tolerance, len(x), len(y))
         smallest = whole_rows(min(smallest, most), (len(x), len(y)))
     order = sorted(parts, key=lambda name: -(parts[name][0] + np.log(found.weights[name])))
     return TwoSampleResult(
@@ -212,16 +213,16 @@ def _test(samples: Samples, given: Settings) -> TwoSampleResult:
         changes=significant_changes(rows, found, samples, ALPHA) if pvalue <= ALPHA else [],
         column_tests=_column_tests(rows, samples, found, pvalue),
         n_rows=(len(x), len(y)),
-        method=given.method,
-        tolerance=given.tolerance,
+        method=settings.method,
+        tolerance=settings.tolerance,
         smallest_tolerance=smallest,
         missing=samples.missing,
-        notes=(*found.notes, *_notes(samples, given.tolerance)),
+        notes=(*found.notes, *_notes(samples, settings.tolerance)),
         kinds=samples.kinds,
         shares=[each for category in samples.categories for each in category.shares(len(x))],
-        signature=_signature(given, directions, samples.blocks),
-        _compare=_comparing(samples, units, directions, given) if d else None,
-        _blocks=_blocks_of_complete_rows(samples),
+        signature=_signature(settings, directions, samples.blocks),
+        _compare=_comparing(samples, divisors, directions, settings) if d else None,
+        _blocks=blocks,
     )
 
 
@@ -297,32 +298,27 @@ def _column_tests(
     return list(tests.values())
 
 
-def _blocks_of_complete_rows(samples: Samples) -> np.ndarray | None:
-    if samples.blocks is None or samples.kept is None:
-        return samples.blocks
-    return np.unique(samples.blocks[samples.kept], return_inverse=True)[1]
-
-
 def _comparing(
-    samples: Samples, units: np.ndarray | None, directions: np.ndarray, given: Settings
+    samples: Samples, divisors: np.ndarray | float, directions: np.ndarray, settings: Settings
 ) -> Callable[[], Comparison]:
     """Return a function that compares the two samples with the settings of the test."""
-    metric = replace(given.metric, directions=directions, scale=units, nan_policy="raise")
+    scale = None if settings.metric.scale is None else divisors
+    metric = replace(settings.metric, directions=directions, scale=scale, nan_policy="raise")
     x, y = (Table(points, samples.columns) for points in (samples.x, samples.y))
     return partial(metric.compare, x, y)
 
 
-def _signature(given: Settings, directions: np.ndarray, blocks: np.ndarray | None) -> str:
-    metric, scale = given.metric, given.metric.scale
+def _signature(settings: Settings, directions: np.ndarray, blocks: np.ndarray | None) -> str:
+    metric, scale = settings.metric, settings.metric.scale
     parts = {
-        "method": given.method,
-        "tolerance": "none" if given.tolerance is None else f"{given.tolerance:g}",
-        "permutations": str(given.n_permutations),
+        "method": settings.method,
+        "tolerance": "none" if settings.tolerance is None else f"{settings.tolerance:g}",
+        "permutations": str(settings.n_permutations),
         "blocks": "rows" if blocks is None else str(int(blocks.max()) + 1),
         "scale": "none" if scale is None else scale if isinstance(scale, str) else "given",
         "dirs": f"axes+orthogonal:{len(directions)}",
     }
-    if given.method == "regions":
+    if settings.method == "regions":
         parts |= {name: f"{getattr(metric, name):g}" for name in ("q", "p", "eps", "levels")}
         parts["depth"] = depth_text(metric.depth)
     parts |= {"seed": seed_text(metric.random_state), "v": __version__}
