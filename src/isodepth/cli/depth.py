@@ -49,8 +49,8 @@ def depth(
     if output is not None:
         why = f" for a table that is read from {sources[0].ending}"
         target = check_table_target(output, endings_for(sources[0]), why)
-    found = read_tables(sources, reading)
-    points, *others = (np.asarray(getattr(t, "points", t)) for t in aligned(found))
+    results = read_tables(sources, reading)
+    points, *others = (np.asarray(getattr(t, "points", t)) for t in aligned(results))
     reference = others[0] if others else points
     kept = ~np.isnan(points).any(axis=1)
     estimator.fit(reference[~np.isnan(reference).any(axis=1)])
@@ -60,7 +60,7 @@ def depth(
         replace_file(target, with_column(sources[0], name, depths, target.suffix.lower()))
     content = {
         "depth": used, "rows": len(depths), "depths": plain(depths),
-        "columns": found[0].columns, "left_out": reading.left_out, "output": output,
+        "columns": results[0].columns, "left_out": reading.left_out, "output": output,
     }  # fmt: skip
     lines = [*_lines(used, depths), *reading.lines()]
     if output is not None:

@@ -53,9 +53,9 @@ def _together(argument: str, make: Callable[[dict[str, Any]], Any], made: Mappin
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(command)
-        def callback(**given: Any) -> Any:
-            own = {name: given.pop(name) for name in made}
-            return command(**given, **{argument: make(own)})
+        def callback(**values: Any) -> Any:
+            grouped = {name: values.pop(name) for name in made}
+            return command(**values, **{argument: make(grouped)})
 
         for option in reversed(list(made.values())):
             option(callback)
@@ -82,14 +82,14 @@ def settings_options(
             flag, name, type=kind, default=passed, metavar=metavar,
             help=f"{text} (default {default}).",
         )  # fmt: skip
-    return _together("settings", _given, made)
+    return _together("settings", _settings_of, made)
 
 
-def _given(values: dict[str, Any]) -> dict[str, Any]:
-    given = {name: value for name, value in values.items() if value is not None}
-    if given.get("scale") == "none":
-        given["scale"] = None
-    return given
+def _settings_of(values: dict[str, Any]) -> dict[str, Any]:
+    settings = {name: value for name, value in values.items() if value is not None}
+    if settings.get("scale") == "none":
+        settings["scale"] = None
+    return settings
 
 
 @dataclass
@@ -109,8 +109,8 @@ class Reading:
     @property
     def kinds(self) -> dict[str, str] | None:
         """Argument `kinds` of the library; None if no kind is set."""
-        given = {"category": self.category, "numeric": self.numeric}
-        return {n: kind for kind, each in given.items() for t in each for n in t.split(",")} or None
+        kinds = {"category": self.category, "numeric": self.numeric}
+        return {n: kind for kind, each in kinds.items() for t in each for n in t.split(",")} or None
 
     def omitted_rows(self) -> dict[str, int] | None:
         """Return the numbers of rows read and dropped; None unless nan_policy is "omit"."""
@@ -149,7 +149,7 @@ def reading_options(nan_policy: bool = True, kinds: bool = False) -> Any:
             "--nan-policy", type=click.Choice(NAN_POLICIES), default="raise", show_default=True,
             help="Refuse missing values, or drop the rows that have any.",
         )  # fmt: skip
-    return _together("reading", lambda own: Reading(**own), made)
+    return _together("reading", lambda values: Reading(**values), made)
 
 
 def permutation_options(permutations: int, least: int = 0) -> Any:
@@ -216,11 +216,11 @@ class Outputs:
             result.report(self.page, notes=notes, command=command, **more)
 
 
-def output_options(drawn: str) -> Any:
+def output_options(content: str) -> Any:
     """Add `--plot` and `--report` as one argument `outputs`."""
     option = click.option
     made = {
-        "plot": option("--plot", metavar="FILE", help=f"Draw {drawn} (.png, .pdf, .svg)."),
+        "plot": option("--plot", metavar="FILE", help=f"Draw {content} (.png, .pdf, .svg)."),
         "page": option("--report", "page", metavar="FILE", help="Write a report (.html)."),
     }
-    return _together("outputs", lambda own: Outputs(**own), made)
+    return _together("outputs", lambda values: Outputs(**values), made)

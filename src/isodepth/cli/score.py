@@ -43,8 +43,8 @@ def score(
     wanted = _references(references, candidates, len(texts))
     from isodepth.text.score import DepthScore
 
-    given = {name: value for name, value in encoder.items() if value is not None}
-    scores = DepthScore(**settings, **given).score(texts, wanted)
+    options = {name: value for name, value in encoder.items() if value is not None}
+    scores = DepthScore(**settings, **options).score(texts, wanted)
     lines = [*(f"{each:.6f}" for each in scores), f"mean {scores.average:.6f}"]
     return Answer([*lines, f"signature {scores.signature}"], scores.to_dict())
 

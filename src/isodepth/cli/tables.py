@@ -11,13 +11,12 @@ import numpy as np
 
 from isodepth.cli.commands import note
 from isodepth.cli.options import Reading
+from isodepth.data.arrays import numbered
 from isodepth.data.frames import Table, in_order
 from isodepth.data.input_file import InputFile, is_stdin, open_input, table_files
 from isodepth.data.readers import ReadOptions, ReadResult, read_table, unknown_column
 from isodepth.data.validation import check_same_width, read_sample
 from isodepth.errors import InvalidInputError, InvalidOptionError
-
-_OMIT = ", or drop these rows with --nan-policy omit"
 
 
 def open_sources(paths: Sequence[str]) -> list[InputFile]:
@@ -46,67 +45,57 @@ def read_tables(
         categories=[name for names in reading.category for name in names.split(",")],
         missing_words=[word for words in reading.missing for word in words.split(",")],
     )  # fmt: skip
-    found = [read_table(source, options) for source in sources]
+    results = [read_table(source, options) for source in sources]
     reading.omitted = []
-    for each in found:
-        _check(each, reading)
+    for each in results:
+        if each.numbers.points.size:
+            # Checked here, although the library checks it too, so that messages name the file.
+            path, hint = str(each.path), ", or drop these rows with --nan-policy omit"
+            sample = read_sample(each.numbers, None, path, None, reading.nan_policy, hint=hint)
+            reading.omitted += [] if sample.missing is None else [sample.missing]
         for message in each.notes:
             note(message)
-    _refuse_unknown(found, reading.kinds)
-    left_out = dict.fromkeys(name for each in found for name in each.left_out)
-    reading.left_out = [name for name in left_out if name not in taken]
-    return found
-
-
-def _check(found: ReadResult, reading: Reading) -> None:
-    # Checked here, although the library checks it too, so that messages name the file.
-    table, path = found.numbers, str(found.path)
-    if not table.points.size:
-        return
-    sample = read_sample(table, None, path, None, reading.nan_policy, hint=_OMIT)
-    if sample.missing is not None:
-        reading.omitted.append(sample.missing)
-
-
-def _refuse_unknown(found: Sequence[ReadResult], kinds: Any) -> None:
-    """Refuse columns in options that none of the tables has."""
-    frame = found[0].frame
-    names = getattr(frame, "column_names", None) or map(str, range(np.atleast_2d(frame).shape[1]))
-    known = [*names, *found[0].left_out]
-    absent = set.intersection(*(set(each.absent) for each in found)) | {*(kinds or ())} - {*known}
+    frame = results[0].frame
+    names = getattr(frame, "column_names", None) or numbered(np.atleast_2d(frame).shape[1])
+    known = [*names, *results[0].left_out]
+    absent = set.intersection(*(set(each.absent) for each in results))
+    absent |= {*(reading.kinds or ())} - {*known}
     if absent:
-        raise unknown_column(min(absent), known, found[0].path)
+        raise unknown_column(min(absent), known, results[0].path)
+    left_out = dict.fromkeys(name for each in results for name in each.left_out)
+    reading.left_out = [name for name in left_out if name not in taken]
+    return results
 
 
 # -- columns --------------------------------------------------------------------------------------
 
 
-def frames_of(found: Sequence[ReadResult], kinds: Any) -> list[Any]:
+def frames_of(results: Sequence[ReadResult], kinds: Any) -> list[Any]:
     """Return tables of numbers, or frames if there are other columns or `kinds` are set."""
-    mixed = kinds or any(not isinstance(each.mixed, Table) for each in found)
-    return [each.frame if mixed else each.numbers for each in found]
+    mixed = kinds or any(not isinstance(each.mixed, Table) for each in results)
+    return [each.frame if mixed else each.numbers for each in results]
 
 
-def aligned(found: Sequence[ReadResult], kinds: Any = None) -> list[Any]:
+def aligned(results: Sequence[ReadResult], kinds: Any = None) -> list[Any]:
     """Return tables with the columns of the first one with names; arrays if none has names."""
-    tables = frames_of(found, kinds)
+    tables = frames_of(results, kinds)
     if not all(isinstance(table, Table) for table in tables):
         return tables
-    like = next((each for each in found if each.columns is not None), found[0])
-    for each in found:
+    like = next((each for each in results if each.columns is not None), results[0])
+    for each in results:
         if like.columns is None or each.columns is None:
             widths = like.numbers.points.shape[1], each.numbers.points.shape[1]
             check_same_width(*widths, str(like.path), str(each.path))
     if like.columns is None:
         return [table.points for table in tables]
-    return [matched(each, like.columns, str(like.path)) for each in found]
+    return [with_columns(each, like.columns, str(like.path)) for each in results]
 
 
-def matched(found: ReadResult, names: tuple[str, ...] | None, like: str) -> Table:
+def with_columns(result: ReadResult, names: tuple[str, ...] | None, like: str) -> Table:
     """Return a table with its columns in the order of `names`; unnamed columns get these names."""
     if names is None:
-        return found.numbers
-    return Table(in_order(found.numbers, names, str(found.path), like).points, names)
+        return result.numbers
+    return Table(in_order(result.numbers, names, str(result.path), like).points, names)
 
 
 def label_column(source: InputFile, name: str | None) -> np.ndarray | None:
@@ -145,8 +134,8 @@ def read_samples(
         raise InvalidOptionError(f"--group-by needs a single table, got {len(files)}")
     sources = open_sources(files)
     labels = np.asarray(label_column(sources[0], group_by))
-    found = read_tables(sources, reading, without=[group_by], text=text)
-    (table,) = frames_of(found, reading.kinds)
+    results = read_tables(sources, reading, without=[group_by], text=text)
+    (table,) = frames_of(results, reading.kinds)
     groups = {str(label): labels == label for label in np.unique(labels)}
     if not isinstance(table, Table):
         return list(groups), [table.filter(mine) for mine in groups.values()]

@@ -125,7 +125,7 @@ def labels_of(X: Any) -> Names:
     return tuple(map(str, X.columns if labels is None else labels))
 
 
-def in_order(X: Any, names: Names, called: str, like: str) -> Any:
+def in_order(X: Any, names: Names, name: str, like: str) -> Any:
     """Return a sample with its columns in the order of `names`, if both have names.
 
     Parameters
@@ -133,7 +133,7 @@ def in_order(X: Any, names: Names, called: str, like: str) -> Any:
     X : sample
     names : tuple of str or None
         Columns of another sample, which may be the labels "0", "1", ... of a frame.
-    called, like : str
+    name, like : str
         Names of `X` and of the other sample in messages.
 
     Returns
@@ -153,18 +153,18 @@ def in_order(X: Any, names: Names, called: str, like: str) -> Any:
     """
     if names is None:
         return X
-    own = labels_of(X)
-    if own is None or own == names or len(set(own)) < len(own):
+    labels = labels_of(X)
+    if labels is None or labels == names or len(set(labels)) < len(labels):
         return X
-    if sorted(own) != sorted(names):
+    if sorted(labels) != sorted(names):
         # The default labels 0, 1, ... match any names, except other integers.
-        both = ((own, names), (names, own))
+        both = ((labels, names), (names, labels))
         if any(_counts(a) and (_counts(b) or not _integers(b)) for a, b in both):
             return X
-        raise differing(names, own, like, called)
-    points, _ = read_frame(X, called)
+        raise differing(names, labels, like, name)
+    points, _ = read_frame(X, name)
     # points[:, order] alone may be in column-major order.
-    places = {name: place for place, name in enumerate(own)}
+    places = {name: place for place, name in enumerate(labels)}
     points = np.ascontiguousarray(points[:, [places[name] for name in names]])
     return Table(points, None if _counts(names) else names)
 

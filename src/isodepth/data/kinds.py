@@ -181,7 +181,7 @@ def split_columns(
     parts: list[list[Any]] = [[] for _ in frames]
     converted = False
     for name in labels[0]:
-        stored = [f.get_column(own[name]) for f, own in zip(frames, labels, strict=True)]
+        stored = [f.get_column(label[name]) for f, label in zip(frames, labels, strict=True)]
         column = _Column(name, stored, names)
         kind, series = column.read(kinds.get(name))
         columns.append(kind)

@@ -324,17 +324,17 @@ def read_archive(
         arrays = _read_members(content)
         text = arrays.pop(_HEADER).tobytes().decode()
         header = json.loads(text, parse_constant=_refuse)
-        found = (header["format"], header["version"], header["kind"])
+        read = (header["format"], header["version"], header["kind"])
     except Exception as error:
         # Any error of zipfile, NumPy or json means that the file is damaged.
         raise unreadable(source, f"its members cannot be read ({error!r:.200})") from None
-    if found[:2] != (_FORMAT, _VERSION) or type(found[1]) is not int:
+    if read[:2] != (_FORMAT, _VERSION) or type(read[1]) is not int:
         raise UnreadableFileError(
-            f"{source} has format {found[0]!r:.80} version {found[1]!r:.80}; this isodepth reads "
+            f"{source} has format {read[0]!r:.80} version {read[1]!r:.80}; this isodepth reads "
             f"{_FORMAT!r} version {_VERSION}"
         )
-    if found[2] not in (kind, *more):
-        raise UnreadableFileError(f"{source} holds a {found[2]!s:.80}, not a {kind}")
+    if read[2] not in (kind, *more):
+        raise UnreadableFileError(f"{source} holds a {read[2]!s:.80}, not a {kind}")
     return header, arrays
 
 

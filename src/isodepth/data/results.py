@@ -183,13 +183,13 @@ class LabeledMatrix:
 
 
 def _names(labels: Iterable[Any] | None, count: int, name: str) -> tuple[str, ...]:
-    found = tuple(map(label_text, range(count) if labels is None else labels))
-    if len(found) != count:
-        raise InvalidInputError(f"{name} must have {count} entries, got {len(found)}")
-    if len(set(found)) != count:
-        twice = next(label for label in found if found.count(label) > 1)
+    names = tuple(map(label_text, range(count) if labels is None else labels))
+    if len(names) != count:
+        raise InvalidInputError(f"{name} must have {count} entries, got {len(names)}")
+    if len(set(names)) != count:
+        twice = next(label for label in names if names.count(label) > 1)
         raise InvalidInputError(f"{name} must be distinct, got {twice!r} twice")
-    return found
+    return names
 
 
 def label_text(label: Any) -> str:
