@@ -90,11 +90,11 @@ def _metric(options: argparse.Namespace) -> Any:
     return metric
 
 
-def _in_chunks(metric: Any, given: Any, runner: Any = None) -> Any:
+def _in_chunks(metric: Any, source: Any, runner: Any = None) -> Any:
     from isodepth import scan
     from isodepth.chunked.table import stream_table
 
-    return stream_table(metric, scan(given), in_memory=False, runner=runner).table
+    return stream_table(metric, scan(source), in_memory=False, runner=runner).table
 
 
 def memory(options: argparse.Namespace) -> dict[str, Any]:
@@ -174,8 +174,8 @@ def equal(options: argparse.Namespace) -> dict[str, Any]:
         parts = _in_chunks(metric, options.folder / name)
         same = same and bool(np.array_equal(whole.values, parts.values))
         distances.append((whole, parts))
-    found = [distances[0][i].distance_to(distances[1][i]) for i in (0, 1)]
-    return {"rows": rows, "same_bits": same, "distances": found}
+    values = [distances[0][i].distance_to(distances[1][i]) for i in (0, 1)]
+    return {"rows": rows, "same_bits": same, "distances": values}
 
 
 def workers(options: argparse.Namespace) -> dict[str, Any]:

@@ -138,10 +138,10 @@ def draw(ends: dict[str, torch.Tensor], path: Path) -> None:
 
 def main() -> int:
     """Print the table and draw the figure."""
-    found, ends = table()
+    results, ends = table()
     print("| flow of | distance, share of the start | near the outliers | far from the target |")
     print("|---|---|---|---|")
-    for name, row in found.items():
+    for name, row in results.items():
         print(f"| {name} | " + " | ".join(f"{value:.1%}" for value in row.values()) + " |")
     draw(ends, PICTURE)
     print(PICTURE)

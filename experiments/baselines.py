@@ -182,8 +182,8 @@ def _read(X: Any, Y: Any, weights: Any) -> tuple[np.ndarray, np.ndarray, np.ndar
     x, y = (check_array(sample, dtype=np.float64) for sample in (X, Y))
     if x.shape[1] != y.shape[1]:
         raise ValueError(f"the samples have {x.shape[1]} and {y.shape[1]} columns")
-    given = [np.ones(len(x)), np.ones(len(y))] if weights is None else weights
-    a, b = (np.asarray(masses, dtype=np.float64) / np.sum(masses) for masses in given)
+    unnormalized = [np.ones(len(x)), np.ones(len(y))] if weights is None else weights
+    a, b = (np.asarray(masses, dtype=np.float64) / np.sum(masses) for masses in unnormalized)
     return x, y, a, b
 
 

@@ -72,8 +72,8 @@ def blas_names() -> list[str]:
     import numpy as np  # noqa: F401  (loads the BLAS library)
     from threadpoolctl import threadpool_info
 
-    found = [i for i in threadpool_info() if i["user_api"] == "blas"]
-    return sorted({f"{i['internal_api']} {i['version']} ({i['architecture']})" for i in found})
+    blas = [i for i in threadpool_info() if i["user_api"] == "blas"]
+    return sorted({f"{i['internal_api']} {i['version']} ({i['architecture']})" for i in blas})
 
 
 def _version(package: str) -> str | None:

@@ -21,7 +21,7 @@ def transport_peers(
         import ot
     except ImportError:
         return {}
-    found: dict[str, Contender] = {
+    peers: dict[str, Contender] = {
         "POT max-sliced W": lambda: ot.sliced.max_sliced_wasserstein_distance(
             X, Y, n_projections=K, seed=0
         ),
@@ -33,10 +33,10 @@ def transport_peers(
         ),
     }
     if len(X) <= 2000:
-        found["POT exact W"] = lambda: np.sqrt(
+        peers["POT exact W"] = lambda: np.sqrt(
             ot.emd2([], [], ot.dist(X, Y), numItermax=10_000_000)
         )
-    return found
+    return peers
 
 
 def mmd(X: np.ndarray, Y: np.ndarray, rows: int = 1000) -> float:

@@ -42,28 +42,28 @@ class Check:
 
 def measure(results: dict[str, Any]) -> list[dict[str, Any]]:
     """Return all targets that the sections in `results` measure."""
-    found: list[Check] = []
+    checks: list[Check] = []
     if "table" in results:
-        found += _speed(results["table"])
-        found += _floor(results["table"])
+        checks += _speed(results["table"])
+        checks += _floor(results["table"])
     if "threads" in results:
-        found += _threads(results["threads"])
+        checks += _threads(results["threads"])
     if "growth" in results:
-        found += _growth(results["growth"])
+        checks += _growth(results["growth"])
     if "memory" in results:
-        found += _memory(results["memory"])
+        checks += _memory(results["memory"])
     if "small" in results:
-        found += _small(results["small"])
+        checks += _small(results["small"])
     if "threads" in results:
         bits = results["threads"]["bits"]
         share = sum(r["same"] for r in bits) / len(bits)
         what = "share of settings with the same bits for 1, 2 and 8 threads"
-        found.append(Check(7, what, share, "at least", 1.0))
+        checks.append(Check(7, what, share, "at least", 1.0))
     if "startup" in results:
         seconds = results["startup"]["distance_seconds"]
         what = "seconds of a fresh process with one distance"
-        found.append(Check(8, what, seconds, "at most", STARTUP_SECONDS))
-    return [asdict(check) | {"kept": check.kept} for check in found]
+        checks.append(Check(8, what, seconds, "at most", STARTUP_SECONDS))
+    return [asdict(check) | {"kept": check.kept} for check in checks]
 
 
 def _speed(rows: list[Row]) -> Iterator[Check]:

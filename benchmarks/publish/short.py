@@ -30,8 +30,8 @@ def markdown(rows: list[Row], machine: dict[str, Any]) -> str:
         "| | " + " | ".join(f"n = {n}, d = {d}" for n, d in sizes) + " |",
         "|---|" + "---|" * len(sizes),
     ]
-    for label, wanted in ROWS.items():
-        cells = [_cell(rows, wanted, {"n": n, "d": d}) for n, d in sizes]
+    for label, entries in ROWS.items():
+        cells = [_cell(rows, entries, {"n": n, "d": d}) for n, d in sizes]
         lines.append(f"| {label} | " + " | ".join(cells) + " |")
     busy = "" if machine["quiet"] else ", not quite idle"
     lines += [
@@ -44,8 +44,8 @@ def markdown(rows: list[Row], machine: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _cell(rows: list[Row], wanted: Row, size: Row) -> str:
-    row, ours = find(rows, **wanted, **size), find(rows, **_OURS, **size)
+def _cell(rows: list[Row], entries: Row, size: Row) -> str:
+    row, ours = find(rows, **entries, **size), find(rows, **_OURS, **size)
     if row is None or ours is None:
         return "–"
     times = row["seconds"] / ours["seconds"]

@@ -53,9 +53,9 @@ def one(X: Any, Y: Any, depth: str, K: int, memory_mb: float | None) -> dict[str
 
     budget = {} if memory_mb is None else {"memory_mb": memory_mb}
     metric = Metric(depth=depth, refine=0, n_directions=K, random_state=0, **budget)
-    found = timed(lambda: metric.distance(X, Y))
-    asked = "" if memory_mb is None else f", memory_mb={memory_mb}"
-    return {"n": len(X), "d": X.shape[1], "K": K, "who": f"isodepth {depth}{asked}"} | found
+    timing = timed(lambda: metric.distance(X, Y))
+    limit = "" if memory_mb is None else f", memory_mb={memory_mb}"
+    return {"n": len(X), "d": X.shape[1], "K": K, "who": f"isodepth {depth}{limit}"} | timing
 
 
 def peer(X: Any, Y: Any, K: int) -> dict[str, Any]:

@@ -34,8 +34,8 @@ def peak_of(who: str, depth: str, n: int, d: int, K: int) -> dict[str, Any]:
     """Return the memory of one distance in a separate process."""
     case = {"who": who, "depth": depth, "n": n, "d": d, "K": K}
     case["dtype"] = "float32" if who == "isodepth" else "float64"
-    found = json.loads(run_python("-m", "benchmarks.sections.memory", json.dumps(case)))
-    return case | found
+    result = json.loads(run_python("-m", "benchmarks.sections.memory", json.dumps(case)))
+    return case | result
 
 
 def measure_here(case: dict[str, Any]) -> dict[str, float]:
@@ -87,8 +87,8 @@ def _status(field: str) -> float | None:
         lines = Path("/proc/self/status").read_text().splitlines()
     except OSError:
         return None
-    found = [line for line in lines if line.startswith(f"{field}:")]
-    return float(found[0].split()[1]) * 1024 if found else None
+    matches = [line for line in lines if line.startswith(f"{field}:")]
+    return float(matches[0].split()[1]) * 1024 if matches else None
 
 
 def markdown(rows: list[dict[str, Any]]) -> str:

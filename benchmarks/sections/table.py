@@ -85,8 +85,8 @@ def ratio(rows: list[Row], over: Row, under: Row) -> float | None:
 
 def fastest(rows: list[Row], **wanted: Any) -> Row | None:
     """Return the fastest row with all these entries."""
-    found = [r for r in rows if all(r.get(k) == v for k, v in wanted.items())]
-    return min(found, key=lambda r: r["seconds"], default=None)
+    matches = [r for r in rows if all(r.get(k) == v for k, v in wanted.items())]
+    return min(matches, key=lambda r: r["seconds"], default=None)
 
 
 def precision_cost(rows: list[Row], refine: int) -> float | None:

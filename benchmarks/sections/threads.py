@@ -50,13 +50,13 @@ def same_bits(n: int, d: int, K: int) -> list[dict[str, Any]]:
         X, Y = pair(n, d, dtype)
         for depth in DEPTHS:
             for refine in (0, DEFAULT_REFINE):
-                found = [
+                values = [
                     float(ours(X, Y, depth, K, threads=t, refine=refine)()).hex() for t in (1, 2, 8)
                 ]
                 rows.append(
                     {
                         "n": n, "d": d, "K": K, "depth": depth, "dtype": dtype, "refine": refine,
-                        "distances": found, "same": len(set(found)) == 1,
+                        "distances": values, "same": len(set(values)) == 1,
                     }
                 )  # fmt: skip
     return rows

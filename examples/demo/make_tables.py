@@ -27,8 +27,8 @@ def halves(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     from sklearn.datasets import load_breast_cancer
 
     data = load_breast_cancer()
-    wanted = [list(data.feature_names).index(name) for name in COLUMNS]
-    shuffled = rng.permutation(data.data[:, wanted])
+    indices = [list(data.feature_names).index(name) for name in COLUMNS]
+    shuffled = rng.permutation(data.data[:, indices])
     half = len(shuffled) // 2
     return shuffled[:half], shuffled[half : 2 * half]
 

@@ -112,8 +112,8 @@ def report(lines: list[_Line], versions: dict[str, dict[str, str]]) -> str:
     return "\n".join(parts)
 
 
-def _of(lines: Iterable[_Line], **wanted: Any) -> list[_Line]:
-    return [line for line in lines if all(line[key] == value for key, value in wanted.items())]
+def _of(lines: Iterable[_Line], **values: Any) -> list[_Line]:
+    return [line for line in lines if all(line[key] == value for key, value in values.items())]
 
 
 def _percent(lines: list[_Line], key: str, *, garbage: bool) -> str:

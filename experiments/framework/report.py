@@ -54,13 +54,13 @@ def collect(folders: Sequence[Path], former: Sequence[str] = ()) -> tuple[str, d
         experiment = getattr(entry.load(), "EXPERIMENT", None) if entry.exists else None
         if not isinstance(experiment, Experiment):
             continue
-        found = next(filter(None, (load(experiment, folder) for folder in folders)), None)
-        if found is None:
+        loaded = next(filter(None, (load(experiment, folder) for folder in folders)), None)
+        if loaded is None:
             print(f"{entry.name}: no complete results in {', '.join(map(str, folders))}")
             rows += [line for line in former if line.endswith(f"| {_command(entry.name)} |")]
             sizes += [line for line in former if line.startswith(f"- `{entry.name}` (")]
             continue
-        results, size = found
+        results, size = loaded
         rows += [_row(entry.name, verdict) for verdict in experiment.judge(results)]
         sizes.append(f"- `{entry.name}` ({size}): {describe(results.settings)}")
         pictures |= _pictures(experiment, results)

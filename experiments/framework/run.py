@@ -186,11 +186,11 @@ def _claim(note: Path, name: str, settings: Any, size: str, seed: int) -> None:
         "isodepth": __version__,
     }
     if note.exists():
-        found = json.loads(note.read_text(encoding="utf-8"))
+        stored = json.loads(note.read_text(encoding="utf-8"))
         for key, value in made_with.items():
-            if _apart_from_runs(found.get(key)) != _apart_from_runs(value):
+            if _apart_from_runs(stored.get(key)) != _apart_from_runs(value):
                 raise OtherResultsError(
-                    f"{note.parent} holds results of {name} with {key} = {found.get(key)}, not "
+                    f"{note.parent} holds results of {name} with {key} = {stored.get(key)}, not "
                     f"{value}; delete them or choose another --out"
                 )
     note.write_text(json.dumps(made_with, indent=1) + "\n", encoding="utf-8")

@@ -57,10 +57,10 @@ class Table:
     def __getitem__(self, name: str) -> np.ndarray:
         return self.columns[name]
 
-    def where(self, **wanted: Any) -> Table:
+    def where(self, **values: Any) -> Table:
         """Select the rows in which each named column has the given value."""
         chosen = np.ones(len(self), dtype=bool)
-        for name, value in wanted.items():
+        for name, value in values.items():
             column = self.columns[name]
             chosen &= column == (value if column.dtype.kind == "f" else str(value))
         return Table({name: column[chosen] for name, column in self.columns.items()})

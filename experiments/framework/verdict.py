@@ -49,10 +49,10 @@ class Verdict:
 
 def outcome(checks: Iterable[bool]) -> str:
     """Return "holds" if all hold, "does not hold" if none holds, else "holds in part"."""
-    found = list(checks)
-    if all(found):
+    results = list(checks)
+    if all(results):
         return HOLDS
-    return IN_PART if any(found) else FAILS
+    return IN_PART if any(results) else FAILS
 
 
 def percent(value: float, digits: int = 1) -> str:

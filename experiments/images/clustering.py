@@ -93,11 +93,11 @@ def parts(folder: Path, settings: Settings) -> list[Part]:
         by_block: bool, affinities: Sequence[str], condition: Any, streams: Streams
     ) -> dict[str, list[float]]:
         number = streams.run if by_block else 0
-        found = distances(
+        matrices = distances(
             folder, settings, number, condition["pixels"], condition["patch"], streams
         )
         labels = block(folder, number, settings.per_class)[1]
-        return scores(found, labels, affinities, streams.integer("clustering"))
+        return scores(matrices, labels, affinities, streams.integer("clustering"))
 
     def columns(affinities: Sequence[str]) -> list[str]:
         return [f"{score}_{affinity}" for affinity in affinities for score in ("nmi", "ari")]
@@ -141,10 +141,10 @@ EXPERIMENT = experiment(DEFAULT_FOLDER)
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run from the command line."""
-    own = argparse.ArgumentParser(add_help=False)
-    own.add_argument("--data", type=Path, default=DEFAULT_FOLDER, metavar="DIR")
-    given = sys.argv[1:] if arguments is None else list(arguments)
-    options, rest = own.parse_known_args(given)
+    folder_parser = argparse.ArgumentParser(add_help=False)
+    folder_parser.add_argument("--data", type=Path, default=DEFAULT_FOLDER, metavar="DIR")
+    words = sys.argv[1:] if arguments is None else list(arguments)
+    options, rest = folder_parser.parse_known_args(words)
     if {"-h", "--help"} & set(rest):
         print(f"--data DIR: the idx files of Fashion-MNIST; default {DEFAULT_FOLDER}\n")
     else:
@@ -158,9 +158,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if status == 0:
         shared = parser(chosen.name, chosen.title).parse_args(rest)
         size = "quick" if shared.quick else shared.size
-        found = load_results(chosen, shared.out or DEFAULT_FOLDERS[size])
-        if found is not None:
-            print(summary(found[0]))
+        results = load_results(chosen, shared.out or DEFAULT_FOLDERS[size])
+        if results is not None:
+            print(summary(results[0]))
     return status
 
 

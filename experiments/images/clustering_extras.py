@@ -52,15 +52,15 @@ def exact_transport(folder: Path, settings: Any) -> tuple[np.ndarray, float]:
     """Return W_1 between all pairs of the subset, and the seconds per pair on one core."""
     from joblib import Parallel, delayed
 
-    given = bags(subset_of(folder, settings)[0], "nonzero")
-    found = Parallel(n_jobs=jobs(len(given) ** 2))(
-        delayed(_exact_row)(given[i], given[:i]) for i in range(1, len(given))
+    samples = bags(subset_of(folder, settings)[0], "nonzero")
+    rows = Parallel(n_jobs=jobs(len(samples) ** 2))(
+        delayed(_exact_row)(samples[i], samples[:i]) for i in range(1, len(samples))
     )
-    result = np.zeros((len(given), len(given)))
-    for i, (row, _) in enumerate(found, 1):
+    result = np.zeros((len(samples), len(samples)))
+    for i, (row, _) in enumerate(rows, 1):
         result[i, :i] = result[:i, i] = row
-    pairs = len(given) * (len(given) - 1) / 2
-    return result, sum(seconds for _, seconds in found) / pairs
+    pairs = len(samples) * (len(samples) - 1) / 2
+    return result, sum(seconds for _, seconds in rows) / pairs
 
 
 def _exact_row(bag: np.ndarray, others: list[np.ndarray]) -> tuple[list[float], float]:
@@ -77,38 +77,38 @@ def subset_of(folder: Path, settings: Any) -> tuple[np.ndarray, np.ndarray]:
 def compare_on_subset(folder: Path, settings: Any, streams: Streams) -> dict[str, list[float]]:
     """Return the scores of all methods on the subset, and the errors of approximate distances."""
     images, labels = subset_of(folder, settings)
-    given, seed = bags(images, "nonzero"), streams.integer("directions")
-    found = {
+    samples, seed = bags(images, "nonzero"), streams.integer("directions")
+    matrices = {
         "W exact": exact_transport(folder, settings)[0],
         "W": pixel_distances.quantized_wasserstein(images),
         "DR": pixel_distances.depth_regions(images, "nonzero", settings.K, settings.levels, seed),
         "Sliced-W": pixel_distances.sliced_wasserstein(images, "nonzero", settings.K, seed),
         "MMD": pixel_distances.mmd(images, "nonzero"),
     }
-    agreement = scores(found, labels, [MAIN], streams.integer("clustering"))
+    agreement = scores(matrices, labels, [MAIN], streams.integer("clustering"))
     # Only the exact W matrix is precomputed; single pairs of the others are cheap.
-    few = np.linspace(0, len(given) - 1, 8).astype(int)
+    chosen = np.linspace(0, len(samples) - 1, 8).astype(int)
     directions = baselines.random_directions(3, settings.K, seed)
     references = {
-        "W": found["W exact"],
+        "W": matrices["W exact"],
         "Sliced-W": _of_few(
-            given, few, lambda x, y: baselines.sliced_wasserstein(x, y, directions)
+            samples, chosen, lambda x, y: baselines.sliced_wasserstein(x, y, directions)
         ),
-        "MMD": _of_few(given, few, lambda x, y: baselines.mmd(x, y, bandwidth=1.0)),
+        "MMD": _of_few(samples, chosen, lambda x, y: baselines.mmd(x, y, bandwidth=1.0)),
     }
     nothing = [0.0, 0.0, 1.0]
     return {
-        name: [*agreement[name], *(_errors(found[name], references[name]) if name in references
+        name: [*agreement[name], *(_errors(matrices[name], references[name]) if name in references
                                    else nothing)]
         for name in SUBSET
     }  # fmt: skip
 
 
-def _of_few(given: list[np.ndarray], few: np.ndarray, distance: Any) -> np.ndarray:
-    result = np.full((len(given), len(given)), np.nan)
-    for i in few:
-        for j in few[few < i]:
-            result[i, j] = distance(given[i], given[j])
+def _of_few(samples: list[np.ndarray], chosen: np.ndarray, distance: Any) -> np.ndarray:
+    result = np.full((len(samples), len(samples)), np.nan)
+    for i in chosen:
+        for j in chosen[chosen < i]:
+            result[i, j] = distance(samples[i], samples[j])
     return result
 
 

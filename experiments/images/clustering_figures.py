@@ -30,10 +30,10 @@ def _draw_scores(results: Results) -> Any:
     for which, (axes, score) in enumerate(zip(grid[0], SCORES, strict=True)):
         for shift, patch, color in ((-0.2, 0, "C0"), (0, 5, "C1"), (0.2, 10, "C3")):
             for place, method in enumerate(PUBLISHED):
-                found = values(seeds, score, method, pixels="nonzero", patch=patch)
+                runs = values(seeds, score, method, pixels="nonzero", patch=patch)
                 label = ("clean" if patch == 0 else f"patch {patch}") if place == 0 else None
-                at = np.full(len(found), place + shift)
-                axes.plot(at, found, "o", ms=4, color=color, alpha=0.7, label=label)
+                at = np.full(len(runs), place + shift)
+                axes.plot(at, runs, "o", ms=4, color=color, alpha=0.7, label=label)
         for place, published in enumerate(PUBLISHED.values()):
             for shift, pair in zip((-0.2, 0.1), published or (), strict=False):
                 label = "paper (clean, patched)" if place == 0 and shift < 0 else None
@@ -63,14 +63,14 @@ def _draw_matrices(folder: Path, results: Results) -> Any:
     for axes, (name, matrix) in zip(grid.flat, matrices.items(), strict=True):
         axes.grid(False)
         top = np.quantile(matrix, 0.99)
-        shown = axes.imshow(matrix, cmap="magma", vmin=0, vmax=top, interpolation="antialiased")
+        image = axes.imshow(matrix, cmap="magma", vmin=0, vmax=top, interpolation="antialiased")
         for edge in range(1, len(CLASSES)):
             for line in (axes.axhline, axes.axvline):
                 line(edge * settings.per_class - 0.5, color="w", lw=0.3)
         axes.set_title(name)
         axes.set_yticks(middles, CLASSES, fontsize=7)
         axes.set_xticks(middles, CLASSES, fontsize=7, rotation=90)
-        figure.colorbar(shown, ax=axes, shrink=0.8)
+        figure.colorbar(image, ax=axes, shrink=0.8)
     return figure
 
 

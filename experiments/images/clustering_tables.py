@@ -35,10 +35,10 @@ def _main(seeds: Table) -> str:
         cells = [method]
         for patch in (0, 5, 10):
             for which, score in enumerate(SCORES):
-                found = values(seeds, score, method, pixels="nonzero", patch=patch)
+                runs = values(seeds, score, method, pixels="nonzero", patch=patch)
                 paper = PUBLISHED[method]
                 beside = f" ({paper[patch > 0][which]:.2f})" if paper else ""
-                cells.append(f"{found.mean():.3f} ± {found.std():.3f}{beside}")
+                cells.append(f"{runs.mean():.3f} ± {runs.std():.3f}{beside}")
         return cells
 
     conditions = [
@@ -60,10 +60,10 @@ def _paired(blocks: Table) -> str:
                     values(blocks, score, name, pixels=pixels, patch=patch)
                     for name in ("DR", method)
                 )
-                shown = ours if method == "DR" else ours - theirs
+                runs = ours if method == "DR" else ours - theirs
                 sign = "" if method == "DR" else "+"
-                error = np.std(shown, ddof=1) / len(shown) ** 0.5 if len(shown) > 1 else np.nan
-                cells.append(f"{shown.mean():{sign}.3f} ± {error:.3f}")
+                error = np.std(runs, ddof=1) / len(runs) ** 0.5 if len(runs) > 1 else np.nan
+                cells.append(f"{runs.mean():{sign}.3f} ± {error:.3f}")
         return cells
 
     names = ("clean", "patch 10", "all pixels, clean")
@@ -102,13 +102,13 @@ def _all_pixels(seeds: Table) -> str:
 def _subset(results: Results) -> str:
     table, cost = results.tables["clustering_exact"], results.tables["clustering_cost"]
     rows = []
-    for method, found in table.groups("method"):
+    for method, part in table.groups("method"):
         error = "–"
         if method in ("W", "Sliced-W", "MMD"):
             error = (
-                f"{found['mean_relative_error'][0]:+.1%} (largest "
-                f"{found['largest_relative_error'][0]:.1%}, correlation "
-                f"{found['correlation'][0]:.4f})"
+                f"{part['mean_relative_error'][0]:+.1%} (largest "
+                f"{part['largest_relative_error'][0]:.1%}, correlation "
+                f"{part['correlation'][0]:.4f})"
             )
         spent = "–"
         if method in ("W exact", "W"):
@@ -118,7 +118,7 @@ def _subset(results: Results) -> str:
                 f"{this['hours_for_all_pairs'][0]:.2g} h for all pairs of a block"
             )
         name = {"W": "W quantized"}.get(method, method)
-        rows.append([name, f"{found['nmi'][0]:.3f} / {found['ari'][0]:.3f}", error, spent])
+        rows.append([name, f"{part['nmi'][0]:.3f} / {part['ari'][0]:.3f}", error, spent])
     images = int(table["images"][0])
     head = [f"{images} images", "NMI / ARI", "relative error of the distances", "one core"]
     return _table(head, rows)

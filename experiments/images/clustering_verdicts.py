@@ -88,10 +88,10 @@ def _differences(
     for other in others:
         scores = []
         for score in SCORES:
-            found = difference(other, score)
-            error = np.std(found, ddof=1) / len(found) ** 0.5 if len(found) > 1 else np.inf
-            scores.append(f"{score.upper()} {found.mean():+.3f} ± {error:.3f}")
-            clear.append(bool(found.mean() > 2 * error))
+            runs = difference(other, score)
+            error = np.std(runs, ddof=1) / len(runs) ** 0.5 if len(runs) > 1 else np.inf
+            scores.append(f"{score.upper()} {runs.mean():+.3f} ± {error:.3f}")
+            clear.append(bool(runs.mean() > 2 * error))
         texts.append(f"{other}: {', '.join(scores)}")
     return "; ".join(texts), clear
 
@@ -118,10 +118,10 @@ def _loses_least(blocks: Table, others: list[str]) -> Verdict:
         )
 
     text, clear = _differences(others, lambda other, score: lost(other, score) - lost("DR", score))
-    own = ", ".join(f"{score.upper()} {lost('DR', score).mean():.3f}" for score in SCORES)
+    losses = ", ".join(f"{score.upper()} {lost('DR', score).mean():.3f}" for score in SCORES)
     return Verdict(
         "Contamination affects DR less than the others.",
-        f"DR loses {own} by a patch of 10; additional loss of the others, mean ± standard error "
+        f"DR loses {losses} by a patch of 10; additional loss of the others, mean ± standard error "
         f"over blocks: {text}. It is more by two standard errors in {sum(clear)} of {len(clear)}.",
         outcome(clear),
     )

@@ -121,12 +121,12 @@ def quantized_wasserstein(
     partners = {int(i): np.flatnonzero(unchanged | (np.arange(n) > i)) for i in rows}
     # Later rows are shorter, so every task takes rows from the whole range.
     tasks = [rows[first::_N_TASKS] for first in range(min(_N_TASKS, n))]
-    found = Parallel(n_jobs=jobs(n))(
+    parts = Parallel(n_jobs=jobs(n))(
         delayed(_rows_of_costs)(quantized, {int(i): partners[int(i)] for i in task})
         for task in tasks
     )
     result = np.zeros((n, n)) if known is None else known.copy()
-    for costs_of in found:
+    for costs_of in parts:
         for i, costs in costs_of.items():
             result[i, partners[i]] = result[partners[i], i] = costs
     np.fill_diagonal(result, 0.0)

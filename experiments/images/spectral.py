@@ -27,11 +27,11 @@ def scores(
     from joblib import Parallel, delayed
 
     tasks = [(name, affinity) for name in distances for affinity in affinities]
-    found = Parallel(n_jobs=jobs(len(labels)))(
+    pairs = Parallel(n_jobs=jobs(len(labels)))(
         delayed(agreement)(distances[name], labels, affinity, seed) for name, affinity in tasks
     )
     result: dict[str, list[float]] = {name: [] for name in distances}
-    for (name, _), pair in zip(tasks, found, strict=True):
+    for (name, _), pair in zip(tasks, pairs, strict=True):
         result[name] += pair
     return result
 
@@ -42,10 +42,10 @@ def agreement(
     """Return NMI and ARI of the clusters with the classes."""
     from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
-    found = clusters(distances, affinity, seed)
+    labels_found = clusters(distances, affinity, seed)
     return (
-        float(normalized_mutual_info_score(labels, found)),
-        float(adjusted_rand_score(labels, found)),
+        float(normalized_mutual_info_score(labels, labels_found)),
+        float(adjusted_rand_score(labels, labels_found)),
     )
 
 

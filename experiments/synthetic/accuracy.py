@@ -62,15 +62,15 @@ def errors_part(settings: Settings) -> Part:
         }
         # The same directions for the depth, so that these three differ only in the supremum.
         pair = plain["uniform"].regions(X), plain["uniform"].regions(Y)
-        found = {PAPER: Metric.paper(20, K, **common).distance(*pair)}
+        distances = {PAPER: Metric.paper(20, K, **common).distance(*pair)}
         for family, metric in plain.items():
-            found[family] = metric.distance(*(pair if family == "uniform" else (X, Y)))
-        found[REFINED] = Metric(n_directions=K, **common).distance(*pair)
-        found[EXACT] = Metric(n_directions=K, gap="exact", **common).distance(*pair)
-        found[SLICED] = max_sliced_wasserstein(
+            distances[family] = metric.distance(*(pair if family == "uniform" else (X, Y)))
+        distances[REFINED] = Metric(n_directions=K, **common).distance(*pair)
+        distances[EXACT] = Metric(n_directions=K, gap="exact", **common).distance(*pair)
+        distances[SLICED] = max_sliced_wasserstein(
             X, Y, random_directions(d, K, common["random_state"])
         )
-        return {name: [value / (SHIFT * d**0.5) - 1] for name, value in found.items()}
+        return {name: [value / (SHIFT * d**0.5) - 1] for name, value in distances.items()}
 
     conditions = [
         {"distribution": distribution, "d": d, "K": K}
@@ -138,14 +138,14 @@ def _paper_verdict(table: Table) -> Verdict:
 
 def cost_ratios(table: Table) -> dict[tuple[int, int], float]:
     """Return the relative time that refinement adds, from minima over the runs."""
-    found = {}
+    ratios = {}
     for d, at_d in table.groups("d"):
         for K, rows in at_d.groups("K"):
             plain, refined = (
                 rows.where(method=name)["seconds"].min() for name in ("unrefined", REFINED)
             )
-            found[int(d), int(K)] = float((refined - plain) / plain)
-    return found
+            ratios[int(d), int(K)] = float((refined - plain) / plain)
+    return ratios
 
 
 def _cost_verdict(table: Table) -> Verdict:

@@ -35,9 +35,9 @@ def shortfall(X: np.ndarray, Y: np.ndarray, family: str, K: int, seed: int) -> l
     }
     metric = Metric(refine=0, **settings)
     pair = metric.regions(X), metric.regions(Y)
-    found = metric.distance(*pair)
+    distance = metric.distance(*pair)
     exact = Metric(gap="exact", **settings).distance(*pair)
-    return [1 - found / exact, found / (SHIFT * X.shape[1] ** 0.5) - 1]
+    return [1 - distance / exact, distance / (SHIFT * X.shape[1] ** 0.5) - 1]
 
 
 def families_part(runs: int, n: int, dimensions: Sequence[int], counts: Sequence[int]) -> Part:

@@ -49,7 +49,7 @@ def parts(settings: Settings) -> list[Part]:
             "eps": EPS,
             "random_state": streams.integer("K", K),
         }
-        found = {
+        distances = {
             PAPER: Metric.paper(N_ALPHA, K, **common).distance(X, Y),
             REFINED: Metric(n_directions=K, **common).distance(X, Y),
             SLICED: max_sliced_wasserstein(
@@ -57,7 +57,7 @@ def parts(settings: Settings) -> list[Part]:
             ),
         }
         length = SHIFT * DIMENSION**0.5
-        return {name: [value, value / length - 1] for name, value in found.items()}
+        return {name: [value, value / length - 1] for name, value in distances.items()}
 
     conditions = [
         {"distribution": distribution, "K": K} for distribution in DISTRIBUTIONS for K in settings.K
@@ -91,10 +91,10 @@ def judge(results: Results) -> list[Verdict]:
     }
 
     def line(distribution: str, method: str) -> str:
-        few, many = directions[0], directions[-1]
+        fewest, most = directions[0], directions[-1]
         return (
-            f"{method} {spread(errors[distribution, few, method])} at K={few:g} and "
-            f"{spread(errors[distribution, many, method])} at K={many:g}"
+            f"{method} {spread(errors[distribution, fewest, method])} at K={fewest:g} and "
+            f"{spread(errors[distribution, most, method])} at K={most:g}"
         )
 
     apart = {

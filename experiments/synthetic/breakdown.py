@@ -64,15 +64,15 @@ def first_level(X: np.ndarray, z: np.ndarray, outliers: int) -> float:
 
 def breaking_numbers(X: np.ndarray, points: np.ndarray) -> dict[float, int]:
     """Return, for each eps, the minimum number of copies of one of `points` that breaks DR."""
-    found: dict[float, int] = {}
+    numbers: dict[float, int] = {}
     for outliers in range(1, len(X) + 1):
         level = min(first_level(X, z, outliers) for z in points)
         for eps in EPS:
-            if eps not in found and level < 1 - eps:
-                found[eps] = outliers
-        if len(found) == len(EPS):
+            if eps not in numbers and level < 1 - eps:
+                numbers[eps] = outliers
+        if len(numbers) == len(EPS):
             break
-    return {eps: found.get(eps, len(X) + 1) for eps in EPS}
+    return {eps: numbers.get(eps, len(X) + 1) for eps in EPS}
 
 
 def worst_distance(X: np.ndarray, points: np.ndarray, outliers: int, eps: float) -> float:
@@ -92,20 +92,20 @@ def parts(settings: Settings) -> list[Part]:
         points = far_points(X.shape[1], settings.directions, streams.rng("far", data))
         depth = HalfspaceDepth(method="exact").fit(X).depth_
         numbers = breaking_numbers(X, points)
-        found = {}
+        by_eps = {}
         for eps, outliers in numbers.items():
             bounds = [
                 breakdown_bound(X, eps, depth=depth, statement=statement)
                 for statement in ("paper", "proved")
             ]
             distances = [worst_distance(X, points, o, eps) for o in (outliers - 1, outliers) if o]
-            found[eps] = [
+            by_eps[eps] = [
                 *bounds,
                 outliers / (len(X) + outliers),
                 distances[0] if outliers > 1 else 0.0,
                 distances[-1],
             ]
-        return found
+        return by_eps
 
     values = ("paper", "proved", "broken", "distance_before", "distance_broken")
     conditions = [{"data": data} for data in DATA]
@@ -136,9 +136,11 @@ def judge(results: Results) -> list[Verdict]:
             "bound against the share that breaks it, means: "
             + "; ".join(map(line, DATA))
             + ". Broken below the bound: "
-            + ", ".join(f"{data} in {few} of {all_}" for data, (few, all_) in counts.items())
+            + ", ".join(
+                f"{data} in {n_broken} of {all_}" for data, (n_broken, all_) in counts.items()
+            )
             + " cases (sample and eps).",
-            outcome(few == 0 for few, _ in counts.values()),
+            outcome(n_broken == 0 for n_broken, _ in counts.values()),
         ),
         Verdict(
             "The bound that is proved in experiments.theory is never undercut.",

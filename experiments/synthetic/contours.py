@@ -45,7 +45,7 @@ class Settings:
 def parts(settings: Settings) -> list[Part]:
     def measure(condition: Any, streams: Streams) -> dict[str, list[float]]:
         points, wrong = correlated_sample(settings.n, streams.rng("data"))
-        found = {}
+        by_depth = {}
         for name, make in DEPTHS.items():
             seed = streams.integer("directions")
             metric = Metric(
@@ -59,8 +59,8 @@ def parts(settings: Settings) -> list[Part]:
                 for beta in LEVELS
             ]
             inside = wrong[all_regions.inside(OUTER)].sum() / wrong.sum()
-            found[name] = [*gaps, float(inside)]
-        return found
+            by_depth[name] = [*gaps, float(inside)]
+        return by_depth
 
     values = (*(f"gap_{beta}" for beta in LEVELS), "outliers_inside")
     conditions = [{"share": SHARE}]

@@ -53,11 +53,11 @@ def with_anomalies(
 def distances(comparison: Comparison, p: float = 2) -> dict[float, float]:
     """Return DR_{p,eps} for all of EPS from the gaps of one comparison with exact levels."""
     starts, stops = comparison.levels.T
-    found = {}
+    by_eps = {}
     for eps in EPS:
         lengths = np.clip(np.minimum(stops, 1 - eps) - starts, 0.0, None)
-        found[eps] = float((lengths @ comparison.gaps**p / (1 - eps)) ** (1 / p))
-    return found
+        by_eps[eps] = float((lengths @ comparison.gaps**p / (1 - eps)) ** (1 / p))
+    return by_eps
 
 
 def parts(settings: Settings) -> list[Part]:
@@ -96,11 +96,11 @@ def judge(results: Results) -> list[Verdict]:
     table = results.tables["epsilon"]
 
     def describe(depth: str, share: float) -> tuple[str, bool]:
-        found = errors(table, depth, share)
-        mean = found.mean(axis=0)
+        run_errors = errors(table, depth, share)
+        mean = run_errors.mean(axis=0)
         at = elbow(mean)
         below, above = EPS.index(share) - 1, EPS.index(share) + 1
-        spread = np.quantile(found[:, above], [0.25, 0.75])
+        spread = np.quantile(run_errors[:, above], [0.25, 0.75])
         text = (
             f"{share:.0%}: {'no elbow' if at is None else f'elbow at eps={at:g}'}, error "
             f"{mean[below]:.3g} at eps={EPS[below]:g} and "
@@ -133,7 +133,7 @@ def judge(results: Results) -> list[Verdict]:
             "; ".join(text for text, _ in halfspace)
             + "; the error is above one standard deviation up to eps = "
             + ", ".join(
-                f"{max(found) if found else 0:g} ({share:.0%})" for share, found in spoilt.items()
+                f"{max(eps) if eps else 0:g} ({share:.0%})" for share, eps in spoilt.items()
             )
             + ".",
             outcome(
@@ -151,9 +151,9 @@ def draw(results: Results) -> dict[str, Any]:
     figure, grid = panels(1, 2, sharey=True)
     for axes, depth in zip(grid[0], DEPTHS, strict=True):
         for color, share in zip(("C0", "C1", "C2"), SHARES, strict=True):
-            found = errors(table, depth, share)
-            low, high = np.quantile(found, [0.25, 0.75], axis=0)
-            axes.plot(EPS, found.mean(axis=0), "o-", ms=3, color=color, label=f"{share:.0%}")
+            run_errors = errors(table, depth, share)
+            low, high = np.quantile(run_errors, [0.25, 0.75], axis=0)
+            axes.plot(EPS, run_errors.mean(axis=0), "o-", ms=3, color=color, label=f"{share:.0%}")
             axes.fill_between(EPS, low, high, color=color, alpha=0.15, linewidth=0)
             axes.axvline(share, color=color, ls=":", lw=1)
         ticks(axes, [0.0025, 0.01, 0.03, 0.1, 0.2, 0.5])

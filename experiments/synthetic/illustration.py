@@ -131,8 +131,8 @@ def _segment(pair: list[TrimmedRegions], beta: float) -> np.ndarray:
     """Return the ends of the gap: a vertex of one region, and the nearest point of the other."""
     gap = gap_at(pair, beta)
     first, second = (regions.points[regions.inside(beta)] for regions in pair)
-    own = first if gap.from_first else second
-    corner = own[(own @ gap.direction).argmax()]
+    outer = first if gap.from_first else second
+    corner = outer[(outer @ gap.direction).argmax()]
     return np.array([corner, corner - gap.distance * gap.direction])
 
 

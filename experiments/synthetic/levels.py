@@ -53,13 +53,13 @@ def parts(settings: Settings) -> list[Part]:
         }  # fmt: skip
         exact = Metric(n_directions=settings.K, refine=0, **common)
         pair = exact.regions(X), exact.regions(Y)
-        found: dict[Any, float] = {
+        distances: dict[Any, float] = {
             n_alpha: Metric.paper(n_alpha, settings.K, **common).distance(*pair)
             for n_alpha in N_ALPHA
         }
-        found[EXACT] = exact.distance(*pair)
-        found[REFINED] = Metric(n_directions=settings.K, **common).distance(*pair)
-        found[POPULATION] = distance_of_distributions(
+        distances[EXACT] = exact.distance(*pair)
+        distances[REFINED] = Metric(n_directions=settings.K, **common).distance(*pair)
+        distances[POPULATION] = distance_of_distributions(
             "gaussian",
             distribution,
             np.full(d, SHIFT),
@@ -68,7 +68,7 @@ def parts(settings: Settings) -> list[Part]:
             scatter=root @ root.T,
             levels=24,
         )
-        return {name: [value / (SHIFT * d**0.5) - 1] for name, value in found.items()}
+        return {name: [value / (SHIFT * d**0.5) - 1] for name, value in distances.items()}
 
     conditions = [
         {"distribution": distribution, "d": d} for distribution in DISTRIBUTIONS for d in settings.d
@@ -171,9 +171,9 @@ def draw(results: Results) -> dict[str, Any]:
             errors = {
                 name: np.abs(rows.where(n_alpha=name)["error"]) for name in rows.distinct("n_alpha")
             }
-            found = [errors[str(a)] for a in N_ALPHA]
-            low, high = np.array([np.quantile(e, [0.25, 0.75]) for e in found]).T
-            axes.plot(N_ALPHA, [e.mean() for e in found], "o-", ms=4, color=color, label=f"d={d:g}")
+            means = [errors[str(a)] for a in N_ALPHA]
+            low, high = np.array([np.quantile(e, [0.25, 0.75]) for e in means]).T
+            axes.plot(N_ALPHA, [e.mean() for e in means], "o-", ms=4, color=color, label=f"d={d:g}")
             axes.fill_between(N_ALPHA, low, high, color=color, alpha=0.15, linewidth=0)
             axes.axhline(errors[EXACT].mean(), color=color, ls="--", lw=1.2)
             axes.axhline(errors[REFINED].mean(), color=color, ls=":", lw=1.2)

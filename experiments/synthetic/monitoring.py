@@ -82,8 +82,8 @@ def fresh_monitor(settings: Settings, tolerance: float, streams: Streams) -> Mon
 
 def first(alarms: Sequence[bool] | np.ndarray) -> float:
     """Return the number of the first batch with an alarm, from 1; inf without an alarm."""
-    found = np.flatnonzero(alarms)
-    return float(found[0] + 1) if len(found) else math.inf
+    batches = np.flatnonzero(alarms)
+    return float(batches[0] + 1) if len(batches) else math.inf
 
 
 def three_deviations(clean: np.ndarray, scores: np.ndarray) -> float:
@@ -129,14 +129,14 @@ def false_alarms(
 
     rng = streams.rng("batches")
     alarms = [monitor.check(batch(settings, rng, kind)).alarm for _ in range(settings.batches)]
-    clean, found = scores("clean batches", None), scores("batches", kind)
+    clean, tested = scores("clean batches", None), scores("batches", kind)
     others = {
         "1% each batch": one_percent,
         "three sd": three_deviations,
         "ADWIN": adaptive_window,
     }
     return {"evidence": [first(alarms)]} | {
-        rule: [others[rule](clean, found)] for rule in RULES[1:]
+        rule: [others[rule](clean, tested)] for rule in RULES[1:]
     }
 
 
@@ -209,8 +209,8 @@ def judge(results: Results) -> list[Verdict]:
     for name, at, limit in (("delays", settings.change, 5), ("late_delays", settings.late, 8)):
         medians = {}
         for change, rows in results.tables[name].groups("change"):
-            for tolerance, own in rows.groups("tolerance"):
-                after = own["delay"][own["delay"] > 0]
+            for tolerance, part in rows.groups("tolerance"):
+                after = part["delay"][part["delay"] > 0]
                 medians[change, tolerance] = float(np.median(after))
         verdicts.append(
             Verdict(

@@ -109,10 +109,10 @@ def draw(results: Results) -> dict[str, Any]:
     rng = np.random.default_rng(0)
     for place, name in enumerate(ALL):
         wrong = violations(table.where(check=name))
-        shown = np.maximum(wrong, 1e-17)
-        heights = place + rng.uniform(-0.25, 0.25, len(shown))
+        positive = np.maximum(wrong, 1e-17)
+        heights = place + rng.uniform(-0.25, 0.25, len(positive))
         color = "C0" if (wrong <= ROUNDING).all() else "C3"
-        axes.plot(shown, heights, ".", color=color, ms=5)
+        axes.plot(positive, heights, ".", color=color, ms=5)
     axes.axvline(ROUNDING, color="k", ls="--", lw=1)
     axes.set_yticks(range(len(ALL)), list(ALL))
     axes.invert_yaxis()

@@ -47,14 +47,14 @@ def parts(settings: Settings) -> list[Part]:
         # The regions do not depend on levels and eps, so they are computed once.
         maker = Metric(n_directions=K, **common)
         pair = maker.regions(X), maker.regions(Y)
-        found: dict[Any, list[float]] = {
+        errors: dict[Any, list[float]] = {
             n_alpha: [Metric.paper(n_alpha, K, eps=e, **common).distance(*pair) for e in EPS]
             for n_alpha in N_ALPHA
         }
-        found[EXACT] = [
+        errors[EXACT] = [
             Metric(n_directions=K, eps=e, refine=0, **common).distance(*pair) for e in EPS
         ]
-        return found
+        return errors
 
     conditions = [{"depth": depth, "n": n} for depth in DEPTHS for n in settings.n]
     names = (*N_ALPHA, EXACT)
@@ -83,24 +83,24 @@ def slope(rows: Table, eps: float) -> tuple[float, float]:
 
 def judge(results: Results) -> list[Verdict]:
     table = results.tables["rates"]
-    found = {
+    fits = {
         (eps, depth, levels): slope(table.where(depth=depth, n_alpha=levels), eps)
         for eps in EPS
         for depth in DEPTHS
         for levels in table.distinct("n_alpha")
     }
-    random_levels = [key for key in found if key[2] != EXACT]
+    random_levels = [key for key in fits if key[2] != EXACT]
     sizes = table.distinct("n")
 
     def line(eps: float, depth: str) -> str:
-        slopes = (found[eps, depth, str(n_alpha)] for n_alpha in N_ALPHA)
+        slopes = (fits[eps, depth, str(n_alpha)] for n_alpha in N_ALPHA)
         return f"eps={eps:g}, {depth}: " + ", ".join(f"{v:.2f} ± {e:.2f}" for v, e in slopes)
 
     def near(key: tuple[float, str, str], target: float, error: float = 0.0) -> bool:
-        value, own = found[key]
-        return bool(abs(value - target) <= max(SAME, 2 * float(np.hypot(own, error))))
+        value, standard_error = fits[key]
+        return bool(abs(value - target) <= max(SAME, 2 * float(np.hypot(standard_error, error))))
 
-    faster = all(found[key][0] < PUBLISHED - SAME for key in random_levels)
+    faster = all(fits[key][0] < PUBLISHED - SAME for key in random_levels)
     return [
         Verdict(
             "The error falls like n^(-1/4).",
@@ -116,7 +116,7 @@ def judge(results: Results) -> list[Verdict]:
             + "; ".join(
                 "{}: {:.2f} ± {:.2f}, error at n={:g} {:.3f} against {:.3f} with 100".format(
                     depth,
-                    *found[SHOWN, depth, EXACT],
+                    *fits[SHOWN, depth, EXACT],
                     sizes[-1],
                     *(
                         table.where(depth=depth, n=sizes[-1], n_alpha=a)[column(SHOWN)].mean()
@@ -127,7 +127,7 @@ def judge(results: Results) -> list[Verdict]:
             )
             + ".",
             outcome(
-                near((eps, depth, EXACT), *found[eps, depth, "100"])
+                near((eps, depth, EXACT), *fits[eps, depth, "100"])
                 for eps in EPS
                 for depth in DEPTHS
             ),

@@ -80,17 +80,17 @@ def parts(settings: Settings) -> list[Part]:
         data = condition["data"]
         X, Y = contaminated_pair(data, settings.n, condition["share"], condition["sides"], streams)
         K, seed = settings.K, streams.integer("directions")
-        found = {
+        distances = {
             name: Metric(eps=eps, n_directions=K, random_state=seed).distance(X, Y)
             for name, eps in zip(DR, EPS, strict=True)
         }
-        found["W"] = baselines.wasserstein(X, Y)
+        distances["W"] = baselines.wasserstein(X, Y)
         directions = baselines.random_directions(2, K, seed)
-        found["Sliced-W"] = baselines.sliced_wasserstein(X, Y, directions)
-        found["SRW"] = baselines.subspace_robust_wasserstein(X, Y, k=1)
-        found["ROBOT"] = baselines.robot(X, Y, lam=ROBOT_LAM[data])
-        found["RUOT"] = baselines.ruot(X, Y, rho=RUOT_RHO)
-        return {name: [value] for name, value in found.items()}
+        distances["Sliced-W"] = baselines.sliced_wasserstein(X, Y, directions)
+        distances["SRW"] = baselines.subspace_robust_wasserstein(X, Y, k=1)
+        distances["ROBOT"] = baselines.robot(X, Y, lam=ROBOT_LAM[data])
+        distances["RUOT"] = baselines.ruot(X, Y, rho=RUOT_RHO)
+        return {name: [value] for name, value in distances.items()}
 
     conditions: list[dict[str, Any]] = []
     for data in DATA:
@@ -152,7 +152,7 @@ def judge(results: Results) -> list[Verdict]:
                 outcome(wins),
             )
         )
-    found = {
+    mean_errors = {
         (data, sides): errors.where(data=data, sides=sides, share=last, method=DR[0])["error"]
         for data in DATA
         for sides in SIDES
@@ -164,10 +164,10 @@ def judge(results: Results) -> list[Verdict]:
             + "; ".join(
                 f"{data}, outliers in {sides}: {e.mean():.1%} (25-75%: {np.quantile(e, 0.25):.1%} "
                 f"to {np.quantile(e, 0.75):.1%})"
-                for (data, sides), e in found.items()
+                for (data, sides), e in mean_errors.items()
             )
             + f" (called robust up to {ROBUST:.0%}).",
-            outcome(e.mean() <= ROBUST for e in found.values()),
+            outcome(e.mean() <= ROBUST for e in mean_errors.values()),
         )
     )
     return verdicts

@@ -57,12 +57,12 @@ def contenders(X: np.ndarray, Y: np.ndarray, K: int, seed: int) -> dict[str, Cal
         metric = Metric(depth=depth, n_directions=K, eps=0.3, random_state=seed, n_jobs=1)
         return lambda: metric.distance(X, Y)
 
-    found = {author(depth): the_authors(depth) for depth in DEPTHS}
-    found |= {ours(depth): the_metric(depth) for depth in DEPTHS}
+    timed = {author(depth): the_authors(depth) for depth in DEPTHS}
+    timed |= {ours(depth): the_metric(depth) for depth in DEPTHS}
     d = X.shape[1]
-    found[POT_SLICED] = lambda: max_sliced_wasserstein(X, Y, random_directions(d, K, seed))
-    found[SORTED_SLICED] = lambda: sorted_max_sliced(X, Y, random_directions(d, K, seed))
-    return found
+    timed[POT_SLICED] = lambda: max_sliced_wasserstein(X, Y, random_directions(d, K, seed))
+    timed[SORTED_SLICED] = lambda: sorted_max_sliced(X, Y, random_directions(d, K, seed))
+    return timed
 
 
 def sorted_max_sliced(X: np.ndarray, Y: np.ndarray, directions: np.ndarray) -> float:
@@ -87,13 +87,13 @@ def parts(settings: Settings) -> list[Part]:
         n, d, K = condition["n"], condition["d"], condition["K"]
         rng = streams.rng("data", n, d)
         X, Y = elliptical("gaussian", n, d, rng), elliptical("gaussian", n, d, rng) + 7.0
-        found = {}
+        seconds = {}
         with blas_threads(1), no_collection():
             for name, call in contenders(X, Y, K, streams.integer("seed")).items():
                 start = time.perf_counter()
                 call()
-                found[name] = [time.perf_counter() - start]
-        return found
+                seconds[name] = [time.perf_counter() - start]
+        return seconds
 
     conditions = [{"n": n, "d": d, "K": K} for n, d in SIZES for K in settings.K]
     return [
@@ -120,17 +120,17 @@ def judge(results: Results) -> list[Verdict]:
         ratios, texts = [], []
         for n, d in SIZES:
             for depth in DEPTHS:
-                found = [
+                crossings = [
                     fastest(table, n, K, top) / fastest(table, n, K, bottom(depth))
                     for K in table.distinct("K")
                 ]
-                ratios += found
+                ratios += crossings
                 # Smallest K from which it is faster for all larger K.
-                slower = [K for K, r in zip(table.distinct("K"), found, strict=True) if r <= 1]
+                slower = [K for K, r in zip(table.distinct("K"), crossings, strict=True) if r <= 1]
                 since = [K for K in table.distinct("K") if max(slower, default=0) < K]
                 faster = f"above 1 from K={since[0]:g} on" if since else "not above 1 at the last K"
                 texts.append(
-                    f"n={n}, d={d}, {depth}: {min(found):.2f} to {max(found):.2f}, {faster}"
+                    f"n={n}, d={d}, {depth}: {min(crossings):.2f} to {max(crossings):.2f}, {faster}"
                 )
         verdicts.append(
             Verdict(

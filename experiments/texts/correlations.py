@@ -80,18 +80,20 @@ def agreements(
     ]
 
 
-def by_metric(found: Sequence[Agreement], judgment: str, level: str) -> dict[str, Agreement]:
+def by_metric(
+    all_agreements: Sequence[Agreement], judgment: str, level: str
+) -> dict[str, Agreement]:
     """Return the agreements with one judgment at one level, by metric."""
-    return {a.metric: a for a in found if (a.judgment, a.level) == (judgment, level)}
+    return {a.metric: a for a in all_agreements if (a.judgment, a.level) == (judgment, level)}
 
 
-def write_csv(found: Sequence[Agreement], path: Path) -> None:
+def write_csv(all_agreements: Sequence[Agreement], path: Path) -> None:
     """Yield one line per metric, seed, judgment, level and coefficient.
 
     The interval is in the line of its coefficient and seed.
     """
     lines = [text_of(_COLUMNS)]
-    for one in found:
+    for one in all_agreements:
         for coefficient, values in zip(COEFFICIENTS, one.runs, strict=True):
             for seed, value in enumerate(values):
                 first = coefficient == "pearson" and seed == 0

@@ -60,13 +60,13 @@ def halves(scored: Mapping[str, Scored], human: np.ndarray) -> str:
         cells = [name]
         for half in (CHOOSING, REPORTING):
             for level in ("system", "text"):
-                found = [
+                runs = [
                     hundredfold(run[half], human[half], level, "pearson")
                     for run in scored[name].runs
                 ]
-                text = f"{np.mean(found):.1f}"
-                if len(found) > 1:
-                    text += f" ({min(found):.1f} to {max(found):.1f})"
+                text = f"{np.mean(runs):.1f}"
+                if len(runs) > 1:
+                    text += f" ({min(runs):.1f} to {max(runs):.1f})"
                 cells.append(text)
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)

@@ -37,14 +37,14 @@ def as_table(
 def by_text(scores: Any, human: Any, coefficient: str = "pearson") -> np.ndarray:
     """Return the correlation across systems of each text (T,); NaN if one side is constant."""
     a, b = _check_tables(scores, human)
-    found = np.full(len(a), np.nan)
+    coefficients = np.full(len(a), np.nan)
     present = ~np.isnan(a)
     whole = present.all(axis=1)
-    found[whole] = _coefficients(a[whole], b[whole], coefficient)
+    coefficients[whole] = _coefficients(a[whole], b[whole], coefficient)
     for i in np.flatnonzero(~whole & (present.sum(axis=1) > 1)):
         rows = a[None, i, present[i]], b[None, i, present[i]]
-        found[i] = _coefficients(*rows, coefficient)[0]
-    return found
+        coefficients[i] = _coefficients(*rows, coefficient)[0]
+    return coefficients
 
 
 def _coefficients(x: np.ndarray, y: np.ndarray, name: str) -> np.ndarray:
@@ -94,7 +94,7 @@ def bootstrap_interval(
     }
     if level == "text":
         each = by_text(scores, human)
-        found = stats.bootstrap((each,), np.nanmean, **options)
+        resampled = stats.bootstrap((each,), np.nanmean, **options)
     else:
         a, b = _check_tables(scores, human)
 
@@ -103,8 +103,8 @@ def bootstrap_interval(
                 np.nanmean(a[texts], axis=-2), np.nanmean(b[texts], axis=-2), axis=-1
             ).statistic
 
-        found = stats.bootstrap((np.arange(len(a)),), of_resample, **options)
-    return float(found.confidence_interval.low), float(found.confidence_interval.high)
+        resampled = stats.bootstrap((np.arange(len(a)),), of_resample, **options)
+    return float(resampled.confidence_interval.low), float(resampled.confidence_interval.high)
 
 
 def williams_test(first: Any, second: Any, human: Any) -> float:

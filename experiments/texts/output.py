@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 
 def write_results(
-    folder: Path | None, name: str, found: Sequence[Agreement], draw: Callable[[], Figure]
+    folder: Path | None, name: str, agreements: Sequence[Agreement], draw: Callable[[], Figure]
 ) -> None:
     """Write `name`.csv and `name`.png and print their paths, if a folder is given."""
     if folder is None:
         return
     written = [folder / f"{name}.csv"]
-    write_csv(found, written[0])
+    write_csv(agreements, written[0])
     try:
         save(draw(), folder / f"{name}.png")
         written.append(folder / f"{name}.png")

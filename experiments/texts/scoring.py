@@ -91,15 +91,15 @@ def _known_or_scored(
 def _read(file: Path | None, about: str) -> dict[str, dict]:
     if file is None or not file.is_file():
         return {}
-    found = {}
+    scores = {}
     for line in file.read_text(encoding="utf-8").splitlines():
         try:
             entry = json.loads(line)
         except json.JSONDecodeError:  # truncated line
             continue
         if entry["about"] == about:
-            found[entry["key"]] = entry
-    return found
+            scores[entry["key"]] = entry
+    return scores
 
 
 def _append(file: Path | None, entry: dict) -> None:

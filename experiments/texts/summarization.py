@@ -45,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
               "are not part of the project (python -m experiments.texts.convert --help)",
               file=sys.stderr)  # fmt: skip
         return 2
-    found: list[Agreement] = []
+    results: list[Agreement] = []
     others: list[Agreement] = []
     for kind in options.kinds:
         try:
@@ -59,13 +59,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         ours = agreements(scored, human, LEVELS, options.resamples)
         theirs = agreements(_published_scores(part), human, LEVELS, options.resamples)
         _print(kind, scored, human[kind], ours, theirs, options.resamples)
-        found += ours
+        results += ours
         others += theirs
     write_results(
         options.out,
         "summarization",
-        [*found, *(_named(one) for one in others)],
-        lambda: correlation_figure(found, PUBLISHED, LEVELS, others),
+        [*results, *(_named(one) for one in others)],
+        lambda: correlation_figure(results, PUBLISHED, LEVELS, others),
     )
     return 0
 
@@ -84,7 +84,7 @@ def _print(
     kind: str,
     scored: Mapping[str, Scored],
     human: np.ndarray,
-    found: Sequence[Agreement],
+    agreements: Sequence[Agreement],
     others: Sequence[Agreement],
     resamples: int,
 ) -> None:
@@ -95,7 +95,7 @@ def _print(
     )
     for level in LEVELS:
         print(f"\n## {kind}, {level} level\n")
-        print(correlation_table([*found, *map(_named, others)], level, PUBLISHED))
+        print(correlation_table([*agreements, *map(_named, others)], level, PUBLISHED))
     if "DR" not in scored:
         return
     compared = [name for name in scored if name != "DR"]
@@ -104,11 +104,11 @@ def _print(
     print(f"\n## {kind}: variants on both halves of the texts, Pearson r\n")
     print(halves(scored, human))
     print(f"\n## {kind}: verdicts\n")
-    for verdict in judge(kind, found):
+    for verdict in judge(kind, agreements):
         print(f"{verdict}\n")
 
 
-def judge(kind: str, found: Sequence[Agreement]) -> list[Verdict]:
+def judge(kind: str, agreements: Sequence[Agreement]) -> list[Verdict]:
     """Return verdicts on the statements of the paper about its table."""
     verdicts = []
     statements = [("DR is stronger than W, Sliced-W and MMD (r)", FAIR, (0,))]
@@ -118,7 +118,7 @@ def judge(kind: str, found: Sequence[Agreement]) -> list[Verdict]:
              (0, 1))
         )  # fmt: skip
     for level in LEVELS:
-        here = by_metric(found, kind, level)
+        here = by_metric(agreements, kind, level)
         values = {name: one.means for name, one in here.items()}
         for statement, compared, which in statements:
             there = [name for name in compared if name in here]

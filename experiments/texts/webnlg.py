@@ -56,11 +56,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     scored, _ = score_corpus(corpus, options)
     part = corpus.part(options.texts) if options.texts else corpus
     humans = {criterion: part.ratings(criterion) for criterion in CRITERIA}
-    found = agreements(scored, humans, LEVELS, options.resamples)
+    results = agreements(scored, humans, LEVELS, options.resamples)
     published = by_judgment(WEBNLG, WEBNLG_JUDGMENTS)
-    _print(scored, humans, found, options.resamples)
+    _print(scored, humans, results, options.resamples)
     write_results(
-        options.out, "webnlg", found, lambda: correlation_figure(found, published, ("system",))
+        options.out, "webnlg", results, lambda: correlation_figure(results, published, ("system",))
     )
     return 0
 
@@ -68,7 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _print(
     scored: Mapping[str, Scored],
     humans: Mapping[str, np.ndarray],
-    found: Sequence[Agreement],
+    results: Sequence[Agreement],
     resamples: int,
 ) -> None:
     print(
@@ -76,9 +76,9 @@ def _print(
         "interval over texts, half the spread over seeds, [the paper's absolute one, with its own "
         "encoder].\n\n## System level\n"
     )
-    print(correlation_table(found, "system", by_judgment(WEBNLG, WEBNLG_JUDGMENTS)))
+    print(correlation_table(results, "system", by_judgment(WEBNLG, WEBNLG_JUDGMENTS)))
     print("\n## Text level (the paper gives none)\n")
-    print(correlation_table(found, "text", None))
+    print(correlation_table(results, "text", None))
     if "DR" not in scored:
         return
     compared = [name for name in scored if name != "DR"]
@@ -87,19 +87,19 @@ def _print(
     print("\n## Variants on both halves of the texts: correctness, Pearson r\n")
     print(halves(scored, humans["correctness"]))
     print("\n## Verdicts\n")
-    for verdict in judge(found):
+    for verdict in judge(results):
         print(f"{verdict}\n")
 
 
-def judge(found: Sequence[Agreement]) -> list[Verdict]:
+def judge(results: Sequence[Agreement]) -> list[Verdict]:
     """Return verdicts on the statements of the paper about its table, and on those of isodepth."""
-    judgments = list(dict.fromkeys(one.judgment for one in found))
-    system = {judgment: by_metric(found, judgment, "system") for judgment in judgments}
+    judgments = list(dict.fromkeys(one.judgment for one in results))
+    system = {judgment: by_metric(results, judgment, "system") for judgment in judgments}
     return [
         *_best_of_its_kind(system),
         *_mmd(system),
         *_state_of_the_art(system),
-        *_own(system["correctness"], by_metric(found, "correctness", "text")),
+        *_own(system["correctness"], by_metric(results, "correctness", "text")),
     ]
 
 
@@ -162,9 +162,9 @@ def _state_of_the_art(system: System) -> list[Verdict]:
 
 def _own(system: Mapping[str, Agreement], text: Mapping[str, Agreement]) -> list[Verdict]:
     ours = system["DR"]
-    found = []
+    verdicts = []
     if len(ours.runs[0]) > 1:
-        found.append(
+        verdicts.append(
             Verdict(
                 "DR spreads by less than a point over seeds (correctness, r, system level)",
                 f"{ours.spread:.2f} over {len(ours.runs[0])} seeds, mean {ours.means[0]:.1f}",
@@ -173,10 +173,10 @@ def _own(system: Mapping[str, Agreement], text: Mapping[str, Agreement]) -> list
             )
         )
     for level, here in (("system", system), ("text", text)):
-        found += controls(here, f"correctness, {level} level: ")
+        verdicts += controls(here, f"correctness, {level} level: ")
     known = {name: value for name, value in PROTOTYPE.items() if name in system}
     if known:
-        found.append(
+        verdicts.append(
             Verdict(
                 "with this encoder and the first reference, "
                 + ", ".join(f"{name} {value}" for name, value in known.items())
@@ -188,7 +188,7 @@ def _own(system: Mapping[str, Agreement], text: Mapping[str, Agreement]) -> list
                 "isodepth",
             )
         )
-    return found
+    return verdicts
 
 
 if __name__ == "__main__":

@@ -64,11 +64,11 @@ def hausdorff(
     common = np.ones(1) if distance == 0 else radii[grown]
     for outer, inner, offset in ((first, second, shift), (second, first, -shift)):
         if len(grown):
-            heights, found = Protrusion(offset, outer, inner).farthest(common)
+            heights, vectors = Protrusion(offset, outer, inner).farthest(common)
             heights = np.broadcast_to(heights, grown.shape) * (radii[grown] / common)
             higher = heights > gaps[grown]
             gaps[grown[higher]] = heights[higher]
-            directions[grown[higher]] = np.broadcast_to(found, (len(grown), len(shift)))[higher]
+            directions[grown[higher]] = np.broadcast_to(vectors, (len(grown), len(shift)))[higher]
     return gaps, directions
 
 
@@ -152,8 +152,8 @@ class Protrusion:
         def signed_slope(log_t: np.ndarray, which: np.ndarray) -> np.ndarray:
             """Return the slope on the branch of the start, and the opposite sign outside of it."""
             begin = start[which]
-            found, slope, _ = self._best(np.exp(log_t), radii[row[begin]])
-            return np.where(self._same_branch(found, w[begin]), slope, -np.sign(slopes[begin]))
+            point, slope, _ = self._best(np.exp(log_t), radii[row[begin]])
+            return np.where(self._same_branch(point, w[begin]), slope, -np.sign(slopes[begin]))
 
         roots = find_root(
             signed_slope, (np.log(t[start]), np.log(t[stop])), args=(np.arange(len(start)),)

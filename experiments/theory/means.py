@@ -109,11 +109,11 @@ def power_mean_over_radii(
     if decay > 20:
         edges.append(radius * (1.0 - 20 / decay))
     tolerance = _TOLERANCE * max(p, 1.0)
-    found = cubature(
+    integral = cubature(
         integrand, [0.0], [radius], rule="gk15", rtol=tolerance, atol=0.0,
         points=[[edge] for edge in edges],
     )  # fmt: skip
-    mean = float(found.estimate)
+    mean = float(integral.estimate)
     return largest * (math.exp(math.log1p(mean) / p) if p < 1 else mean ** (1 / p))
 
 
