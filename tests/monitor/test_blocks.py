@@ -26,12 +26,12 @@ BETS = tuple(zip(module._SHARES.tolist(), module._STAKES.tolist(), strict=True))
 def test_the_recursion_is_the_sum_over_starts(
     pvalues: list[float], patience: int, restarting: bool
 ) -> None:
-    evidence = RankEvidence(restarting, patience)
+    evidence = RankEvidence.start(restarting, patience)
     for count, p in enumerate(pvalues, 1):
-        found = evidence.step(p)
+        evidence = evidence.after(p)
         powers = module._POWERS.tolist()
         expected = naive.evidence(pvalues[:count], BETS, powers, patience, restarting)
-        assert found == pytest.approx(naive.log(expected), abs=ROUNDING)
+        assert evidence.log_evidence == pytest.approx(naive.log(expected), abs=ROUNDING)
 
 
 @settings(deadline=None)
@@ -58,9 +58,9 @@ def test_every_bet_is_fair_and_never_increases() -> None:
 
 def test_nothing_overflows_or_vanishes() -> None:
     for p, restarting in itertools.product((1e-300, 1.0), (False, True)):
-        evidence = RankEvidence(restarting, patience=2)
+        evidence = RankEvidence.start(restarting, patience=2)
         for _ in range(3000):
-            evidence.step(p)
+            evidence = evidence.after(p)
         assert math.isfinite(evidence.log_evidence)
         assert (evidence.log_evidence >= math.log(20)) == (p < 1)
 
@@ -68,13 +68,14 @@ def test_nothing_overflows_or_vanishes() -> None:
 @pytest.mark.parametrize("patience", [2, 3, 4])
 @pytest.mark.parametrize("restarting", [False, True])
 def test_fewer_corrupt_batches_than_patience(restarting: bool, patience: int) -> None:
-    evidence = RankEvidence(restarting, patience)
+    evidence = RankEvidence.start(restarting, patience)
     for p in [1e-300] * (patience - 1) + [0.7] * 15:
-        assert evidence.step(p) < math.log(20)
+        evidence = evidence.after(p)
+        assert evidence.log_evidence < math.log(20)
     for _ in range(20):
-        evidence.step(1e-300)
+        evidence = evidence.after(1e-300)
     assert evidence.log_evidence >= math.log(20)
-    evidence.restart()
+    evidence = evidence.restarted()
     assert evidence.count == 0
     assert evidence.log_evidence == (-math.inf if restarting else 0.0)
 

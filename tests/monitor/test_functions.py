@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from isodepth.monitor import functions as module
-from isodepth.monitor.functions import Counts, Functions, Rows, split_reference
+from isodepth.monitor.functions import UNSEEN, Functions, Rows, split_reference, total
 
 RNG = np.random.default_rng(5)
 
@@ -15,7 +15,7 @@ def table(m: int, rng: np.random.Generator = RNG) -> Rows:
     """Rows with a normal column, one of few values, a constant, missing values and categories."""
     numbers = np.column_stack([rng.normal(size=m), rng.integers(0, 4, m), np.ones(m)]).astype(float)
     numbers[rng.random(m) < 0.1, 0] = np.nan
-    codes = np.column_stack([rng.integers(-1, 4, m), rng.integers(0, 3, m)])
+    codes = np.column_stack([rng.integers(UNSEEN, 4, m), rng.integers(0, 3, m)])
     return Rows(numbers, codes)
 
 
@@ -40,27 +40,33 @@ def by_loops(functions: Functions, rows: Rows) -> list[int]:
     counts += [sum(z[:, i] * z[:, j] > 0) for i, j in functions.pairs]
     counts += [sum(np.isnan(numbers[:, j])) for j in range(width)]
     counts += [sum(codes[:, c] == -1) for c in range(codes.shape[1])]
-    for c, count in enumerate(functions.n_values):
-        counts += [sum(codes[:, c] == v) for v in range(count + 1)]
+    for c, known in enumerate(functions.known):
+        counts += [sum(codes[:, c] == v) for v in known]
+        counts.append(sum((codes[:, c] != -1) & ~np.isin(codes[:, c], known)))
     for (c, v), medians in zip(functions.crossed, functions.medians, strict=True):
-        counts += [sum((codes[:, c] == v) & (numbers[:, j] <= medians[j])) for j in range(width)]
+        within = codes[:, c] == functions.known[c][v]
+        counts += [sum(within & (numbers[:, j] <= medians[j])) for j in range(width)]
     return [int(count) for count in counts]
 
 
 def test_counts_are_those_of_plain_loops(monkeypatch: pytest.MonkeyPatch) -> None:
-    functions = Functions.choose(table(500), [3, 2], RNG)
+    # Values that the choosing rows do not have are counted together.
+    numbers, codes = table(500)
+    functions = Functions.choose(Rows(numbers, np.where(codes == 3, -1, codes)), RNG)
     rows = table(300)
-    whole, _ = functions.count(rows)
+    whole = functions.count(rows)
     assert whole.ones.tolist() == by_loops(functions, rows)
-    assert len(whole.ones) == len(functions) == len(functions.members)
+    assert len(whole.ones) == len(functions.members)
+    unseen = (rows.codes == UNSEEN).any(axis=1)
+    assert unseen.sum() <= whole.suspicious < unseen.sum() + 10
     assert {f.kind for f in functions.members} == {
         "column", "deviation", "direction", "distance", "pair", "missing", "category", "crossed",
     }  # fmt: skip
     # Chunks add up, up to the summaries, which are means of medians.
     monkeypatch.setattr(module, "_CHUNK", 37)
-    again, _ = functions.count(rows)
+    again = functions.count(rows)
     assert again.ones.tolist() == whole.ones.tolist()
-    assert again.n_rows == 300
+    assert again[::3] == whole[::3]
     present = ~np.isnan(rows.numbers[:, 0])
     low, middle, high = np.quantile(rows.numbers[present, 0], [0.25, 0.5, 0.75])
     expected = present.sum() * np.array([1.0, middle, high - low])
@@ -70,10 +76,10 @@ def test_counts_are_those_of_plain_loops(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_tied_values_do_not_depend_on_rounding() -> None:
     """Directions of integers have ties; one row by itself is projected by another routine."""
     rows = Rows(RNG.integers(0, 3, (400, 6)) * 0.1, np.empty((400, 0), np.int64))
-    functions = Functions.choose(rows, [], RNG)
-    whole = functions.count(rows)[0].ones
-    single = [functions.count(rows.take(slice(i, i + 1)))[0] for i in range(400)]
-    assert (sum(single[1:], single[0]).ones == whole).all()
+    functions = Functions.choose(rows, RNG)
+    single = total(functions.count(rows.take(slice(i, i + 1))) for i in range(400))
+    assert (single.ones == functions.count(rows).ones).all()
+    assert single.n_rows == 400
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1e-30, 1.0, 1e200])
@@ -83,8 +89,8 @@ def test_units_do_not_matter(scale: float) -> None:
     counts = []
     for factor in (1.0, scale):
         rows = Rows(numbers * factor, empty)
-        functions = Functions.choose(rows, [], np.random.default_rng(1))
-        counts.append(functions.count(rows)[0].ones)
+        functions = Functions.choose(rows, np.random.default_rng(1))
+        counts.append(functions.count(rows).ones)
     # Up to a value between two cut points that rounding moves.
     assert np.abs(counts[0] - counts[1]).max() <= 1
 
@@ -94,10 +100,3 @@ def test_the_parts_of_a_reference_are_disjoint() -> None:
     assert sorted([*chosen, *counted]) == list(range(1000))
     assert len(chosen) == 250
     assert len(split_reference(10**6, RNG)[0]) == 20_000
-
-
-def test_sums_of_counts() -> None:
-    a, b = (Counts(m, np.array([m, 0]), np.full((3, 1), float(m))) for m in (2, 3))
-    assert (a + b).n_rows == 5
-    assert (a + b).ones.tolist() == [5, 0]
-    assert (a + b).summaries.tolist() == [[5.0]] * 3

@@ -132,6 +132,14 @@ def test_scale_and_correlation_are_named() -> None:
     assert change.after == pytest.approx(0.8, abs=0.15)
 
 
+def test_new_codes_above_the_maximum_are_named() -> None:
+    rows = np.column_stack([REFERENCE, np.arange(3000) % 2])
+    batch = np.random.default_rng(62).permutation(rows)[:200]
+    batch[batch[:, 3] == 1, 3] = 9.0
+    change = Monitor(rows, random_state=0).check(batch).changes[0]
+    assert (change.columns, change.after) == (("column 3",), np.mean(batch[:, 3] == 0))
+
+
 def test_a_shift_of_a_correlated_column_is_not_called_dependence() -> None:
     rng = np.random.default_rng(61)
     x = rng.normal(size=(5000, 1))
@@ -251,7 +259,7 @@ def test_results_can_be_read_by_programs() -> None:
     assert monitor._rows()["change"][0].startswith("column 1: median")
     assert verdict._rows()["columns"] == [c.columns[0] for c in verdict.changes]
     assert "1 batch checked, alarm since batch 1" in repr(monitor)
-    assert monitor.n_functions == len(monitor._state.groups[None].functions)
+    assert monitor.n_functions == len(monitor._state.groups[None].functions.members)
 
 
 # -- columns and kinds ----------------------------------------------------------------------------

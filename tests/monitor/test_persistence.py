@@ -156,6 +156,7 @@ def test_files_of_earlier_versions_are_refused_with_advice(tmp_path: Path) -> No
         Monitor.load(tmp_path / "t.npz")
 
 
+@pytest.mark.filterwarnings("error")
 def test_crafted_files_are_refused(tmp_path: Path) -> None:
     """Every number, string and shape of the header is changed in turn, and every array."""
     for name, options in (("rows", {}), ("blocks", {"blocks": np.arange(1500) // 50})):

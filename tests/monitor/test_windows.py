@@ -16,7 +16,7 @@ test_weight.__test__ = False  # type: ignore[attr-defined]  # pytest would colle
 
 
 def counted(number: int) -> Counts:
-    return Counts(1, np.array([number]), np.zeros((3, 0)))
+    return Counts(1, np.array([number]), np.zeros((3, 0)), 0)
 
 
 def test_windows_are_the_last_batches_since_the_restart() -> None:
@@ -24,12 +24,12 @@ def test_windows_are_the_last_batches_since_the_restart() -> None:
     sums, numbers, start = DyadicSums(), [], 0
     for end in range(1, 200):
         numbers.append(int(rng.integers(100)))
-        found = {2**scale: int(w.ones[0]) for scale, w in sums.add(counted(numbers[-1]))}
+        sums, windows = sums.add(counted(numbers[-1]))
         widths = [2**j for j in range(9) if end % max(1, 2**j // 2) == 0 and end - 2**j >= start]
-        assert found == {width: sum(numbers[-width:]) for width in widths}
+        assert widths == [2**scale for scale in range(len(windows))]
+        assert [int(w.ones[0]) for w in windows] == [sum(numbers[-width:]) for width in widths]
         if rng.random() < 0.05:
-            sums.restart()
-            start = end
+            sums, start = sums.restarted(), end
     assert len(sums.blocks) <= 8
 
 
@@ -46,8 +46,8 @@ def test_levels_of_a_stream_sum_to_alpha() -> None:
     policy, n_groups = AlarmPolicy.checked(alpha=0.05, patience=2), 3
     sums, total = DyadicSums(), 0.0
     for end in range(1, 3000):
-        for scale, _ in sums.add(counted(1)):
-            total += policy.window_level(scale, end, n_groups)
+        sums, windows = sums.add(counted(1))
+        total += sum(policy.window_level(scale, end, n_groups) for scale in range(len(windows)))
     assert 0.5 < total * n_groups / (2 * 0.05) < 1
 
 
@@ -55,7 +55,8 @@ def test_arl_spends_half_a_level_per_batch() -> None:
     policy = AlarmPolicy.checked(arl=500.0)
     sums, total = DyadicSums(), 0.0
     for end in range(1, 3000):
-        total += sum(policy.window_level(scale, end) for scale, _ in sums.add(counted(1)))
+        sums, windows = sums.add(counted(1))
+        total += sum(policy.window_level(scale, end) for scale in range(len(windows)))
         assert total <= end / (2 * 500.0)
     assert total > 0.8 * end / 1000
 

@@ -18,9 +18,8 @@ approximation.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import stdtr
@@ -32,11 +31,11 @@ from isodepth.data.frames import Table
 from isodepth.errors import InvalidInputError
 from isodepth.metric.signature import Signature
 from isodepth.metric.table import RegionTable
-from isodepth.monitor.fisher import log_pvalues
-from isodepth.monitor.functions import Counts, Functions, Rows
+from isodepth.monitor.functions import Counts, Functions, Rows, total
+from isodepth.monitor.windows import Evidence, log_pvalues
 
-#: Adjusted p-value below which a batch is extreme.
-EXTREME = 1e-6
+# Adjusted p-value below which a batch is extreme.
+_EXTREME = 1e-6
 _LEAST_BLOCKS = 4
 # Batches may be larger than all blocks by this factor: their scores have less noise. Smaller ones
 # have more, and would raise false alarms.
@@ -62,19 +61,12 @@ def conformal_pvalue(score: float, earlier: np.ndarray, uniform: float) -> float
     Examples
     --------
     >>> import numpy as np
-    >>> conformal_pvalue(5.0, np.array([1.0, 2.0, 3.0]), 1.0)
-    0.25
-    >>> conformal_pvalue(2.0, np.array([1.0, 2.0, 3.0]), 0.5)
-    0.5
+    >>> [conformal_pvalue(x, np.array([1.0, 2.0, 3.0]), u) for x, u in ((5.0, 1.0), (2.0, 0.5))]
+    [0.25, 0.5]
     """
     above = np.count_nonzero(earlier > score)
     tied = np.count_nonzero(earlier == score) + 1
     return float((above + uniform * tied) / (len(earlier) + 1))
-
-
-def batch_uniform(seed: int, number: int) -> float:
-    """Return the uniform number in (0, 1] that breaks the ties of one batch."""
-    return 1.0 - float(rng_for(seed, "batches", number).random())
 
 
 def log_bets(pvalue: float) -> np.ndarray:
@@ -87,52 +79,44 @@ def log_bets(pvalue: float) -> np.ndarray:
     return np.concatenate([steps, powers])
 
 
-@dataclass
-class RankEvidence:
+class RankEvidence(NamedTuple):
     """Evidence of a stream of p-values against their being independent and uniform.
-
-    Parameters
-    ----------
-    restarting : bool
-        False: the probability of ever reaching a threshold is at most 1/threshold. True: the mean
-        time until the threshold is reached is at least the threshold.
-    patience : int
-        The evidence is the least that is left without any patience - 1 batches.
-    logs : ndarray of shape (patience, N_BETS)
-    count : int
-        Batches since the last restart.
 
     Examples
     --------
-    >>> evidence = RankEvidence()
-    >>> [round(evidence.step(p), 2) for p in (0.4, 0.001, 0.002)]
-    [-0.4, 3.44, 8.33]
+    >>> evidence = RankEvidence.start()
+    >>> evidence.after(0.4).after(0.001).log_evidence.__round__(2)
+    3.44
     """
 
-    restarting: bool = False
-    patience: int = 1
-    logs: np.ndarray = field(default_factory=lambda: np.empty(0))
+    #: False: the probability of ever reaching a threshold is at most 1/threshold. True: the mean
+    #: time until the threshold is reached is at least the threshold.
+    restarting: bool
+    #: Array of shape (patience, N_BETS). Row r is the least evidence that is left without any r
+    #: batches.
+    logs: np.ndarray
+    #: Batches since the last restart.
     count: int = 0
 
-    def __post_init__(self) -> None:
-        if not self.logs.size:
-            self.restart()
+    @classmethod
+    def start(cls, restarting: bool = False, patience: int = 1) -> RankEvidence:
+        """Return the evidence before the first batch."""
+        return cls(restarting, np.full((patience, N_BETS), -np.inf))
 
-    def restart(self) -> None:
+    def restarted(self) -> RankEvidence:
         """Start again with the next batch."""
-        self.logs, self.count = np.full((self.patience, N_BETS), -np.inf), 0
+        return RankEvidence.start(self.restarting, len(self.logs))
 
-    def step(self, pvalue: float) -> float:
-        """Add the p-value of a batch, and return the logarithm of the evidence."""
-        self.count += 1
-        start = 0.0 if self.restarting else -math.log(self.count * (self.count + 1.0))
-        staked = np.logaddexp(self.logs, start)
-        grown = staked + log_bets(pvalue)
-        # Row r is the least that is left without any r batches: without this one and r - 1 before
-        # it, or with it. Both increase with the earlier evidence, so the least stays the least.
-        grown[1:] = np.minimum(grown[1:], staked[:-1])
-        self.logs = grown
-        return self.log_evidence
+    def after(self, pvalue: float) -> RankEvidence:
+        """Add the p-value of a batch."""
+        count = self.count + 1
+        stake = 0.0 if self.restarting else -math.log(count * (count + 1.0))
+        staked = np.logaddexp(self.logs, stake)
+        logs = staked + log_bets(pvalue)
+        # Without this batch and r - 1 before it, or with it. Both increase with the earlier
+        # evidence, so the least stays the least.
+        logs[1:] = np.minimum(logs[1:], staked[:-1])
+        return RankEvidence(self.restarting, logs, count)
 
     @property
     def log_evidence(self) -> float:
@@ -175,7 +159,7 @@ class BlockModel:
         `fitting` holds the indices of the blocks that fit the scorer and chose the functions.
         """
         parts = [rows.take(np.flatnonzero(blocks == b)) for b in range(int(blocks.max()) + 1)]
-        counted = [functions.count(part)[0] for part in parts]
+        counted = [functions.count(part) for part in parts]
         values = np.array([_statistics(functions, each)[0] for each in counted])
         present = ~np.isnan(values)
         means = np.where(present, values, 0.0).sum(axis=0) / np.maximum(1, present.sum(axis=0))
@@ -183,14 +167,14 @@ class BlockModel:
         table = None
         if rows.numbers.shape[1]:
             table = _mean_table([_complete(parts[b]) for b in fitting], seed)
-        total = sum((counted[b] for b in fitting[1:]), counted[fitting[0]])
+        fitted = total(counted[b] for b in fitting)
         sizes = [len(part) for part in parts]
         model = cls(
-            table, total.ones / total.n_rows, np.array([[0.0, 1.0], [0.0, 1.0]]),
+            table, fitted.ones / fitted.n_rows, np.array([[0.0, 1.0], [0.0, 1.0]]),
             (min(sizes), max(sizes)), means, values.std(axis=0, ddof=1),
             np.abs(values - means).max(axis=0), len(parts), np.empty(0),
         )  # fmt: skip
-        if table is not None and len(functions.n_values) and len(fitting) > 2:
+        if table is not None and len(functions.known) and len(fitting) > 2:
             own = [model._parts(parts[b], counted[b], functions) for b in fitting]
             spread = np.std(own, axis=0)
             if np.isfinite(spread).all():
@@ -198,13 +182,26 @@ class BlockModel:
                 model = replace(model, units=np.stack(units, axis=1))
         held = [b for b in range(len(parts)) if b not in fitting]
         scores = [model.score(parts[b], counted[b], functions) for b in held]
-        return replace(model, scores=np.array(scores)), sum(counted[1:], counted[0])
+        return replace(model, scores=np.array(scores)), total(counted)
 
-    @cached_property
-    def metric(self) -> Metric:
-        """Metric of the table."""
-        assert self.table is not None
-        return Metric(**Signature.parse(self.table.signature).options(None, self.table.scale))
+    def judge(
+        self, rows: Rows, counts: Counts, functions: Functions, reference: Counts,
+        ranks: RankEvidence, key: tuple[int, int],
+    ) -> tuple[BlockModel, RankEvidence, Evidence]:  # fmt: skip
+        """Return the model and the evidence of ranks after a batch, and the evidence on it.
+
+        The seed and the number of the batch in `key` determine the number that breaks ties.
+        """
+        score = self.score(rows, counts, functions)
+        uniform = 1.0 - float(rng_for(key[0], "batches", key[1]).random())
+        pvalue = conformal_pvalue(score, self.scores, uniform)
+        ranks = ranks.after(pvalue)
+        logs, extreme = self.log_pvalues(functions, reference, counts)
+        evidence = Evidence(
+            pvalue, ranks.count, counts, logs, -ranks.log_evidence, 1.0, extreme,
+            score if math.isfinite(score) else None, set(self.sizes) == {counts.n_rows},
+        )  # fmt: skip
+        return replace(self, scores=np.append(self.scores, score)), ranks, evidence
 
     def check_size(self, n_rows: int) -> None:
         """Refuse batches whose scores cannot be compared with those of the blocks."""
@@ -219,7 +216,7 @@ class BlockModel:
     def score(self, rows: Rows, counts: Counts, functions: Functions) -> float:
         """Return the larger of the two scores of a batch; inf if no row is complete."""
         parts = np.array(self._parts(rows, counts, functions))
-        used = [self.table is not None, len(functions.n_values) > 0]
+        used = [self.table is not None, len(functions.known) > 0]
         return float(((parts - self.units[:, 0]) / self.units[:, 1])[used].max())
 
     def log_pvalues(
@@ -246,21 +243,23 @@ class BlockModel:
         np.minimum.at(confirmed, owner, exact)
         logs = np.minimum(np.maximum(logs, confirmed[:-1]), 0.0)
         beyond = logs[apart > _BEYOND * self.ranges]
-        extreme = len(beyond) and beyond.min() + math.log(count) < math.log(EXTREME)
+        extreme = len(beyond) and beyond.min() + math.log(count) < math.log(_EXTREME)
         return np.append(logs, 0.0)[owner], bool(extreme)
 
     def _parts(self, rows: Rows, counts: Counts, functions: Functions) -> tuple[float, float]:
         """Scores of numbers and of categories, both times the square root of the rows if mixed."""
         root, numbers, categories = 1.0, 0.0, 0.0
-        if len(functions.n_values):
+        if len(functions.known):
             root = math.sqrt(counts.n_rows)
             at = [h for h, f in enumerate(functions.members) if f.kind in ("category", "missing")]
             apart = _angle(counts)[at] - np.arcsin(np.sqrt(self.shares[at]))
             categories = root * float(np.abs(apart).max())
         if self.table is not None:
             points = _complete(rows)
-            inside = len(points) > 0
-            numbers = self.table.distance_to(self.metric.table(points)) if inside else math.inf
+            options = Signature.parse(self.table.signature).options(None, self.table.scale)
+            numbers = math.inf
+            if len(points):
+                numbers = self.table.distance_to(Metric(**options).table(points))
         return root * numbers, categories
 
 

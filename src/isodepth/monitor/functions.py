@@ -8,9 +8,10 @@ categories, a column up to its median there.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+import operator
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -20,15 +21,14 @@ from isodepth.core.scaling import mad_spread
 
 # Levels of the quantiles at which functions of numbers are cut. Chosen on the streams of
 # experiments/monitoring/delays.py; the number of functions enters the p-value as a factor.
-COLUMN_LEVELS = (0.01, 0.03, *(np.arange(1, 16) / 16), 0.97, 0.99)
-DEVIATION_LEVELS = (0.3, 0.5, 0.7, 0.85, 0.95, 0.99)
-DIRECTION_LEVELS = (0.02, *(np.arange(1, 10) / 10), 0.98)
-OUTLYING_LEVELS = (*(np.arange(1, 10) / 10), 0.95, 0.975, 0.99, 0.997)
-_DIRECTIONS = 30
-_PAIRS = 100
-_CROSSED = 100
+_COLUMN_LEVELS = (0.01, 0.03, *(np.arange(1, 16) / 16), 0.97, 0.99)
+_DEVIATION_LEVELS = (0.3, 0.5, 0.7, 0.85, 0.95, 0.99)
+_DIRECTION_LEVELS = (0.02, *(np.arange(1, 10) / 10), 0.98)
+_OUTLYING_LEVELS = (*(np.arange(1, 10) / 10), 0.95, 0.975, 0.99, 0.997)
+_DIRECTIONS, _PAIRS, _CROSSED = 30, 100, 100
 # Values of a category that are counted one by one; the others are counted together.
 _VALUES = 50
+# Least share of a category within which columns are compared with their medians.
 _FREQUENT = 0.05
 # Rows that choose the functions, as a fraction of the reference and at most.
 _CHOOSING, _MOST_CHOOSING = 0.25, 20_000
@@ -37,7 +37,8 @@ _CHUNK = 1 << 15
 _FAR = 1e6
 # Standardized values that differ by less may be equal values with different rounding.
 _ROUNDING = 1e-9
-_MOST = float(np.finfo(np.float64).max)
+#: Codes of missing categories, and of those that the reference does not have.
+MISSING, UNSEEN = -1, -2
 
 
 class Rows(NamedTuple):
@@ -45,8 +46,7 @@ class Rows(NamedTuple):
 
     #: float64 array of shape (m, d). NaN is a missing value.
     numbers: np.ndarray
-    #: int64 array of shape (m, C). Index of each category among the known ones of its column, or
-    #: their number for all others; -1 is a missing value.
+    #: int64 array of shape (m, C). Indices of categories among those of the reference, or a code.
     codes: np.ndarray
 
     def __len__(self) -> int:  # type: ignore[override]
@@ -66,11 +66,11 @@ class Counts(NamedTuple):
     #: float64 array of shape (3, d). Present values of each column, and their number times the
     #: median and times the interquartile range. Sums of batches give weighted means of both.
     summaries: np.ndarray
+    #: Rows farther out than all rows that chose the functions, or with an unseen category.
+    suspicious: int
 
     def __add__(self, other: Counts) -> Counts:  # type: ignore[override]
-        return Counts(
-            self.n_rows + other.n_rows, self.ones + other.ones, self.summaries + other.summaries
-        )
+        return Counts(*(a + b for a, b in zip(self, other, strict=True)))  # type: ignore[operator]
 
 
 class Function(NamedTuple):
@@ -80,7 +80,7 @@ class Function(NamedTuple):
     kind: str
     #: Columns that it belongs to, numbers first and then categories; empty if it uses all.
     columns: tuple[int, ...]
-    #: Index of the category; -1 for other kinds.
+    #: Index of the category among the known ones; -1 for other kinds.
     value: int = -1
 
 
@@ -95,24 +95,23 @@ class Functions:
     directions: np.ndarray
     #: Array of shape (2, K). Median and spread along each direction.
     middles: np.ndarray
-    #: Array of shape (sum of n_cuts,). Cut points of all features, one feature after the other.
-    cuts: np.ndarray
-    #: int64 array of shape (2 d + K + 2,).
-    n_cuts: np.ndarray
     #: int64 array of shape (P, 2).
     pairs: np.ndarray
-    #: int64 array of shape (C,). Known values of each category column.
-    n_values: np.ndarray
-    #: int64 array of shape (T, 2). Category column and value within which numbers are compared
-    #: with `medians`.
+    #: int64 arrays, one per category column. Codes of the categories that are counted one by one.
+    known: tuple[np.ndarray, ...]
+    #: int64 array of shape (T, 2). Category column and index of the known value within which
+    #: numbers are compared with `medians` (T, d).
     crossed: np.ndarray
-    #: Array of shape (T, d).
     medians: np.ndarray
-    #: Largest outlyingness among the rows that chose the functions.
-    farthest: float
+    #: Arrays of shapes (sum of n_cuts,) and (2 d + K + 2,). Cut points of all features, one feature
+    #: after the other.
+    cuts: np.ndarray
+    n_cuts: np.ndarray
+    #: Maximum outlyingness among the rows that chose the functions.
+    farthest: float = float(np.finfo(np.float64).max)
 
     @classmethod
-    def choose(cls, rows: Rows, n_values: Sequence[int], rng: np.random.Generator) -> Functions:
+    def choose(cls, rows: Rows, rng: np.random.Generator) -> Functions:
         """Choose functions from rows that are not counted as reference later."""
         numbers, width = rows.numbers, rows.numbers.shape[1]
         center, scale = np.zeros(width), np.ones(width)
@@ -120,93 +119,84 @@ class Functions:
             present = column[~np.isnan(column)]
             if len(present):
                 center[j], scale[j] = np.median(present), mad_spread(present[:, None])[0]
-        count = 0 if width < 2 else _DIRECTIONS
         directions = np.empty((0, width))
-        if count:
-            directions = unit_vectors(width, count, "orthogonal", rng)
+        if width > 1:
+            directions = unit_vectors(width, _DIRECTIONS, "orthogonal", rng)
+        count = len(directions)
         pairs = np.array(np.triu_indices(width, 1), dtype=np.int64).T.reshape(-1, 2)
         if len(pairs) > _PAIRS:
             pairs = pairs[np.sort(rng.permutation(len(pairs))[:_PAIRS])]
-        made = cls(
-            center, scale, directions, np.vstack([np.zeros(count), np.ones(count)]), np.empty(0),
-            np.zeros(0, np.int64), pairs, np.asarray(n_values, np.int64),
-            *_frequent_values(rows, n_values, center), _MOST,
+        known = tuple(_most_frequent(codes) for codes in rows.codes.T)
+        crossed, medians = _frequent_values(rows, known, center)
+        functions = cls(
+            center, scale, directions, np.vstack([np.zeros(count), np.ones(count)]), pairs, known,
+            crossed, medians, np.empty(0), np.zeros(0, np.int64),
         )  # fmt: skip
-        z = made._standardized(numbers)
+        z = functions._standardized(numbers)
         if count:
             along = z @ directions.T
-            made.middles[0], made.middles[1] = np.median(along, axis=0), mad_spread(along)
-        features = made._features(numbers, z)
-        levels = [COLUMN_LEVELS] * width + [DEVIATION_LEVELS] * width
-        levels += [DIRECTION_LEVELS] * count + [OUTLYING_LEVELS] * (2 * bool(width))
+            functions.middles[:] = np.median(along, axis=0), mad_spread(along)
+        features = functions._features(numbers, z)
+        levels = [_COLUMN_LEVELS] * width + [_DEVIATION_LEVELS] * width
+        levels += [_DIRECTION_LEVELS] * count + [_OUTLYING_LEVELS] * (2 * bool(width))
         cuts = [
-            _cut_points(values, own, exact=j < width)
-            for j, (values, own) in enumerate(zip(features, levels, strict=True))
+            _cut_points(values, levels[j], exact=j < width) for j, values in enumerate(features)
         ]
-        return replace(
-            made, cuts=np.concatenate([np.empty(0), *cuts]),
-            n_cuts=np.array([len(each) for each in cuts], np.int64),
-            farthest=float(features[-1].max()) if width else _MOST,
-        )  # fmt: skip
+        functions = replace(functions, cuts=np.concatenate([np.empty(0), *cuts]),
+                            n_cuts=np.array([len(each) for each in cuts], np.int64))  # fmt: skip
+        return replace(functions, farthest=float(features[-1].max())) if width else functions
 
-    @cached_property
+    @functools.cached_property
     def members(self) -> list[Function]:
         """The functions, in the order of their counts."""
-        width, found = len(self.center), []
+        width, members = len(self.center), []
+        kinds = ["column"] * width + ["deviation"] * width + ["direction"] * len(self.directions)
+        kinds += ["distance"] * 2
         for j, count in enumerate(self.n_cuts.tolist()):
-            kind = ("column", "deviation")[j // width] if j < 2 * width else "direction"
-            if j >= len(self.n_cuts) - 2:
-                kind = "distance"
-            found += [Function(kind, (j % width,) if j < 2 * width else ())] * count
-        found += [Function("pair", (int(i), int(j))) for i, j in self.pairs]
-        found += [Function("missing", (j,)) for j in range(width + len(self.n_values))]
-        for c, count in enumerate(self.n_values.tolist()):
-            found += [Function("category", (width + c,), v) for v in range(count + 1)]
+            members += [Function(kinds[j], (j % width,) if j < 2 * width else ())] * count
+        members += [Function("pair", (i, j)) for i, j in self.pairs.tolist()]
+        members += [Function("missing", (j,)) for j in range(width + len(self.known))]
+        for c, known in enumerate(self.known):
+            members += [Function("category", (width + c,), v) for v in range(len(known) + 1)]
         for c, v in self.crossed.tolist():
-            found += [Function("crossed", (j, width + c), v) for j in range(width)]
-        return found
+            members += [Function("crossed", (j, width + c), v) for j in range(width)]
+        return members
 
-    def __len__(self) -> int:
-        categories = 2 * len(self.n_values) + int(self.n_values.sum())
-        return len(self.cuts) + len(self.pairs) + len(self.center) + categories + self.medians.size
-
-    def count(self, rows: Rows) -> tuple[Counts, int]:
-        """Count rows, and those that are farther out than all rows that chose the functions."""
+    def count(self, rows: Rows) -> Counts:
+        """Count rows, at least one."""
         starts = range(0, len(rows), _CHUNK)
-        chunks = [self._count_chunk(rows.take(slice(at, at + _CHUNK))) for at in starts]
-        first, *others = [counts for counts, _ in chunks]
-        return sum(others, first), sum(outside for _, outside in chunks)
+        return total(self._count_chunk(rows.take(slice(at, at + _CHUNK))) for at in starts)
 
-    def _count_chunk(self, rows: Rows) -> tuple[Counts, int]:
-        numbers, codes = rows
-        m, width = numbers.shape
-        missing = np.isnan(numbers)
+    def _count_chunk(self, rows: Rows) -> Counts:
+        numbers, width = rows.numbers, len(self.center)
         z = self._standardized(numbers)
         features = self._features(numbers, z)
-        outside = int(np.count_nonzero(features[-1] > self.farthest)) if width else 0
+        suspicious = (rows.codes == UNSEEN).any(axis=1)
+        if width:
+            suspicious |= features[-1] > self.farthest
         features.sort(axis=1)  # NaN last
         ends = np.cumsum(self.n_cuts)
         parts = [
             ordered.searchsorted(self.cuts[end - count : end], side="right")
             for ordered, count, end in zip(features, self.n_cuts, ends, strict=True)
         ]
-        if width:
-            above, below = (z > 0).astype(np.float32), (z < 0).astype(np.float32)
-            same = above.T @ above + below.T @ below
-            parts.append(same[self.pairs[:, 0], self.pairs[:, 1]].astype(np.int64))
-        absent = missing.sum(axis=0)
-        parts += [absent, (codes < 0).sum(axis=0)]
-        for values, count in zip(codes.T, self.n_values.tolist(), strict=True):
-            parts.append(np.bincount(values + 1, minlength=count + 2)[1:])
+        above, below = (z > 0).astype(np.float32), (z < 0).astype(np.float32)
+        same = above.T @ above + below.T @ below
+        parts.append(same[self.pairs[:, 0], self.pairs[:, 1]].astype(np.int64))
+        absent = np.isnan(numbers).sum(axis=0)
+        parts += [absent, (rows.codes == MISSING).sum(axis=0)]
+        places = [_places(codes, own) for codes, own in zip(rows.codes.T, self.known, strict=True)]
+        for at, own in zip(places, self.known, strict=True):
+            parts.append(np.bincount(at + 1, minlength=len(own) + 2)[1:])
         for (c, v), medians in zip(self.crossed.tolist(), self.medians, strict=True):
-            parts.append((numbers[codes[:, c] == v] <= medians).sum(axis=0))
+            parts.append((numbers[places[c] == v] <= medians).sum(axis=0))
         summaries = np.zeros((3, width))
-        for j in range(width):
-            present = m - int(absent[j])
+        for j, present in enumerate((len(rows) - absent).tolist()):
             if present:
                 low, middle, high = _quartiles(features[j, :present])
                 summaries[:, j] = present, present * middle, present * (high - low)
-        return Counts(m, np.concatenate(parts).astype(np.int64), summaries), outside
+        ones = np.concatenate(parts).astype(np.int64)
+        return Counts(len(rows), ones, summaries, int(np.count_nonzero(suspicious)))
 
     def _standardized(self, numbers: np.ndarray) -> np.ndarray:
         """Columns in spreads from their medians, 0 for missing values."""
@@ -220,17 +210,21 @@ class Functions:
         m, width = z.shape
         if not width:
             return np.empty((0, m))
-        count = len(self.directions)
-        features = np.empty((2 * width + count + 2, m))
+        features = np.empty((2 * width + len(self.directions) + 2, m))
         features[:width] = numbers.T
         deviations = np.abs(z.T, out=features[width : 2 * width])
-        along = np.matmul(self.directions, z.T, out=features[2 * width : 2 * width + count])
+        along = np.matmul(self.directions, z.T, out=features[2 * width : -2])
         features[-2] = np.sqrt(np.square(np.minimum(deviations, 10.0)).sum(axis=0))
         apart = np.abs(along - self.middles[0][:, None]) / self.middles[1][:, None]
         features[-1] = np.maximum(deviations.max(axis=0), apart.max(axis=0, initial=0.0))
         # A missing value has no deviation: it must not count as a value in the center.
         deviations[np.isnan(numbers.T)] = np.nan
         return features
+
+
+def total(counts: Iterable[Counts]) -> Counts:
+    """Return the sum of the counts of parts, at least one."""
+    return functools.reduce(operator.add, counts)
 
 
 def split_reference(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -241,7 +235,7 @@ def split_reference(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.nd
 
 
 def _quartiles(ordered: np.ndarray) -> list[float]:
-    """Quartiles of increasing values."""
+    """Quartiles of increasing values; much faster than np.quantile, which sorts again."""
     at = np.array([0.25, 0.5, 0.75]) * (len(ordered) - 1)
     low = at.astype(np.int64)
     below, above = ordered[low], ordered[np.minimum(low + 1, len(ordered) - 1)]
@@ -250,20 +244,19 @@ def _quartiles(ordered: np.ndarray) -> list[float]:
 
 
 def _cut_points(values: np.ndarray, levels: Sequence[float], exact: bool) -> np.ndarray:
-    """Cut points near quantiles; all values but the largest, if there are few.
+    """Cut points near quantiles, or all values if there are few.
 
-    Computed values (not `exact`) are cut in the middle of gaps: whether a value lies below a cut
-    point must not depend on rounding.
+    A cut point at the maximum shows new values above it. Computed values (not `exact`) are cut in
+    the middle of gaps: whether a value lies below a cut point must not depend on rounding.
     """
-    distinct = np.unique(values[~np.isnan(values)])
+    present = values[~np.isnan(values)]
+    distinct = np.unique(present)
     if len(distinct) < 2:
         return distinct[:1] if exact else np.empty(0)
     if not exact:
         distinct = distinct[np.append(np.diff(distinct) > _ROUNDING, True)]
-    if len(distinct) <= len(levels) + 1:
-        cuts = distinct[:-1]
-    else:
-        present = values[~np.isnan(values)]
+    cuts = distinct if exact else distinct[:-1]
+    if len(distinct) > len(levels) + 1:
         cuts = np.unique(np.quantile(present, levels, method="inverted_cdf"))
         cuts = cuts[cuts < distinct[-1]]
     if exact:
@@ -274,27 +267,34 @@ def _cut_points(values: np.ndarray, levels: Sequence[float], exact: bool) -> np.
     return (distinct[index] + distinct[index + 1]) / 2
 
 
+def _most_frequent(codes: np.ndarray) -> np.ndarray:
+    """Most frequent codes of known categories, in increasing order."""
+    values, counts = np.unique(codes[codes >= 0], return_counts=True)
+    return np.sort(values[np.argsort(-counts, kind="stable")[:_VALUES]]).astype(np.int64)
+
+
+def _places(codes: np.ndarray, known: np.ndarray) -> np.ndarray:
+    """Indices of codes among the known ones, their number for other codes; -1 if missing."""
+    at = np.searchsorted(known, codes)
+    at[~np.isin(codes, known)] = len(known)
+    at[codes == MISSING] = -1
+    return at
+
+
 def _frequent_values(
-    rows: Rows, n_values: Sequence[int], center: np.ndarray
+    rows: Rows, known: Sequence[np.ndarray], center: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Frequent values of categories (T, 2), and the medians of all numbers among their rows."""
-    width = len(center)
-    found = []
-    for c, values in enumerate(rows.codes.T):
-        counts = np.bincount(values[values >= 0], minlength=n_values[c] + 1)[: n_values[c]]
-        found += [(int(counts[v]), c, v) for v in np.flatnonzero(counts >= _FREQUENT * len(rows))]
-    crossed = [
-        each[1:] for each in sorted(found, reverse=True)[: _CROSSED // width if width else 0]
-    ]
+    width, frequent = len(center), []
+    for c, (codes, own) in enumerate(zip(rows.codes.T, known, strict=True)):
+        counts = np.count_nonzero(codes[:, None] == own, axis=0)
+        at = np.flatnonzero(counts >= _FREQUENT * len(rows))
+        frequent += [(int(counts[v]), c, int(v)) for v in at]
+    most = _CROSSED // width if width else 0
+    crossed = [(c, v) for _, c, v in sorted(frequent, reverse=True)[:most]]
     medians = np.empty((len(crossed), width))
     for at, (c, v) in enumerate(crossed):
-        own = rows.numbers[rows.codes[:, c] == v]
+        own = rows.numbers[rows.codes[:, c] == known[c][v]]
         own = np.where(np.isnan(own), center, own)
         medians[at] = np.quantile(own, 0.5, axis=0, method="inverted_cdf")
     return np.array(crossed, np.int64).reshape(-1, 2), medians
-
-
-def most_frequent(codes: np.ndarray) -> np.ndarray:
-    """Return the most frequent codes, missing values (-1) excluded, in increasing order."""
-    values, counts = np.unique(codes[codes >= 0], return_counts=True)
-    return np.sort(values[np.argsort(-counts, kind="stable")[:_VALUES]]).astype(np.int64)

@@ -9,28 +9,19 @@ import threading
 from dataclasses import asdict
 from typing import Any
 
-import numpy as np
-
-from isodepth.core.directions import integer_seed, rng_for
+from isodepth.core.directions import integer_seed
 from isodepth.data.kinds import ColumnKind
 from isodepth.data.missing import NAN_POLICIES
 from isodepth.data.results import plain
 from isodepth.data.validation import check_boolean, check_choice
 from isodepth.errors import InvalidInputError, InvalidOptionError
-from isodepth.metric.base import MEMORY_MB
-from isodepth.monitor.blocks import BlockModel, RankEvidence, split_blocks
-from isodepth.monitor.dependence import count_in_parts, warn_of_dependence
-from isodepth.monitor.functions import Functions, Rows, most_frequent, split_reference
 from isodepth.monitor.persistence import Autosave, read_state, write_state
-from isodepth.monitor.reader import BatchReader
-from isodepth.monitor.state import Group, MonitorState, encode
+from isodepth.monitor.state import fit_state
 from isodepth.monitor.verdict import Verdict
-from isodepth.monitor.windows import AlarmPolicy, DyadicSums
+from isodepth.monitor.windows import AlarmPolicy
 from isodepth.results import ReportableResult
-from isodepth.significance.settings import row_labels
 
 _LONGEST_LABEL = 200
-_LEAST_ROWS = 20
 
 
 class Monitor(ReportableResult):
@@ -121,7 +112,7 @@ class Monitor(ReportableResult):
             raise InvalidOptionError("overwrite has no effect without path; remove it")
         self._autosave = Autosave(path)
         self._autosave.check_new(overwrite)
-        self._state = _fit(
+        self._state = fit_state(
             reference, policy, blocks, groups, kinds,
             check_choice(nan_policy, "nan_policy", NAN_POLICIES), integer_seed(random_state),
         )  # fmt: skip
@@ -162,7 +153,7 @@ class Monitor(ReportableResult):
     @property
     def n_functions(self) -> int:
         """Number of functions that are counted; the maximum over groups."""
-        return max(len(group.functions) for group in self._state.groups.values())
+        return max(len(group.reference.ones) for group in self._state.groups.values())
 
     @property
     def alarm(self) -> bool:
@@ -200,10 +191,10 @@ class Monitor(ReportableResult):
                 if None in state.groups
                 else f"group must be one of {known}, got {name!r}"
             )
-        own = state.groups[name]
-        counted = own.counted(state.reader.read(batch), state.reader)
-        if own.model is not None:
-            own.model.check_size(counted.counts.n_rows)
+        reference = state.groups[name]
+        counted = reference.counted(*state.reader.read(batch))
+        if reference.model is not None:
+            reference.model.check_size(counted.counts.n_rows)
         with self._lock, self._autosave.locked():
             state = self._state
             for record in state.records:
@@ -256,7 +247,7 @@ class Monitor(ReportableResult):
         """Convert to plain numbers and strings, with all verdicts that are kept."""
         state = self._state
         groups = [
-            {"group": name, "rows": group.reference.n_rows, "functions": len(group.functions),
+            {"group": name, "rows": group.reference.n_rows, "functions": len(group.reference.ones),
              "blocks": None if group.model is None else group.model.n_blocks}
             for name, group in state.groups.items()
         ]  # fmt: skip
@@ -289,67 +280,6 @@ class Monitor(ReportableResult):
         batches = f"{state.n_batches} {'batch' if state.n_batches == 1 else 'batches'}"
         alarm = f"alarm since batch {state.alarm_since}" if self.alarm else "no alarm"
         return f"Monitor({columns}, {rows} reference rows, {batches} checked, {alarm})"
-
-
-def _fit(
-    reference: Any, policy: AlarmPolicy, blocks: Any, groups: Any, kinds: Any, nan_policy: str,
-    seed: int,
-) -> MonitorState:  # fmt: skip
-    # Labels of rows need all rows in their order; otherwise large sources are sampled.
-    drawn = seed if blocks is None and groups is None else None
-    reader, rows = BatchReader.of_reference(reference, nan_policy, kinds, MEMORY_MB, drawn)
-    block_of = None if blocks is None else _labels(blocks, len(rows), "blocks")
-    members: dict[str | None, np.ndarray] = {None: np.arange(len(rows))}
-    if groups is not None:
-        labels = _labels(groups, len(rows), "groups")
-        members = {str(name): np.flatnonzero(labels == name) for name in np.unique(labels)}
-    rng = rng_for(seed, "splits")
-    fitted: dict[str | None, Group] = {}
-    for name, index in members.items():
-        own = rows.take(index)
-        if len(own) < _LEAST_ROWS:
-            called = "the reference" if name is None else f"group {name!r}"
-            raise InvalidInputError(
-                f"{called} has {len(own)} rows, and a monitor needs at least {_LEAST_ROWS}"
-            )
-        of_block = None if block_of is None else block_of[index]
-        fitted[name] = _fit_group(own, of_block, reader, name, seed, rng)
-    evidence = None if blocks is None else RankEvidence(policy.arl is not None, policy.patience)
-    return MonitorState(policy, reader, fitted, seed, evidence)
-
-
-def _fit_group(
-    rows: Rows, blocks: np.ndarray | None, reader: BatchReader, name: str | None, seed: int,
-    rng: np.random.Generator,
-) -> Group:  # fmt: skip
-    if blocks is None:
-        choosing, counted = split_reference(len(rows), rng)
-    else:
-        index, fitting = split_blocks(blocks, rng)
-        choosing = np.flatnonzero(np.isin(index, fitting))
-        counted = np.arange(len(rows))
-    sizes = [len(values) for values in reader.categories.values()]
-    # Values that only counted rows have must stay unknown: functions depend on the others alone.
-    known = tuple(most_frequent(codes[choosing]) for codes in rows.codes.T)
-    rows = encode(rows, known, sizes)
-    functions = Functions.choose(rows.take(choosing), [len(each) for each in known], rng)
-    if blocks is None:
-        parts = count_in_parts(functions, rows.take(counted))
-        warn_of_dependence(parts, functions, reader.names, name)
-        return Group(functions, known, sum(parts[1:], parts[0]), DyadicSums())
-    model, total = BlockModel.fit(rows, index, fitting, functions, seed)
-    return Group(functions, known, total, DyadicSums(), model)
-
-
-def _labels(labels: Any, n: int, name: str) -> np.ndarray:
-    """Labels of n rows as strings."""
-    array = row_labels(labels, name)
-    if array.shape != (n,):
-        raise InvalidInputError(
-            f"{name} must hold one label for each of the {n} rows of the reference, got shape "
-            f"{array.shape}"
-        )
-    return array.astype(str)
 
 
 def _checked_label(label: Any) -> str | None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import os
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
@@ -31,7 +30,7 @@ from isodepth.metric.table import RegionTable
 from isodepth.monitor.blocks import BlockModel, RankEvidence
 from isodepth.monitor.functions import Counts, Functions, Rows
 from isodepth.monitor.reader import BatchReader
-from isodepth.monitor.state import HISTORY, CountedBatch, Group, MonitorState, Record, encode
+from isodepth.monitor.state import HISTORY, Group, MonitorState, Record
 from isodepth.monitor.verdict import Verdict
 from isodepth.monitor.windows import AlarmPolicy, DyadicSums
 
@@ -41,14 +40,12 @@ FORMER_KINDS = ("depth monitor", "calibrated depth monitor")
 
 PathLike = str | os.PathLike[str]
 
-_CLASSES: dict[str, Any] = {
-    each.__name__: each
-    for each in (
-        MonitorState, AlarmPolicy, BatchReader, ColumnKind, Group, Functions, Counts, DyadicSums,
-        BlockModel, RegionTable, RankEvidence, Record,
-    )
-}  # fmt: skip
+_TYPES = (MonitorState, AlarmPolicy, BatchReader, ColumnKind, Group, Functions, Counts, DyadicSums,
+          BlockModel, RegionTable, RankEvidence, Record)  # fmt: skip
+_CLASSES: dict[str, Any] = {each.__name__: each for each in _TYPES}
 _STORES = {"f": "floats", "i": "integers"}
+# Products of two numbers of rows must not overflow.
+_MOST_ROWS = 1 << 31
 # The checksum at the end of a file identifies its content.
 _DIGEST_LENGTH = 64
 
@@ -64,23 +61,17 @@ def _packed(value: Any, arrays: dict[str, list[np.ndarray]]) -> Any:
     if isinstance(value, np.ndarray):
         arrays[_STORES[value.dtype.kind]].append(value.ravel())
         return {"array": value.dtype.name, "shape": list(value.shape)}
-    names = (
-        [f.name for f in fields(value)] if is_dataclass(value) else getattr(value, "_fields", ())
-    )
-    if names:
-        own = {name: _packed(getattr(value, name), arrays) for name in names}
-        return {"class": type(value).__name__, "fields": own}
+    if is_dataclass(value) or hasattr(value, "_fields"):
+        names = getattr(value, "_fields", None) or [each.name for each in fields(value)]
+        content = {name: _packed(getattr(value, name), arrays) for name in names}
+        return {"class": type(value).__name__, "fields": content}
     if isinstance(value, dict):
         return {"pairs": [[key, _packed(each, arrays)] for key, each in value.items()]}
     return [_packed(each, arrays) for each in value] if isinstance(value, list | tuple) else value
 
 
 def read_state(path: PathLike) -> MonitorState:
-    """Read a monitor; anything unexpected raises UnreadableFileError.
-
-    Sizes are checked against the arrays of the file before anything is made of them, and the
-    monitor must be able to check a batch.
-    """
+    """Read a monitor that can check a batch; anything else raises UnreadableFileError."""
     header, arrays = read_archive(path, KIND, *FORMER_KINDS)
     if header["kind"] != KIND:
         raise UnreadableFileError(
@@ -95,7 +86,7 @@ def read_state(path: PathLike) -> MonitorState:
             raise ValueError("its arrays do not fit its parts")
         _check(state)
     except Exception as error:
-        # Whatever does not fit together in a crafted file, the file is the cause.
+        # Any error means that the file was not written by `write_state`.
         raise unreadable(path, f"it lacks a part of a monitor ({error!r:.200})") from None
     return state
 
@@ -109,8 +100,8 @@ def _unpacked(value: Any, left: dict[str, np.ndarray]) -> Any:
     if "pairs" in value:
         return {key: _unpacked(each, left) for key, each in value["pairs"]}
     if "class" in value:
-        own = {name: _unpacked(each, left) for name, each in value["fields"].items()}
-        return _CLASSES[value["class"]](**own)
+        content = {name: _unpacked(each, left) for name, each in value["fields"].items()}
+        return _CLASSES[value["class"]](**content)
     dtype, shape = np.dtype(value["array"]), value["shape"]
     store, size = _STORES[dtype.kind], math.prod(shape)
     if any(type(length) is not int or length < 0 for length in shape) or len(left[store]) < size:
@@ -120,12 +111,12 @@ def _unpacked(value: Any, left: dict[str, np.ndarray]) -> Any:
 
 
 def _check(state: Any) -> None:
-    """Check ranges, and that every group can judge a batch."""
+    """Check ranges, and then that every group can judge a batch."""
     AlarmPolicy.checked(*vars(state.policy).values())
     reader, counters = state.reader, (state.n_batches, state.crossings, state.alarm_since)
     sizes = [len(values) for values in reader.categories.values()]
     lines = [Verdict.from_json(record.line) for record in state.records]
-    demands = [
+    _require(
         type(state.seed) is int and all(type(c) is int and c >= 0 for c in counters),
         state.alarm_since <= state.n_batches and len(lines) <= min(state.n_batches, HISTORY),
         all(isinstance(each.label, str | None) for each in state.records),
@@ -133,25 +124,28 @@ def _check(state: Any) -> None:
         len(reader.names) == reader.width + len(sizes) > 0,
         all(isinstance(name, str) for name in reader.names),
         (state.evidence is None) is all(g.model is None for g in state.groups.values()),
-    ]
+    )
     for name, group in state.groups.items():
-        f = group.functions
-        rows = Rows(np.vstack([f.center, f.center * np.nan]), np.zeros((2, len(sizes)), np.int64))
-        own = encode(rows, group.known, sizes)
-        counts = f.count(own)[0]
-        stored = [group.reference, *(block for block in group.sums.blocks if block is not None)]
-        demands += [
+        f, stored = group.functions, [group.reference, *filter(None, group.sums.blocks)]
+        numbers = f.center, f.scale, f.directions, f.middles, f.cuts, f.medians
+        _require(
             isinstance(name, str | None) and (name is not None or len(state.groups) == 1),
-            len(counts.ones) == len(f) == len(f.members)
-            and rows.numbers.shape == (2, reader.width),
-            (f.scale > 0).all() and np.isfinite(f.center).all() and (f.n_cuts >= 0).all(),
-            [len(known) for known in group.known] == f.n_values.tolist(),
-            all((k >= 0).all() and (k < n).all() for k, n in zip(group.known, sizes, strict=True)),
-            all(c.ones.shape == counts.ones.shape and c.n_rows > 0 for c in stored),
+            f.center.shape == f.scale.shape == (reader.width,) and (f.n_cuts >= 0).all(),
+            all(np.isfinite(array).all() for array in numbers),
+            (f.scale > 0).all() and (f.middles[1] > 0).all() and f.middles.shape[0] == 2,
+            len(f.known) == len(sizes),
+            all((k >= 0).all() and (k < n).all() for k, n in zip(f.known, sizes, strict=True)),
+            all(type(c.n_rows) is int and 0 < c.n_rows < _MOST_ROWS for c in stored),
             all(((c.ones >= 0) & (c.ones <= c.n_rows)).all() for c in stored),
             type(group.sums.end) is int and len(group.sums.blocks) <= group.sums.end.bit_length(),
-        ]
-        state.after_batch(name, CountedBatch(counts, 0, Counter(), own), None)
+        )
+        rows = Rows(np.vstack([f.center, f.center * np.nan]), np.zeros((2, len(sizes)), np.int64))
+        batch = group.counted([rows], {})
+        _require(*(c.ones.shape == batch.counts.ones.shape == (len(f.members),) for c in stored))
+        state.after_batch(name, batch, None)
+
+
+def _require(*demands: Any) -> None:
     if not all(bool(demand) for demand in demands):
         raise ValueError("its parts are inconsistent")
 
@@ -190,7 +184,7 @@ class Autosave:
             yield
             return
         with locked(self.path):
-            if not reading and self._found() != self._digest:
+            if not reading and self._stored_digest() != self._digest:
                 raise BusyFileError(
                     f"{self.path} has been changed since this monitor was read or saved, probably "
                     "by another process that checked a batch; continue with "
@@ -198,15 +192,15 @@ class Autosave:
                 )
             yield
             if reading:
-                self._digest = self._found()
+                self._digest = self._stored_digest()
 
     def save(self, state: MonitorState) -> None:
         """Write the state."""
         if self.path is not None:
             write_state(self.path, state)
-            self._digest = self._found()
+            self._digest = self._stored_digest()
 
-    def _found(self) -> bytes:
+    def _stored_digest(self) -> bytes:
         assert self.path is not None
         try:
             with open(self.path, "rb") as file:

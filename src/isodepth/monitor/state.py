@@ -2,34 +2,42 @@
 
 from __future__ import annotations
 
-import copy
+import itertools
 import math
+import warnings
 import zlib
-from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.special import chdtrc
 
-from isodepth.monitor.blocks import BlockModel, RankEvidence, batch_uniform, conformal_pvalue
-from isodepth.monitor.functions import Counts, Functions, Rows
-from isodepth.monitor.naming import WindowChanges
-from isodepth.monitor.reader import BatchReader, BatchRows
-from isodepth.monitor.verdict import Verdict
-from isodepth.monitor.windows import AlarmPolicy, DyadicSums, window_tests
+from isodepth.core.directions import rng_for
+from isodepth.errors import DependenceWarning, InvalidInputError
+from isodepth.metric.base import MEMORY_MB
+from isodepth.monitor.blocks import BlockModel, RankEvidence, split_blocks
+from isodepth.monitor.functions import Counts, Functions, Rows, split_reference, total
+from isodepth.monitor.reader import BatchReader
+from isodepth.monitor.verdict import Verdict, WindowChanges
+from isodepth.monitor.windows import AlarmPolicy, DyadicSums, strongest_window
+from isodepth.significance.settings import row_labels
 
 #: Verdicts that a monitor keeps, so that its size does not grow with the stream.
 HISTORY = 500
+# Least rows of a group, and of a part of the reference for the warning about dependence.
+_LEAST_ROWS = 20
+_PARTS, _LEAST_PARTS = 50, 5
+# Approximate probability of this warning if the rows are in random order.
+_LEVEL = 1e-3
+_RARE = 0.1
 
 
 class Record(NamedTuple):
-    """A checked batch."""
+    """A checked batch: its label, a checksum of its counts, and the verdict as JSON."""
 
     label: str | None
-    #: Checksum of its counts.
     digest: int
-    #: The verdict as JSON.
     line: str
 
 
@@ -37,9 +45,8 @@ class CountedBatch(NamedTuple):
     """A batch after counting."""
 
     counts: Counts
-    suspicious: int
-    #: See `BatchRows`.
-    unseen: Counter[tuple[int, str]]
+    #: Most frequent new value of each category column with new values.
+    unseen: dict[int, str]
     #: Only with blocks.
     rows: Rows | None
 
@@ -54,59 +61,19 @@ class Group:
     """Reference and windows of one group of rows."""
 
     functions: Functions
-    #: Indices of the known values of each category column among those of the whole reference.
-    known: tuple[np.ndarray, ...]
     reference: Counts
-    sums: DyadicSums
+    sums: DyadicSums = field(default_factory=DyadicSums)
     #: Only with blocks.
     model: BlockModel | None = None
 
-    def counted(self, parts: Iterable[BatchRows], reader: BatchReader) -> CountedBatch:
+    def counted(self, parts: Iterable[Rows], unseen: dict[int, str]) -> CountedBatch:
         """Count a batch, part by part."""
-        sizes = [len(values) for values in reader.categories.values()]
-        counts, suspicious, unseen, kept = [], 0, Counter[tuple[int, str]](), []
-        for rows, new in parts:
-            own = encode(rows, self.known, sizes)
-            ones, outside = self.functions.count(own)
-            counts.append(ones)
-            # A row may be both; the number is an indication.
-            odd = (rows.codes == sizes).any(axis=1)
-            suspicious += max(outside, int(np.count_nonzero(odd)))
-            unseen += new
-            if self.model is not None:
-                kept.append(own)
-        whole = Rows(*map(np.concatenate, zip(*kept, strict=True))) if kept else None
-        return CountedBatch(sum(counts[1:], counts[0]), suspicious, unseen, whole)
-
-
-def encode(rows: Rows, known: Sequence[np.ndarray], n_categories: Sequence[int]) -> Rows:
-    """Replace indices among the categories of the whole reference by those of known values."""
-    codes = np.empty_like(rows.codes)
-    for c, (own, count) in enumerate(zip(known, n_categories, strict=True)):
-        # The last two places: values that the reference does not have, and missing values (-1).
-        places = np.full(count + 2, len(own))
-        places[own], places[-1] = np.arange(len(own)), -1
-        codes[:, c] = places[rows.codes[:, c]]
-    return Rows(rows.numbers, codes)
-
-
-class Judgment(NamedTuple):
-    """Evidence after a batch, from counted rows or from ranks of blocks."""
-
-    group: Group
-    evidence: RankEvidence | None
-    #: p-value of the batch alone.
-    pvalue: float
-    #: Strongest window: number of batches, logarithm of the p-value, level, counts, and
-    #: logarithms of the p-values of all functions.
-    window: int
-    log_pvalue: float
-    level: float
-    counts: Counts
-    logs: np.ndarray
-    extreme: bool = False
-    score: float | None = None
-    exact: bool = True
+        counts, rows = [], []
+        for part in parts:
+            counts.append(self.functions.count(part))
+            rows += [] if self.model is None else [part]
+        whole = Rows(*map(np.concatenate, zip(*rows, strict=True))) if rows else None
+        return CountedBatch(total(counts), unseen, whole)
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,73 +100,135 @@ class MonitorState:
     ) -> tuple[MonitorState, Verdict]:
         """Return the state after a batch, and the verdict on it."""
         group, repeated, number = self.groups[name], self.policy.arl is not None, self.n_batches + 1
-        judged = self._judge_rows(group, batch) or self._judge_block(group, batch)
-        crossing = judged.log_pvalue <= math.log(judged.level)
+        if self.evidence is None or group.model is None or batch.rows is None:
+            sums, windows = group.sums.add(batch.counts)
+            after, ranks = replace(group, sums=sums), None
+            evidence = strongest_window(
+                self.policy, group.reference, windows, sums.end, len(self.groups)
+            )
+        else:
+            model, ranks, evidence = group.model.judge(
+                batch.rows, batch.counts, group.functions, group.reference, self.evidence,
+                (self.seed, number),
+            )  # fmt: skip
+            evidence = evidence._replace(level=self.policy.level)
+            after = replace(group, model=model)
+        state = replace(self, groups=self.groups | {name: after}, evidence=ranks)
+        crossing = evidence.log_pvalue <= math.log(evidence.level)
         crossings, alarm_since = self.crossings, 0 if repeated else self.alarm_since
-        state = replace(self, groups=self.groups | {name: judged.group}, evidence=judged.evidence)
         if crossing and not alarm_since:
             crossings += 1
             # Evidence of ranks includes the patience.
-            if crossings >= self.policy.patience or self.evidence is not None:
+            if crossings >= self.policy.patience or ranks is not None:
                 crossings, alarm_since = 0, number
             if not alarm_since or repeated:
                 state = state.reset()
-        values = [
-            [own[i] for i in known]
-            for own, known in zip(self.reader.categories.values(), group.known, strict=True)
-        ]
         changes = WindowChanges(
-            self.reader.names, values, group.functions, group.reference, judged.counts, judged.logs,
-            batch.unseen,
+            self.reader.names, list(self.reader.categories.values()), group.functions,
+            group.reference, evidence.counts, evidence.logs, batch.unseen,
         ).strongest()  # fmt: skip
         verdict = Verdict(
             batch=number, label=label, group=name, n_rows=batch.counts.n_rows,
-            pvalue=judged.pvalue, window=judged.window,
-            window_pvalue=math.exp(min(0.0, judged.log_pvalue)), threshold=judged.level,
+            pvalue=evidence.pvalue, window=evidence.window,
+            window_pvalue=math.exp(min(0.0, evidence.log_pvalue)), threshold=evidence.level,
             crossing=crossing, alarm=alarm_since > 0, alarm_since=alarm_since or None,
-            extreme=judged.extreme, changes=changes, suspicious=batch.suspicious,
-            score=judged.score, exact=judged.exact,
+            extreme=evidence.extreme, changes=changes, suspicious=batch.counts.suspicious,
+            score=evidence.score, exact=evidence.exact,
         )  # fmt: skip
         records = (*self.records[1 - HISTORY :], Record(label, batch.digest, verdict.to_json()))
         state = replace(state, n_batches=number, crossings=crossings, alarm_since=alarm_since,
                         records=records)  # fmt: skip
         return state, verdict
 
-    def _judge_rows(self, group: Group, batch: CountedBatch) -> Judgment | None:
-        if self.evidence is not None:
-            return None
-        sums = DyadicSums(group.sums.end, list(group.sums.blocks))
-        tests = window_tests(self.policy, group.reference, sums, batch.counts, len(self.groups))
-        best = min(tests, key=lambda test: test.excess)
-        return Judgment(
-            replace(group, sums=sums), None, math.exp(tests[0].log_pvalue), best.width,
-            best.log_pvalue, best.level, best.counts, best.logs,
-        )  # fmt: skip
-
-    def _judge_block(self, group: Group, batch: CountedBatch) -> Judgment:
-        evidence, model, rows = copy.copy(self.evidence), group.model, batch.rows
-        assert evidence is not None
-        assert model is not None
-        assert rows is not None
-        score = model.score(rows, batch.counts, group.functions)
-        uniform = batch_uniform(self.seed, self.n_batches + 1)
-        pvalue = conformal_pvalue(score, model.scores, uniform)
-        log_evidence = evidence.step(pvalue)
-        logs, extreme = model.log_pvalues(group.functions, group.reference, batch.counts)
-        after = replace(group, model=replace(model, scores=np.append(model.scores, score)))
-        return Judgment(
-            after, evidence, pvalue, evidence.count, -log_evidence, self.policy.level, batch.counts,
-            logs, extreme, score if math.isfinite(score) else None,
-            set(model.sizes) == {batch.counts.n_rows},
-        )  # fmt: skip
-
     def reset(self) -> MonitorState:
         """Return the state without evidence and without an alarm; numbers of batches are kept."""
-        evidence = copy.copy(self.evidence)
-        if evidence is not None:
-            evidence.restart()
+        evidence = None if self.evidence is None else self.evidence.restarted()
         groups = {
-            name: replace(group, sums=DyadicSums(group.sums.end, [None] * len(group.sums.blocks)))
-            for name, group in self.groups.items()
+            name: replace(group, sums=group.sums.restarted()) for name, group in self.groups.items()
         }
         return replace(self, groups=groups, evidence=evidence, crossings=0, alarm_since=0)
+
+
+# -- fitting --------------------------------------------------------------------------------------
+
+
+def fit_state(
+    reference: Any, policy: AlarmPolicy, blocks: Any, groups: Any, kinds: Any, nan_policy: str,
+    seed: int,
+) -> MonitorState:  # fmt: skip
+    """Fit a monitor to a reference; see `Monitor`."""
+    # Labels of rows need all rows in their order; otherwise large sources are sampled.
+    sampling = seed if blocks is None and groups is None else None
+    reader, rows = BatchReader.of_reference(reference, nan_policy, kinds, MEMORY_MB, sampling)
+    days = None if blocks is None else _labels(blocks, len(rows), "blocks")
+    members: dict[str | None, np.ndarray] = {None: np.arange(len(rows))}
+    if groups is not None:
+        labels = _labels(groups, len(rows), "groups")
+        members = {str(name): np.flatnonzero(labels == name) for name in np.unique(labels)}
+    rng, fitted = rng_for(seed, "splits"), {}
+    for name, index in members.items():
+        title = "the reference" if name is None else f"group {name!r} of the reference"
+        if len(index) < _LEAST_ROWS:
+            raise InvalidInputError(
+                f"{title} has {len(index)} rows, and a monitor needs at least {_LEAST_ROWS}"
+            )
+        part = rows.take(index)
+        if days is None:
+            choosing, counted = split_reference(len(index), rng)
+            functions = Functions.choose(part.take(choosing), rng)
+            counts = _count_in_order(functions, part.take(counted), reader.names, title)
+            fitted[name] = Group(functions, counts)
+        else:
+            block, fitting = split_blocks(days[index], rng)
+            functions = Functions.choose(part.take(np.isin(block, fitting)), rng)
+            model, counts = BlockModel.fit(part, block, fitting, functions, seed)
+            fitted[name] = Group(functions, counts, model=model)
+    ranks = RankEvidence.start(policy.arl is not None, policy.patience)
+    return MonitorState(policy, reader, fitted, seed, None if blocks is None else ranks)
+
+
+def _labels(labels: Any, n: int, name: str) -> np.ndarray:
+    """Labels of n rows as strings."""
+    array = row_labels(labels, name)
+    if array.shape != (n,):
+        raise InvalidInputError(
+            f"{name} must hold one label for each of the {n} rows of the reference, got shape "
+            f"{array.shape}"
+        )
+    return array.astype(str)
+
+
+def _count_in_order(functions: Functions, rows: Rows, names: Sequence[str], title: str) -> Counts:
+    """Count rows, and warn if counts in consecutive parts vary more than those of shuffled rows.
+
+    For shuffled rows the sum over parts of squared deviations from the expected count, divided by
+    the variance of a count, is nearly chi-squared. Its mean per degree of freedom is the factor by
+    which the variance of counts is inflated.
+    """
+    count = max(1, min(_PARTS, len(rows) // _LEAST_ROWS))
+    ends = np.linspace(0, len(rows), count + 1).astype(np.int64).tolist()
+    parts = [functions.count(rows.take(slice(a, b))) for a, b in itertools.pairwise(ends)]
+    counts = total(parts)
+    share = counts.ones / counts.n_rows
+    named = np.array([bool(member.columns) for member in functions.members])
+    # Counts of rare properties are not nearly normal.
+    usable = np.flatnonzero(named & (share > _RARE) & (share < 1 - _RARE))
+    if count < _LEAST_PARTS or not len(usable):
+        return counts
+    sizes = np.array([[part.n_rows] for part in parts], dtype=np.float64)
+    expected = sizes * share[usable]
+    squares = (np.array([part.ones[usable] for part in parts]) - expected) ** 2
+    factors = (squares / (expected * (1 - share[usable]))).sum(axis=0) / (count - 1)
+    strongest = int(factors.argmax())
+    if len(usable) * chdtrc(count - 1, (count - 1) * factors[strongest]) <= _LEVEL:
+        columns = " and ".join(names[c] for c in functions.members[usable[strongest]].columns)
+        warnings.warn(
+            f"consecutive rows of {title} are more alike than shuffled rows: counts in {count} "
+            f"consecutive parts have {factors[strongest]:.1f} times the variance of independent "
+            f"rows (strongest in {columns}). False alarms are then more frequent than promised. "
+            "Give blocks=..., such as the day or user of each row, and check whole blocks as "
+            "batches. Ignore this if the order of the reference has no meaning for the batches",
+            DependenceWarning,
+            stacklevel=4,
+        )
+    return counts

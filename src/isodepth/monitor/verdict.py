@@ -1,13 +1,27 @@
-"""Verdicts of a monitor on batches."""
+"""Verdicts of a monitor on batches, and the columns that changed."""
 
 from __future__ import annotations
 
 import json
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from isodepth.data.changes import Change
 from isodepth.data.results import ResultMixin, p_text, plain
+from isodepth.monitor.functions import Counts, Functions
+from isodepth.monitor.windows import log_pvalues
+
+# Largest adjusted p-value of a change that is named.
+_NAMED = 0.05
+_MOST_CHANGES, _SHOWN = 10, 5
+# A median that moves by less than this fraction of the interquartile range is not the change, nor
+# is an interquartile range that changes by a smaller factor.
+_MOVED, _WIDENED = 0.1, 1.05
+_TINY = float(np.finfo(np.float64).tiny)
 
 
 @dataclass(frozen=True)
@@ -85,37 +99,138 @@ class Verdict(ResultMixin):
     def _rows(self) -> dict[str, list[Any]]:
         """One row per change."""
         fields = ("kind", "columns", "quantity", "before", "after", "pvalue")
-        rows = [change.to_dict() for change in self.changes]
-        return {
-            name: [", ".join(row[name]) if name == "columns" else row[name] for row in rows]
-            for name in fields
-        }
+        rows = {name: [getattr(change, name) for change in self.changes] for name in fields}
+        return rows | {"columns": [", ".join(names) for names in rows["columns"]]}
 
     @property
     def alarm_text(self) -> str:
         """Status of the alarm in a few words."""
+        alarm = f"ALARM since batch {self.alarm_since}" if self.alarm else ""
         if self.extreme:
             text = "EXTREME batch, far beyond all blocks of the reference (approximation)"
-            return f"{text}; ALARM since batch {self.alarm_since}" if self.alarm else text
-        if not self.alarm:
-            return "threshold crossed, no alarm yet" if self.crossing else "no alarm"
-        return f"ALARM since batch {self.alarm_since}"
+            return f"{text}; {alarm}" if alarm else text
+        return alarm or ("threshold crossed, no alarm yet" if self.crossing else "no alarm")
 
     def __str__(self) -> str:
         label = "" if self.label is None else f" ({self.label})"
         group = "" if self.group is None else f" of group {self.group}"
-        batches = "batch" if self.window == 1 else "batches"
+        window = "this batch" if self.window == 1 else f"the last {self.window} batches"
         approximate = "" if self.exact else ", approximately"
         lines = [
             f"batch {self.batch}{label}{group}: {self.alarm_text}",
             f"  p-value    {p_text(self.pvalue)} for this batch of {self.n_rows} rows",
-            f"  window     p = {p_text(self.window_pvalue)} for the last {self.window} {batches}, "
+            f"  window     p = {p_text(self.window_pvalue)} for {window}, "
             f"threshold {self.threshold:.2g}{approximate}",
         ]
-        heads = ["  changes    ", *["             "] * len(self.changes)]
-        lines += [f"{head}{change}" for head, change in zip(heads, self.changes[:5], strict=False)]
-        if len(self.changes) > 5:
-            lines.append(f"             and {len(self.changes) - 5} more")
+        changes = [str(change) for change in self.changes[:_SHOWN]]
+        if len(self.changes) > _SHOWN:
+            changes.append(f"and {len(self.changes) - _SHOWN} more")
+        heads = ["changes", *[""] * len(changes)]
+        lines += [f"  {head:10} {text}" for head, text in zip(heads, changes, strict=False)]
         if self.suspicious:
             lines.append(f"  suspicious {self.suspicious} rows outside the reference")
         return "\n".join(lines)
+
+
+@dataclass(frozen=True, eq=False)
+class WindowChanges:
+    """Comparison of the counts of a window with those of the reference."""
+
+    #: Names of all columns, categories last.
+    names: Sequence[str]
+    #: Values of each category column in the reference.
+    categories: Sequence[Sequence[str]]
+    functions: Functions
+    reference: Counts
+    window: Counts
+    #: Array of shape (H,). Logarithms of the p-values of the functions.
+    logs: np.ndarray
+    #: Most frequent new value of category columns in the last batch.
+    unseen: dict[int, str]
+
+    def strongest(self) -> list[Change]:
+        """Return the changes of the window, strongest first.
+
+        A column is named by its own functions alone. A pair of columns is named if neither column
+        is: a shift of one column changes its relation to others too. All columns together are named
+        only if nothing else is.
+        """
+        members, logs, limit = self.functions.members, self.logs, math.log(_NAMED / len(self.logs))
+        significant = [h for h in np.argsort(logs, kind="stable").tolist() if logs[h] <= limit]
+        columns: dict[int, dict[str, int]] = {}
+        for h in significant:
+            if len(members[h].columns) == 1:
+                columns.setdefault(members[h].columns[0], {}).setdefault(members[h].kind, h)
+        changes: list[Change] = []
+        for by_kind in columns.values():
+            missing = by_kind.pop("missing", None)
+            hs = sorted(by_kind.values(), key=logs.__getitem__)
+            if missing is not None:
+                changes.append(self._change(missing, "missing", "missing"))
+                hs = [h for h in hs if self._among_present(h, missing) <= limit]
+            changes += [self._column_change(h) for h in hs[:1]]
+        for h in [h for h in significant if len(members[h].columns) == 2][:3]:
+            changes += [] if columns.keys() & {*members[h].columns} else [self._pair_change(h)]
+        if not changes and significant:
+            distance = members[significant[0]].kind == "distance"
+            feature = "the distance from the center" if distance else "a direction"
+            quantity = f"share of rows up to a cut point of {feature}"
+            changes.append(self._change(significant[0], "regions", quantity))
+        return sorted(changes, key=lambda change: change.pvalue)[:_MOST_CHANGES]
+
+    def _change(
+        self, h: int, kind: str, quantity: str, pair: Sequence[float] = (), value: str | None = None
+    ) -> Change:
+        """Change of a function, by default of the share of rows for which it is 1."""
+        before, after = pair or [c.ones[h] / c.n_rows for c in (self.reference, self.window)]
+        columns = tuple(self.names[c] for c in self.functions.members[h].columns)
+        pvalue = math.exp(min(0.0, float(self.logs[h]) + math.log(len(self.logs))))
+        return Change(kind, columns, quantity, float(before), float(after),
+                      max(pvalue, _TINY), value)  # fmt: skip
+
+    def _among_present(self, h: int, missing: int) -> float:
+        """Logarithm of the p-value of a function among the rows without a missing value."""
+        n, m = (c.n_rows - int(c.ones[missing]) for c in (self.reference, self.window))
+        if n == 0 or m == 0:
+            return 0.0
+        return float(log_pvalues(self.reference.ones[[h]], n, self.window.ones[[h]], m)[0])
+
+    def _column_change(self, h: int) -> Change:
+        kind, (column,), value = self.functions.members[h]
+        if column >= len(self.functions.center):
+            return self._change(h, "shares", "share", value=self._word(column, value))
+        sums = [c.summaries[:, column] for c in (self.reference, self.window)]
+        present = [max(float(each[0]), 1.0) for each in sums]
+        (middle, now), (spread, wide) = (
+            [float(each[i]) / n for each, n in zip(sums, present, strict=True)] for i in (1, 2)
+        )
+        cut = self.functions.cuts[h]
+        quantity = f"share of values up to {cut:.4g}"
+        if kind == "deviation":
+            if min(spread, wide) > 0 and max(spread / wide, wide / spread) >= _WIDENED:
+                return self._change(h, "spread", "interquartile range", (spread, wide))
+            away = cut * self.functions.scale[column]
+            quantity = f"share of values within {away:.4g} of the median"
+        elif abs(now - middle) > _MOVED * spread:
+            return self._change(h, "location", "median", (middle, now))
+        shares = self.reference.ones[h] / present[0], self.window.ones[h] / present[1]
+        return self._change(h, "shape", quantity, shares)
+
+    def _pair_change(self, h: int) -> Change:
+        kind, (_, column), value = self.functions.members[h]
+        both = (self.reference, self.window)
+        if kind == "pair":
+            r, s = (math.sin(math.pi * (c.ones[h] / c.n_rows - 0.5)) for c in both)
+            return self._change(h, "dependence", "quadrant correlation", (r, s))
+        at = self.functions.members.index(("category", (column,), value))  # type: ignore[arg-type]
+        r, s = (c.ones[h] / max(1, c.ones[at]) for c in both)
+        quantity = f"share up to the median within {self._word(column, value)}"
+        return self._change(h, "dependence", quantity, (r, s))
+
+    def _word(self, column: int, value: int) -> str:
+        """Known value of a category column, or the new values together."""
+        c = column - len(self.functions.center)
+        known = self.functions.known[c]
+        if value < len(known):
+            return self.categories[c][known[value]]
+        return self.unseen.get(c, "(other values)")
