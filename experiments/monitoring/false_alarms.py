@@ -76,16 +76,17 @@ def stream(job: tuple[str, int, float, int, int]) -> bool:
     sizes = rng.integers(smallest, largest + 1, size=n_batches)
     ends = np.cumsum(sizes)
     table = rows(kind, int(ends[-1]), rng)
-    bad = [end - m + np.arange(math.floor(tolerance * m + 1e-9)) for end, m in zip(ends, sizes)]
+    bad = [
+        end - m + np.arange(math.floor(tolerance * m + 1e-9))
+        for end, m in zip(ends, sizes, strict=True)
+    ]
     contaminate(table, np.concatenate(bad).astype(int), BAD[seed % len(BAD)])
     # Reading small data frames takes most of the time, so that all batches are read at once.
-    (whole,) = monitor._state.reader.read(table)
+    (whole,), _ = monitor._state.reader.read(table)
+    state = monitor._state
     for end, m in zip(ends.tolist(), sizes.tolist(), strict=True):
-        part = whole._replace(rows=whole.rows.take(slice(end - m, end)))
-        state = monitor._state
-        monitor._state, verdict = state.after_batch(
-            None, state.groups[None].counted([part], state.reader), None
-        )
+        batch = state.groups[None].counted([whole.take(slice(end - m, end))], {})
+        state, verdict = state.after_batch(None, batch, None)
         if verdict.alarm:
             return True
     return False
@@ -121,8 +122,8 @@ def main() -> int:
                     n, smallest, largest = SIZES[size]
                     print(
                         f"{kind:10} tolerance {tolerance:<5g} reference {n:6d}  batches "
-                        f"{smallest} to {largest}: {alarms} of {options.streams} streams ({share:.2%}), "
-                        f"limit {limit:.2%}{'  EXCEEDED' if share > limit else ''} "
+                        f"{smallest} to {largest}: {alarms} of {options.streams} streams "
+                        f"({share:.2%}), limit {limit:.2%}{'  EXCEEDED' if share > limit else ''} "
                         f"({time.time() - started:.0f} s)",
                         flush=True,
                     )
