@@ -76,7 +76,7 @@ def test_fewer_corrupt_batches_than_patience(restarting: bool, patience: int) ->
         evidence = evidence.after(1e-300)
     assert evidence.log_evidence >= math.log(20)
     evidence = evidence.restarted()
-    assert evidence.count == 0
+    assert evidence.n_batches == 0
     assert evidence.log_evidence == (-math.inf if restarting else 0.0)
 
 

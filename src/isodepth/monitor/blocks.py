@@ -96,7 +96,7 @@ class RankEvidence(NamedTuple):
     #: batches.
     logs: np.ndarray
     #: Batches since the last restart.
-    count: int = 0
+    n_batches: int = 0
 
     @classmethod
     def start(cls, restarting: bool = False, patience: int = 1) -> RankEvidence:
@@ -109,14 +109,14 @@ class RankEvidence(NamedTuple):
 
     def after(self, pvalue: float) -> RankEvidence:
         """Add the p-value of a batch."""
-        count = self.count + 1
-        stake = 0.0 if self.restarting else -math.log(count * (count + 1.0))
+        n_batches = self.n_batches + 1
+        stake = 0.0 if self.restarting else -math.log(n_batches * (n_batches + 1.0))
         staked = np.logaddexp(self.logs, stake)
         logs = staked + log_bets(pvalue)
         # Without this batch and r - 1 before it, or with it. Both increase with the earlier
         # evidence, so the least stays the least.
         logs[1:] = np.minimum(logs[1:], staked[:-1])
-        return RankEvidence(self.restarting, logs, count)
+        return RankEvidence(self.restarting, logs, n_batches)
 
     @property
     def log_evidence(self) -> float:
@@ -124,7 +124,7 @@ class RankEvidence(NamedTuple):
         invested = float(np.logaddexp.reduce(self.logs[-1])) - math.log(N_BETS)
         if self.restarting:
             return invested
-        return float(np.logaddexp(invested, -math.log(self.count + 1.0)))
+        return float(np.logaddexp(invested, -math.log(self.n_batches + 1.0)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,7 +198,7 @@ class BlockModel:
         ranks = ranks.after(pvalue)
         logs, extreme = self.log_pvalues(functions, reference, counts)
         evidence = Evidence(
-            pvalue, ranks.count, counts, logs, -ranks.log_evidence, 1.0, extreme,
+            pvalue, ranks.n_batches, counts, logs, -ranks.log_evidence, 1.0, extreme,
             score if math.isfinite(score) else None, set(self.sizes) == {counts.n_rows},
         )  # fmt: skip
         return replace(self, scores=np.append(self.scores, score)), ranks, evidence

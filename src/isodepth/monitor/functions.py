@@ -288,8 +288,8 @@ def _frequent_values(
     width, frequent = len(center), []
     for c, (codes, own) in enumerate(zip(rows.codes.T, known, strict=True)):
         counts = np.count_nonzero(codes[:, None] == own, axis=0)
-        at = np.flatnonzero(counts >= _FREQUENT * len(rows))
-        frequent += [(int(counts[v]), c, int(v)) for v in at]
+        often = np.flatnonzero(counts >= _FREQUENT * len(rows)).tolist()
+        frequent += [(int(counts[v]), c, v) for v in often]
     most = _CROSSED // width if width else 0
     crossed = [(c, v) for _, c, v in sorted(frequent, reverse=True)[:most]]
     medians = np.empty((len(crossed), width))

@@ -27,7 +27,7 @@ from isodepth.data.output import (
 )
 from isodepth.errors import BusyFileError, InvalidOptionError, UnreadableFileError
 from isodepth.metric.table import RegionTable
-from isodepth.monitor.blocks import BlockModel, RankEvidence
+from isodepth.monitor.blocks import N_BETS, BlockModel, RankEvidence
 from isodepth.monitor.functions import Counts, Functions, Rows
 from isodepth.monitor.reader import BatchReader
 from isodepth.monitor.state import HISTORY, Group, MonitorState, Record
@@ -113,7 +113,11 @@ def _unpacked(value: Any, left: dict[str, np.ndarray]) -> Any:
 def _check(state: Any) -> None:
     """Check ranges, and then that every group can judge a batch."""
     AlarmPolicy.checked(*vars(state.policy).values())
-    reader, counters = state.reader, (state.n_batches, state.crossings, state.alarm_since)
+    reader, ranks = state.reader, state.evidence
+    counters = [state.n_batches, state.crossings, state.alarm_since]
+    if ranks is not None:
+        counters.append(ranks.n_batches)
+        _require(ranks.logs.shape == (state.policy.patience, N_BETS))
     sizes = [len(values) for values in reader.categories.values()]
     lines = [Verdict.from_json(record.line) for record in state.records]
     _require(
@@ -123,7 +127,7 @@ def _check(state: Any) -> None:
         all(str(verdict) for verdict in lines) and isinstance(state.records, tuple),
         len(reader.names) == reader.width + len(sizes) > 0,
         all(isinstance(name, str) for name in reader.names),
-        (state.evidence is None) is all(g.model is None for g in state.groups.values()),
+        (ranks is None) is all(g.model is None for g in state.groups.values()),
     )
     for name, group in state.groups.items():
         f, stored = group.functions, [group.reference, *filter(None, group.sums.blocks)]

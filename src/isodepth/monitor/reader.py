@@ -56,7 +56,7 @@ class BatchReader:
         points, columns = reader._read_numbers(mixed.numeric[0], _REFERENCE, strings)
         if strings:
             columns = tuple(each.column for each in mixed.columns if each.use == "numbers")
-        values = {c: tuple(sorted({*v} - {None})) for c, v in strings.items()}  # type: ignore[type-var]
+        values = {c: tuple(sorted({v for v in own if v is not None})) for c, own in strings.items()}
         reader = replace(reader, width=points.shape[1], columns=columns, categories=values)
         return reader, reader._rows(points, strings, _REFERENCE)[0]
 
