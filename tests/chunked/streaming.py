@@ -1,8 +1,8 @@
-"""Streaming on a small scale: pilots and brackets so small that tests reach every branch."""
+"""Chunks on a small scale: pilots and brackets so small that tests reach every branch."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 from unittest import mock
@@ -11,6 +11,7 @@ import numpy as np
 
 from isodepth import Metric, scan
 from isodepth.chunked import reading, table
+from isodepth.chunked.passes import Rows
 from isodepth.chunked.table import stream_table
 
 KINDS = ["normal", "lattice", "constant", "duplicates", "heavy", "two", "line", "sorted"]
@@ -18,11 +19,11 @@ KINDS = ["normal", "lattice", "constant", "duplicates", "heavy", "two", "line", 
 
 @contextmanager
 def small_scale(few: int = 16, pilots: int = 24) -> Iterator[None]:
-    """Let samples of some dozen rows be too large for memory."""
+    """Process samples of a few dozen rows as if they did not fit into memory."""
     usual = reading.Limits.of
 
-    def limits(*given: Any) -> Any:
-        return usual(*given)._replace(pilots=pilots, numbers=1, rows_in_memory=0)
+    def limits(*arguments: Any) -> Any:
+        return usual(*arguments)._replace(pilots=pilots, numbers=1, rows_in_memory=0)
 
     with (
         mock.patch.object(table, "FEW_DISTINCT", few),
@@ -32,17 +33,36 @@ def small_scale(few: int = 16, pilots: int = 24) -> Iterator[None]:
 
 
 def streamed_values(metric: Metric, chunks: Any, **options: Any) -> np.ndarray:
-    """The table of chunks by passes, whatever would fit."""
+    """Return the table of chunks computed by passes, even if they fit into memory."""
     return stream_table(metric, scan(chunks, **options), in_memory=False).table.values
 
 
 def cut(points: np.ndarray, size: int) -> list[np.ndarray]:
-    """Chunks of so many rows."""
+    """Cut rows into chunks of `size` rows."""
     return [points[i : i + size] for i in range(0, len(points), size)]
 
 
+def rows_of(points: np.ndarray, masses: np.ndarray | None, start: int = 0) -> Rows:
+    """Return checked rows, as a pass receives them."""
+    return Rows(points, None, masses, start, np.zeros(3 + points.shape[1], dtype=np.uint64))
+
+
+def fold_of(points: np.ndarray, masses: np.ndarray | None, size: int) -> Callable[[Any], Any]:
+    """Return a function that runs a pass over chunks of `size` rows, in two states in turn."""
+
+    def fold(work: Any) -> Any:
+        states = [work.start(), work.start()]
+        for i, at in enumerate(range(0, len(points), size)):
+            own = None if masses is None else masses[at : at + size]
+            work.step(states[i % 2], rows_of(points[at : at + size], own, at), 1 + i % 2)
+        work.merge(*states)
+        return states[0]
+
+    return fold
+
+
 def points_of(kind: str, n: int, d: int, seed: int, dtype: str = "float64") -> np.ndarray:
-    """Rows (n, d) of a kind."""
+    """Return random rows (n, d) of a kind."""
     rng = np.random.default_rng(seed)
     points = rng.standard_normal((n, d))
     if kind == "lattice":

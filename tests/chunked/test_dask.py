@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
@@ -28,28 +29,22 @@ distributed = pytest.importorskip("distributed")
 POINTS = np.random.default_rng(1).normal(size=(9000, 3))
 METRIC = Metric(n_directions=20, levels=8, random_state=0)
 EXPECTED = METRIC.table(POINTS).values
-# Nothing below may hang: everything that waits for a cluster gives up after this long.
+# Seconds after which a test that waits for a cluster fails.
 PATIENCE = 240.0
 
 
 def within(seconds: float, work: Callable[[], Any]) -> Any:
-    """What `work` gives, or a failure where it takes too long."""
-    found: list[Any] = []
-    errors: list[BaseException] = []
+    """Return the result of `work`, or fail if it takes too long."""
+    result: Future[Any] = Future()
 
     def run() -> None:
         try:
-            found.append(work())
+            result.set_result(work())
         except BaseException as error:
-            errors.append(error)
+            result.set_exception(error)
 
-    thread = threading.Thread(target=run, daemon=True)
-    thread.start()
-    thread.join(seconds)
-    assert not thread.is_alive(), f"nothing came back within {seconds} seconds"
-    if errors:
-        raise errors[0]
-    return found[0]
+    threading.Thread(target=run, daemon=True).start()
+    return result.result(seconds)
 
 
 @pytest.fixture(scope="module")
@@ -76,8 +71,8 @@ def streamed(source: Any, client: Any = None) -> np.ndarray:
     return made.table.values
 
 
-def assert_expected(found: np.ndarray) -> None:
-    assert np.allclose(found, EXPECTED, rtol=1e-12, atol=1e-12)
+def assert_expected(values: np.ndarray) -> None:
+    assert np.allclose(values, EXPECTED, rtol=1e-12, atol=1e-12)
 
 
 # -- the scheduler of the machine -----------------------------------------------------------------
@@ -141,16 +136,15 @@ def test_import_brings_no_dask() -> None:
 
 def test_any_number_of_workers(cluster: Any, client: Any) -> None:
     parts = [POINTS[i : i + 1300] for i in range(0, 9000, 1300)]
-    # Those that are there first: processes take longer to start than the passes.
+    # Two first: workers are removed faster than they start.
     for workers in (2, 1):
         cluster.scale(workers)
         client.wait_for_workers(workers, timeout=PATIENCE)
-        found = within(PATIENCE, lambda: streamed(scan(parts), client))
-        assert_expected(found)
+        assert_expected(within(PATIENCE, lambda: streamed(scan(parts), client)))
 
 
 class Troubled:
-    """Gives chunks, and makes trouble for the worker that reads the fourth of them once."""
+    """Function that returns chunks, and once ends the worker that reads the fourth chunk."""
 
     def __init__(self, folder: Path, trouble: str) -> None:
         self.folder, self.trouble = folder, trouble
@@ -188,9 +182,8 @@ def test_a_worker_dies_in_a_pass(trouble: str, tmp_path: Path, cluster: Any, cli
     cluster.scale(2)
     client.wait_for_workers(2, timeout=PATIENCE)
     source = scan(Troubled(tmp_path, trouble))
-    found = within(PATIENCE, lambda: streamed(source, client))
-    assert_expected(found)
-    # One file for each pass that a worker began, and one for what was begun again.
+    assert_expected(within(PATIENCE, lambda: streamed(source, client)))
+    # One file for each start of a pass on a worker: more than passes, because one was repeated.
     assert len(list(tmp_path.iterdir())) > 2
 
 

@@ -1,4 +1,4 @@
-"""Halfspace and irw depths in chunks: bounds that hold, and exact depths where they fit."""
+"""Halfspace and irw depths in chunks: valid bounds, and exact depths of samples that fit."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from chunked.streaming import KINDS, cut, points_of, small_scale
-from chunked.test_selection import rows_of
+from chunked.streaming import KINDS, cut, fold_of, points_of, rows_of, small_scale
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import rankdata
@@ -54,27 +53,17 @@ def test_depths_lie_between_their_bounds(
     exact = BY_NAME[depth]().evaluate(sample, None, Projections(directions, Resources(1)))
     numbers = Numbers(center_and_exponent(sample), directions)
 
-    alone: list[np.ndarray] = []
-
-    def fold(work: Any) -> Any:
-        state, other = work.start(), work.start()
-        work.step(state, rows_of(sample.points[:1], sample.unit_masses[:1]), 1)
-        rest = None if sample.masses is None else sample.masses[1:]
-        if sample.n_points > 1:
-            work.step(other, rows_of(sample.points[1:], rest), 1)
-        work.merge(state, other)
-        assert (state.sum(axis=1) == sample.total).all()
-        alone.append(state == 1)
-        return state
-
+    fold = fold_of(sample.points, sample.masses, 7)
     pilot = rows_of(sample.points[:5], None)
     selection = Selection(fold, pilot, 0.5, sample.total, sample.n_points, 1, 1)
     with mock.patch.object(depths, "_BITS", (bits,)):
         model = RankModel.fit(selection, numbers, 2**30, depth == "halfspace")
+    counts = fold(model.cells)
+    assert (counts.sum(axis=1) == sample.total).all()
     middle, low, high = model.depths(sample.points, 1).T
     # The rank of a point that is alone in its cell is known.
-    assert np.ptp(model.bounds[alone[-1]], axis=-1).max(initial=0.0) == 0.0
-    # What rounding does to sums of nine quotients.
+    assert np.ptp(model.bounds[counts == 1], axis=-1).max(initial=0.0) == 0.0
+    # The tolerance is the rounding of sums of nine quotients.
     assert (low <= exact * (1 + 1e-12)).all()
     assert (exact <= high * (1 + 1e-12)).all()
     assert np.allclose(middle, (low + high) / 2)
@@ -98,22 +87,22 @@ def test_the_distance_lies_between_its_bounds(depth: str, q: float) -> None:
         assert low <= result.distance <= high
         widths.append(high - low)
         assert result.to_dict()["distance_bounds"] == [low, high]
-        said = f"exact depths would give between {low:.6g} and {high:.6g}" in str(result)
-        assert said == (low < high)
-        # Cells of a few rows cannot hold a smaller share.
+        line = f"exact depths would give between {low:.6g} and {high:.6g}"
+        assert (line in str(result)) == (low < high)
+        # The mass of a cell is at least that of a few rows.
         bound = result.regions[0].depth_bound  # type: ignore[attr-defined]
         assert 0 < bound <= 2.0**-bits + 3 / 900
     assert widths[1] < widths[0]
 
 
 @pytest.mark.parametrize("depth", ["halfspace", "irw", "ai_irw"])
-def test_exact_where_it_fits(depth: str) -> None:
+def test_samples_that_fit_have_exact_depths(depth: str) -> None:
     points = np.random.default_rng(6).standard_normal((150, 2))
     expected = metric(depth).table(points).values
     for size in (1, 40):
-        found = stream_table(metric(depth), scan(cut(points, size)))
-        assert np.array_equal(found.table.values, expected)
-        assert found.depth_bound == 0
+        regions = stream_table(metric(depth), scan(cut(points, size)))
+        assert np.array_equal(regions.table.values, expected)
+        assert regions.depth_bound == 0
 
 
 def test_depths_that_need_all_rows_are_refused() -> None:
@@ -142,19 +131,12 @@ def test_the_whitening_matrix_is_that_of_memory(kind: str, weighted: bool) -> No
     sample = Sample.of(points, masses)
     summary = Summary(5000)
     summary.add(0, points, None)
-
-    def fold(work: Any) -> Any:
-        state = work.start()
-        for some in np.array_split(np.arange(5000), 11):
-            work.step(state, rows_of(points[some], None if masses is None else masses[some]), 1)
-        return state
-
     expected = Whitening.of(sample, "empirical")
-    found = whitening(fold, summary, points[:99])
-    assert found.exponents.tolist() == expected.exponents.tolist()
+    result = whitening(fold_of(points, masses, 455), summary, points[:99])
+    assert result.exponents.tolist() == expected.exponents.tolist()
     scaled = expected.scale(points)
     # The products differ by the rounding of a sum of 5000 products.
-    white, wanted = scaled @ found.matrix.T, scaled @ expected.matrix.T
+    white, wanted = scaled @ result.matrix.T, scaled @ expected.matrix.T
     assert np.allclose(white - white[0], wanted - wanted[0], rtol=0, atol=1e-9)
 
 
@@ -168,7 +150,7 @@ ORDERS_OF_MAGNITUDE = {
 @pytest.mark.parametrize("depth", ["halfspace", "irw", "ai_irw"])
 @pytest.mark.parametrize("kind", ORDERS_OF_MAGNITUDE)
 def test_ranks_over_many_orders_of_magnitude(kind: str, depth: str) -> None:
-    """Bounds of the depths hold, and those of the raw ranks are what is bounded."""
+    """The bounds hold for depths from the ranks of the raw values."""
     values = ORDERS_OF_MAGNITUDE[kind].astype("float32" if kind == "float32" else "float64")
     n, ranks = len(values), rankdata(values)
     exact = np.minimum(ranks - 0.5, n - ranks + 0.5) / n
@@ -176,20 +158,13 @@ def test_ranks_over_many_orders_of_magnitude(kind: str, depth: str) -> None:
         exact = np.minimum(rankdata(values, "max"), n + 1 - rankdata(values, "min")) / n
     summary = Summary(n)
     summary.add(0, values[:, None], None)
-    pilot = rows_of(values[:500, None], None)
-
-    def fold(work: Any) -> Any:
-        state = work.start()
-        work.step(state, rows_of(values[:, None], None), 1)
-        return state
-
     numbers = rank_numbers(summary, values[:500, None], np.array([[1.0]]))
     along = np.concatenate([part for _, part in numbers.along(values[:, None], 1)], axis=1)
     assert rankdata(along[0]).tolist() == ranks.tolist()
+    pilot, fold = rows_of(values[:500, None], None), fold_of(values[:, None], None, n)
     selection = Selection(fold, pilot, 0.5, n, n, 1, 1)
-    _, low, high = RankModel.fit(selection, numbers, 2**30, depth == "halfspace").depths(
-        values[:, None], 1
-    ).T  # fmt: skip
+    model = RankModel.fit(selection, numbers, 2**30, depth == "halfspace")
+    _, low, high = model.depths(values[:, None], 1).T
     assert (low <= exact * (1 + 1e-12)).all()
     assert (exact <= high * (1 + 1e-12)).all()
 

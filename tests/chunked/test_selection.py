@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
 from unittest import mock
 
 import numpy as np
 import pytest
-from chunked.streaming import KINDS, points_of
+from chunked.streaming import KINDS, fold_of, points_of, rows_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from isodepth.chunked import selection
-from isodepth.chunked.passes import Rows
 from isodepth.chunked.selection import Numbers, Selection, level_ranks
-
-
-def rows_of(points: np.ndarray, masses: np.ndarray | None) -> Rows:
-    return Rows(points, None, masses, 0, np.zeros(3 + points.shape[1], dtype=np.uint64))
 
 
 @settings(max_examples=150, deadline=None)
@@ -51,8 +45,8 @@ def test_any_rank_from_any_bracket(
     upto = units[order].cumsum(axis=1)
     expected = np.array(
         [
-            v[np.searchsorted(row, own, "right")]
-            for v, row, own in zip(np.take_along_axis(values, order, 1), upto, ranks, strict=True)
+            v[np.searchsorted(row, rank, "right")]
+            for v, row, rank in zip(np.take_along_axis(values, order, 1), upto, ranks, strict=True)
         ]
     )
     low, high = expected[:, 0].copy(), np.nextafter(expected[:, 1], np.inf, dtype=dtype)
@@ -68,20 +62,7 @@ def test_any_rank_from_any_bracket(
     elif bracket == "one":
         high = np.nextafter(low, np.inf, dtype=dtype)
 
-    passes = [0]
-
-    def fold(work: Any) -> Any:
-        passes[0] += 1
-        assert passes[0] < 40  # whatever the draws say, brackets shrink
-        # Two states, as two workers would have them.
-        states = [work.start(), work.start()]
-        for i, place in enumerate(range(0, n, size)):
-            own = None if masses is None else masses[place : place + size]
-            rows = rows_of(points[place : place + size], own)._replace(start=place)
-            work.step(states[i % 2], rows, 1 + i % 2)
-        work.merge(*states)
-        return states[0]
-
+    fold = mock.Mock(side_effect=fold_of(points, masses, size))
     selecting = Selection(fold, rows_of(points, None), 0.05, total, n, 1, 1)
     directions = np.eye(3, dtype=dtype)
     sets = Numbers((np.zeros(3, dtype), 0), directions, centers)
@@ -89,8 +70,9 @@ def test_any_rank_from_any_bracket(
         mock.patch.object(Selection, "guess", return_value=(low, high)),
         mock.patch.object(selection, "_LEAST_NUMBERS", least),
     ):
-        found = selecting.order_statistics(sets, ranks)
-    assert np.array_equal(found, expected)
+        values = selecting.order_statistics(sets, ranks)
+    assert np.array_equal(values, expected)
+    assert fold.call_count < 40  # brackets shrink for any random rows
 
 
 @pytest.mark.parametrize("total", [1, 7, 10, 12345, 2**40 + 1])

@@ -1,10 +1,9 @@
-"""Sources of every kind give one sample, can be read again, and say what is wrong with them."""
+"""Sources of every kind contain one sample, can be read again, and raise clear errors."""
 
 from __future__ import annotations
 
 import decimal
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +11,6 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from chunked.streaming import small_scale
 
 import isodepth
 from isodepth import InvalidInputError, UnreadableFileError, scan
@@ -108,14 +106,6 @@ def test_a_side_may_be_an_array() -> None:
     assert mixed == plain
 
 
-def test_generators_are_refused() -> None:
-    with pytest.raises(InvalidInputError, match="give a function that makes"):
-        scan(POINTS[i : i + 10] for i in range(0, 60, 10))
-    once = iter([POINTS])
-    with pytest.raises(InvalidInputError, match="same iterator at every call"):
-        scan(lambda: once)
-
-
 @pytest.mark.parametrize(
     ("data", "options", "match"),
     [
@@ -130,14 +120,16 @@ def test_generators_are_refused() -> None:
         (FRAME, {"columns": ["x"], "weights": "x"}, "for points and for weights"),
         (lambda: 3, {}, "must return an iterator"),
         (list, {}, "returns no rows"),
+        ((POINTS[i : i + 10] for i in range(0, 60, 10)), {}, "give a function that makes"),
+        (iter([POINTS]).__iter__, {}, "same iterator at every call"),
     ],
 )
-def test_what_is_no_source(data: object, options: dict, match: str) -> None:
+def test_invalid_sources_are_refused(data: object, options: dict, match: str) -> None:
     with pytest.raises(InvalidInputError, match=match):
         scan(data, **options)
 
 
-def test_files_that_are_not_there(tmp_path: Path) -> None:
+def test_missing_and_foreign_files_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UnreadableFileError, match="no such file"):
         scan(tmp_path / "nothing")
     with pytest.raises(UnreadableFileError, match="has no file"):
@@ -155,7 +147,7 @@ def test_files_that_are_not_there(tmp_path: Path) -> None:
 
 
 def test_every_file_of_a_folder_is_read(tmp_path: Path) -> None:
-    """Whatever kinds they are of, and in whatever order their columns stand."""
+    """For files of different kinds, with columns in any order."""
     FRAME[:10].to_csv(tmp_path / "1.csv", index=False)
     FRAME[10:20].to_csv(tmp_path / "2.csv.gz", index=False, sep=";", decimal=",")
     FRAME[20:30].to_csv(tmp_path / "3.tsv", index=False, sep="\t")
@@ -172,12 +164,12 @@ def test_every_file_of_a_folder_is_read(tmp_path: Path) -> None:
 
 
 def test_odd_cells_in_chunks(tmp_path: Path) -> None:
-    """A newline in quotes in a column that is not chosen, and missing values."""
+    """A newline in quotes in a column that is not selected, and missing values."""
     rows = [(i, ["yes", 'no\n"1, 2"'][i % 2], ["", "NA", i][i % 3]) for i in range(40)]
     frame = pd.DataFrame(rows, columns=["a", "text", "b"])
     frame.to_csv(tmp_path / "t.csv", index=False)
-    found = rows_of(scan(tmp_path / "t.csv", ["b", "a"]))
-    np.testing.assert_array_equal(found, [[b if a % 3 == 2 else np.nan, a] for a, _, b in rows])
+    values = rows_of(scan(tmp_path / "t.csv", ["b", "a"]))
+    np.testing.assert_array_equal(values, [[b if a % 3 == 2 else np.nan, a] for a, _, b in rows])
     with pytest.raises(UnreadableFileError, match=r"line 2, column 2 \('text'\): 'yes' is not a n"):
         rows_of(scan(tmp_path / "t.csv", ["a", "text"]))
     (tmp_path / "t.csv").write_text('a,b\n1,x\n2,"y\n3,z\n')
@@ -185,22 +177,7 @@ def test_odd_cells_in_chunks(tmp_path: Path) -> None:
         rows_of(scan(tmp_path / "t.csv", ["a"]))
 
 
-def test_a_file_that_changes_between_two_readings(tmp_path: Path) -> None:
-    """Its size stays the same, and the header that was read before."""
-    file = tmp_path / "t.npy"
-    np.save(file, POINTS)
-    source, readings = scan(file), list[int]()
-
-    def chunks() -> Iterator[np.ndarray]:
-        readings.append(0)
-        np.save(file, POINTS + (len(readings) > 2))
-        yield from (chunk.values for chunk in source.chunks(7))
-
-    with small_scale(), pytest.raises(InvalidInputError, match="60 rows, then other values"):
-        isodepth.Metric(**OPTIONS).table(scan(chunks))
-
-
-def test_nothing_to_look_at(tmp_path: Path) -> None:
+def test_sources_without_rows_are_refused(tmp_path: Path) -> None:
     FRAME[:0].to_parquet(tmp_path / "t.parquet")
     with pytest.raises(InvalidInputError, match="it has no row"):
         isodepth.Metric(**OPTIONS).table(scan(tmp_path))
@@ -213,7 +190,7 @@ def test_nothing_to_look_at(tmp_path: Path) -> None:
 
 
 def test_damage_inside_a_row_group(tmp_path: Path) -> None:
-    """The header is whole: the error comes at the chunk, and names its row group."""
+    """The header is intact: reading the chunk raises an error that names its row group."""
     folder = write_parquet(tmp_path / "parquet")
     file = folder / "a.parquet"
     with pq.ParquetFile(file) as opened:
@@ -234,7 +211,7 @@ def test_a_schema_that_differs(tmp_path: Path) -> None:
     FRAME.astype({"y": str}).to_parquet(folder / "d.parquet")
     with pytest.raises(UnreadableFileError, match=r"d\.parquet: column 'y' is of type"):
         scan(folder)
-    # Another order of the columns is no other schema.
+    # The order of the columns is not a part of the schema.
     FRAME[["z", "x", "y"]].to_parquet(folder / "d.parquet")
     assert np.array_equal(rows_of(scan(folder)), np.concatenate([POINTS, POINTS]))
 
@@ -252,9 +229,8 @@ def test_missing_values(tmp_path: Path) -> None:
     whole = isodepth.compare(holes, POINTS, scale=None, nan_policy="omit", refine=0, **OPTIONS)
     assert comparison.distance == isodepth.distance(kept, POINTS, refine=0, **OPTIONS)
     assert [side.n_dropped for side in (comparison.missing.x, comparison.missing.y)] == [2, 0]
-    assert [count for _, count in comparison.missing.x.counts] == [
-        count for _, count in whole.missing.x.counts
-    ]
+    counts = [dict(each.missing.x.counts).values() for each in (comparison, whole)]
+    assert list(counts[0]) == list(counts[1])
     every = pa.table({"x": pa.array([None, None], pa.float64()), "y": [1.0, 2.0]})
     pq.write_table(every, tmp_path / "t.parquet")
     with pytest.raises(InvalidInputError, match="every row has a missing value"):
@@ -274,23 +250,23 @@ def test_csv_faults_name_the_line(tmp_path: Path) -> None:
             isodepth.Metric(**OPTIONS).table(scan(file, chunk_rows=7))
 
 
-def test_options_that_do_not_go_with_chunks() -> None:
+def test_options_that_are_refused_for_chunks() -> None:
     source = scan(POINTS)
-    with pytest.raises(isodepth.InvalidOptionError, match="fixed grid of levels"):
-        isodepth.distance(source, source, levels="monte-carlo", n_levels=5)
-    with pytest.raises(isodepth.InvalidOptionError, match="gap='exact'"):
-        isodepth.distance(source, source, gap="exact")
-    with pytest.raises(isodepth.InvalidOptionError, match="refine=5"):
-        isodepth.distance(source, source, refine=5)
-    with pytest.raises(InvalidInputError, match="name the column"):
-        isodepth.distance(source, source, weights=(np.ones(60), None))
+    for options, match in (
+        ({"levels": "monte-carlo", "n_levels": 5}, "fixed grid of levels"),
+        ({"gap": "exact"}, "gap='exact'"),
+        ({"refine": 5}, "refine=5"),
+        ({"weights": (np.ones(60), None)}, "name the column"),
+    ):
+        with pytest.raises(isodepth.IsodepthError, match=match):
+            isodepth.distance(source, source, **options)
     regions = isodepth.Metric(random_state=0).regions(POINTS)
     with pytest.raises(InvalidInputError, match="compare tables"):
         isodepth.distance(source, regions)
 
 
-def test_a_comparison_has_every_form_but_rows() -> None:
-    """What it shows, draws and writes is what that of arrays does."""
+def test_a_comparison_has_all_output_except_for_rows() -> None:
+    """Its output is that of a comparison of arrays."""
     x, y = POINTS, POINTS[:50] + [3, 0, 0]
     parts = isodepth.compare(scan([x[:7], x[7:]]), scan(y), scale=None, **OPTIONS)
     whole = isodepth.compare(x, y, scale=None, refine=0, **OPTIONS)
@@ -329,13 +305,13 @@ def test_settings_as_in_memory(options: dict, dtype: str) -> None:
     y = (3 * POINTS + 1).astype(dtype)
     x[:45, 1] = 0.5  # half of a column coincides
     options = {"scale": None, **OPTIONS, **options}
-    found = isodepth.compare(scan([x[:9], x[9:]]), scan(y), **options)
+    comparison = isodepth.compare(scan([x[:9], x[9:]]), scan(y), **options)
     expected = isodepth.compare(x, y, refine=0, **options)
     tolerance = 1e-6 if dtype == "float32" else 1e-14
-    assert found.distance == pytest.approx(expected.distance, rel=tolerance)
-    assert np.allclose(found.gaps, expected.gaps, rtol=tolerance)
+    assert comparison.distance == pytest.approx(expected.distance, rel=tolerance)
+    assert np.allclose(comparison.gaps, expected.gaps, rtol=tolerance)
     shares = dict(expected.contributions)
-    assert dict(found.contributions) == pytest.approx(shares, abs=100 * tolerance)
+    assert dict(comparison.contributions) == pytest.approx(shares, abs=100 * tolerance)
 
 
 def test_chunks_of_a_function_have_one_precision() -> None:

@@ -1,4 +1,4 @@
-"""Samples in chunks give the numbers of the path in memory, however they are cut and merged."""
+"""Tables of samples in chunks equal those of samples in memory, for any chunks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 import isodepth
 from isodepth import InvalidInputError, Metric, scan
-from isodepth.chunked.table import stream_table
+from isodepth.chunked.passes import Runner
+from isodepth.chunked.table import column_spreads, stream_table
 from isodepth.core.scaling import units_of_samples
 
 
@@ -41,7 +42,6 @@ def assert_same(found: np.ndarray, expected: np.ndarray, rtol: float = 1e-12) ->
 def test_every_kind_of_sample(
     kind: str, n: int, d: int, seed: int, size: int, weighted: str, holes: bool
 ) -> None:
-    """Small pilots mislead; values may be missing."""
     rng = np.random.default_rng(seed)
     points, weights, options = points_of(kind, n, d, seed), None, {}
     used = metric(nan_policy="omit") if holes else metric()
@@ -111,9 +111,6 @@ def test_few_distinct_rows() -> None:
 def test_scales_are_those_of_memory(
     kinds: tuple[str, str], seed: int, weighted: tuple[str, str], eps: float
 ) -> None:
-    from isodepth.chunked.passes import Runner
-    from isodepth.chunked.table import column_spreads
-
     rng = np.random.default_rng(seed)
     # The total mass is coprime to 10. Otherwise the mass of a subset could be 1/2 or 1/5 of it up
     # to the rounding of random weights, and medians and fences would depend on that rounding.
@@ -121,34 +118,30 @@ def test_scales_are_those_of_memory(
     while math.gcd(int(sizes.sum()), 10) > 1:
         sizes[1] += 1
     samples = [points_of(kind, sizes[i], 3, seed + i) for i, kind in enumerate(kinds)]
-    makers = {
-        "none": lambda n: None,
-        "floats": rng.random,
-        "integers": lambda n: rng.integers(1, 5, n) * 1.0,
-    }
-    weights = [makers[kind](len(rows)) for rows, kind in zip(samples, weighted, strict=True)]
-    for w, kind in zip(weights, weighted, strict=True):
-        if kind == "integers":
+    weights: list[np.ndarray | None] = [None, None]
+    for i, kind in enumerate(weighted):
+        if kind == "floats":
+            weights[i] = rng.random(sizes[i])
+        elif kind == "integers":
+            w = weights[i] = rng.integers(1, 5, sizes[i]) * 1.0
             w[0] += (len(w) - w.sum()) % 10
     sources = [
         scan(cut(rows, 17)) if w is None else scan(cut(np.column_stack([rows, w]), 17), weights=3)
         for rows, w in zip(samples, weights, strict=True)
     ]
     with small_scale():
-        found = column_spreads(sources, metric(eps=eps), Runner())
-    assert np.allclose(found, units_of_samples(samples, weights, eps), rtol=1e-12, atol=0)
+        units = column_spreads(sources, metric(eps=eps), Runner())
+    assert np.allclose(units, units_of_samples(samples, weights, eps), rtol=1e-12, atol=0)
 
 
-def test_weights_go_with_a_scale() -> None:
+def test_weights_with_a_scale() -> None:
     rng = np.random.default_rng(3)
-    x, y = rng.normal(size=(200, 2)), rng.normal(size=(150, 2)) * [1, 30]
-    w = rng.random(200)
-    options = {"levels": 6, "n_directions": 20, "random_state": 0}
+    x, y, w = rng.normal(size=(200, 2)), rng.normal(size=(150, 2)) * [1, 30], rng.random(200)
+    source = scan(np.column_stack([x, w]), weights=2)
     for scale in ("pooled", "reference"):
-        expected = isodepth.distance(x, y, weights=(w, None), refine=0, scale=scale, **options)
-        source = scan(np.column_stack([x, w]), weights=2)
-        found = isodepth.distance(source, scan(y), scale=scale, **options)
-        assert found == pytest.approx(expected, rel=1e-12)
+        expected = metric(scale=scale, refine=0).distance(x, y, weights=(w, None))
+        value = metric(scale=scale).distance(source, scan(y))
+        assert value == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize("bad", [-1.0, np.nan, np.inf])
@@ -182,21 +175,9 @@ def test_sources_that_change_are_refused(change: str) -> None:
         metric().table(scan(chunks))
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_columns_of_different_units_along_axes(dtype: str) -> None:
-    """A small column counts beside a large one, as it does alone."""
-    rng = np.random.default_rng(0)
-    small = 1e-12 if dtype == "float32" else 1e-25
-    x = (rng.standard_normal((60, 2)) * [1.0, small]).astype(dtype)
-    alone = Metric(directions=np.array([[1.0]]), levels=5, refine=0)
-    along = Metric(directions=np.array([[0.0, 1.0]]), levels=5, refine=0)
-    expected = alone.table(x[:, 1:]).values
-    with small_scale():
-        found = streamed_values(along, cut(x, 11))
-    np.testing.assert_allclose(found, expected, rtol=1e-5 if dtype == "float32" else 1e-11)
-
-
 EXTREME = {
+    "a small column in float32": ("float32", [1.0, 1e-12], np.eye(2)[1:], 0.0),
+    "a small column in float64": ("float64", [1.0, 1e-25], np.eye(2)[1:], 0.0),
     "axes": ("float64", [1e200, 1e-240], np.eye(2), 0.0),
     "an entry that is zero in float32": ("float32", [1e-30, 1e30], np.array([[1.0, 1e-50]]), 0.0),
     "a large column that is mostly zero": ("float64", [1.0, 1e40], np.array([[0.6, 0.8]]), 0.7),
@@ -212,5 +193,5 @@ def test_extreme_ratios_of_columns(kind: str) -> None:
     used = Metric(directions=directions, levels=5, refine=0)
     expected = used.table(x.astype(dtype)).values
     with small_scale(pilots=90):
-        found = streamed_values(used, cut(x.astype(dtype), 11))
-    assert (np.abs(found - expected) <= 1e-12 * np.abs(expected).max(axis=0)).all()
+        values = streamed_values(used, cut(x.astype(dtype), 11))
+    assert (np.abs(values - expected) <= 1e-12 * np.abs(expected).max(axis=0)).all()

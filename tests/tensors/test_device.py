@@ -1,4 +1,4 @@
-"""The pipeline on a device, run on the host: it agrees with the compiled one."""
+"""Distances on a device, run on the host, agree with those of the compiled core."""
 
 from __future__ import annotations
 
@@ -15,17 +15,11 @@ from isodepth.depth import SteadyIRW
 from isodepth.errors import InvalidInputError, InvalidOptionError
 
 torch = pytest.importorskip("torch")
-from isodepth.torch.device import (  # noqa: E402
-    compare_from_device,
-    distance_on_device,
-    fit_pair,
-)
+from isodepth.torch.device import compare_from_device, distance_on_device, fit_pair  # noqa: E402
 from isodepth.torch.regions import check_depth  # noqa: E402
 from isodepth.torch.samples import check_tensors  # noqa: E402
 
 DEPTHS = ["projection", "halfspace", "irw", "ai_irw"]
-#: Lattice points tie along axes, where products are exact; whitened they are no lattice any more.
-GENERIC = sorted(set(POINTS) - {"lattice"})
 
 
 def on_device(metric, x, y, weights=None, *, gradient=False, dtype=torch.float64):
@@ -48,27 +42,20 @@ def on_device(metric, x, y, weights=None, *, gradient=False, dtype=torch.float64
 def test_the_device_agrees_with_the_host(case, depth, levels, p, eps, q, scaled):
     if depth == "ai_irw" and case.name.startswith("lattice"):
         return
-    metric = isodepth.Metric(
-        depth=depth,
-        levels=levels,
-        p=p,
-        q=q,
-        eps=eps,
-        refine=0,
-        directions=case.directions,
-        # Powers of two, so that lattices stay lattices.
-        scale=2.0 ** np.arange(case.x.shape[1]) if scaled else None,
-    )
+    # Powers of two, so that lattices stay lattices.
+    scale = 2.0 ** np.arange(case.x.shape[1]) if scaled else None
+    options = {"p": p, "q": q, "eps": eps, "scale": scale, "directions": case.directions}
+    metric = isodepth.Metric(depth=depth, levels=levels, refine=0, **options)
     expected = metric.compare(case.x, case.y, case.weights)
     found = on_device(metric, case.x, case.y, case.weights, gradient=True)
     assert found is not None
     assert found.value.item() == pytest.approx(expected.distance, rel=1e-12, abs=1e-14)
     if case.name.startswith("lattice") or p < 0.1:
-        # Two supports that tie pull at either row.
+        # If supports tie, the gradient may be that of either row.
         return
     scale = max(1.0, float(np.abs(expected.gradient().x).max()))
-    for slope, own in zip(found.slopes, expected.gradient(), strict=True):
-        np.testing.assert_allclose(slope.numpy(), own, atol=1e-9 * scale)
+    for slope, exact in zip(found.slopes, expected.gradient(), strict=True):
+        np.testing.assert_allclose(slope.numpy(), exact, atol=1e-9 * scale)
 
 
 @pytest.mark.filterwarnings("ignore::isodepth.ScaleWarning")
@@ -81,7 +68,7 @@ def test_the_device_agrees_with_the_host(case, depth, levels, p, eps, q, scaled)
     q=st.sampled_from([float("inf"), float("inf"), 2]),
 )
 def test_single_precision_is_within_the_documented_bound(case, depth, levels, p, q):
-    """Whatever the order of summation; levels with other rows inside count with their share."""
+    """For any order of summation; levels whose regions have other rows count by their share."""
     metric = isodepth.Metric(
         depth=depth, levels=levels, p=p, q=q, eps=0.2, refine=0, directions=case.directions
     )
@@ -108,7 +95,7 @@ def test_single_precision_is_within_the_documented_bound(case, depth, levels, p,
 
 
 def depth_rounding_bound(rows, weights, directions):
-    """What rounding may do to a projection depth 1/(1 + |x - median|/MAD) in single precision.
+    """Bound the rounding of a projection depth 1/(1 + |x - median|/MAD) in single precision.
 
     A projection is off by (d + 2) u R, so a deviation and the MAD by twice that each; the depth
     changes by at most their sum over the MAD. Twice as much for moving and scaling the rows.
@@ -155,7 +142,7 @@ def test_simplices_are_left_to_the_host():
     assert on_device(metric, again, again + 1) is None
 
 
-def test_numbers_that_cannot_be_used_are_refused():
+def test_invalid_numbers_are_refused():
     metric = isodepth.Metric(refine=0, random_state=0)
     x = np.random.default_rng(0).normal(size=(20, 2))
     bad = x.copy()
@@ -182,11 +169,8 @@ def test_other_depths_are_refused(depth):
         check_depth(metric.with_directions(2).source, torch.device("cuda:0"))
 
 
-@pytest.mark.parametrize(
-    "options",
-    [{"scale": "pooled"}, {"nan_policy": "omit"}],
-)
-def test_settings_of_the_host_alone_are_refused(options):
+@pytest.mark.parametrize("options", [{"scale": "pooled"}, {"nan_policy": "omit"}])
+def test_options_of_the_host_are_refused(options):
     x = np.random.default_rng(0).normal(size=(20, 2))
     metric = isodepth.Metric(random_state=0, **options)
     with pytest.raises(InvalidOptionError, match="is not available on the device cpu"):

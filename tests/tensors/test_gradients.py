@@ -1,4 +1,4 @@
-"""Gradients of tensors: gradcheck, and what they must be for a translation."""
+"""Gradients of tensors: gradcheck, and the known gradient of a translation."""
 
 from __future__ import annotations
 
@@ -37,18 +37,7 @@ def test_a_translation_gives_its_unit_vector(depth):
         np.testing.assert_allclose(Y.grad.sum(dim=0).numpy(), shift / 3, atol=1e-12)
 
 
-def test_a_step_against_the_gradient_lowers_the_distance():
-    x, y = (torch.tensor(rows) for rows in two_samples(2, 60, 50, 3))
-    x.requires_grad_()
-    before = isodepth.distance(x, y, random_state=0, n_directions=50)
-    before.backward()
-    with torch.no_grad():
-        x -= 0.1 * x.grad
-    after = isodepth.distance(x, y, random_state=0, n_directions=50)
-    assert after < before
-
-
-def test_no_distance_no_gradient():
+def test_the_gradient_of_distance_zero_is_zero():
     X = torch.randn(20, 3, dtype=torch.float64, requires_grad=True)
     value = isodepth.distance(X, X, random_state=0)
     value.backward()
@@ -56,7 +45,7 @@ def test_no_distance_no_gradient():
     assert not X.grad.any()
 
 
-def test_only_what_requires_grad_gets_one_and_backward_scales_it():
+def test_gradients_of_tensors_that_require_one_are_scaled_by_backward():
     x, y = (torch.tensor(rows) for rows in two_samples(3, 20, 20, 2))
     X, Z = x.clone().requires_grad_(), x.clone().requires_grad_()
     isodepth.distance(X, y, random_state=0).backward()
@@ -74,7 +63,7 @@ def test_the_gradient_of_a_gradient_is_refused():
             (value + (slope**2).sum()).backward()
 
 
-def test_refinement_is_left_out_unless_asked_for():
+def test_refinement_is_off_unless_requested():
     x, y = two_samples(4, 40, 40, 6)
     X, Y = torch.tensor(x, requires_grad=True), torch.tensor(y)
     options = {"random_state": 0, "n_directions": 30}
@@ -91,7 +80,7 @@ def test_refinement_is_left_out_unless_asked_for():
         isodepth.compare(x, y, scale=None, **options).gradient()
 
 
-def test_columns_in_given_units_are_differentiated_as_they_were():
+def test_gradients_are_in_the_units_of_the_unscaled_columns():
     x, y = two_samples(6, 15, 12, 2)
     X, Y = torch.tensor(x, requires_grad=True), torch.tensor(y, requires_grad=True)
     for q in (2, float("inf")):
@@ -102,7 +91,7 @@ def test_columns_in_given_units_are_differentiated_as_they_were():
         assert torch.autograd.gradcheck(measure, (X, Y))
 
 
-def test_a_mean_over_directions_pulls_at_many_rows():
+def test_a_mean_over_directions_has_a_dense_gradient():
     x, y = (torch.tensor(rows) for rows in two_samples(7, 60, 60, 3))
     touched = []
     for q in (2, float("inf")):
@@ -112,14 +101,14 @@ def test_a_mean_over_directions_pulls_at_many_rows():
     assert touched[0] > 1.5 * touched[1]
 
 
-def test_what_has_no_gradient_is_refused():
+def test_options_without_a_gradient_are_refused():
     X = torch.randn(9, 2, requires_grad=True)
     Y = torch.randn(9, 2)
-    for options, said in (
+    for options, match in (
         ({"scale": "pooled"}, "scale='pooled' is estimated from the data"),
         ({"nan_policy": "omit"}, "nan_policy='omit'"),
     ):
-        with pytest.raises(InvalidOptionError, match=said):
+        with pytest.raises(InvalidOptionError, match=match):
             isodepth.distance(X, Y, **options)
     with pytest.raises(InvalidInputError, match="weights of Y require grad"):
         isodepth.distance(X, Y, weights=(None, torch.ones(9, requires_grad=True)))

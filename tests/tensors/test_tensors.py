@@ -1,4 +1,4 @@
-"""Tensors on the host: the numbers of arrays, in tensors."""
+"""Tensors on the host: the results of arrays, as tensors."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from isodepth.errors import InvalidInputError
 torch = pytest.importorskip("torch")
 
 OPTIONS = {"random_state": 0, "n_directions": 40}
+QUANTIZED = torch.quantize_per_tensor(torch.ones(3, 2), 1, 0, torch.qint8)
 
 
 @pytest.fixture
@@ -23,7 +24,7 @@ def pair():
 
 
 @pytest.mark.parametrize("kind", ["float32", "float64", "int64", "int16"])
-def test_tensors_give_what_arrays_give(pair, kind):
+def test_tensors_and_arrays_agree(pair, kind):
     x, y = ((5 * rows).astype(kind) for rows in pair)
     found = isodepth.distance(torch.from_numpy(x), torch.from_numpy(y), **OPTIONS)
     assert found.shape == ()
@@ -32,7 +33,7 @@ def test_tensors_give_what_arrays_give(pair, kind):
 
 
 @pytest.mark.parametrize("kind", ["float16", "bfloat16"])
-def test_half_precision_is_worked_on_in_single(pair, kind):
+def test_half_precision_is_computed_in_single(pair, kind):
     X, Y = (torch.from_numpy(rows).to(getattr(torch, kind)) for rows in pair)
     X.requires_grad_()
     found = isodepth.distance(X, Y, **OPTIONS)
@@ -43,13 +44,13 @@ def test_half_precision_is_worked_on_in_single(pair, kind):
     assert X.grad.dtype == X.dtype
 
 
-def test_two_precisions_meet_in_the_larger(pair):
+def test_two_precisions_are_promoted(pair):
     X, Y = torch.from_numpy(pair[0]).float(), torch.from_numpy(pair[1])
     assert isodepth.distance(X, Y, **OPTIONS).dtype == torch.float64
     assert isodepth.distance(X, Y, dtype="float32", **OPTIONS).dtype == torch.float64
 
 
-def test_views_are_read_as_they_are(pair):
+def test_views_need_no_copy(pair):
     x, y = pair
     wide = torch.full((100, 6), float("nan"), dtype=torch.float64)
     wide[::2, ::2] = torch.from_numpy(x)
@@ -78,7 +79,7 @@ def test_weights_of_any_kind(pair):
         assert isodepth.distance(X, Y, weights=(weights, None), **OPTIONS).item() == expected
 
 
-def test_compare_gives_numbers(pair):
+def test_compare_returns_numbers(pair):
     X, Y = (torch.from_numpy(rows) for rows in pair)
     found = isodepth.compare(X.requires_grad_(), Y, scale=None, refine=0, **OPTIONS)
     assert found.distance == isodepth.distance(*pair, refine=0, **OPTIONS)
@@ -95,11 +96,8 @@ def test_tables_pairs_and_regions_take_tensors(pair):
     np.testing.assert_array_equal(
         isodepth.pairwise([X, Y], **OPTIONS), isodepth.pairwise(pair, **OPTIONS)
     )
-    assert isodepth.region_tables([X.half().requires_grad_()], **OPTIONS).values.shape == (
-        1,
-        20,
-        80,
-    )
+    half = isodepth.region_tables([X.half().requires_grad_()], **OPTIONS)
+    assert half.values.shape == (1, 20, 80)
     stacked = torch.stack([X, X + 1])
     assert isodepth.pairwise(stacked, **OPTIONS).shape == (2, 2)
     metric = isodepth.Metric(**OPTIONS)
@@ -107,17 +105,13 @@ def test_tables_pairs_and_regions_take_tensors(pair):
 
 
 @pytest.mark.parametrize(
-    ("X", "Y", "said"),
+    ("X", "Y", "match"),
     [
         (torch.ones(3, 2), np.ones((3, 2)), r"X is a tensor and Y is an array.*torch\.as_tensor"),
         ([[1.0, 2.0]], torch.ones(3, 2), "Y is a tensor and X is a list"),
         (torch.ones(3, 2), torch.ones(3, 2).to_sparse(), r"layout torch\.sparse_coo.*to_dense"),
         (torch.ones(3, 2, dtype=torch.complex64), torch.ones(3, 2), "Complex data not supported"),
-        (
-            torch.ones(3, 2),
-            torch.quantize_per_tensor(torch.ones(3, 2), 1, 0, torch.qint8),
-            "quantized",
-        ),
+        (QUANTIZED, torch.ones(3, 2), "quantized"),
         (torch.ones(3, 2, device="meta"), torch.ones(3, 2), "device meta"),
         (torch.ones(3), torch.ones(3, 2), r"got 1 dimension"),
         (torch.ones(3, 2), torch.ones(0, 2), "Y is empty"),
@@ -126,9 +120,9 @@ def test_tables_pairs_and_regions_take_tensors(pair):
         (torch.ones(3, 2), torch.full((3, 2), float("inf")).half(), "Y contains 6 NaN or infinite"),
     ],
 )
-def test_what_cannot_be_compared_is_refused(X, Y, said):
+def test_invalid_tensors_are_refused(X, Y, match):
     for call in (isodepth.distance, isodepth.compare):
-        with pytest.raises(InvalidInputError, match=said):
+        with pytest.raises(InvalidInputError, match=match):
             call(X, Y, **OPTIONS)
 
 
@@ -139,7 +133,7 @@ def test_regions_are_compared_with_arrays(pair):
         metric.distance(regions, torch.from_numpy(pair[1]))
 
 
-def test_torch_is_not_imported_by_us_and_cuda_is_left_alone():
+def test_torch_and_cuda_are_only_used_for_tensors():
     code = (
         "import sys, numpy as np, isodepth\n"
         "x = np.random.default_rng(0).normal(size=(20, 2))\n"
@@ -155,7 +149,7 @@ def test_torch_is_not_imported_by_us_and_cuda_is_left_alone():
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_many_rows_are_moved_and_scaled_by_a_power_of_two(weighted):
+def test_rows_are_centered_and_scaled_by_a_power_of_two(weighted):
     from isodepth.tensors.spread import typical_sizes
     from isodepth.torch.samples import DeviceSample
 

@@ -1,4 +1,4 @@
-"""Tests of tensors: the numbers of arrays, from the same memory."""
+"""Two-sample tests of tensors: the results of arrays, from the same memory."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def pair():
 
 @pytest.mark.parametrize("kind", ["float64", "float32", "int16"])
 @pytest.mark.parametrize("tolerance", [0.0, 0.05])
-def test_tensors_give_what_arrays_give(pair, kind, tolerance):
+def test_tensors_and_arrays_agree(pair, kind, tolerance):
     x, y = ((9 * rows).astype(kind) for rows in pair)
     expected = isodepth.two_sample_test(x, y, tolerance=tolerance, **OPTIONS)
     X, Y = torch.from_numpy(x), torch.from_numpy(y)
@@ -36,7 +36,7 @@ def test_tensors_give_what_arrays_give(pair, kind, tolerance):
     assert found.moved_from is None
 
 
-def test_what_is_on_the_host_is_not_copied(pair):
+def test_tensors_on_the_host_are_not_copied(pair):
     X, Y = (torch.from_numpy(rows) for rows in pair)
     x, y, labels, place = arrays_on_host(X, Y.requires_grad_(), (torch.arange(40), None))
     assert np.shares_memory(x, pair[0])
@@ -52,7 +52,7 @@ def test_blocks_may_be_tensors(pair):
     blocks = np.arange(40) // 2, np.arange(50) // 2 + 100
     expected = isodepth.two_sample_test(*pair, blocks=blocks, **OPTIONS)
     X, Y = (torch.from_numpy(rows) for rows in pair)
-    tensors = [torch.from_numpy(own) for own in blocks]
+    tensors = [torch.from_numpy(labels) for labels in blocks]
     assert isodepth.two_sample_test(X, Y, blocks=tensors, **OPTIONS).pvalue == expected.pvalue
     joint = torch.cat(tensors)
     assert isodepth.two_sample_test(X, Y, blocks=joint, **OPTIONS).pvalue == expected.pvalue
@@ -61,10 +61,8 @@ def test_blocks_may_be_tensors(pair):
 def test_a_comparison_has_its_test(pair):
     X, Y = (torch.from_numpy(rows) for rows in pair)
     found = isodepth.compare(X, Y, scale=None, n_directions=30, **OPTIONS)
-    assert (
-        found.test.pvalue
-        == isodepth.compare(*pair, scale=None, n_directions=30, **OPTIONS).test.pvalue
-    )
+    expected = isodepth.compare(*pair, scale=None, n_directions=30, **OPTIONS)
+    assert found.test.pvalue == expected.test.pvalue
 
 
 def test_mixtures_are_refused(pair):
@@ -77,7 +75,7 @@ def test_mixtures_are_refused(pair):
         isodepth.two_sample_test(X, X.to_sparse(), **OPTIONS)
 
 
-def test_the_result_says_where_rows_came_from(pair):
+def test_the_result_names_the_device_of_the_rows(pair):
     found = isodepth.two_sample_test(*pair, **OPTIONS)
     assert "copied" not in repr(found)
     assert "moved_from" not in found.to_dict()
