@@ -21,6 +21,8 @@ from isodepth.errors import DegenerateDepthWarning, InvalidOptionError
 
 #: Values of the option `method` of the halfspace depth.
 METHODS = ("directions", "exact")
+#: Points (m, d) whose depths are computed; None for the distinct points of the sample.
+Queries = np.ndarray | None
 
 
 class Projections(NamedTuple):
@@ -40,7 +42,7 @@ class Projections(NamedTuple):
         kernel: Callable[..., Any],
         points: np.ndarray,
         weights: np.ndarray | None,
-        queries: np.ndarray | None,
+        queries: Queries,
         *options: Any,
     ) -> Any:
         """Call a function of `isodepth._core` that computes a depth along these directions.
@@ -127,10 +129,8 @@ class Depth(DepthSource):
 
     # -- definition of a depth --------------------------------------------------------------
 
-    def evaluate(
-        self, sample: Sample, queries: np.ndarray | None, along: Projections
-    ) -> np.ndarray:
-        """Return the depths of `queries` (m, d), or of the distinct points of `sample` if None."""
+    def evaluate(self, sample: Sample, queries: Queries, along: Projections) -> np.ndarray:
+        """Return the depths of `queries`."""
         raise NotImplementedError
 
     def tied_depth(self, sample: Sample) -> np.ndarray:
@@ -170,9 +170,7 @@ class Depth(DepthSource):
                 )
                 return
 
-    def point_depth(
-        self, sample: Sample, points: np.ndarray | None, along: Projections
-    ) -> np.ndarray:
+    def point_depth(self, sample: Sample, points: Queries, along: Projections) -> np.ndarray:
         """Return depths as `evaluate` does, but the exact ones at the corners of a simplex."""
         if not self.is_uninformative(sample):
             return self.evaluate(sample, points, along)
@@ -215,7 +213,7 @@ class MinimumDepth(Depth):
     refine: int = 0
 
     def outlyingness(
-        self, sample: Sample, queries: np.ndarray | None, along: Projections, locate: bool = False
+        self, sample: Sample, queries: Queries, along: Projections, locate: bool = False
     ) -> tuple[np.ndarray, Any]:
         """Return the outlyingness of `queries` (m, d), or of the sample itself if None.
 
@@ -236,9 +234,7 @@ class MinimumDepth(Depth):
         super().check_options()
         check_integer(self.refine, "refine", 0)
 
-    def evaluate(
-        self, sample: Sample, queries: np.ndarray | None, along: Projections
-    ) -> np.ndarray:
+    def evaluate(self, sample: Sample, queries: Queries, along: Projections) -> np.ndarray:
         used = along
         if self.refine:
             starts = None if queries is None else self.search_start(sample, queries)
@@ -311,9 +307,7 @@ class Halfspace(MinimumDepth):
         # Masses are step functions of the direction: a search from few queries would get stuck.
         return sample.with_queries(queries).points
 
-    def evaluate(
-        self, sample: Sample, queries: np.ndarray | None, along: Projections
-    ) -> np.ndarray:
+    def evaluate(self, sample: Sample, queries: Queries, along: Projections) -> np.ndarray:
         if self.method != "exact":
             return super().evaluate(sample, queries, along)
         from isodepth.depth.exact import smallest_masses

@@ -10,7 +10,7 @@ import numpy as np
 from isodepth import _core
 from isodepth.core.directions import rng_for
 from isodepth.core.regions import Sample
-from isodepth.depth.base import Depth, Projections, standardize
+from isodepth.depth.base import Depth, Projections, Queries, standardize
 from isodepth.depth.whitening import Whitening, check_covariance, outside_span, shrinks
 from isodepth.engine import Resources
 
@@ -32,11 +32,8 @@ class IRW(Depth):
     name = "irw"
     affine_invariant = False
 
-    def evaluate(
-        self, sample: Sample, queries: np.ndarray | None, along: Projections
-    ) -> np.ndarray:
-        points, weights = sample.points, sample.masses
-        return along.run(_core.mean_rank_weight, points, weights, queries)
+    def evaluate(self, sample: Sample, queries: Queries, along: Projections) -> np.ndarray:
+        return along.run(_core.mean_rank_weight, sample.points, sample.masses, queries)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -54,19 +51,14 @@ class AIIRW(Depth):
     def is_uninformative(self, sample: Sample) -> bool:
         return not shrinks(self.covariance) and super().is_uninformative(sample)
 
-    def evaluate(
-        self, sample: Sample, queries: np.ndarray | None, along: Projections
-    ) -> np.ndarray:
-        points = sample.points
+    def evaluate(self, sample: Sample, queries: Queries, along: Projections) -> np.ndarray:
+        points, scaled = sample.points, queries
         # In one dimension whitening does not change ranks.
         if sample.n_features > 1:
             # Ranks of whitened rows along a direction are ranks of the rows along another one.
             white = self._whitening(sample)
             along = along._replace(directions=white.directions(along.directions))
-            points = white.scale(points)
-            scaled = None if queries is None else white.scale(queries)
-        else:
-            scaled = queries
+            points, scaled = white.scale(points), None if queries is None else white.scale(queries)
         depths = along.run(_core.mean_rank_weight, points, sample.masses, scaled)
         if queries is not None and not shrinks(self.covariance):
             # Points off the affine hull of the sample have depth zero.
@@ -112,9 +104,7 @@ class SteadyIRW(IRW):
 
     name = "steady_irw"
 
-    def evaluate(
-        self, sample: Sample, queries: np.ndarray | None, along: Projections
-    ) -> np.ndarray:
+    def evaluate(self, sample: Sample, queries: Queries, along: Projections) -> np.ndarray:
         if queries is not None:
             joint = sample.with_queries(queries)
             return self.evaluate(joint, None, along)[joint.inverse]
@@ -143,9 +133,7 @@ class Dual(Depth):
     name = "dual"
     affine_invariant = False
 
-    def evaluate(
-        self, sample: Sample, queries: np.ndarray | None, along: Projections
-    ) -> np.ndarray:
+    def evaluate(self, sample: Sample, queries: Queries, along: Projections) -> np.ndarray:
         if queries is not None:
             joint = sample.with_queries(queries)
             return self.evaluate(joint, None, along)[joint.inverse]
@@ -170,18 +158,10 @@ def span_of_sample(sample: Sample) -> np.ndarray:
     points = standardize(sample, sample.points).astype(np.float64)
     if len(points) > points.shape[1] or len(points) == 1:
         return points
-    # Coordinates of the edges from the first point, in a basis of their span.
-    edges = coordinates_in_span(points[1:] - points[0])
+    # Coordinates of the edges from the first point, in an orthonormal basis of their span. The
+    # basis itself, which is most of the work, is not computed.
+    edges = np.asarray(np.linalg.qr((points[1:] - points[0]).T, mode="r")).T
     return np.concatenate([np.zeros((1, edges.shape[1])), edges])
-
-
-def coordinates_in_span(vectors: np.ndarray) -> np.ndarray:
-    """Return coordinates (k, r) of vectors (k, d) in an orthonormal basis of their span.
-
-    The rank r is min(k, d). Lengths and angles are kept, with an error relative to the length of
-    each vector. The basis, which is most of the work, is not computed.
-    """
-    return np.asarray(np.linalg.qr(vectors.T, mode="r")).T
 
 
 def _mean_square(points: np.ndarray, shares: np.ndarray, resources: Resources) -> np.ndarray:
