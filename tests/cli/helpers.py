@@ -1,4 +1,4 @@
-"""What tests of commands share: Click's runner, and tables in files."""
+"""Helpers of the tests of commands: the runner of Click, and tables in files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ QUICK = ("--directions", 20)
 
 
 def run(*arguments: object, code: int = 0, stdin: bytes | None = None) -> Result:
-    """A command that must end with that code, without a traceback."""
+    """Run a command that must end with this exit code, without a traceback."""
     result = CliRunner().invoke(cli, [str(each) for each in arguments], input=stdin)
     assert result.exit_code == code, result.output
     assert isinstance(result.exception, SystemExit | None)
@@ -24,12 +24,12 @@ def run(*arguments: object, code: int = 0, stdin: bytes | None = None) -> Result
 
 
 def run_json(*arguments: object, code: int = 0) -> dict[str, Any]:
-    """What a command prints for machines."""
+    """Return the JSON output of a command."""
     return json.loads(run(*arguments, "--json", code=code).stdout)
 
 
 def refusal(*arguments: object, stdin: bytes | None = None) -> str:
-    """What a command says when it refuses: one line on stderr, and code 2."""
+    """Return the error message of a command: one line on stderr, with exit code 2."""
     result = run(*arguments, code=2, stdin=stdin)
     assert result.stdout == ""
     assert result.stderr.startswith("isodepth: error: ")
@@ -44,7 +44,7 @@ def write(path: Path, text: str) -> Path:
 
 
 def save(path: Path, points: Any, names: Any = NAMES) -> Path:
-    """A .csv file that gives every bit back."""
+    """Write a .csv file with exact numbers."""
     header = ",".join(names) if names else ""
     np.savetxt(path, points, fmt="%.17g", delimiter=",", header=header, comments="")
     return path

@@ -18,7 +18,7 @@ RAW = 'origin,a,b\nEWR,1,2\nJFK,,3\n"L, G",4,5\nEWR,5,9\nEWR,2,2\n'
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Tables in a folder, one with its columns turned around; and the same rows in one file."""
+    """Tables in a folder, one of them with permuted columns, and the same rows in one file."""
     monkeypatch.chdir(tmp_path)
     Path("months").mkdir()
     lines = [",".join(("name", *NAMES))]
@@ -61,7 +61,7 @@ def test_lines_clusters_and_files(folder: Path) -> None:
     assert Path("m.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_numbers_are_in_their_order(folder: Path) -> None:
+def test_numeric_labels_are_sorted_as_numbers(folder: Path) -> None:
     rows = [f"{month},{i}.5" for month in (10, 2, 1) for i in range(3)]
     path = write(Path("t.csv"), "\n".join(["month,x", *rows]))
     assert run_json("pairwise", path, "--group-by", "month", *QUICK)["labels"] == ["1", "2", "10"]
@@ -84,7 +84,7 @@ def test_numbers_are_in_their_order(folder: Path) -> None:
         (["months", "other.csv"], "'rain' is only in"),
     ],
 )
-def test_bad_samples(folder: Path, arguments: list[str], said: str) -> None:
+def test_wrong_samples(folder: Path, arguments: list[str], said: str) -> None:
     Path("empty").mkdir()
     write(Path("other.csv"), "temp,dewp,rain\n1,2,3\n")
     before = sorted(folder.iterdir())
@@ -95,7 +95,7 @@ def test_bad_samples(folder: Path, arguments: list[str], said: str) -> None:
 # -- depth ----------------------------------------------------------------------------------------
 
 
-def test_the_depths_of_the_library(folder: Path) -> None:
+def test_depths_equal_those_of_the_library(folder: Path) -> None:
     table = save(Path("t.csv"), sample(0))
     own = isodepth.ProjectionDepth(n_directions=20, random_state=0).fit(sample(0))
     assert run_json("depth", table, *QUICK)["depths"] == own.depth_.tolist()
@@ -154,7 +154,7 @@ def test_a_column_is_appended_to_columnar_files_and_arrays(folder: Path) -> None
         (["--eps", "0.1"], "--eps"),
     ],
 )
-def test_bad_depths(folder: Path, arguments: list[str], said: str) -> None:
+def test_wrong_options_of_depth(folder: Path, arguments: list[str], said: str) -> None:
     table = save(Path("t.csv"), sample(0))
     assert said in refusal("depth", table, *arguments)
     assert not Path("d.csv").exists()

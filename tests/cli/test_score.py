@@ -1,4 +1,4 @@
-"""`score`: files in, scores out, and one clear line on bad input."""
+"""`score`: scores of files, and messages about wrong input."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Files of our own: whole and right, or an error; never a number that was not saved.
+"""Files of isodepth are read exactly or refused.
 
-Files with a right checksum and anything inside are read or refused, in little memory.
+Files with a correct checksum and any content are read or refused, in little memory.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ SIGNATURE = METRIC.signature
 TABLE, OTHER = (
     RegionTable(np.random.default_rng(seed).normal(size=(2, 6)), SIGNATURE, 2) for seed in (0, 1)
 )
-#: Far more than any file here takes, far less than what they claim to hold.
+#: More than any file here needs, and less than the sizes in their headers.
 MOST_BYTES = 20_000_000
 
 
@@ -45,7 +45,7 @@ def same(a: RegionTable, b: RegionTable) -> bool:
     )
 
 
-# -- what comes back ------------------------------------------------------------------------------
+# -- files are read back ---------------------------------------------------------------------------
 
 
 def test_what_is_saved_comes_back(tmp_path: Path) -> None:
@@ -104,7 +104,7 @@ def test_names_and_places(saved: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes as POSIX systems have them")
-def test_pipes_and_devices_are_not_waited_for(tmp_path: Path) -> None:
+def test_pipes_and_devices_are_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.npz")
     (tmp_path / "zero.npz").symlink_to("/dev/zero")
     for name in ("pipe.npz", "zero.npz", "nul\0.npz"):
@@ -137,7 +137,7 @@ def member(array: np.ndarray) -> bytes:
 
 
 def npy(text: str, data: bytes) -> bytes:
-    """A member whose header says what it likes."""
+    """A member with an arbitrary header."""
     header = text.encode("latin1") + b"\n"
     return b"\x93NUMPY\1\0" + struct.pack("<H", len(header)) + header + data
 
@@ -194,7 +194,7 @@ FIELDS = "{'descr': %s, 'fortran_order': False, 'shape': %s, }"
         member(TABLE.values.astype(np.int64)),
     ],
 )
-def test_members_that_are_not_what_they_say(tmp_path: Path, values: bytes) -> None:
+def test_members_with_wrong_headers(tmp_path: Path, values: bytes) -> None:
     assert isinstance(load(tmp_path / "t.npz", whole(values)), UnreadableFileError)
 
 
@@ -224,7 +224,7 @@ def test_headers_that_contradict_the_numbers(tmp_path: Path, changes: dict) -> N
     + [b'{"format": "isodepth", "format": "isodepth"}', b" " * (1 << 25)],
     ids=lambda text: text[:12].decode("latin1"),
 )
-def test_headers_that_are_no_json_object(tmp_path: Path, text: bytes) -> None:
+def test_headers_that_are_not_json_objects(tmp_path: Path, text: bytes) -> None:
     content = whole(head=as_header(text))
     assert isinstance(load(tmp_path / "t.npz", content), UnreadableFileError)
 
@@ -246,12 +246,12 @@ def test_pickles_are_never_opened(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("way", [zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA])
-def test_packed_members_are_never_unpacked(tmp_path: Path, way: int) -> None:
+def test_compressed_members_are_refused(tmp_path: Path, way: int) -> None:
     zeros = npy(FIELDS % ("'<f8'", "(4, 250000)"), bytes(8_000_000))
     content = packed([("header.npy", header()), ("values.npy", zeros)], way)
     del zeros
     assert len(content) < 100_000
-    assert "packed" in str(load(tmp_path / "t.npz", content))
+    assert "compressed members" in str(load(tmp_path / "t.npz", content))
 
 
 @pytest.mark.parametrize(

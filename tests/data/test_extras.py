@@ -1,4 +1,4 @@
-"""Optional packages: one owner, one message."""
+"""Messages about missing optional packages."""
 
 from __future__ import annotations
 
@@ -18,9 +18,7 @@ def test_a_missing_package_is_named_with_its_extra(module: str) -> None:
     assert "in a checkout: pip install '.[plot]'" in str(caught.value)
 
 
-def test_a_package_that_fails_to_load_says_why(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_errors_of_a_package_are_included(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "broken_extra.py").write_text("import absent_helper\n")
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(MissingExtraError, match=r"broken_extra, which cannot be .*absent_helper"):

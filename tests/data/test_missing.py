@@ -57,14 +57,14 @@ def test_rows_and_counts_are_those_of_the_twin(share: float, dtype: str) -> None
     ],
     ids=["list", "None", "NA", "Int64", "boolean", "polars", "Table", "masked"],
 )
-def test_whatever_says_that_a_value_is_missing(given: object) -> None:
+def test_missing_values_of_all_types(given: object) -> None:
     left = omit_missing(given)
     assert left.points[:, 1].tolist() == [2.0, 5.0]
     assert [count for _, count in left.missing.counts] == [1, 0]
     assert left.kept.tolist() == [True, False, True]
 
 
-def test_names_of_columns_are_told() -> None:
+def test_names_of_columns_are_reported() -> None:
     frame = pd.DataFrame({"temp": [1.0, math.nan, 2.0], "wind": [math.nan, math.nan, 0.0]})
     left = omit_missing(frame)
     assert left.columns == ("temp", "wind")
@@ -72,28 +72,26 @@ def test_names_of_columns_are_told() -> None:
     assert str(omit_missing(frame.fillna(0)).missing) == "0 of 3 rows"
 
 
-def test_infinities_are_no_missing_values() -> None:
+def test_infinite_values_are_refused() -> None:
     frame = pd.DataFrame({"temp": [math.nan, 1.0, math.inf], "wind": [0.0, 1.0, 2.0]})
     with pytest.raises(InvalidInputError, match=r"1 infinite .* in temp \(1\), the first at row 2"):
         omit_missing(frame)
 
 
-def test_no_row_left() -> None:
-    with pytest.raises(InvalidInputError, match=r"all 2 rows of X .*column 1 \(2\)"):
-        omit_missing([[1.0, math.nan], [2.0, math.nan]])
+@pytest.mark.parametrize(
+    ("rows", "weights", "reason"),
+    [
+        ([[1.0, math.nan], [2.0, math.nan]], None, r"all 2 rows of X .*column 1 \(2\)"),
+        ([[1.0], [math.nan]], [0.0, 1.0], "without its rows of missing values are all zero"),
+        ([[1.0], [math.nan]], [1.0], "each of the 2 rows"),
+    ],
+)
+def test_rows_and_weights_remain(rows: list, weights: list | None, reason: str) -> None:
+    with pytest.raises(InvalidInputError, match=reason):
+        omit_missing(rows, weights)
 
 
-def test_no_weight_left() -> None:
-    with pytest.raises(InvalidInputError, match="without its rows of missing values are all zero"):
-        omit_missing([[1.0], [math.nan]], [0.0, 1.0])
-
-
-def test_weights_are_one_for_each_row_given() -> None:
-    with pytest.raises(InvalidInputError, match="each of the 2 rows"):
-        omit_missing([[1.0], [math.nan]], [1.0])
-
-
-def test_texts_are_not_missing() -> None:
+def test_strings_are_not_missing() -> None:
     with pytest.raises(NotNumbersError, match="'n/a'"):
         omit_missing(np.array([[1.0], ["n/a"]], dtype=object))
     with pytest.raises(InvalidInputError, match="real numbers"):

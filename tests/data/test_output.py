@@ -1,4 +1,4 @@
-"""Where files cannot be written: an error of the family, before anything is done."""
+"""Output files: checked first, replaced atomically, and locked."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from isodepth.data.output import check_target, locked, replace_file, table_bytes
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes of POSIX systems")
-def test_places_where_nothing_can_be_written(tmp_path: Path) -> None:
+def test_paths_that_cannot_be_written(tmp_path: Path) -> None:
     table = Metric(levels=2, n_directions=3, random_state=0).table(np.eye(2))
     (tmp_path / "file").touch()
     (tmp_path / "folder.npz").mkdir()
@@ -104,7 +104,7 @@ def test_a_second_process_waits_and_a_killed_one_lets_go(tmp_path: Path) -> None
     assert list(tmp_path.iterdir()) == []
 
 
-def test_it_is_free_again_after_an_error(tmp_path: Path) -> None:
+def test_locks_are_released_after_an_error(tmp_path: Path) -> None:
     with pytest.raises(KeyError), locked(tmp_path / "file"):
         raise KeyError
     first, second = (locked(tmp_path / "file", timeout=0) for _ in range(2))
@@ -125,7 +125,7 @@ for _ in range(200):
 
 
 def test_processes_take_turns(tmp_path: Path) -> None:
-    """The lock goes each time it is released, and still no two hold it at once."""
+    """The lock file is removed at each release, and two processes never hold it together."""
     path = tmp_path / "count"
     path.write_text("0")
     children = [subprocess.Popen([sys.executable, "-c", COUNT, str(path)]) for _ in range(3)]

@@ -1,4 +1,4 @@
-"""Tables from files: what is read, and that every fault is named in one line, with its place."""
+"""Tables from files; every error is one line with the position of its cause."""
 
 from __future__ import annotations
 
@@ -96,8 +96,8 @@ def test_text_is_read(tmp_path: Path, text: str, points: Any, columns: Any) -> N
     ),
     st.sampled_from([",", ";", "\t"]),
 )  # fmt: skip
-def test_what_a_writer_wrote_comes_back(tmp_path_factory: Any, rows: Any, mark: str) -> None:
-    """Every bit of the numbers, whatever a column that is not chosen holds."""
+def test_text_files_are_read_exactly(tmp_path_factory: Any, rows: Any, mark: str) -> None:
+    """Numbers are read exactly; columns that are not selected have no influence."""
     path = tmp_path_factory.mktemp("t") / "t.csv"
     frame = pd.DataFrame(rows, columns=["x", "text", "n"])
     frame.to_csv(path, sep=mark, index=False)
@@ -402,13 +402,13 @@ def test_damaged_arrays(tmp_path: Path) -> None:
         "(" * 30_000,
     ],
 )
-def test_headers_that_lie(tmp_path: Path, header: str) -> None:
+def test_wrong_headers_of_arrays(tmp_path: Path, header: str) -> None:
     start = b"\x93NUMPY\1\0" + len(header).to_bytes(2, "little") + header.encode()
     message = fault(write(tmp_path, start + POINTS.tobytes(), "t.npy"))
     assert "damaged or not a npy file" in message
 
 
-def test_names_that_lie(tmp_path: Path) -> None:
+def test_wrong_endings(tmp_path: Path) -> None:
     with (tmp_path / "t.npy").open("wb") as file:
         np.savez(file, a=np.ones(3))
     assert "archive" in fault(tmp_path / "t.npy")
@@ -431,9 +431,7 @@ def test_paths(tmp_path: Path) -> None:
             numbers(odd)  # type: ignore[arg-type]
 
 
-def test_a_fault_of_the_disk_is_told_in_one_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_errors_of_the_disk_are_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write(tmp_path, "a,b\n1,2\n")
     for error, words in (
         (OSError(errno.EIO, os.strerror(errno.EIO)), os.strerror(errno.EIO)),
@@ -499,7 +497,7 @@ def test_standard_input_that_cannot_be_read(monkeypatch: pytest.MonkeyPatch) -> 
             numbers("-")
 
 
-def test_no_file_of_a_folder_is_left_out_without_a_word(tmp_path: Path) -> None:
+def test_other_files_in_a_folder_are_refused(tmp_path: Path) -> None:
     for name in ("1.csv", "2.csv.gz", "3.tsv", "4.feather", "_SUCCESS", ".hidden.csv", "README.md"):
         (tmp_path / name).touch()
     found = [file.name for file in table_files(tmp_path)]

@@ -1,4 +1,4 @@
-"""Tensors: plain ones are arrays, all others are told how to become one."""
+"""Tensors in memory are arrays; others are refused with advice."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_plain_tensors_are_arrays():
     ("tensor", "said"),
     [
         (torch.ones(3, 2, requires_grad=True), r"requires grad.*detach\(\)"),
-        # Stands for every device that is not the host, as CUDA is.
+        # An example of a device other than the host.
         (torch.ones(3, 2, device="meta"), r"X must hold numbers, got a Tensor .* meta"),
         (torch.ones(3, 2).to_sparse(), r"to_dense\(\)"),
         (torch.ones(3, 2, dtype=torch.bfloat16), "BFloat16"),

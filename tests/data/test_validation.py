@@ -1,4 +1,4 @@
-"""Every check of input at its borders: what is just allowed, what is just refused, and where."""
+"""Checks of input at their limits: the last allowed and the first refused value."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ def test_numbers_at_the_ends_of_an_interval(options, inside, outside) -> None:
 
 
 @pytest.mark.parametrize("path", ["june.csv", Path("june.csv")])
-def test_paths_are_no_tables(path) -> None:
+def test_paths_are_refused(path) -> None:
     with pytest.raises(InvalidInputError, match=r"got the path .*june\.csv.*; read the file"):
         isodepth.distance(path, [[1.0]])
 
 
 @pytest.mark.parametrize("value", [True, np.True_, "1", None, 1j, [1.0]])
-def test_what_is_no_number(value) -> None:
+def test_other_objects_are_refused(value) -> None:
     with pytest.raises(InvalidOptionError, match="must be a number"):
         check_number(value, "eps")
     with pytest.raises(InvalidOptionError, match="must be an integer"):
@@ -66,11 +66,16 @@ def test_integers_from_the_lowest_on() -> None:
             check_integer(value, "k", 3, " or fewer")
 
 
-def test_levels_from_zero_to_below_one() -> None:
-    assert check_levels_inside([0.0, 0.5, math.nextafter(1, 0)]).tolist()[0] == 0.0
-    for value in (-1e-300, 1.0, math.nan, [0.5, 1.0], [0.5, -0.1]):
-        with pytest.raises(InvalidInputError, match=r"\[0, 1\)"):
-            check_levels_inside(value)
+@pytest.mark.parametrize(
+    "betas",
+    [-1e-300, 1.0, math.nan, [0.5, 1.0], [0.5, -0.1], "a", None, object(), [0.1, "b"], 10**400]
+    + [[[0.1], [0.1, 0.2]]],
+)
+def test_levels_lie_in_the_half_open_unit_interval(betas) -> None:
+    levels = [0.0, 0.5, math.nextafter(1, 0)]
+    assert check_levels_inside(levels).tolist() == levels
+    with pytest.raises(InvalidInputError, match="beta"):
+        check_levels_inside(betas)
 
 
 @pytest.mark.parametrize("value", [10**400, -(10**400), Fraction(10**400)])
@@ -81,27 +86,17 @@ def test_numbers_beyond_all_floats(value):
         isodepth.Metric(p=value)
 
 
-@pytest.mark.parametrize("betas", ["a", None, object(), [0.1, "b"], 10**400, [[0.1], [0.1, 0.2]]])
-def test_levels_that_are_no_numbers(betas):
-    with pytest.raises(InvalidInputError, match="beta"):
-        check_levels_inside(betas)
-    np.testing.assert_array_equal(check_levels_inside([0, 0.5]), [0, 0.5])
-
-
 # ---------------------------------------------------------------------------------------------
 # points
 # ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("shape", [(0, 2), (2, 0), (0, 0)])
-def test_empty_tables(shape) -> None:
-    with pytest.raises(InvalidInputError, match="empty"):
-        check_points(np.zeros(shape))
-
-
-@pytest.mark.parametrize("shape", [(3,), (2, 2, 2)])
-def test_tables_have_two_dimensions(shape) -> None:
-    with pytest.raises(InvalidInputError, match=rf"got {len(shape)} dimension"):
+@pytest.mark.parametrize(
+    ("shape", "reason"),
+    [((0, 2), "empty"), ((2, 0), "empty"), ((3,), "got 1 dimension"), ((2, 2, 2), "got 3")],
+)
+def test_shapes(shape: tuple[int, ...], reason: str) -> None:
+    with pytest.raises(InvalidInputError, match=reason):
         check_points(np.zeros(shape))
 
 
@@ -155,7 +150,7 @@ def test_dtypes() -> None:
             check_points(bad)
 
 
-def test_tables_that_must_be_unpacked_first() -> None:
+def test_sparse_and_masked_arrays_are_refused() -> None:
     from scipy.sparse import csr_array
 
     with pytest.raises(InvalidInputError, match=r"X is sparse \(csr_array\); pass X.toarray"):
@@ -208,7 +203,7 @@ def test_pairs_of_weights() -> None:
     for bad in (np.ones((2, 2)), 3.0, (1, 2), ([1],), ([1], [2], [3])):
         with pytest.raises(InvalidInputError, match="weights must be a pair"):
             split_weights(bad)
-    # A pair of arrays of which one looks like a number is for the next check to refuse.
+    # Another check refuses a single number as weights of X.
     assert split_weights((1, [2, 3])) == (1, [2, 3])
 
 
@@ -217,7 +212,7 @@ def test_pairs_of_weights() -> None:
 # ---------------------------------------------------------------------------------------------
 
 
-def test_rows_of_length_one_keep_their_bits() -> None:
+def test_unit_rows_are_unchanged() -> None:
     rows = np.random.default_rng(0).standard_normal((200, 7))
     once = check_direction_rows(rows, 7)
     np.testing.assert_allclose(np.linalg.norm(once, axis=1), 1, rtol=1e-15)
