@@ -7,9 +7,8 @@ import click
 from isodepth._version import __version__
 from isodepth.cli.commands import CommandLine
 from isodepth.cli.compare import compare, report, test
-from isodepth.cli.depth import depth
 from isodepth.cli.monitor import monitor
-from isodepth.cli.pairwise import pairwise
+from isodepth.cli.samples import depth, pairwise
 from isodepth.cli.score import score
 
 

@@ -55,8 +55,8 @@ def refuse_chunks(X: Any, what: str) -> None:
     """Refuse a sample that is read in chunks if all rows are needed in memory."""
     if is_chunked(X):
         raise InvalidInputError(
-            f"{what} needs all rows in memory, got {X!r:.80}; pass an array of some rows, or "
-            "use distance, compare, Metric.table, tables, pairwise or Monitor"
+            f"{what} needs all rows in memory, got {X!r:.80}; pass an array of some rows, or use "
+            "distance, compare, Metric.table, region_tables, pairwise or Monitor"
         )
 
 
@@ -104,14 +104,10 @@ def read_points(X: Any, name: str, dtype: str | None) -> tuple[np.ndarray, tuple
         X, columns = _read_frame_or_list(X, name)
     array = to_array(X, name)
     if array.ndim == 0:
-        raise InvalidInputError(
-            f"{name} must be a table of shape (n rows, d columns), got {describe(X)}"
-        )
+        raise _shape_error(name, describe(X))
     if array.ndim == 1 and hasattr(X, "to_frame"):
-        raise InvalidInputError(
-            f"{name} must be a table of shape (n rows, d columns), got a {type(X).__name__} with "
-            f"{len(array)} entries; use {name}.to_frame() for one column"
-        )
+        entries = f"{describe(X)} with {len(array)} entries"
+        raise _shape_error(name, f"{entries}; use {name}.to_frame() for one column")
     check_table_shape(array.shape, name)
     return to_float(array, name, dtype), columns
 
@@ -125,20 +121,20 @@ def _read_frame_or_list(X: Any, name: str) -> tuple[Any, tuple[str, ...] | None]
         )
     if X is None or (isinstance(X, Mapping) and not hasattr(X, "toarray")):
         advice = "pass a data frame: pandas.DataFrame(...)" if X is not None else "pass a sample"
-        raise InvalidInputError(
-            f"{name} must be a table of shape (n rows, d columns), got {describe(X)}; {advice}"
-        )
+        raise _shape_error(name, f"{describe(X)}; {advice}")
     return read_frame(X, name) if is_frame(X) else (X, None)
+
+
+def _shape_error(name: str, received: str) -> InvalidInputError:
+    return InvalidInputError(f"{name} must be a table of shape (n rows, d columns), got {received}")
 
 
 def check_table_shape(shape: tuple[int, ...], name: str) -> None:
     """Check that an array or a tensor has two dimensions, none of them of size 0."""
     if len(shape) != 2:
-        raise InvalidInputError(
-            f"{name} must be a table of shape (n rows, d columns), got {len(shape)} "
-            f"{'dimension' if len(shape) == 1 else 'dimensions'} with shape {shape}; use "
-            f"{name}.reshape(-1, 1) for one column or {name}.reshape(1, -1) for one row"
-        )
+        dimensions = "1 dimension" if len(shape) == 1 else f"{len(shape)} dimensions"
+        advice = f"use {name}.reshape(-1, 1) for one column or {name}.reshape(1, -1) for one row"
+        raise _shape_error(name, f"{dimensions} with shape {shape}; {advice}")
     if 0 in shape:  # in the words that the checks of scikit-learn require
         raise InvalidInputError(
             f"{name} is empty: got 0 {'sample' if not shape[0] else 'feature'}(s) (shape={shape}) "
@@ -484,13 +480,15 @@ def split_weights(weights: Any) -> tuple[Any, Any]:
     return pair
 
 
+def _option_error(name: str, requirement: str, value: Any) -> InvalidOptionError:
+    return InvalidOptionError(f"{name} must {requirement}, got {value!r}", option=name)
+
+
 def check_choice(value: Any, name: str, choices: Iterable[str]) -> str:
     """Check that `value` is one of the given strings."""
     names = list(choices)
     if not isinstance(value, str) or value not in names:
-        raise InvalidOptionError(
-            f"{name} must be one of {', '.join(names)}; got {value!r}", option=name
-        )
+        raise _option_error(name, f"be one of {', '.join(names)}", value)
     return value
 
 
@@ -536,35 +534,31 @@ def check_number(
     """Check that `value` is a real number in an interval."""
     interval = f"{'(' if low_open else '['}{low:g}, {high:g}{')' if high_open else ']'}"
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
-        raise InvalidOptionError(
-            f"{name} must be a number in {interval}, got {value!r}", option=name
-        )
+        raise _option_error(name, f"be a number in {interval}", value)
     try:
         number = float(value)
     except OverflowError:  # an integer or a fraction beyond the range of floats
-        raise InvalidOptionError(
-            f"{name} must lie in {interval}, got a number too large for a float", option=name
-        ) from None
+        message = f"{name} must lie in {interval}, got a number too large for a float"
+        raise InvalidOptionError(message, option=name) from None
     too_low = number <= low if low_open else number < low
     too_high = number >= high if high_open else number > high
     if math.isnan(number) or too_low or too_high:
-        raise InvalidOptionError(f"{name} must lie in {interval}, got {value!r}", option=name)
+        raise _option_error(name, f"lie in {interval}", value)
     return number
 
 
 def check_boolean(value: Any, name: str) -> bool:
     """Check that `value` is True or False; 0 and 1 are not accepted."""
     if not isinstance(value, bool | np.bool_):
-        raise InvalidOptionError(f"{name} must be True or False, got {value!r}", option=name)
+        raise _option_error(name, "be True or False", value)
     return bool(value)
 
 
 def check_integer(value: Any, name: str, low: int, hint: str = "") -> int:
     """Check that `value` is an integer >= `low`."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral) or value < low:
-        raise InvalidOptionError(
-            f"{name} must be an integer >= {low}, got {value!r}{hint}", option=name
-        )
+        message = f"{name} must be an integer >= {low}, got {value!r}{hint}"
+        raise InvalidOptionError(message, option=name)
     return int(value)
 
 
