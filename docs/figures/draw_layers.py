@@ -18,12 +18,14 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[1] / "tests"))
 from test_layout import LAYERS  # noqa: E402
 
-#: What each package is for; a layer without an entry is not drawn.
+#: Purpose of each package; a layer without an entry is not drawn.
 CONTENT = {
     "cli": "commands",
-    "results": "results that draw themselves and write a report",
+    "results": "base classes of results with plot and report",
     "report": "HTML reports",
     "plot": "figures",
+    "suspicious": "rows unlike any row of the other sample",
+    "two_samples": "rows of both samples as they were passed",
     "monitor": "batches against a reference, alarms",
     "many": "all pairs, tables, estimators",
     "text": "scores of generated text",
@@ -41,23 +43,23 @@ CONTENT = {
     "_core": "compiled passes (C++, src/core)",
     "errors": "errors and warnings",
 }
-#: Which steps a group of neighboring layers serves, by one of its packages.
+#: Color and packages of each group of layers.
 COLORS = {
     "use": ("#dbe9f6", {"cli", "monitor"}),
     "calls": ("#e3f1dd", {"api", "many", "text", "chunked", "torch", "significance"}),
     "output": ("#e8e2f2", {"results", "report", "plot"}),
-    "distance": ("#fdeccf", {"metric", "depth", "core", "hull"}),
+    "distance": ("#fdeccf", {"metric", "depth", "core", "hull", "suspicious", "two_samples"}),
     "numbers": ("#f4dede", {"tensors", "engine", "data", "_core", "errors"}),
 }
 
 
 def color_of(package: str) -> str:
-    """The color of the group that a package belongs to."""
+    """Return the color of the group of a package."""
     return next(color for color, packages in COLORS.values() if package in packages)
 
 
 def draw() -> plt.Figure:
-    """One box for each package, one row for each layer; imports point downwards."""
+    """Draw one box per package and one row per layer; imports point downwards."""
     rows = [[package for package in layer if package in CONTENT] for layer in reversed(LAYERS)]
     rows = [row for row in rows if row]
     figure, axes = plt.subplots(figsize=(9, 0.62 * len(rows) + 0.3), layout="constrained")
