@@ -70,8 +70,8 @@ def test_distance_of_the_authors_is_ours(depth: str, eps: float, seed: int) -> N
 
     expected = authors.distance(X, Y, depth, eps=eps, directions=both_signs(U), levels=levels)
 
-    found = Metric.paper(20, 50, depth=depth, eps=eps, random_state=seed).distance(X, Y)
-    assert found == pytest.approx(expected, rel=ROUNDING)
+    distance = Metric.paper(20, 50, depth=depth, eps=eps, random_state=seed).distance(X, Y)
+    assert distance == pytest.approx(expected, rel=ROUNDING)
 
 
 def test_strict_region_of_the_paper_leaves_out_the_level_itself() -> None:
@@ -195,12 +195,12 @@ def test_checks_judge_by_relation_and_target() -> None:
         size | {"who": "POT max-sliced W", "depth": None, "dtype": "float32", "seconds": 54.0},
     ]
     started = {"distance_seconds": 0.5}
-    found = {
+    results = {
         c["what"]: (c["measured"], c["kept"])
         for c in checks.measure({"table": rows, "startup": started})
     }
 
-    assert found == {
+    assert results == {
         "n=10000, d=10, halfspace, float32: times faster than the authors": (56.0, True),
         # The slower of our depths is compared with the faster of POT's precisions.
         "n=10000, d=10, slower of two depths, float32: times faster than max-sliced W": (

@@ -53,16 +53,16 @@ def test_missing_entries_and_constant_texts_are_left_out(tables):
 def test_williams_against_a_worked_example():
     # r = 0.9 and 0.5 with the human scores, 0.6 with each other, 20 systems: scores are constructed
     # with exactly these correlations.
-    wanted = np.array([[1, 0.6, 0.9], [0.6, 1, 0.5], [0.9, 0.5, 1]])
+    correlations = np.array([[1, 0.6, 0.9], [0.6, 1, 0.5], [0.9, 0.5, 1]])
     white = np.linalg.qr(np.random.default_rng(4).normal(size=(20, 4)))[0]
     basis = np.linalg.qr(white - white.mean(axis=0))[0][:, :3]
-    first, second, human = (basis @ np.linalg.cholesky(wanted).T).T
+    first, second, human = (basis @ np.linalg.cholesky(correlations).T).T
     rest = 1 - 0.81 - 0.25 - 0.36 + 2 * 0.9 * 0.5 * 0.6
     scale = 2 * rest * 19 / 17 + 0.7**2 * 0.4**3
     expected = stats.t.sf(0.4 * np.sqrt(19 * 1.6 / scale), 17)
     for sign in (1, -1):
-        found = williams_test(sign * first[None], second[None], human[None])
-        assert found == pytest.approx(expected, rel=1e-9)
+        pvalue = williams_test(sign * first[None], second[None], human[None])
+        assert pvalue == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.mark.parametrize("level", ["text", "system"])

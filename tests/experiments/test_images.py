@@ -88,16 +88,16 @@ FEW = IMAGES[:6]
 
 @pytest.mark.parametrize("pixels", fashion_mnist.PIXELS)
 def test_mmd_is_that_of_single_pairs(pixels: str) -> None:
-    found, bags = pixel_distances.mmd(FEW, pixels), fashion_mnist.bags(FEW, pixels)
+    matrix, bags = pixel_distances.mmd(FEW, pixels), fashion_mnist.bags(FEW, pixels)
     for i in range(3):
         for j in range(6):
             expected = baselines.mmd(bags[i], bags[j], bandwidth=1.0)
             # The square is a difference of kernel means of at most 1, rounded a few times.
-            assert found[i, j] ** 2 == pytest.approx(expected**2, rel=1e-9, abs=1e-15)
+            assert matrix[i, j] ** 2 == pytest.approx(expected**2, rel=1e-9, abs=1e-15)
 
 
 def test_sliced_wasserstein_is_nearly_that_of_single_pairs() -> None:
-    found, bags = (
+    matrix, bags = (
         pixel_distances.sliced_wasserstein(FEW, "nonzero", 30, 5),
         fashion_mnist.bags(FEW, "nonzero"),
     )
@@ -107,7 +107,7 @@ def test_sliced_wasserstein_is_nearly_that_of_single_pairs() -> None:
             exact = baselines.sliced_wasserstein(bags[i], bags[j], directions)
             # Averaging over cells can only lose (Jensen), here no more than a few steps of a
             # pixel within a cell.
-            assert 0.9 * exact <= found[i, j] <= exact * (1 + 1e-12)
+            assert 0.9 * exact <= matrix[i, j] <= exact * (1 + 1e-12)
 
 
 def test_l1_is_the_wasserstein_distance_of_all_pixels() -> None:
@@ -125,26 +125,26 @@ def test_quantized_wasserstein() -> None:
     points, shares = pixel_distances.quantize(np.array([[0, 0, 0], [4, 4, 1.0], [5, 0, 0.5]]))
     assert points.tolist() == [[2, 2, 0.5], [5, 0, 0.5]]
     assert shares.tolist() == pytest.approx([2 / 3, 1 / 3])
-    found = pixel_distances.quantized_wasserstein(FEW)
-    assert (found == found.T).all()
+    matrix = pixel_distances.quantized_wasserstein(FEW)
+    assert (matrix == matrix.T).all()
     pairs = [pixel_distances.quantize(bag) for bag in fashion_mnist.bags(FEW, "nonzero")]
     (x, wx), (y, wy) = pairs[0], pairs[4]
     expected = baselines.wasserstein(x, y, p=1, weights=(wx, wy))
-    assert found[0, 4] == pytest.approx(expected, rel=1e-9)
+    assert matrix[0, 4] == pytest.approx(expected, rel=1e-9)
     # Only changed images are computed again.
     changed = FEW.copy()
     changed[[1, 4]] = IMAGES[10:12]
-    updated = pixel_distances.quantized_wasserstein(changed, found, np.array([4, 1]))
+    updated = pixel_distances.quantized_wasserstein(changed, matrix, np.array([4, 1]))
     assert updated == pytest.approx(pixel_distances.quantized_wasserstein(changed), rel=1e-12)
 
 
 def test_depth_regions_are_those_of_single_pairs() -> None:
-    found, bags = (
+    matrix, bags = (
         pixel_distances.depth_regions(FEW, "nonzero", 20, 5, 3),
         fashion_mnist.bags(FEW, "nonzero"),
     )
     metric = Metric(n_directions=20, levels=5, random_state=3, refine=0)
-    assert found[2, 5] == pytest.approx(metric.distance(bags[2], bags[5]), rel=1e-12)
+    assert matrix[2, 5] == pytest.approx(metric.distance(bags[2], bags[5]), rel=1e-12)
 
 
 # -- full runs ------------------------------------------------------------------------------------
@@ -158,15 +158,15 @@ def test_a_quick_run_measures_judges_and_draws(
     out = tmp_path / "out"
     arguments = ["--quick", "--runs", "1", "--data", str(folder), "--out", str(out)]
     assert clustering.main(arguments) == 0
-    shown = capsys.readouterr().out
+    printed = capsys.readouterr().out
     for name in ("seeds", "blocks", "exact", "cost", "all_pixels"):
         assert (out / f"clustering_{name}.csv").stat().st_size > 50
     for name in ("scores", "matrices", "regions"):
         assert 1000 < (out / f"clustering_{name}.png").stat().st_size < 300_000
-    assert shown.count("verdict:") == 6
-    assert "(0.58)" in shown
-    assert "(0.42)" in shown
+    assert printed.count("verdict:") == 6
+    assert "(0.58)" in printed
+    assert "(0.42)" in printed
     for method in PUBLISHED:
-        assert f"| {method} |" in shown
+        assert f"| {method} |" in printed
     rows = (out / "clustering_seeds.csv").read_text().splitlines()
     assert len(rows) == 1 + 5 * len(PUBLISHED)

@@ -23,7 +23,7 @@ def test_energy_and_mmd_equal_their_definitions() -> None:
     """P-values by plain loops over the same permutations; single precision decides no tie."""
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(9, 2)), rng.normal(size=(7, 2)) + 0.5
-    found = kernel_tests(x, y, (0.01,), 19, 3)
+    pvalues = kernel_tests(x, y, (0.01,), 19, 3)
     draws = np.random.default_rng(3)
     rows = np.concatenate([x, y])
     orders = [np.arange(16), *(draws.permutation(16) for _ in range(19))]
@@ -43,9 +43,9 @@ def test_energy_and_mmd_equal_their_definitions() -> None:
     def pvalue(values: list[float], margin: float = 0.0) -> float:
         return (1 + sum(v + margin >= values[0] for v in values[1:])) / len(values)
 
-    assert found["energy"] == pvalue(energies)
-    assert found["mmd"] == pvalue(roots)
-    assert found["dcmmd 0.01"] == pvalue(roots, 4 * math.sqrt(2) * 0.01)
+    assert pvalues["energy"] == pvalue(energies)
+    assert pvalues["mmd"] == pvalue(roots)
+    assert pvalues["dcmmd 0.01"] == pvalue(roots, 4 * math.sqrt(2) * 0.01)
 
 
 def test_kolmogorov_smirnov_is_close_to_that_of_scipy() -> None:

@@ -215,10 +215,12 @@ def test_all_eps_from_one_comparison():
     rng = np.random.default_rng(1)
     X, Y = rng.standard_normal((80, 2)), 2 * rng.standard_normal((70, 2))
     settings = {"n_directions": 40, "refine": 0, "random_state": 0}
-    found = epsilon.distances(Metric(eps=min(epsilon.EPS), **settings).compare(X, Y))
+    distances = epsilon.distances(Metric(eps=min(epsilon.EPS), **settings).compare(X, Y))
     for eps in epsilon.EPS:
         # The sums differ only in their order.
-        assert found[eps] == pytest.approx(Metric(eps=eps, **settings).distance(X, Y), rel=1e-12)
+        assert distances[eps] == pytest.approx(
+            Metric(eps=eps, **settings).distance(X, Y), rel=1e-12
+        )
 
 
 def test_relative_errors_are_taken_against_the_clean_run():

@@ -153,18 +153,18 @@ def synthetic():
         Scored("DR", [human - noise for noise in rng.normal(size=(2, 40, 6))], 0.0),
         Scored("W", [human - 3 * rng.normal(size=(40, 6))], 0.0),
     ]
-    found = [
+    results = [
         agreement(one, judgment, human, level, 200)
         for level in ("system", "text")
         for one in scored
         for judgment in WEBNLG_JUDGMENTS
     ]
-    return scored, human, found
+    return scored, human, results
 
 
 def test_agreement_is_the_mean_over_seeds(synthetic):
-    scored, human, found = synthetic
-    ours = by_metric(found, "relevance", "text")["DR"]
+    scored, human, results = synthetic
+    ours = by_metric(results, "relevance", "text")["DR"]
     runs = [100 * correlation(run, human, "text") for run in scored[0].runs]
     assert ours.runs[0] == pytest.approx(runs)
     assert ours.means[0] == pytest.approx(np.mean(runs))
@@ -175,8 +175,8 @@ def test_agreement_is_the_mean_over_seeds(synthetic):
 
 
 def test_table_shows_published_values(synthetic):
-    _, _, found = synthetic
-    lines = correlation_table(found, "system", by_judgment(WEBNLG, WEBNLG_JUDGMENTS)).split("\n")
+    _, _, results = synthetic
+    lines = correlation_table(results, "system", by_judgment(WEBNLG, WEBNLG_JUDGMENTS)).split("\n")
     assert lines[0].count("|") == 1 + 1 + 9
     assert lines[2].startswith("| DR | ")
     assert lines[2].endswith(" [72.9] |")

@@ -101,10 +101,10 @@ def run_page(name: str, text: str) -> int:
     return ran
 
 
-def _compare(wanted: str, got: str, where: str) -> None:
-    wanted, got = wanted.rstrip("\n") + "\n", got.rstrip("\n") + "\n"
-    if not _CHECKER.check_output(wanted, got, FLAGS):
-        raise PageError(f"{where}: expected\n{wanted}got\n{got}")
+def _compare(expected: str, got: str, where: str) -> None:
+    expected, got = expected.rstrip("\n") + "\n", got.rstrip("\n") + "\n"
+    if not _CHECKER.check_output(expected, got, FLAGS):
+        raise PageError(f"{where}: expected\n{expected}got\n{got}")
 
 
 def _run_python(block: Block, namespace: dict[str, Any], where: str) -> str:
@@ -127,8 +127,8 @@ def _run_python(block: Block, namespace: dict[str, Any], where: str) -> str:
         everything += got
         expected = [comments[line] for line in _output_lines(statement, lines) if line in comments]
         if expected:
-            shown = got if got or value is None else repr(value)
-            _compare("\n".join(expected), shown, f"{where}, {ast.unparse(statement)}")
+            output = got if got or value is None else repr(value)
+            _compare("\n".join(expected), output, f"{where}, {ast.unparse(statement)}")
     return everything
 
 
@@ -169,7 +169,7 @@ def _run_console(body: str, where: str) -> None:
             commands[-1][1].append(line)
         elif line.strip():
             commands.append((line, None))
-    for command, shown in commands:
+    for command, expected in commands:
         words = shlex.split(command, comments=True)
         if words[:1] != ["isodepth"]:
             raise PageError(f"{where}: {command!r} cannot run here; mark the block with the reason")
@@ -178,5 +178,5 @@ def _run_console(body: str, where: str) -> None:
             code = command_line(words[1:])
         if code != 0:
             raise PageError(f"{where}: {command!r} ends with {code}: {err.getvalue()}")
-        if shown is not None:
-            _compare("\n".join(shown), out.getvalue(), f"{where}, {command!r}")
+        if expected is not None:
+            _compare("\n".join(expected), out.getvalue(), f"{where}, {command!r}")

@@ -59,9 +59,9 @@ def commands(group: click.Group, parent: str = "") -> list[str]:
 
 
 def test_every_command_is_on_the_page() -> None:
-    shown = re.findall(r"^```\{command-help\} (.+)$", page("command_line.md"), re.MULTILINE)
-    assert {"compare", "monitor fit"} <= set(shown)
-    assert sorted(shown) == sorted(commands(cli))
+    listed = re.findall(r"^```\{command-help\} (.+)$", page("command_line.md"), re.MULTILINE)
+    assert {"compare", "monitor fit"} <= set(listed)
+    assert sorted(listed) == sorted(commands(cli))
 
 
 def common_defaults() -> dict[str, object]:

@@ -271,8 +271,8 @@ class DepthScore(EncoderOptions):
         return f"DepthScore|{encoder}|{settings}|{self.metric.signature}"
 
     def __repr__(self) -> str:
-        shown = "default" if self.model is None else self.model
-        return f"DepthScore(model={shown!r}, layer={self.layer!r}, {self.metric.signature})"
+        model = "default" if self.model is None else self.model
+        return f"DepthScore(model={model!r}, layer={self.layer!r}, {self.metric.signature})"
 
     def _depth(self) -> Any:
         if self.covariance is not None:
