@@ -76,7 +76,7 @@ def test_seeded_vectors_are_those_of_the_generator(family: str, d: int, n_direct
     assert not np.array_equal(seeded_vectors(d, n_directions, family, 6), expected)
 
 
-def test_what_is_kept_cannot_be_spoilt() -> None:
+def test_cached_directions_are_read_only() -> None:
     rows = seeded_vectors(3, 4, "uniform", 0)
     with pytest.raises(ValueError, match="read-only"):
         rows[0, 0] = 7.0
@@ -120,7 +120,7 @@ def test_sobol_points_are_balanced() -> None:
     assert (uniform > 0).sum(axis=0).tolist() != [128] * 4
 
 
-def test_sobol_is_finite_and_ends_where_its_tables_end() -> None:
+def test_sobol_is_finite_and_has_a_maximum_dimension() -> None:
     rows = unit_vectors(3, 5000, "sobol", np.random.default_rng(0))
     assert np.isfinite(rows).all()
     with pytest.raises(InvalidOptionError, match=r"21201.*21202.*orthogonal"):
@@ -147,7 +147,7 @@ def test_there_is_at_least_one_direction(n_directions: float) -> None:
 
 
 @pytest.mark.parametrize("d", [1, 2, 3, 7, 50])
-def test_what_a_direction_sees_on_average(d: int) -> None:
+def test_mean_of_a_coordinate_of_a_direction(d: int) -> None:
     for q in (1.0, 1.5, 2.0, 40.0):
         # The rectangle rule is good to 2e-9 where the integrand has a kink.
         mean = naive_means.moment(d, q, 20_000) ** (1 / q)

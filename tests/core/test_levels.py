@@ -36,7 +36,7 @@ def count_inside(regions: TrimmedRegions, beta: float) -> int:
 
 
 @pytest.mark.parametrize("eps", [0.05, 0.1, 0.3, 0.7, 0.95])
-def test_pieces_cover_the_interval_and_nothing_changes_inside(eps: float) -> None:
+def test_pieces_cover_the_interval_with_constant_regions(eps: float) -> None:
     x, y = regions_of(X), regions_of(Y)
     plan = exact_plan(x, y, eps)
     assert plan.levels[0, 0] == 0
@@ -89,6 +89,6 @@ def test_power_mean_is_that_of_the_definition(p: float, scale: float) -> None:
         assert plain == pytest.approx(0.75 ** (1 / p) * expected, rel=1e-13)
 
 
-def test_power_mean_of_nothing_but_zeros() -> None:
+def test_power_mean_of_zeros() -> None:
     for p in (0.5, 2, math.inf):
         assert power_mean(np.zeros(3), np.full(3, 1 / 3), p) == 0

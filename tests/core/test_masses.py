@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import isodepth
 from isodepth.core.regions import Sample
-from isodepth.core.weights import exact_masses
+from isodepth.core.weights import contaminated_rows, exact_masses
 
 SETTINGS = settings(derandomize=True, max_examples=150, deadline=None)
 
@@ -56,7 +56,7 @@ def test_so_are_those_of_single_precision(integers: list[int], c: float) -> None
 
 @SETTINGS
 @given(st.integers(2, 60), st.integers(0, 10**6))
-def test_other_floats_stay_what_they_are(n: int, seed: int) -> None:
+def test_other_floats_are_unchanged(n: int, seed: int) -> None:
     """Of one binade, so that nothing is rounded: the weights times a power of two."""
     weights = 1.0 + np.random.default_rng(seed).random(n)
     masses = [int(m) for m in exact_masses(weights)]
@@ -169,3 +169,11 @@ def test_queries_join_a_sample_without_mass() -> None:
 )
 def test_simplices(rows: list[list[float]], simplex: bool) -> None:
     assert Sample.of(np.array(rows, dtype=float)).is_simplex is simplex
+
+
+@pytest.mark.parametrize(
+    ("tolerance", "n", "rows"),
+    [(0.0, 50, 0), (0.05, 20, 1), (0.29, 100, 29), (0.29, 99, 28), (0.1, 10**9, 10**8)],
+)
+def test_contaminated_rows_are_not_lost_by_rounding(tolerance: float, n: int, rows: int) -> None:
+    assert contaminated_rows(tolerance, n) == rows

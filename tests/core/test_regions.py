@@ -34,7 +34,7 @@ def naive_tie_ends(falling: list[float], tolerance: float) -> list[int]:
         ([3.0, 2.0], 0.5, [1, 2]),
     ],
 )
-def test_a_group_holds_what_is_within_the_tolerance_of_its_head(
+def test_groups_are_within_the_tolerance_of_their_first_depth(
     falling: list[float], tolerance: float, ends: list[int]
 ) -> None:
     assert tie_ends(np.array(falling), tolerance).tolist() == ends

@@ -162,7 +162,7 @@ def test_a_scale_for_every_column() -> None:
         check_scale([1, 2], 3)
 
 
-def test_scaling_keeps_the_precision_and_refuses_what_overflows() -> None:
+def test_scaling_keeps_the_precision_and_refuses_overflow() -> None:
     points = np.ones((3, 2), np.float32)
     assert scaled(points, np.array([2.0, 4.0]), "X").dtype == np.float32
     assert scaled(points, np.array([2.0, 4.0]), "X").tolist() == [[0.5, 0.25]] * 3

@@ -74,7 +74,7 @@ def test_searching_on_finds_shallower_views_than_trying_as_many_at_random(
     assert searched.mean() > 1.02 * tried.mean()
 
 
-def test_points_at_the_center_propose_nothing() -> None:
+def test_points_at_the_center_do_not_propose_directions() -> None:
     points = np.zeros((4, 3))
 
     def judge(directions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

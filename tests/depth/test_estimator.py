@@ -75,7 +75,7 @@ def test_they_are_of_the_family(depth: type[DepthEstimator]) -> None:
 
 
 @pytest.mark.parametrize("depth", DEPTHS)
-def test_without_a_sample_there_is_no_depth(depth: type[DepthEstimator]) -> None:
+def test_score_samples_needs_fit(depth: type[DepthEstimator]) -> None:
     for error in (NotFittedError, InvalidInputError):
         with pytest.raises(error, match=rf"this {depth.__name__} is not fitted"):
             depth().score_samples([[0.0]])

@@ -112,7 +112,7 @@ def test_points_a_rounding_apart_are_told_apart() -> None:
 
 
 @pytest.mark.parametrize("d", [2, 3])
-def test_moving_scaling_and_shearing_lattices_changes_nothing(d: int) -> None:
+def test_moved_scaled_and_sheared_lattices_have_equal_depths(d: int) -> None:
     rng = np.random.default_rng(d)
     points = rng.integers(-4, 5, size=(60, d)).astype(float)
     masses = rng.integers(1, 5, size=60)

@@ -91,7 +91,7 @@ def test_other_points_agree_with_the_sample(points, depth):
 
 
 @pytest.mark.parametrize("depth", DEPTHS)
-def test_moving_and_scaling_change_nothing(points, depth):
+def test_moved_and_scaled_points_have_equal_depths(points, depth):
     # Powers of two, and a shift that the points survive without rounding much.
     assert depths_of(depth, points * 4.0 + 8.0) == pytest.approx(depths_of(depth, points), abs=1e-9)
 

@@ -73,7 +73,7 @@ def test_the_flat_direction_alone() -> None:
     np.testing.assert_allclose(found, [1, 1 / 3, 0], rtol=RELATIVE, atol=1e-299)
 
 
-def test_where_all_rows_coincide_only_other_points_are_outlying() -> None:
+def test_if_all_rows_coincide_only_other_points_are_outlying() -> None:
     depth = ProjectionDepth(directions=[[1.0, 0.0]]).fit([[2.0, 0.0], [2.0, 1.0], [2.0, 2.0]] * 2)
     assert depth.depth_.tolist() == [1.0] * 6
     assert depth.score_samples([[2.0, 9.0], [2.5, 1.0]]).tolist() == [1.0, 0.0]

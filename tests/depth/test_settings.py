@@ -108,6 +108,6 @@ def test_equal_rows_have_the_larger_of_their_scores() -> None:
 
 
 @pytest.mark.parametrize("depth", ["deepest", 3, None])
-def test_what_cannot_be_a_depth(depth) -> None:
+def test_invalid_depth(depth) -> None:
     with pytest.raises(InvalidOptionError, match="depth must be one of"):
         Metric(depth=depth)

@@ -41,7 +41,7 @@ def test_a_corner_with_most_of_the_mass_is_the_median_along_every_direction() ->
 
 
 @pytest.mark.parametrize("covariance", ["empirical", "mcd", "ledoit-wolf"])
-def test_on_a_line_whitening_changes_nothing(covariance: str) -> None:
+def test_whitening_does_not_change_depths_on_a_line(covariance: str) -> None:
     X = np.random.default_rng(0).standard_normal((25, 1)) * 7 + 3
     plain = IRWDepth().fit(X).depth_
     assert AIIRWDepth(covariance=covariance).fit(X).depth_ == pytest.approx(plain, abs=1e-15)

@@ -13,7 +13,7 @@ from isodepth.errors import InvalidInputError, InvalidOptionError
 
 
 @pytest.mark.parametrize("covariance", ["oas", 3, object()])
-def test_what_is_no_covariance(covariance: object) -> None:
+def test_invalid_covariance(covariance: object) -> None:
     with pytest.raises(InvalidOptionError, match="covariance must be one of"):
         AIIRWDepth(covariance=covariance).fit(np.eye(5))
 

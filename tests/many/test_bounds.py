@@ -46,14 +46,14 @@ def test_a_collection_is_a_list_or_has_three_axes() -> None:
             as_list(other, "bags")
 
 
-def test_no_refinement_is_no_refinement() -> None:
+def test_tables_are_not_refined() -> None:
     assert table_metric({}).refine == table_metric({"refine": 0}).refine == 0
     assert (pairwise(BAGS, refine=0, **OPTIONS) == pairwise(BAGS, **OPTIONS)).all()
     with pytest.raises(InvalidOptionError, match="tables cannot be refined, got refine=1"):
         pairwise(BAGS, refine=1, **OPTIONS)
 
 
-def test_a_seed_is_drawn_only_where_one_is_needed() -> None:
+def test_a_seed_is_drawn_only_for_random_directions() -> None:
     assert isinstance(table_metric({}).random_state, int)
     drawn = [table_metric({"random_state": np.random.default_rng(3)}).random_state for _ in "ab"]
     assert drawn[0] == drawn[1]

@@ -84,7 +84,7 @@ def test_clone_and_pickle(estimator: type) -> None:
 
 
 @pytest.mark.parametrize("estimator", BOTH)
-def test_without_a_seed_what_is_fitted_stays(estimator: type) -> None:
+def test_directions_are_kept_after_fit(estimator: type) -> None:
     fitted = estimator(levels=3, n_directions=4).fit(BAGS[:5])
     assert (fitted.transform(BAGS) == fitted.transform(BAGS)).all()
     assert not (estimator(levels=3, n_directions=4).fit_transform(BAGS[:5]) ==
@@ -123,7 +123,7 @@ def test_rows_are_flattened_tables() -> None:
     assert transformer.n_features_in_ == 2
 
 
-def test_rows_are_distances_to_what_was_fitted() -> None:
+def test_rows_are_distances_to_the_fitted_bags() -> None:
     distance = DepthDistance(**OPTIONS)
     assert (distance.fit_transform(BAGS) == MATRIX).all()
     assert (distance.fit(BAGS[:20]).transform(BAGS[20:]) == MATRIX[20:, :20]).all()

@@ -77,7 +77,7 @@ def test_a_permuted_list_permutes_the_matrix() -> None:
 
 
 @pytest.mark.parametrize("count", [1, 2, 64, 65, 129, 149])
-def test_other_samples_change_nothing(count: int) -> None:
+def test_entries_do_not_depend_on_other_samples(count: int) -> None:
     assert (pairwise(BAGS[:count], **OPTIONS) == MATRIX[:count, :count]).all()
 
 
@@ -92,7 +92,7 @@ def test_threads_change_nothing(n_jobs: int) -> None:
     assert (pairwise(BAGS, **OPTIONS, n_jobs=n_jobs) == MATRIX).all()
 
 
-def test_tables_give_what_their_samples_give() -> None:
+def test_tables_have_the_distances_of_their_samples() -> None:
     stack = region_tables(BAGS, **OPTIONS)
     assert (pairwise(stack) == MATRIX).all()
     assert (pairwise(list(stack), n_jobs=2) == MATRIX).all()

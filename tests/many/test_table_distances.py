@@ -98,7 +98,7 @@ def test_distances_to_one_table() -> None:
         stack.distances(stack_of(np.ones((1, 2, 6)))[0])
 
 
-def test_a_stack_says_what_it_holds() -> None:
+def test_repr_and_slices_of_a_stack() -> None:
     stack = stack_of(np.ones((3, 2, 4)))
     assert repr(stack).startswith("TableStack(3 tables of RegionTable(2 levels, 2 x 2 directions")
     assert repr(stack[:1]).startswith("TableStack(1 tables of RegionTable(")

@@ -41,7 +41,7 @@ def test_metric_explains_all_its_fields() -> None:
 
 
 @pytest.mark.parametrize("name", TAKERS)
-def test_options_are_explained_where_they_are_taken(name: str) -> None:
+def test_options_are_documented_in_each_function(name: str) -> None:
     taker = getattr(isodepth, name)
     options = {field.name for field in fields(Metric)} - TAKERS[name]
     found = explained(taker)
@@ -73,7 +73,7 @@ def test_a_docstring_without_the_place_is_a_mistake() -> None:
         with_metric_options()(nothing)
 
 
-def test_without_docstrings_there_is_nothing_to_do() -> None:
+def test_docstrings_may_be_absent() -> None:
     def nothing() -> None: ...
 
     assert with_metric_options()(nothing) is nothing

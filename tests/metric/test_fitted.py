@@ -65,7 +65,7 @@ def test_without_a_seed_all_share_the_directions() -> None:
     assert len(caught) == 1
 
 
-def test_what_does_not_fit_is_refused() -> None:
+def test_regions_that_do_not_fit_are_refused() -> None:
     drawn = Metric(n_directions=4).with_directions(3)
     a = drawn.regions(SAMPLES[0])
     with pytest.raises(InvalidInputError, match=r"regions of y do not fit .*directions"):

@@ -120,7 +120,7 @@ def test_a_translation_on_the_line_is_exact(q: float) -> None:
 # -- settings -------------------------------------------------------------------------------------
 
 
-def test_signature_says_q_only_where_it_is_finite() -> None:
+def test_the_signature_contains_finite_q_only() -> None:
     assert "q=" not in isodepth.Metric().signature
     metric = isodepth.Metric(q=2.5, random_state=0)
     assert "|p=2|q=2.5|eps=0.1|" in metric.signature
@@ -150,7 +150,7 @@ def test_refine_is_chosen_by_q() -> None:
         ({"q": 2, "gap": "exact"}, "gap='exact'.*q=2"),
     ],
 )
-def test_what_does_not_go_together(options: dict, message: str) -> None:
+def test_incompatible_settings(options: dict, message: str) -> None:
     with pytest.raises(InvalidOptionError, match=message):
         isodepth.Metric(**options)
 

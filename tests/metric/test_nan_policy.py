@@ -30,7 +30,7 @@ def test_rows_are_left_out_of_distances() -> None:
     )
 
 
-def test_a_comparison_says_what_was_left_out() -> None:
+def test_a_comparison_reports_dropped_rows() -> None:
     frames = [pd.DataFrame(rows, columns=["temp", "dewp", "wind"]) for rows in (X, Y)]
     result = isodepth.compare(*frames, **OMIT)
     assert (result.missing.x.n_rows, result.missing.y.n_rows) == (60, 80)
@@ -81,7 +81,7 @@ def test_regions_beside_a_sample() -> None:
     assert result.missing.y.n_dropped == 80 - len(KEPT[1])
 
 
-def test_errors_say_which_columns_and_what_to_do() -> None:
+def test_errors_name_the_columns_and_the_remedy() -> None:
     frame = pd.DataFrame(X, columns=["temp", "dewp", "wind"])
     for make in (
         lambda: isodepth.distance(frame, Y),
@@ -96,6 +96,6 @@ def test_errors_say_which_columns_and_what_to_do() -> None:
         isodepth.Metric(nan_policy="propagate")
 
 
-def test_a_policy_is_no_part_of_how_a_number_is_made() -> None:
+def test_the_signature_does_not_contain_the_policy() -> None:
     assert isodepth.Metric(**OMIT).signature == isodepth.Metric(**OPTIONS).signature
     assert isodepth.Metric(**OMIT) != isodepth.Metric(**OPTIONS)

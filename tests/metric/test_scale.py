@@ -166,7 +166,7 @@ def test_transformers_learn_the_scale_from_the_bags_fitted() -> None:
 # -- the warning ----------------------------------------------------------------------------------
 
 
-def test_very_different_spreads_are_said_once() -> None:
+def test_very_different_spreads_warn_once() -> None:
     frame = pd.DataFrame(X, columns=["temp", "pressure", "rain"])
     with pytest.warns(
         isodepth.ScaleWarning, match=r"in pressure and .* in rain.*scale='pooled'"
@@ -176,7 +176,7 @@ def test_very_different_spreads_are_said_once() -> None:
     assert c[0].filename == __file__
 
 
-def test_nothing_is_said_where_there_is_nothing_to_say() -> None:
+def test_no_warning_for_similar_or_scaled_columns() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         isodepth.compare(X, Y, scale="pooled", **OPTIONS)

@@ -71,7 +71,7 @@ def test_nor_an_estimator_inside_it_or_one_of_its_own() -> None:
         assert pickle.loads(pickle.dumps(metric)) == metric
 
 
-def test_functions_stay_what_they_are() -> None:
+def test_functions_are_not_copied() -> None:
     def depth(points: np.ndarray) -> np.ndarray:
         return -np.abs(points).sum(axis=1)
 

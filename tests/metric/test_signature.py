@@ -158,7 +158,7 @@ def test_directions_given_as_an_array_cannot_be_rebuilt() -> None:
         Metric.from_signature(metric.signature)
 
 
-def test_defaults_say_nothing() -> None:
+def test_defaults_are_omitted() -> None:
     assert fields(Metric(random_state=0)).keys().isdisjoint({"gap", "region", "normalize", "dtype"})
 
 
@@ -179,7 +179,7 @@ def test_defaults_say_nothing() -> None:
         ({"random_state": 5}, "seed", "5"),
     ],
 )
-def test_what_is_set_is_said_and_read_back(options, name: str, text: str) -> None:
+def test_settings_are_written_and_parsed(options, name: str, text: str) -> None:
     metric = Metric(**{"random_state": 0, **options})
     assert fields(metric)[name] == text
     assert Metric.from_signature(metric.signature) == metric
@@ -196,7 +196,7 @@ def test_what_is_set_is_said_and_read_back(options, name: str, text: str) -> Non
         (AIIRWDepth(covariance="ledoit-wolf"), ["ai_irw", "covariance=ledoit-wolf"]),
     ],
 )
-def test_settings_of_a_depth_are_said_and_read_back(depth, said: list[str]) -> None:
+def test_settings_of_a_depth_are_written_and_parsed(depth, said: list[str]) -> None:
     metric = Metric(depth=depth, random_state=0)
     for words in said:
         assert words in fields(metric)["depth"]
@@ -215,7 +215,7 @@ def test_a_depth_as_it_comes_is_its_name(depth) -> None:
     assert fields(Metric(depth=other, random_state=0))["depth"] == depth.name
 
 
-def test_what_a_signature_cannot_hold_is_not_read_back() -> None:
+def test_objects_cannot_be_parsed() -> None:
     for depth in (AIIRWDepth(covariance=OAS()), lambda X: X[:, 0]):
         metric = Metric(depth=depth, random_state=0)
         assert "custom:" in metric.signature

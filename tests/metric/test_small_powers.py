@@ -71,7 +71,7 @@ def test_a_plain_integral_shrinks(p: float) -> None:
 
 
 @pytest.mark.parametrize("p", [1e-12, 1e-90, 1e-300])
-def test_below_the_mean_everything_shrinks_to_nothing(p: float) -> None:
+def test_integrals_tend_to_zero(p: float) -> None:
     gaps, shares = np.array(GAPS["spread"]), np.full(5, 0.2)
     for length in (0.9, 0.0):
         assert power_mean(gaps, shares, p, length) == 0.0
@@ -88,7 +88,7 @@ def test_one_gap_that_is_zero_makes_the_limit_zero(p: float) -> None:
         assert found == 0.0 or p > 1e-4
 
 
-def test_the_ways_meet_where_they_change_over() -> None:
+def test_the_formulas_agree_at_their_boundary() -> None:
     gaps = np.array(GAPS["spread"])
     shares = np.full(5, 0.2)
     for edge in (SMALL_POWER, 1e-100):

@@ -191,7 +191,7 @@ def test_bad_storage_and_bad_data() -> None:
         metric.table(X, np.ones(3))
 
 
-def test_a_depth_that_cannot_order_says_so() -> None:
+def test_a_depth_that_cannot_order_warns() -> None:
     with pytest.warns(isodepth.DegenerateDepthWarning):
         Metric(**BASE).table(np.eye(3))
 

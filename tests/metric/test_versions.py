@@ -49,7 +49,7 @@ def test_a_table_of_0_1_0_is_read_by_later_releases(later: str) -> None:
     assert f"v={later}" in fresh.signature
 
 
-def test_where_numbers_changed_old_tables_compare_with_old_ones_only() -> None:
+def test_tables_of_another_algorithm_are_refused() -> None:
     old = old_table("projection")
     assert old.algorithm == 1
     assert old.distance_to(old) == 0.0

@@ -394,7 +394,7 @@ def test_repeated_simplices_are_exact_ties_too(depth: str) -> None:
     np.testing.assert_array_equal(twice.depth, np.tile(once.depth, 2))
 
 
-def test_irw_of_a_simplex_is_no_tie() -> None:
+def test_irw_orders_the_corners_of_a_simplex() -> None:
     """irw is not affine-invariant: there its depths do carry information."""
     rng = np.random.default_rng(2)
     X = rng.standard_normal((6, 20))

@@ -281,7 +281,7 @@ def test_options_are_keyword_only() -> None:
         isodepth.distance(X, Y, None)
 
 
-def test_what_results_are_made_of_is_frozen() -> None:
+def test_results_and_their_parts_are_frozen() -> None:
     """Samples, plans, tables and results are shared; estimators and running sums change."""
     changing = {"Depth", "MinimumDepth", "AIIRW", "_BagTransformer", "ReadResult", "RankEvidence",
                 "DyadicSums", "Halfspace"}  # fmt: skip

@@ -98,14 +98,14 @@ def test_the_degenerate_warning_advises(depth: str) -> None:
     ("depth", "shape"),
     [("irw", (5, 8)), ("halfspace", (30, 3)), ("projection", (30, 3)), ("ai_irw", (30, 3))],
 )
-def test_no_warning_where_depths_carry_information(depth: str, shape: tuple[int, int]) -> None:
+def test_no_warning_for_informative_depths(depth: str, shape: tuple[int, int]) -> None:
     X = np.random.default_rng(0).standard_normal(shape)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         isodepth.distance(X, X + 1, depth=depth, n_directions=10)
 
 
-def test_a_shrinkage_covariance_is_no_tie() -> None:
+def test_a_shrinkage_covariance_orders_the_corners_of_a_simplex() -> None:
     """Shrinking towards the identity breaks the affine invariance, and with it the tie."""
     X, _ = samples(6, 5, 10)
     with warnings.catch_warnings():

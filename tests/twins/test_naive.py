@@ -40,7 +40,7 @@ def test_projection_on_a_line() -> None:
     assert naive.projection_depth(LINE, AXIS, Z=[[2.0], [8.0]]) == pytest.approx([1, 1 / 5])
 
 
-def test_projection_where_the_mad_is_zero() -> None:
+def test_projection_with_a_mad_of_zero() -> None:
     X = [[0.0], [0.0], [0.0], [1.0]]
     assert naive.projection_depth(X, AXIS) == [1, 1, 1, 1 / 2]
     assert naive.projection_depth(X, AXIS, Z=[[0.0], [-3.0]]) == [1, 1 / 4]
@@ -50,7 +50,7 @@ def test_projection_where_the_mad_is_zero() -> None:
     assert found == pytest.approx([1, 4 / 5, 2 / 3, 2 / 5], rel=1e-15)
 
 
-def test_projection_where_all_rows_coincide() -> None:
+def test_projection_of_equal_rows() -> None:
     X = [[2.0], [2.0], [2.0]]
     assert naive.projection_depth(X, AXIS) == [1, 1, 1]
     assert naive.projection_depth(X, AXIS, Z=[[2.0], [2.5]]) == [1, 0]
@@ -158,7 +158,7 @@ def test_pieces_merge_the_breakpoints_of_both_samples() -> None:
 
 
 @pytest.mark.parametrize("eps", [0.1, 0.2, 0.3, 0.4, 0.6, 0.7, 0.9])
-def test_the_last_piece_is_no_sliver_of_rounding(eps: float) -> None:
+def test_the_last_piece_is_not_due_to_rounding(eps: float) -> None:
     x = naive.depth_regions("halfspace", [[float(i)] for i in range(10)], AXIS)
     assert all(stop - start >= Q(1, 10) for start, stop in naive.pieces(x, x, eps))
 

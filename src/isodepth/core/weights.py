@@ -1,4 +1,4 @@
-"""Conversion of weights to integers, whose sums are exact in any order."""
+"""Numbers of rows: weights as integers, whose sums are exact in any order."""
 
 from __future__ import annotations
 
@@ -11,6 +11,14 @@ import numpy as np
 TOTAL_BITS = 61
 # Maximum number of binary digits of weights that count as exact.
 _EXACT_DIGITS = 14
+
+
+def contaminated_rows(tolerance: float, n: int) -> int:
+    """Return the maximum number of contaminated rows if they are a fraction `tolerance` of n rows.
+
+    The product may be rounded down, and must not lose a row: 0.29 * 100 is 28.999999999999996.
+    """
+    return math.floor(tolerance * n * (1 + 1e-12))
 
 
 @np.errstate(over="ignore")

@@ -26,6 +26,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from isodepth.core.weights import contaminated_rows
 from isodepth.data.validation import check_integer, check_number
 from isodepth.errors import InvalidOptionError
 from isodepth.monitor.functions import Counts
@@ -150,8 +151,7 @@ def strongest_window(
     """Test the windows of 1, 2, 4, ... batches that end with batch `end`."""
     count, tests = len(reference.ones), []
     for scale, window in enumerate(windows):
-        # 0.05 * 20 is a little more than 1 in floating point, 0.29 * 100 a little less than 29.
-        dirty = math.floor(policy.tolerance * window.n_rows + 1e-9)
+        dirty = contaminated_rows(policy.tolerance, window.n_rows)
         logs = log_pvalues(
             reference.ones, reference.n_rows, window.ones, window.n_rows, dirty, 1.0 / count
         )

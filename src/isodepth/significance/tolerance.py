@@ -18,6 +18,7 @@ import numpy as np
 
 from isodepth._core import share_differences
 from isodepth.core.scaling import mad_spread
+from isodepth.core.weights import contaminated_rows
 from isodepth.significance.aggregated import cosine_powers
 from isodepth.significance.combination import (
     Feature,
@@ -98,8 +99,7 @@ def softened(statistics: np.ndarray, share: float) -> np.ndarray:
 
 def allowed_share(tolerance: float, n: int, m: int) -> float:
     """Return the larger of the two shares of whole rows that a tolerance allows."""
-    # The product of a decimal share and a number of rows may be slightly below an integer.
-    return max(math.floor(tolerance * size * (1 + 1e-12)) / size for size in (n, m))
+    return max(contaminated_rows(tolerance, size) / size for size in (n, m))
 
 
 def whole_rows(share: float, sizes: tuple[int, int]) -> float:
