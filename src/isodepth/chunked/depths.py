@@ -90,11 +90,11 @@ class RankCells(Pass):
         count = len(numbers.directions)
         fitting = [b for b in _BITS if 3 * 8 * count * 2 * (_OCTAVES << b) <= memory]
         middles, mads = np.empty((2, count), dtype=numbers.directions.dtype)
-        for some, values in numbers.along(pilot.points, n_threads):
-            middles[some] = _core.quantile(values, 0.5, pilot.masses, n_threads)
-            away = np.abs(values - middles[some, None])
+        for block, values in numbers.along(pilot.points, n_threads):
+            middles[block] = _core.quantile(values, 0.5, pilot.masses, n_threads)
+            away = np.abs(values - middles[block, None])
             mad = _core.quantile(away, 0.5, pilot.masses, n_threads)
-            mads[some] = np.where(mad > 0, mad, away.max(axis=1))
+            mads[block] = np.where(mad > 0, mad, away.max(axis=1))
         # The inverse of a subnormal number may overflow.
         scales = 1 / np.maximum(np.where(mads > 0, mads, 1), np.finfo(mads.dtype).tiny)
         return cls(numbers, middles, scales, fitting[0] if fitting else _BITS[-1])

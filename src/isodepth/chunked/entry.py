@@ -63,7 +63,7 @@ def compare(
 
 
 def shared_scale(metric: BaseMetric, samples: Any, weights: Any, name: str) -> np.ndarray:
-    """Return the spread (d,) of the columns in many samples together, some of them sources."""
+    """Return the units (d,) of the columns in many samples together, including sources."""
     if any(is_delayed(sample) for sample in samples):
         raise InvalidOptionError(
             f"scale={metric.scale!r} is not available for delayed samples; give one number per "

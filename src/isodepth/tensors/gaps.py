@@ -131,11 +131,11 @@ def mean_gaps(
     for which in blocks(len(directions), _each(x, y, prefix_sizes_x), budget):
         projections = [rows @ directions[which].T for rows in (x, y)]
         for sign in (1, -1):
-            mine, other = (
+            first, second = (
                 _running(along, sign)[ends - 1].double()
                 for along, ends in zip(projections, (prefix_sizes_x, prefix_sizes_y), strict=True)
             )
-            total += ((mine - other).abs() / scale).pow_(q).sum(dim=1)
+            total += ((first - second).abs() / scale).pow_(q).sum(dim=1)
     return largest * (total / (2 * len(directions))) ** (1.0 / q)
 
 

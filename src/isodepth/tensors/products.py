@@ -30,9 +30,9 @@ def full_precision(device: torch.device) -> Iterator[None]:
     global _users
     with _lock:
         if _users == 0:
-            for owner, name, wanted in _precision_settings():
+            for owner, name, precise in _precision_settings():
                 _before.append((owner, name, getattr(owner, name)))
-                setattr(owner, name, wanted)
+                setattr(owner, name, precise)
         _users += 1
     try:
         with torch.no_grad(), torch.autocast(device.type, enabled=False):

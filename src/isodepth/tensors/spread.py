@@ -63,9 +63,9 @@ def medians(values: torch.Tensor, masses: torch.Tensor | None, total: int) -> to
         lower, upper = ordered[:, (n - 1) // 2], ordered[:, n // 2]
     else:
         twice = 2 * masses[index].cumsum(dim=1)
-        wanted = torch.full((len(values), 1), total, device=values.device)
-        lower = ordered.gather(1, torch.searchsorted(twice, wanted))[:, 0]
-        upper = ordered.gather(1, torch.searchsorted(twice, wanted, right=True))[:, 0]
+        half = torch.full((len(values), 1), total, device=values.device)
+        lower = ordered.gather(1, torch.searchsorted(twice, half))[:, 0]
+        upper = ordered.gather(1, torch.searchsorted(twice, half, right=True))[:, 0]
     return 0.5 * lower + 0.5 * upper
 
 

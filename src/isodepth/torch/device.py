@@ -66,7 +66,7 @@ def distance_on_device(
             ordered = mean_gap_gradient([x, y], sizes, directions, metric.q, gaps, slopes, budget)
         scale = _scale(drawn, pair.device)
         sides = zip(regions, ordered, (pair.x, pair.y), strict=True)
-        return DeviceDistance(value, [_by_row(r, own, len(t)) / scale for r, own, t in sides])
+        return DeviceDistance(value, [_by_row(r, g, len(t)) / scale for r, g, t in sides])
 
 
 def compare_from_device(metric: BaseMetric, pair: TensorPair) -> Comparison | None:

@@ -97,8 +97,8 @@ def _by_bins(
     n = len(points)
     edges = _edges(directions, pilot, tail)
     # The table of all directions uses at most an eighth of the budget.
-    wanted = min(n // _PER_BIN, budget // (32 * len(directions)), _MOST_BINS) * 2 * tail
-    half = triton.next_power_of_2(max(int(wanted), 4)) // 2
+    n_bins = min(n // _PER_BIN, budget // (32 * len(directions)), _MOST_BINS) * 2 * tail
+    half = triton.next_power_of_2(max(int(n_bins), 4)) // 2
     # Projections, and arrays derived from the table. A third of the budget is for sorting.
     cut = blocks(len(directions), n * 4 + half * 64, budget - budget // 3)
     best = torch.full((n,), n, dtype=torch.int32, device=points.device)
