@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
 import sys
 import threading
 import time
@@ -120,15 +119,6 @@ def test_bags_and_delayed_samples() -> None:
         assert np.array_equal(isodepth.region_tables(given, **options).values, expected)
     distances = isodepth.pairwise([scan(bag) for bag in bags], **options)
     assert np.array_equal(distances, isodepth.pairwise(bags, **options))
-
-
-def test_import_brings_no_dask() -> None:
-    code = (
-        "import sys, isodepth; isodepth.scan; "
-        "print([name for name in sys.modules if 'dask' in name.partition('.')[0]])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
 
 
 # -- a cluster ------------------------------------------------------------------------------------
