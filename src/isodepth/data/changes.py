@@ -22,7 +22,7 @@ class Change:
     columns : tuple of str
         One column, or the two columns of a dependence; empty if all columns contribute.
     quantity : str
-        What `before` and `after` measure, such as "median" or "rank correlation".
+        Quantity of `before` and `after`, such as "median" or "rank correlation".
     before, after : float
         Value in the first and in the second sample, in the units of the column. A fraction
         between 0 and 1 for the kinds "shares" and "missing".

@@ -60,7 +60,7 @@ class CsvFormat(NamedTuple):
     header_lines: int
 
     def notes(self, file: InputFile) -> list[str]:
-        """Describe what is unusual about the format."""
+        """Describe unusual properties of the format."""
         notes = []
         if self.delimiter != (usual := "\t" if file.ending == ".tsv" else ","):
             comma = ", and numbers have decimal commas" if self.decimal == "," else ""

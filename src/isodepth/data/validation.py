@@ -24,6 +24,7 @@ from isodepth.data.arrays import (
     warn_of_rounding,
 )
 from isodepth.data.frames import (
+    Names,
     clashing_columns,
     differing,
     in_order,
@@ -69,7 +70,7 @@ def is_tensor(X: Any) -> bool:
 
 def check_points(
     X: Any, name: str = "X", dtype: str | None = None, *, any_size: bool = False, hint: str = ""
-) -> tuple[np.ndarray, tuple[str, ...] | None]:
+) -> tuple[np.ndarray, Names]:
     """Convert a sample to a finite matrix of floats with the names of its columns.
 
     Parameters
@@ -96,7 +97,7 @@ def check_points(
     return points, columns
 
 
-def read_points(X: Any, name: str, dtype: str | None) -> tuple[np.ndarray, tuple[str, ...] | None]:
+def read_points(X: Any, name: str, dtype: str | None) -> tuple[np.ndarray, Names]:
     """Like `check_points`, but missing and infinite values are allowed."""
     if isinstance(X, np.ndarray):
         columns = None
@@ -112,7 +113,7 @@ def read_points(X: Any, name: str, dtype: str | None) -> tuple[np.ndarray, tuple
     return to_float(array, name, dtype), columns
 
 
-def _read_frame_or_list(X: Any, name: str) -> tuple[Any, tuple[str, ...] | None]:
+def _read_frame_or_list(X: Any, name: str) -> tuple[Any, Names]:
     """Return the array and the names of a data frame; other tables are returned unchanged."""
     if isinstance(X, str) or hasattr(X, "__fspath__"):
         raise InvalidInputError(
@@ -186,7 +187,7 @@ class SampleRows(NamedTuple):
     """
 
     points: np.ndarray
-    columns: tuple[str, ...] | None
+    columns: Names
     weights: np.ndarray | None = None
     missing: Any = None
     kept: Any = None
@@ -351,7 +352,7 @@ def check_finite(
     points: np.ndarray,
     name: str,
     any_size: bool,
-    columns: tuple[str, ...] | None = None,
+    columns: Names = None,
     hint: str = "",
     allow_nan: bool = False,
     first_row: int = 0,
@@ -412,25 +413,17 @@ def check_same_width(x_width: int, y_width: int, first: str = "X", second: str =
         )
 
 
-def check_same_columns(
-    x_columns: tuple[str, ...] | None,
-    y_columns: tuple[str, ...] | None,
-    first: str = "X",
-    second: str = "Y",
-) -> tuple[str, ...] | None:
+def check_same_columns(x: Names, y: Names, first: str = "X", second: str = "Y") -> Names:
     """Return the names of the columns of both samples; None if neither has names."""
-    if x_columns is None and y_columns is None:
-        return None
-    if clashing_columns(x_columns, y_columns):
-        if x_columns and y_columns and set(x_columns) != set(y_columns):
-            raise differing(x_columns, y_columns, first, second)
-        both = (x_columns, y_columns)
-        shown = [f"[{listed([*map(repr, n)], FEW)}]" if n else "no names" for n in both]
+    if clashing_columns(x, y):
+        if x and y and set(x) != set(y):
+            raise differing(x, y, first, second)
+        shown = [f"[{listed([*map(repr, n)], FEW)}]" if n else "no names" for n in (x, y)]
         raise InvalidInputError(
             f"{first} and {second} name their columns differently: {shown[0]} and {shown[1]}; "
             "select the same columns in the same order, or pass plain arrays"
         )
-    return x_columns if x_columns is not None else y_columns
+    return x if x is not None else y
 
 
 def check_weights(
