@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 import numpy as np
+import pandas as pd
 import pytest
 from cli.helpers import run
 from text_extra import needs_encoder
@@ -49,40 +50,29 @@ def test_every_command_has_examples_and_json() -> None:
 
 @pytest.fixture(scope="module")
 def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The files that examples name."""
+    """Write the files in the examples."""
     folder = tmp_path_factory.mktemp("examples")
     rng = np.random.default_rng(0)
     (folder / "months").mkdir()
-    whole = ["origin,month,day,temp,dewp,wind"]
+    months = []
     for month, name in ((6, "june"), (7, "july"), (8, "august")):
-        rows = rng.normal(size=(60, 3)) + [month, 0, 0]
-        lines = ["day,temp,dewp,wind"]
-        for i, row in enumerate(rows):
-            cells = ",".join(map(repr, row.tolist()))
-            lines.append(f"{100 * month + i // 3},{cells}")
-            whole.append(f"{'EWR' if i % 2 else 'JFK'},{month},{lines[-1]}")
-        text = "\n".join(lines) + "\n"
-        (folder / f"{name}.csv").write_text(text)
-        (folder / "months" / f"{name}.csv").write_text(text)
-    (folder / "year.csv").write_text("\n".join(whole) + "\n")
-    lines = (folder / "june.csv").read_text().splitlines()
-    raw = [f"{line},EWR" for line in lines[1:-1]] + ["999,,1.0,2.0,JFK"]
-    (folder / "raw.csv").write_text("\n".join([f"{lines[0]},origin", *raw]) + "\n")
-    (folder / "reference.csv").write_text(
-        "\n".join(
-            ["week,a,b"]
-            + [
-                f"{i // 20},{a!r},{b!r}"
-                for i, (a, b) in enumerate(rng.normal(size=(2000, 2)).tolist())
-            ]
-        )
-    )
-    np.savetxt(folder / "batch.csv", rng.normal(size=(50, 2)), delimiter=",", header="a,b",
-               comments="")  # fmt: skip
+        frame = pd.DataFrame(rng.normal(size=(60, 3)), columns=["temp", "dewp", "wind"])
+        frame.insert(0, "day", 100 * month + np.arange(60) // 3)
+        frame["temp"] += month
+        frame.to_csv(folder / f"{name}.csv", index=False)
+        frame.to_csv(folder / "months" / f"{name}.csv", index=False)
+        months.append(frame.assign(origin=["JFK", "EWR"] * 30, month=month))
+    pd.concat(months).to_csv(folder / "year.csv", index=False)
+    raw = months[0].drop(columns="month")
+    raw.loc[59, "temp"] = np.nan
+    raw.to_csv(folder / "raw.csv", index=False)
+    reference = pd.DataFrame(rng.normal(size=(2000, 2)), columns=["a", "b"])
+    reference.assign(week=np.arange(2000) // 20).to_csv(folder / "reference.csv", index=False)
+    batch = pd.DataFrame(rng.normal(size=(50, 2)), columns=["a", "b"])
+    batch.to_csv(folder / "batch.csv", index=False)
     (folder / "batches").mkdir()
-    (folder / "batches" / "monday.csv").write_text((folder / "batch.csv").read_text())
-    reference = (folder / "reference.csv", "--drop", "week")
-    run("monitor", "fit", *reference, "-o", folder / "fitted.npz")
+    shutil.copy(folder / "batch.csv", folder / "batches" / "monday.csv")
+    run("monitor", "fit", folder / "reference.csv", "--drop", "week", "-o", folder / "fitted.npz")
     run("monitor", "check", folder / "fitted.npz", folder / "batch.csv")
     for name in ("candidates", "references", "more"):
         (folder / f"{name}.txt").write_text("the cat sat on the mat\nit rains today\n")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 from pathlib import Path
 
 import numpy as np
@@ -24,22 +23,15 @@ def a(tmp_path: Path) -> Path:
 
 
 def as_kind(folder: Path, ending: str) -> Path:
-    """The same table in a file of every kind."""
+    """Write the same table in one of the formats."""
     frame = pd.DataFrame(sample(1), columns=list(NAMES))
     path = folder / f"b{ending}"
-    text = frame.to_csv(index=False, sep="\t" if ".tsv" in ending else ",")
-    if ending in (".csv", ".tsv"):
-        path.write_text(text)
-    elif ending.endswith(".gz"):
-        path.write_bytes(gzip.compress(text.encode()))
-    elif ending == ".parquet":
-        frame.to_parquet(path)
-    elif ending == ".feather":
-        frame.to_feather(path)
-    elif ending == ".npy":
-        np.save(path, sample(1))
+    if ending in (".parquet", ".feather"):
+        (frame.to_parquet if ending == ".parquet" else frame.to_feather)(path)
+    elif ending in (".npy", ".npz"):
+        (np.save if ending == ".npy" else np.savez)(path, sample(1))
     else:
-        np.savez(path, table=sample(1))
+        frame.to_csv(path, index=False, sep="\t" if ".tsv" in ending else ",")
     return path
 
 
