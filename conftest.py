@@ -11,8 +11,9 @@ os.environ.setdefault("MPLBACKEND", "agg")
 # As many tests run at a time as there are processors: threads of BLAS would wait for each other.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # The processes of pytest-xdist share the cores, and processes that tests start inherit the limit.
-_workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
-os.environ.setdefault("LOKY_MAX_CPU_COUNT", str(max(1, joblib.cpu_count() // _workers)))
+if "PYTEST_XDIST_WORKER_COUNT" in os.environ:
+    _share = joblib.cpu_count() // int(os.environ["PYTEST_XDIST_WORKER_COUNT"])
+    os.environ["LOKY_MAX_CPU_COUNT"] = str(max(1, _share))
 
 _NEEDED = {
     "torch": ["src/isodepth/torch/*", "src/isodepth/tensors/*", "examples/gradient_flow.py"],

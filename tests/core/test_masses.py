@@ -90,14 +90,6 @@ def test_masses_of_one_kind_or_another(weights: list[float], expected: list[int]
         assert masses.tolist() == expected
 
 
-@pytest.mark.parametrize("depth", ["halfspace", "projection", "irw", "ai_irw"])
-def test_the_distance_sees_proportions_alone(depth: str) -> None:
-    X, Y, w = [[0.0], [1.0], [2.0], [10.0]], [[0.0], [0.5]], np.array([1.0, 2.0, 3.0, 6.0])
-    expected = isodepth.distance(X, Y, depth=depth, eps=0.2, weights=(w, None))
-    for same in (w / w.sum(), w * 10, w * 0.1, w / 3, (w / 12).astype(np.float32)):
-        assert isodepth.distance(X, Y, depth=depth, eps=0.2, weights=(same, None)) == expected
-
-
 @pytest.mark.parametrize("covariance", ["ledoit-wolf", "mcd"])
 def test_estimators_that_see_repeated_rows_see_proportions_alone(covariance: str) -> None:
     rng = np.random.default_rng(4)

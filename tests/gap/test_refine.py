@@ -69,24 +69,6 @@ def test_bracket_holds_the_exact_distance() -> None:
         assert exact <= high * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("depth", DEPTHS)
-def test_exact_symmetry_of_the_refined_distance(depth: str) -> None:
-    for case in range(10):
-        X, Y = random_pair(case)
-        metric = isodepth.Metric(depth=depth, n_directions=30, random_state=case)
-        assert metric.distance(X, Y) == metric.distance(Y, X)
-        assert metric.distance(X, X) == 0
-
-
-def test_same_bits_for_any_number_of_threads() -> None:
-    rng = np.random.default_rng(0)
-    X, Y = rng.standard_normal((3000, 6)), rng.standard_normal((2500, 6)) + 0.5
-    found = {
-        isodepth.distance(X, Y, n_directions=300, random_state=0, n_jobs=jobs) for jobs in (1, 2, 8)
-    }
-    assert len(found) == 1
-
-
 @pytest.mark.parametrize("estimator", [HalfspaceDepth, ProjectionDepth])
 @pytest.mark.parametrize("d", [1, 2, 6])
 def test_depth_search_only_lowers_and_agrees_with_itself(estimator: type, d: int) -> None:
@@ -101,13 +83,3 @@ def test_depth_search_only_lowers_and_agrees_with_itself(estimator: type, d: int
         assert (scores <= previous_z + 1e-12).all()
         np.testing.assert_allclose(fitted.score_samples(X[::9]), fitted.depth_[::9], rtol=1e-12)
         previous, previous_z = fitted.depth_, scores
-
-
-def test_depth_search_gets_closer_to_the_exact_depth() -> None:
-    """In three dimensions, where the exact depth is known."""
-    X = np.random.default_rng(0).standard_normal((60, 3))
-    exact = HalfspaceDepth(method="exact").fit(X).depth_
-    plain = HalfspaceDepth(n_directions=30, random_state=0).fit(X).depth_
-    searched = HalfspaceDepth(n_directions=30, random_state=0, refine=20).fit(X).depth_
-    assert (exact <= searched + 1e-15).all()
-    assert (searched - exact).mean() < 0.5 * (plain - exact).mean()

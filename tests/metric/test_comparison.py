@@ -26,25 +26,6 @@ def test_the_largest_gap_is_found_with_its_level_and_direction(levels) -> None:
     assert abs(attained) == pytest.approx(worst.gap, rel=1e-12)
 
 
-def test_columns_come_with_their_shares_the_largest_first() -> None:
-    worst = isodepth.compare(X, Y, scale=None, random_state=0).largest_gap
-    names, shares = zip(*worst.columns, strict=True)
-    assert sum(shares) == pytest.approx(1, rel=1e-12)
-    assert list(shares) == sorted(shares, reverse=True)
-    order = [int(name.removeprefix("column ")) for name in names]
-    np.testing.assert_array_equal(np.square(worst.direction)[order], shares)
-
-
-def test_columns_have_their_names() -> None:
-    import pandas as pd
-
-    frame = pd.DataFrame(X, columns=["a", "b", "c"])
-    worst = isodepth.compare(frame, Y, scale=None, random_state=0).largest_gap
-    plain = isodepth.compare(X, Y, scale=None, random_state=0).largest_gap
-    renamed = {"column 0": "a", "column 1": "b", "column 2": "c"}
-    assert worst.columns == [(renamed[name], share) for name, share in plain.columns]
-
-
 def test_it_prints_sizes_and_where() -> None:
     result = isodepth.compare(X, Y, scale=None, random_state=0)
     first, second, *others, last = repr(result).splitlines()

@@ -70,23 +70,6 @@ def test_the_rebuilt_metric_gives_the_same_result() -> None:
         assert again.signature == result.signature
 
 
-def test_a_signature_is_short_and_readable() -> None:
-    signature = Metric(depth="irw", eps=0.25, random_state=3).signature
-    assert signature.startswith("DR|")
-    assert "\n" not in signature
-    assert len(signature) < 200
-    for field in ("depth=irw", "eps=0.25", "seed=3", f"v={isodepth.__version__}"):
-        assert field in signature.split("|")
-
-
-def test_results_carry_and_show_the_signature() -> None:
-    rng = np.random.default_rng(0)
-    metric = Metric(n_directions=20, random_state=0)
-    result = metric.compare(rng.standard_normal((9, 2)), rng.standard_normal((9, 2)))
-    assert result.signature == metric.signature
-    assert result.signature in repr(result)
-
-
 GOOD = Metric(random_state=0).signature
 
 
