@@ -7,11 +7,6 @@
 // equation squares the condition number.
 #pragma once
 
-#include <cmath>
-#include <limits>
-#include <numeric>
-
-#include "arrays.hpp"
 #include "parallel.hpp"
 
 namespace isodepth {

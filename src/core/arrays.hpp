@@ -7,15 +7,11 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
 
-#include <cmath>
-#include <cstdint>
 #include <initializer_list>
-#include <limits>
 #include <memory>
 #include <numeric>
 #include <optional>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "simd.hpp"
@@ -50,6 +46,13 @@ template <class T> struct Rows {
 // Sorted positions are 32-bit numbers, with two buckets for each value.
 constexpr int64_t most_rows = int64_t(1) << 30;
 
+// Functions that add the bindings of a source file to the module.
+void bind_labels(nb::module_& m);
+void bind_depths(nb::module_& m);
+void bind_hull(nb::module_& m);
+void bind_gaps(nb::module_& m);
+void bind_chunks(nb::module_& m);
+
 // ---- Checks of arguments: every entry point uses these, and kernels trust what has passed them. ----
 
 inline void require(bool condition, const char* message) {
@@ -68,8 +71,10 @@ template <class T> bool are_finite(std::span<const T> values, T limit = std::num
 
 template <class Array> auto values_of(const Array& array) { return std::span(array.data(), array.size()); }
 
-// The values (n,) of a vector: finite, between 1 and 2**30 of them.
-template <class T> std::span<const T> check_vector(const Vector<T>& array) {
+// The values (n,) of a vector: finite, between 1 and 2**30 of them, and `size` of them unless negative.
+template <class T> std::span<const T> check_vector(const Vector<T>& array, int64_t size = -1) {
+    require(size < 0 || int64_t(array.size()) == size,
+            "an array has another length than the arrays it belongs to");
     require(array.size() > 0, "an array is empty; it needs at least one value");
     require(int64_t(array.size()) < most_rows, "an array has 2**30 values or more; use fewer");
     if constexpr (std::is_floating_point_v<T>)
@@ -77,26 +82,16 @@ template <class T> std::span<const T> check_vector(const Vector<T>& array) {
     return values_of(array);
 }
 
-// The values of a vector of known length.
-template <class T> std::span<const T> check_vector(const Vector<T>& array, int64_t size) {
-    require(int64_t(array.size()) == size, "an array has another length than the arrays it belongs to");
-    return check_vector(array);
-}
-
-// The rows (n, d) of a matrix: finite, at least one row and column, fewer than 2**30 rows.
-template <class T> Rows<T> check_rows(const Matrix<T>& array) {
+// The rows (n, d) of a matrix: finite, at least one row and column, fewer than 2**30 rows, and `d` columns
+// unless negative.
+template <class T> Rows<T> check_rows(const Matrix<T>& array, int64_t d = -1) {
+    require(d < 0 || int64_t(array.shape(1)) == d, "two arrays have different numbers of columns");
     require(array.size() > 0, "an array is empty; it needs at least one row and one column");
     require(int64_t(array.shape(0)) < most_rows && int64_t(array.shape(1)) < most_rows,
             "an array has 2**30 rows or columns or more; use fewer");
     if constexpr (std::is_floating_point_v<T>)
         require(are_finite(values_of(array)), "an array has a value that is NaN or infinite");
     return {array.data(), int64_t(array.shape(0)), int64_t(array.shape(1))};
-}
-
-// The rows of a matrix with `d` columns.
-template <class T> Rows<T> check_rows(const Matrix<T>& array, int64_t d) {
-    require(int64_t(array.shape(1)) == d, "two arrays have different numbers of columns");
-    return check_rows(array);
 }
 
 // The weights (n,), of at least `least` each, or null; their sum fits into 62 bits.

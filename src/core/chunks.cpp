@@ -2,7 +2,6 @@
 // direction, and depths from given medians, MADs and ranks.
 #include <bit>
 
-#include "module.hpp"
 #include "spread.hpp"
 
 namespace isodepth {

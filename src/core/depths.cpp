@@ -1,7 +1,6 @@
 // Bindings of projections, orders, ranks, quantiles and the passes of the depths.
-
+#include "exact_halfspace.hpp"
 #include "halfspace.hpp"
-#include "module.hpp"
 #include "rows.hpp"
 #include "spread.hpp"
 
@@ -137,6 +136,19 @@ template <class T> static Result<T> quantiles(Matrix<T> table, double q, Weights
     return out;
 }
 
+static auto halfspace_masses(Matrix<double> points, Vector<int64_t> masses, Matrix<double> queries,
+                             int64_t n_threads) {
+    const Rows<double> rows = check_rows(points), asked = check_rows(queries, rows.d);
+    require(2 <= rows.d && rows.d <= 16, "the exact halfspace depth needs 2 to 16 columns");
+    const int64_t* weights = check_weights(masses, rows.n, 1);
+    // Products of differences must not overflow.
+    const double limit = std::ldexp(1.0, int(1000 / rows.d));
+    require(are_finite(rows.values(), limit) && are_finite(asked.values(), limit),
+            "points and queries are too large: scale them to a size of about 1");
+    auto smallest = without_gil([&] { return smallest_masses(rows, weights, asked, n_threads); });
+    return as_array(std::move(smallest), {queries.shape(0)});
+}
+
 template <class T> static void bind(nb::module_& m) {
     const auto points = "points"_a.noconvert(), directions = "directions"_a.noconvert();
     const auto rows = "rows"_a.noconvert();
@@ -173,6 +185,8 @@ void bind_depths(nb::module_& m) {
     bind<double>(m);
     m.def("mean_squared_rank", mean_squared_rank, "distances"_a.noconvert(), "shares"_a.noconvert(),
           "n_threads"_a = 1, "The mean of (2 F - 1)**2 over all directions, from squared distances (n, n).");
+    m.def("halfspace_masses", halfspace_masses, "points"_in, "masses"_in, "queries"_in, "n_threads"_a = 1,
+          "Smallest masses (m,) of closed halfspaces that contain each of the queries (m, d).");
 }
 
 }  // namespace isodepth

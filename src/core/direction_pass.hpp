@@ -1,8 +1,6 @@
 // Passes over directions. Threads take blocks of directions whose projections fit into the cache.
 #pragma once
 
-#include <numeric>
-
 #include "project.hpp"
 
 namespace isodepth {

@@ -14,10 +14,8 @@
 // determinant without rounding.
 #pragma once
 
-#include <atomic>
 #include <stdexcept>
 
-#include "parallel.hpp"
 #include "predicates.hpp"
 
 namespace isodepth {

@@ -4,8 +4,6 @@
 // several directions are processed at once.
 #pragma once
 
-#include <numeric>
-
 #include "direction_pass.hpp"
 
 namespace isodepth {

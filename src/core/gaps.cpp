@@ -1,9 +1,6 @@
 // Bindings of supports, gaps, levels and distances between tables.
 #include "gaps.hpp"
 
-#include <algorithm>
-
-#include "module.hpp"
 #include "tables.hpp"
 
 namespace isodepth {

@@ -1,6 +1,5 @@
 // Bindings of the passes on convex hulls.
-#include "ascent.hpp"
-#include "module.hpp"
+#include "hull.hpp"
 
 namespace isodepth {
 

@@ -1,6 +1,5 @@
 // Bindings of the statistics of permuted labels.
 #include "labels.hpp"
-#include "module.hpp"
 
 namespace isodepth {
 

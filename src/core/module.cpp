@@ -1,6 +1,4 @@
 // The module: the instruction sets of this processor, shared constants, and the bindings of all other files.
-#include "module.hpp"
-
 #include "hull.hpp"
 
 #if defined(__x86_64__)
@@ -45,7 +43,6 @@ NB_MODULE(CORE_NAME, m) {
     bind_labels(m);
     bind_depths(m);
     bind_hull(m);
-    bind_exact(m);
     bind_gaps(m);
     bind_chunks(m);
 }

@@ -1,16 +1,12 @@
 // Threads that take the next part of the work from a shared counter. They end with the call.
 #pragma once
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cstdint>
 #include <exception>
-#include <memory>
 #include <mutex>
 #include <system_error>
 #include <thread>
-#include <vector>
 
 #include "arrays.hpp"
 

@@ -54,12 +54,7 @@ template <class T> class Frame {
     // projection could overflow are clamped.
     explicit Frame(Rows<T> rows, int64_t n_threads = 1) : center(size_t(rows.d)) {
         find_center({rows}, n_threads);
-        const int64_t step = probe_step(rows.n), count = (rows.n + step - 1) / step;
-        T some[most_probes];
-        for (int64_t i = 0; i < count; i++) some[i] = distance(rows[i * step]);
-        std::nth_element(some, some + count / 2, some + count);
-        T size = some[count / 2];
-        for (int64_t i = 0; size == 0 && i < rows.n; i++) size = distance(rows[i]);
+        const T size = typical(rows.n, [&](int64_t i) { return distance(rows[i]); });
         if (std::isfinite(size)) std::frexp(size, &exponent);
         else exponent = std::numeric_limits<T>::max_exponent;
         set_scale();
@@ -108,17 +103,10 @@ template <class T> class Frame {
     // Return the exponents (d,), or nothing if one scale is enough.
     std::vector<int> scale_columns(Rows<T> rows) {
         constexpr int most_apart = std::numeric_limits<T>::max_exponent / 2;
-        const int64_t step = probe_step(rows.n);
         std::vector<int> exponents(center.size(), exponent);
-        for (int64_t k = 0; k < rows.d; k++) {
-            auto size = [&](int64_t i) { return std::fabs(rows[i][k] - center[size_t(k)]); };
-            T some[most_probes], typical = 0;
-            int64_t count = 0;
-            for (int64_t i = 0; i < rows.n; i += step) some[count++] = size(i);
-            std::nth_element(some, some + count / 2, some + count);
-            typical = some[count / 2];
-            for (int64_t i = 0; typical == 0 && i < rows.n; i++) typical = size(i);
-            if (typical > 0 && std::isfinite(typical)) exponents[size_t(k)] = std::ilogb(typical) + 1;
+        for (size_t k = 0; k < center.size(); k++) {
+            const T size = typical(rows.n, [&](int64_t i) { return std::fabs(rows[i][k] - center[k]); });
+            if (size > 0 && std::isfinite(size)) exponents[k] = std::ilogb(size) + 1;
         }
         const auto [low, high] = std::minmax_element(exponents.begin(), exponents.end());
         if (*high - *low <= most_apart) return {};
@@ -131,6 +119,17 @@ template <class T> class Frame {
     T limit_;
 
     static int64_t probe_step(int64_t n) { return (n + most_probes - 1) / most_probes; }
+
+    // The median of `size(i)` over a few of n rows; if it is 0, the first size that is not.
+    template <class Size> static T typical(int64_t n, Size size) {
+        T some[most_probes];
+        int64_t count = 0;
+        for (int64_t i = 0; i < n; i += probe_step(n)) some[count++] = size(i);
+        std::nth_element(some, some + count / 2, some + count);
+        T middle = some[count / 2];
+        for (int64_t i = 0; middle == 0 && i < n; i++) middle = size(i);
+        return middle;
+    }
 
     T distance(const T* row) const {
         T largest = 0;

@@ -1,7 +1,6 @@
 // Ranks along directions: the mass around each point, and mean rank weights.
 #pragma once
 
-#include "direction_pass.hpp"
 #include "few_ranks.hpp"
 #include "sort.hpp"
 

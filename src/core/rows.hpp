@@ -1,7 +1,6 @@
 // Lexicographic order of the rows of a table, with equal rows merged.
 #pragma once
 
-#include "direction_pass.hpp"
 #include "sort.hpp"
 
 namespace isodepth {

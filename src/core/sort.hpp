@@ -7,10 +7,7 @@
 // values keep their order.
 #pragma once
 
-#include <numeric>
-
 #include "parallel.hpp"
-#include "simd.hpp"
 
 namespace isodepth {
 

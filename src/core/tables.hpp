@@ -2,7 +2,6 @@
 #pragma once
 
 #include <functional>
-#include <numeric>
 
 #include "gaps.hpp"
 

@@ -29,12 +29,13 @@ from isodepth.significance.aggregated import (
     region_statistics,
 )
 from isodepth.significance.combination import (
+    Feature,
     combined,
     neg_log_p,
     neg_log_p_of_largest,
     permutation_pvalue,
 )
-from isodepth.significance.naming import column_kinds
+from isodepth.significance.naming import _remaining_pairs, column_kinds
 from isodepth.significance.pooled_sample import (
     Permutations,
     PooledSample,
@@ -360,6 +361,18 @@ def test_kinds_of_columns_after_alignment(share: float) -> None:
     assert kinds[:5] == [("shape",), ("location",), ("location",), ("spread",), ("spread",)]
     assert set(kinds[5]) == {"location", "spread"}
     assert kinds[6:] == [("spread",), ("location",)]
+
+
+def test_an_aligned_dependence_is_adjusted_for_all_compared_pairs() -> None:
+    """A p-value of about 0.0004 after alignment: enough for 3 pairs, not for the best of 1000."""
+    rng = np.random.default_rng(3)
+    points = rng.normal(size=(400, 2))
+    points[200:, 1] = 0.3 * points[200:, 0] + math.sqrt(1 - 0.3**2) * points[200:, 1]
+    permutations = Permutations(200, 200, 199, rng)
+    rows = pooled(points, ("u", "v"), np.eye(2), permutations, rng)
+    test = (5.0, 0.01, Feature(("dependence",), "u and v", ("u", "v")))
+    assert _remaining_pairs(rows, [test], 3) == [test]
+    assert _remaining_pairs(rows, [test], 1000) == []
 
 
 @pytest.mark.parametrize("ties", [False, True])

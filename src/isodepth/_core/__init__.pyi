@@ -369,6 +369,22 @@ def mean_squared_rank(
     The mean of (2 F - 1)**2 over all directions, from squared distances (n, n).
     """
 
+def halfspace_masses(
+    points: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    masses: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    queries: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    n_threads: int = 1,
+) -> Annotated[NDArray[numpy.int64], dict(order="C")]:
+    """
+    Smallest masses (m,) of closed halfspaces that contain each of the queries (m, d).
+    """
+
 def nearest_in_hull(
     points: Annotated[
         NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
@@ -431,22 +447,6 @@ def ascent(
 ) -> Annotated[NDArray[numpy.float64], dict(order="C")]:
     """
     Directions (J, d), J <= n_climbers, of larger gaps at these levels than along the starts (C, d).
-    """
-
-def halfspace_masses(
-    points: Annotated[
-        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    masses: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    queries: Annotated[
-        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    n_threads: int = 1,
-) -> Annotated[NDArray[numpy.int64], dict(order="C")]:
-    """
-    Smallest masses (m,) of closed halfspaces that contain each of the queries (m, d).
     """
 
 @overload

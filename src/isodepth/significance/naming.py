@@ -24,7 +24,6 @@ from isodepth.significance.combination import (
     Test,
     mean_changes,
     neg_log_p,
-    neg_log_p_of_largest,
 )
 from isodepth.significance.pooled_sample import (
     CENTER,
@@ -45,7 +44,7 @@ _MAX_ROWS = 50_000
 _QUANTILE = 0.99
 _LIMIT = float(np.finfo(np.float64).max) / 4
 # A dependence is named if it differs at this level after alignment, in a subset of the rows.
-_ALIGNED_LEVEL, _ALIGNED_ROWS = 0.01, 50_000
+_ALIGNED_LEVEL, _ALIGNED_ROWS = 0.02, 50_000
 _OF_COLUMN = {"location": location_change, "spread": spread_change, "shape": shape_change}
 
 
@@ -57,7 +56,8 @@ def significant_changes(
     Functions of all columns are included only if no column or pair is significant by itself.
     """
     pairs = found.pairs.significant(alpha)
-    tests = found.columns.significant(alpha) + _remaining_pairs(rows, pairs)
+    pairs = _remaining_pairs(rows, pairs, len(found.pairs.features))
+    tests = found.columns.significant(alpha) + pairs
     tests = tests or found.whole.significant(alpha)
     tests = sorted(tests, key=lambda test: -test[0])
     return [
@@ -67,11 +67,13 @@ def significant_changes(
     ]
 
 
-def _remaining_pairs(rows: PooledSample, tests: list[Test]) -> list[Test]:
+def _remaining_pairs(rows: PooledSample, tests: list[Test], count: int) -> list[Test]:
     """Return the pairs whose dependence differs even if all columns have equal distributions.
 
     A shift of a column changes the mean ranks within categories and the rank correlations of the
-    pooled rows. Ranks within each sample align location, spread and shape of every column.
+    pooled rows. Ranks within each sample align location, spread and shape of every column. P-values
+    of aligned rows are multiplied by the number of all compared pairs, `count`: the significant
+    ones are the largest of them.
     """
     if not tests:
         return []
@@ -82,8 +84,9 @@ def _remaining_pairs(rows: PooledSample, tests: list[Test]) -> list[Test]:
     index = {name: j for j, name in enumerate(rows.names)}
     categories = {category.name: category for category in subset.categories}
     moments = Moments(permutations, ranks)
-    evidence = []
-    for _, _, feature in tests:
+    remaining = []
+    for test in tests:
+        feature = test[2]
         first, second = feature.columns
         if feature.value is None:
             pair = np.array([[index[first], index[second]]])
@@ -92,12 +95,9 @@ def _remaining_pairs(rows: PooledSample, tests: list[Test]) -> list[Test]:
             category = categories[second]
             inside = (category.codes == category.values.index(feature.value)).astype(np.float64)
             change = mean_changes(permutations, ranks[[index[first]]], inside[None])
-        evidence.append(neg_log_p(np.square(change))[0])
-    # A smooth tail of the maximum: few permutations suffice for this level.
-    largest = np.max(evidence, axis=0)
-    scores = np.array([each[0] for each in evidence])
-    remaining = neg_log_p_of_largest(largest, scores) >= -math.log(_ALIGNED_LEVEL)
-    return [test for test, remains in zip(tests, remaining, strict=True) if remains]
+        if neg_log_p(np.square(change))[0, 0] >= math.log(count / _ALIGNED_LEVEL):
+            remaining.append(test)
+    return remaining
 
 
 def _change(
