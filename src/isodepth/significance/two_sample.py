@@ -115,8 +115,9 @@ def two_sample_test(
     random_state : None, int or numpy.random.Generator
         Seed of the directions and permutations. With None every call draws new ones. The standard
         deviation of the p-value over calls is then about sqrt(p (1 - p) / n_permutations). For
-        the adjusted p-values of columns it is up to three times as large, because the scale of
-        each column statistic is estimated from the same permutations.
+        the adjusted p-values of columns it is up to 3.5 times as large, because the scale of each
+        column statistic is estimated from the same permutations: 0.05 for p = 0.3 in samples of
+        200 rows and 10 columns, with 999 permutations.
     n_jobs : int or None
         Threads; None for all cores. The result does not depend on it.
     progress : bool
