@@ -415,6 +415,8 @@ def check_same_width(x_width: int, y_width: int, first: str = "X", second: str =
 
 def check_same_columns(x: Names, y: Names, first: str = "X", second: str = "Y") -> Names:
     """Return the names of the columns of both samples; None if neither has names."""
+    if x is None and y is None:
+        return None
     if clashing_columns(x, y):
         if x and y and set(x) != set(y):
             raise differing(x, y, first, second)
