@@ -306,6 +306,12 @@ def test_each_sample_is_checked_once(scale: Any, monkeypatch: pytest.MonkeyPatch
     assert sorted(checked) == ["other[0]", "other[1]", *(f"samples[{i}]" for i in range(3))]
 
 
+def test_chunks_and_arrays_share_a_scale() -> None:
+    mixed = pairwise([isodepth.scan([BAGS[0]])], BAGS[1:3], scale="pooled", **OPTIONS)
+    expected = pairwise(BAGS[:1], BAGS[1:3], scale="pooled", **OPTIONS)
+    assert mixed == pytest.approx(expected, rel=1e-9)
+
+
 def test_a_depth_that_cannot_order_warns_once() -> None:
     bags = [np.eye(3) + i for i in range(5)]
     with warnings.catch_warnings(record=True) as caught:

@@ -189,9 +189,8 @@ def prepare_group(
         check_same_columns(first.columns, part.columns, names[0], label)
         if part.points.dtype != first.points.dtype:
             raise InvalidInputError(
-                f"{label} has dtype {part.points.dtype}, and {names[0]} "
-                f"{first.points.dtype}; choose "
-                "a precision, such as dtype='float64'"
+                f"{label} has dtype {part.points.dtype}, and {names[0]} {first.points.dtype}; "
+                "choose a precision, such as dtype='float64'"
             )
         parts.append(part)
     return SampleGroup(parts, weights, first.columns, name, in_chunks=False)
@@ -207,17 +206,17 @@ def with_shared_scale(metric: Metric, *groups: SampleGroup) -> Metric:
             "scale='pooled', the spread of all of them, or an array with one number per column",
             option="scale",
         )
-    samples = [sample for group in groups for sample in group.samples]
+    samples, weights = [], []
+    for group in groups:
+        samples += [each if group.in_chunks else each.points for each in group.samples]
+        weights += group.weights if group.in_chunks else [each.weights for each in group.samples]
     if any(group.in_chunks for group in groups):
         from isodepth.chunked.entry import shared_scale
 
-        weights = [w for group in groups for w in group.weights]
         return replace(metric, scale=shared_scale(metric, samples, weights, groups[0].name))
-    for group in groups[1:]:
-        width, other = (each.samples[0].points.shape[1] for each in (groups[0], group))
-        check_same_width(width, other, f"{groups[0].name}[0]", f"{group.name}[0]")
-    points, weights = [part.points for part in samples], [part.weights for part in samples]
-    return replace(metric, scale=units_of_samples(points, weights, metric.eps))
+    first, last = samples[0], samples[-1]
+    check_same_width(first.shape[1], last.shape[1], f"{groups[0].name}[0]", f"{groups[-1].name}[0]")
+    return replace(metric, scale=units_of_samples(samples, weights, metric.eps))
 
 
 def _columns_of(X: Any) -> tuple[str, ...] | None:
