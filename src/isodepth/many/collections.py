@@ -206,7 +206,8 @@ def with_shared_scale(metric: Metric, *groups: SampleGroup) -> Metric:
             "scale='pooled', the spread of all of them, or an array with one number per column",
             option="scale",
         )
-    samples, weights = [], []
+    samples: list[Any] = []
+    weights: list[Any] = []
     for group in groups:
         samples += [each if group.in_chunks else each.points for each in group.samples]
         weights += group.weights if group.in_chunks else [each.weights for each in group.samples]
