@@ -33,10 +33,11 @@ _COPIES_IN_MEMORY = 10
 # -- the first pass -------------------------------------------------------------------------------
 
 
-class Summary:
+class Summary(Pass):
     """Number of rows of positive weight, their mean weight, extremes, and a random subset.
 
-    Each row has a random key. The subset has the rows with the smallest keys.
+    It is the first pass over the data and also the state of that pass. Each row has a random key.
+    The subset has the rows with the smallest keys.
 
     Parameters
     ----------
@@ -73,6 +74,12 @@ class Summary:
         chunk.smallest = float(sizes.min(where=sizes > 0, initial=np.inf))
         self += chunk
 
+    def start(self) -> Summary:
+        return Summary(self.capacity, self.seed, self.whole)
+
+    def step(self, state: Summary, rows: Rows, n_threads: int) -> None:
+        state.add(rows.start, rows.points, rows.weights)
+
     def __iadd__(self, other: Summary) -> Summary:
         if other.n_rows:
             self.n_rows += other.n_rows
@@ -105,20 +112,6 @@ class Summary:
             keys, points, weights = keys[kept], points[kept], weights[kept]
             self.limit = keys[-1]
         self.parts = [(keys, points, weights)]
-
-
-@dataclass(frozen=True)
-class SummaryPass(Pass):
-    """First pass over the data, which makes a `Summary`."""
-
-    capacity: int
-    whole: int
-
-    def start(self) -> Summary:
-        return Summary(self.capacity, whole=self.whole)
-
-    def step(self, state: Summary, rows: Rows, n_threads: int) -> None:
-        state.add(rows.start, rows.points, rows.weights)
 
 
 class MassPass(Pass):
@@ -212,7 +205,7 @@ class CheckedSource:
             n_threads=fitted.resources.n_threads,
         )
         fits = in_memory and (source.n_rows or 0) <= limits.rows_in_memory
-        first = SummaryPass(limits.pilots, limits.rows_in_memory if fits else 0)
+        first = Summary(limits.pilots, whole=limits.rows_in_memory if fits else 0)
         summary, tally = runner.fold(source, first, how)
         if not summary.n_rows:
             reason = "it has no row"

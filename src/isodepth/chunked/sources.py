@@ -173,6 +173,8 @@ class Part:
     n_rows : int or None
     non_numeric : dict
         Types of the non-numeric columns, by label.
+    only_single : bool
+        Whether all tables must be float32, like the first one.
     """
 
     data: Any
@@ -182,6 +184,7 @@ class Part:
     single: Collection[str] = ()
     n_rows: int | None = None
     non_numeric: dict[str, Any] = field(default_factory=dict)
+    only_single: bool = False
 
     @classmethod
     def like(cls, values: np.ndarray, names: Any, origin: str, data: Any, n_rows: Any) -> Self:
@@ -198,33 +201,19 @@ class Part:
         """Yield chunks of the selected columns, of at most `rows` rows each."""
         for table, origin, start in self.tables(rows):
             values, names = _values_and_names(table, origin)
+            if self.only_single and values.dtype != np.float32:
+                raise InvalidInputError(
+                    f"{origin} has dtype {values.dtype} after chunks of float32; choose "
+                    "dtype='float64' or dtype='float32' of scan"
+                )
             indices = indices_of(self.labels, names or numbered(values.shape[1]), origin)
             for first in range(0, len(values), rows):
                 selected = np.take(values[first : first + rows], indices, axis=1)
                 yield Chunk(selected, origin, start + first)
 
 
-@dataclass(frozen=True)
 class CallPart(Part):
-    """Function that returns a new iterator of chunks at each call.
-
-    Attributes
-    ----------
-    only_single : bool
-        Whether all chunks must be float32, like the first one.
-    """
-
-    only_single: bool = False
-
-    def read(self, rows: int) -> Iterator[Chunk]:
-        """Yield the chunks, of at most `rows` rows each."""
-        for chunk in super().read(rows):
-            if self.only_single and chunk.values.dtype != np.float32:
-                raise InvalidInputError(
-                    f"{chunk.origin} has dtype {chunk.values.dtype} after chunks of float32; "
-                    "choose dtype='float64' or dtype='float32' of scan"
-                )
-            yield chunk
+    """Function that returns a new iterator of chunks at each call."""
 
     def tables(self, rows: int) -> Iterator[tuple[Any, str, int]]:
         """Yield the chunks."""
