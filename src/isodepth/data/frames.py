@@ -258,22 +258,21 @@ def _numbers(frame: Any, name: str) -> np.ndarray:
 
 
 def object_numbers(series: Any) -> Any:
-    """Return a narwhals series of Python numbers as Float64; any other series unchanged."""
+    """Return a narwhals series of Python numbers as Float64; any other series unchanged.
+
+    `decimal.Decimal` is a number, and booleans are not.
+    """
     import narwhals as nw
 
     if series.dtype != nw.Object:
         return series
     values = [None if is_missing(value) else value for value in series.to_list()]
     known = [value for value in values if value is not None]
-    if not known or not all(map(is_number, known)):
+    real = all(isinstance(value, numbers.Real | Decimal) for value in known)
+    if not known or not real or any(isinstance(value, bool | np.bool_) for value in known):
         return series
     floats = [None if value is None else float(value) for value in values]
     return nw.new_series(series.name, floats, nw.Float64, backend=series.implementation)
-
-
-def is_number(value: Any) -> bool:
-    """Whether an object is a real number, `decimal.Decimal` included, and not a boolean."""
-    return isinstance(value, numbers.Real | Decimal) and not isinstance(value, bool | np.bool_)
 
 
 def _column(series: Any, label: Any, name: str) -> np.ndarray:

@@ -79,14 +79,14 @@ class Numerals:
 
     def __init__(self, values: Sequence[str | None]) -> None:
         self._values = values
-        counts = Counter(values)
-        for value in list(counts):
-            if value is None or is_missing_number(value):
-                del counts[value]
-        self._counts: dict[str, int] = counts  # type: ignore[assignment]
+        self._counts = {
+            value: count
+            for value, count in Counter(values).items()
+            if value is not None and value.strip().lower() not in MISSING_NUMBERS
+        }
         self._parts = {v: parts for v in self._counts if (parts := _split(v)) is not None}
         self._fits: dict[Style, set[str]] = {}
-        self.rows, self.distinct = sum(counts.values()), set(self._counts)
+        self.rows, self.distinct = sum(self._counts.values()), set(self._counts)
         self.style, self.count = next(iter(_STYLES)), 0
         for style in _STYLES if self._parts else ():
             count = sum(self._counts[value] for value in self._fitting(style))
@@ -126,11 +126,6 @@ class Numerals:
         """Return the mask (n,) of the rows that are neither missing nor numbers in `style`."""
         fits = self._fitting(self.style)
         return np.array([v in self._counts and v not in fits for v in self._values], dtype=bool)
-
-
-def is_missing_number(value: str) -> bool:
-    """Whether a string is empty or a usual word for a missing number."""
-    return value.strip().lower() in MISSING_NUMBERS
 
 
 def common_style(samples: Sequence[Numerals]) -> Style | None:
