@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 import isodepth
-from isodepth.suspicious import RULE, suspicious_rows
+from isodepth.suspicious import RULE, repeated_values, suspicious_rows
 from isodepth.two_samples import TwoSamples
 
 
@@ -66,6 +66,27 @@ def test_wrong_rows_of_one_sample_do_not_hide_those_of_the_other() -> None:
     found = suspicious_rows(TwoSamples.read(x, y))
     assert set(found.indices("Y")) == set(range(32))
     assert len(found.indices("X")) <= 1
+
+
+def test_the_pooled_reference_refutes_tails() -> None:
+    """Tails of 30 columns: relative to the other sample alone, 9 of these rows exceed 1."""
+    names = tuple(map(str, range(30)))
+    n_listed = 0
+    for seed in range(10):
+        pair = np.random.default_rng([15, seed]).standard_t(4, size=(2, 200, 30))
+        n_listed += len(suspicious_rows(TwoSamples((pair[0], pair[1]), names, {})))
+    assert n_listed <= 4
+
+
+def test_repeated_values_are_found_from_minima_and_maxima() -> None:
+    rng = np.random.default_rng(14)
+    x, y = rng.normal(size=(2, 200, 3))
+    y[:12, 1:] = 9999.0
+    x[:3] = -9999.0  # too few
+    x[10:20, 0] = 5.0  # not far from the other values
+    (repeated,) = repeated_values(TwoSamples((x, y), ("a", "b", "c"), {}))
+    assert repeated == ("Y", 9999.0, ("b", "c"), 12, 0.06)
+    assert repeated.text("July") == "12 rows of July look wrong: b and 1 more column = 9999"
 
 
 def test_large_samples_have_conformal_pvalues() -> None:

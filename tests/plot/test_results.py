@@ -1,4 +1,4 @@
-"""`result.plot()`: each kind of result has its pictures; files are whole, or not there."""
+"""`result.plot()` draws all figures of each result; files are replaced atomically."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import pytest
 
 import isodepth
 from isodepth.errors import InvalidInputError, InvalidOptionError, MissingExtraError
-from isodepth.plot import PICTURES
-from isodepth.plot.style import check_picture, new_axes, save_picture
+from isodepth.plot import FIGURES
+from isodepth.plot.style import check_figure_path, new_axes, save_figure
 
 pytest.importorskip("matplotlib")
 
@@ -28,17 +28,17 @@ def results():
     return [comparison, comparison.test, monitor, matrix]
 
 
-def test_every_picture_of_every_result(results) -> None:
+def test_all_figures_of_all_results(results) -> None:
     pd = pytest.importorskip("pandas")
     X, Y = (
         pd.DataFrame({"a": range(20), "b": list("xy") * 10, "c": [1.0, 2.5] * 10}) for _ in range(2)
     )
     mixed = isodepth.compare(X, Y, n_permutations=9, random_state=0)
-    with pytest.raises(InvalidInputError, match="no categories in this test"):
+    with pytest.raises(InvalidInputError, match="no categories"):
         results[0].plot("shares")
     for result in (mixed, mixed.test, *results[2:]):
         assert result.plot() is not None
-        for kind in PICTURES[result.result_type]:
+        for kind in FIGURES[result.result_type]:
             ax = new_axes()
             if kind == "timeline":
                 with pytest.raises(InvalidOptionError, match="two axes"):
@@ -49,15 +49,15 @@ def test_every_picture_of_every_result(results) -> None:
             assert ax.get_xlabel() or [label.get_text() for label in ax.get_xticklabels()]
 
 
-def test_unknown_kinds_are_refused_with_those_there_are(results) -> None:
+def test_unknown_kinds_are_refused(results) -> None:
     with pytest.raises(InvalidOptionError, match="'gaps', 'regions', 'columns', 'null'"):
         results[0].plot("pie")
     untested = isodepth.compare([[0.0], [1.0]], [[1.0], [2.0]], depth="halfspace")
-    with pytest.raises(InvalidOptionError, match="not tested"):
+    with pytest.raises(InvalidOptionError, match="has no test"):
         untested.plot("null")
 
 
-def test_without_matplotlib_the_message_says_what_to_install(results, monkeypatch) -> None:
+def test_without_matplotlib_the_message_names_the_extra(results, monkeypatch) -> None:
     import sys
 
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
@@ -65,8 +65,8 @@ def test_without_matplotlib_the_message_says_what_to_install(results, monkeypatc
         results[0].plot()
 
 
-def test_pictures_are_known_to_pyplot_and_those_of_reports_are_not(results) -> None:
-    """In a process of its own: pyplot stays imported."""
+def test_figures_are_registered_with_pyplot_and_those_of_reports_are_not(results) -> None:
+    """In a new process, because pyplot stays imported."""
     import subprocess
     import sys
 
@@ -87,16 +87,16 @@ STARTS = {"png": b"\x89PNG", "pdf": b"%PDF", "svg": b"<?xml", "PNG": b"\x89PNG"}
 
 
 @pytest.mark.parametrize("ending", list(STARTS))
-def test_formats_go_by_the_name(tmp_path: Path, ending: str) -> None:
+def test_the_ending_determines_the_format(tmp_path: Path, ending: str) -> None:
     path = tmp_path / f"a.{ending}"
     path.write_bytes(b"old")
-    save_picture(new_axes().figure, path)
+    save_figure(new_axes().figure, path)
     assert path.read_bytes().startswith(STARTS[ending])
     assert list(tmp_path.iterdir()) == [path]
 
 
 @pytest.mark.parametrize("error", [ValueError, RuntimeError, KeyboardInterrupt, OSError])
-def test_a_picture_that_fails_leaves_the_old_one(tmp_path: Path, error: type) -> None:
+def test_a_figure_that_fails_leaves_the_existing_file(tmp_path: Path, error: type) -> None:
     class Broken(pytest.importorskip("matplotlib.figure").Figure):
         def savefig(self, file, **options):
             file.write(b"half")
@@ -106,15 +106,15 @@ def test_a_picture_that_fails_leaves_the_old_one(tmp_path: Path, error: type) ->
     path.write_bytes(b"old")
     expected = InvalidInputError if error in (ValueError, RuntimeError) else error
     with pytest.raises(expected, match="no ink"):
-        save_picture(Broken(), path)
+        save_figure(Broken(), path)
     assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]
 
 
 @pytest.mark.parametrize("name", ["a.xyz", "a", "absent/a.png", "folder.png"])
-def test_where_no_picture_can_be(tmp_path: Path, name: str) -> None:
+def test_invalid_paths_of_figures(tmp_path: Path, name: str) -> None:
     (tmp_path / "folder.png").mkdir()
     with pytest.raises(InvalidOptionError, match="cannot"):
-        check_picture(tmp_path / name)
+        check_figure_path(tmp_path / name)
     with pytest.raises(InvalidOptionError, match="cannot"):
-        save_picture(new_axes().figure, tmp_path / name)
+        save_figure(new_axes().figure, tmp_path / name)

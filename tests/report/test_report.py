@@ -1,4 +1,4 @@
-"""Reports: what they say is what the result says, in one file that needs and runs nothing else."""
+"""Reports contain the numbers of the result, in one file that loads nothing."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def test_values_of_the_data_are_text(pages) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_picture_has_words_and_names_of_its_own(pages, kind) -> None:
+def test_figures_have_alternative_text_and_distinct_identifiers(pages, kind) -> None:
     elements = read(pages[kind]).elements
     labels = [a["aria-label"] for tag, a in elements if tag == "svg" and a["role"] == "img"]
     assert len(set(labels)) == len(labels) >= (1 if kind == "monitor" else 2)
@@ -150,7 +150,7 @@ def test_every_picture_has_words_and_names_of_its_own(pages, kind) -> None:
     assert set(re.findall(r'(?:href="|url\()#([^")]+)', pages[kind])) <= set(names)
 
 
-def test_pictures_take_the_colors_of_the_page(pages) -> None:
+def test_figures_have_the_colors_of_the_page(pages) -> None:
     svg = re.findall(r"<figure.*?(<svg.*?</svg>)", pages["comparison"], flags=re.DOTALL)
     assert len(svg) == 4
     for text in svg:
@@ -167,7 +167,7 @@ def test_the_same_input_gives_the_same_bytes(pages) -> None:
     assert "Made with isodepth" in pages["comparison"]
 
 
-# -- what it says ---------------------------------------------------------------------------------
+# -- content -------------------------------------------------------------------------------------
 
 
 def test_headlines_of_a_comparison(comparison, pages) -> None:
@@ -187,7 +187,7 @@ def test_headlines_of_a_comparison(comparison, pages) -> None:
 
 def test_headlines_are_short(comparison) -> None:
     names = ("a" * 60, "b" * 60)
-    headline = comparison_headline(comparison, comparison.test, names).sentence
+    headline = comparison_headline(comparison, names).sentence
     assert len(headline.split()) <= 25
     assert len(comparison_lines(comparison, names)) <= 12
     assert len(str(comparison).splitlines()) <= 12
@@ -218,6 +218,8 @@ def test_rows_with_one_unusual_value_are_headlined() -> None:
     options = {"n_permutations": 39, "n_directions": 20, "random_state": 0}
     result = isodepth.compare(x, y, **options)
     assert "suspicious_rows()" in str(result)
+    assert "6 rows of Y look wrong: temp and 2 more columns = -9999" in str(result)
+    assert "6 rows of Y look wrong" in result.test.headline
     content = comparison_content(result, ("June", "July"))
     wrong = "6 rows of July look wrong: temp and 2 more columns = -9999"
     assert content["headline"] == f"July differs from June (p = {result.test.pvalue:.3g}): {wrong}."
@@ -225,6 +227,18 @@ def test_rows_with_one_unusual_value_are_headlined() -> None:
     y.points[2:6] = pair(0.0)[1].points[2:6]  # two rows are too few for the headline
     few = isodepth.compare(x, y, **options)
     assert "look wrong" not in comparison_content(few, ("June", "July"))["headline"]
+
+
+@pytest.mark.usefixtures("without_pictures")
+def test_json_contains_the_tables_and_the_code_of_the_page(comparison) -> None:
+    content = comparison_content(comparison, ("June", "July"))
+    page = html.unescape(html_report(comparison, names=("June", "July")))
+    assert content["code"] in page
+    unchanged = content["unchanged_columns"]
+    assert set(unchanged["column"]) == {EVIL, QUOTES}
+    for value in [*unchanged["p-value"], *unchanged["median of July"]]:
+        assert f'data-value="{value}"' in page
+    assert "; ".join(content["remarks"]).replace("->", "→") in page
 
 
 @pytest.mark.usefixtures("without_pictures")
@@ -330,11 +344,11 @@ def test_the_path_is_checked_before_any_work(comparison, tmp_path, monkeypatch) 
 
 
 def test_what_does_not_apply_is_refused(comparison, monitor, matrix) -> None:
-    with pytest.raises(InvalidOptionError, match="labels only go with the report of a monitor"):
+    with pytest.raises(InvalidOptionError, match="labels only applies"):
         html_report(comparison, labels=["a"])
-    with pytest.raises(InvalidOptionError, match="names only go with the report of a comparison"):
+    with pytest.raises(InvalidOptionError, match="names only applies"):
         html_report(matrix, names=("a", "b"))
-    with pytest.raises(InvalidOptionError, match="names must be two texts"):
+    with pytest.raises(InvalidOptionError, match="names must be two"):
         html_report(comparison, names="ab")
     with pytest.raises(InvalidInputError, match="got Verdict"):
         html_report(monitor.verdicts[0])
@@ -348,7 +362,7 @@ def test_without_matplotlib_the_message_says_what_to_install(comparison, monkeyp
     import sys
 
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(MissingExtraError, match=r"a report with pictures needs matplotlib"):
+    with pytest.raises(MissingExtraError, match=r"a report with figures needs matplotlib"):
         html_report(comparison)
 
 

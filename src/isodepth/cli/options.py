@@ -189,9 +189,9 @@ class Outputs:
 
     def __post_init__(self) -> None:
         if self.plot is not None:
-            from isodepth.plot.style import check_picture
+            from isodepth.plot.style import check_figure_path
 
-            check_picture(self.plot)
+            check_figure_path(self.plot)
         if self.page is not None:
             if Path(self.page).suffix.lower() not in (".html", ".htm"):
                 raise InvalidOptionError(
@@ -205,11 +205,11 @@ class Outputs:
         if self.plot is not None:
             import matplotlib as mpl
 
-            from isodepth.plot.style import save_picture
+            from isodepth.plot.style import save_figure
 
             mpl.use("agg")  # no window system is needed
             figure = result.plot(kind)
-            save_picture(getattr(figure, "figure", figure), self.plot)
+            save_figure(getattr(figure, "figure", figure), self.plot)
         if self.page is not None:
             notes = [text for _, text in session().notes()]
             command = shlex.join(["isodepth", *session().arguments])

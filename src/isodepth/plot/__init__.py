@@ -1,4 +1,4 @@
-"""Pictures: of a comparison, of a test, of one sample and of many, and of a stream."""
+"""Figures of comparisons, tests, single samples, many samples and monitors."""
 
 from __future__ import annotations
 
@@ -13,18 +13,10 @@ from isodepth.plot.one_sample import bagplot, depth_contours
 from isodepth.plot.regions import nested_regions
 
 __all__ = [
-    "bagplot",
-    "category_shares",
-    "contributions",
-    "depth_contours",
-    "distance_matrix",
-    "gap_profile",
-    "monitor_timeline",
-    "nested_regions",
-    "null_distribution",
-    "sample_map",
+    "bagplot", "category_shares", "contributions", "depth_contours", "distance_matrix",
+    "gap_profile", "monitor_timeline", "nested_regions", "null_distribution", "sample_map",
     "sample_tree",
-]
+]  # fmt: skip
 
 
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
@@ -32,8 +24,8 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "null": null_distribution, "shares": category_shares, "timeline": monitor_timeline,
     "matrix": distance_matrix, "tree": sample_tree, "map": sample_map,
 }  # fmt: skip
-#: The pictures of each type of result, the usual one first.
-PICTURES = {
+#: Kinds of figures of each type of result, the default first.
+FIGURES = {
     "comparison": ("gaps", "regions", "columns", "null", "shares"),
     "test": ("null", "gaps", "regions", "columns", "shares"),
     "monitor": ("timeline",),
@@ -42,22 +34,20 @@ PICTURES = {
 
 
 def draw(result: Any, kind: str | None, ax: Any) -> Any:
-    """Draw one of the pictures of a result; the usual one where `kind` is None."""
-    of, known = result.result_type, PICTURES[result.result_type]
+    """Draw a figure of a result, the default one if `kind` is None."""
+    known = FIGURES[result.result_type]
     kind = known[0] if kind is None else kind
     if kind not in known:
         raise InvalidOptionError(
             f"kind must be one of {', '.join(map(repr, known))} for a "
             f"{type(result).__name__}, got {kind!r}"
         )
-    if of == "monitor" and ax is not None:
-        raise InvalidOptionError("a timeline has two axes and makes its own figure; leave out ax")
-    if of == "comparison" and kind in ("null", "shares"):
+    if kind == "timeline" and ax is not None:
+        raise InvalidOptionError("a timeline has two axes and makes its own figure; remove ax")
+    if result.result_type == "comparison" and kind in ("null", "shares"):
         result = result.test
         if result is None:
-            raise InvalidOptionError(
-                "this comparison was not tested; make it with n_permutations=999"
-            )
-    if of == "test" and kind in ("gaps", "regions"):
+            raise InvalidOptionError("this comparison has no test; use n_permutations=999")
+    if result.result_type == "test" and kind in ("gaps", "regions"):
         result = result.comparison
     return _FUNCTIONS[kind](result) if ax is None else _FUNCTIONS[kind](result, ax)

@@ -12,35 +12,45 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _BINS = 24
-_MOST_POINTS = 250
-_MOST_VALUES = 6
+_MAX_POINTS = 250
+_MAX_VALUES = 6
 
 
 def change_figure(change: Any, samples: Any, figure: Any) -> str:
     """Draw both samples of one change, and describe the figure.
+
+    A median within a category is drawn from the rows of this category.
 
     Parameters
     ----------
     change : Change
     samples : TwoSamples
     figure : matplotlib.figure.Figure
-        Empty figure; a dependence gets two axes.
+        Empty figure; a dependence of two numbers gets two axes.
 
     Returns
     -------
     text : str
         Alternative text with the range of the values.
     """
-    names = [name for name in change.columns if name in samples.columns]
-    if change.kind == "dependence" and len(names) == 2:
-        return _scatter(names, samples, figure.subplots(1, 2))
-    first = figure.subplots()
-    column = change.columns[0]
+    column, *other = change.columns
     if change.kind == "missing":
-        return _bars(first, [("missing", change.before, change.after)])
+        ax = figure.subplots()
+        text = _bars(ax, [("missing", change.before, change.after)])
+        ax.set_ylim(0, 1)
+        return text
     if column in samples.categories:
-        return _bars(first, _shares(samples.categories[column]))
-    return _histogram(first, *samples.numbers(column))
+        return _bars(figure.subplots(), _shares(samples.categories[column]))
+    if other and other[0] in samples.columns:
+        return _scatter(change.columns, samples, figure.subplots(1, 2))
+    values = samples.columns.index(column)
+    x, y = (points[:, values] for points in samples.points)
+    if other:
+        x, y = (
+            part[np.array([value == change.value for value in categories])]
+            for part, categories in zip((x, y), samples.categories[other[0]], strict=True)
+        )
+    return _histogram(figure.subplots(), x[~np.isnan(x)], y[~np.isnan(y)])
 
 
 def _histogram(ax: Axes, x: np.ndarray, y: np.ndarray) -> str:
@@ -52,17 +62,22 @@ def _histogram(ax: Axes, x: np.ndarray, y: np.ndarray) -> str:
         middle = (values[1:] + values[:-1]) / 2
         edges = np.concatenate([[2 * values[0] - middle[0]], middle, [2 * values[-1] - middle[-1]]])
     for data, color, filled in ((x, style.FIRST, True), (y, style.SECOND, False)):
-        heights = np.histogram(np.clip(data, edges[0], edges[-1]), edges)[0] / len(data)
-        heights = heights / np.diff(edges)
+        heights = np.histogram(np.clip(data, edges[0], edges[-1]), edges)[0]
+        heights = heights / np.diff(edges) / max(len(data), 1)
         ax.stairs(
             heights, edges, color=color, fill=filled, alpha=0.45 if filled else 1.0,
             linewidth=0 if filled else 1.6,
         )  # fmt: skip
     ax.set_xlim(edges[0], edges[-1])
-    ax.set_yticks([])
-    ax.set_xticks([])
+    _without_ticks(ax)
+    beyond = int(((pooled < low) | (pooled > high)).sum())
+    drawn = f"; {beyond} row{'s' * (beyond > 1)} further out, drawn at the ends" if beyond else ""
+    return f"{edges[0]:.4g} to {edges[-1]:.4g}{drawn}"
+
+
+def _without_ticks(ax: Axes) -> None:
+    ax.set(xticks=[], yticks=[])
     ax.spines[["top", "right", "left"]].set_visible(False)
-    return f"{edges[0]:.4g} to {edges[-1]:.4g}"
 
 
 def _range(values: np.ndarray) -> tuple[float, float]:
@@ -79,36 +94,31 @@ def _bars(ax: Axes, shares: list[tuple[str, float, float]]) -> str:
             places + offset, [share[at] for share in shares], width=0.36, edgecolor=color,
             facecolor=color if filled else "none", linewidth=1.2, alpha=0.6 if filled else 1.0,
         )  # fmt: skip
-    ax.set_xticks([])
-    ax.set_yticks([])
     ax.set_xlim(-0.6, max(len(shares), 3) - 0.4)
-    ax.spines[["top", "right", "left"]].set_visible(False)
+    _without_ticks(ax)
     return ", ".join(f"{name}: {before:.0%} and {after:.0%}" for name, before, after in shares)
 
 
 def _shares(both: Any) -> list[tuple[str, float, float]]:
     values = sorted({value for part in both for value in part if value is not None})
     shares = [(v, both[0].count(v) / len(both[0]), both[1].count(v) / len(both[1])) for v in values]
-    shares.sort(key=lambda share: -abs(share[1] - share[2]))
-    return shares[:_MOST_VALUES]
+    return sorted(shares, key=lambda share: -abs(share[1] - share[2]))[:_MAX_VALUES]
 
 
-def _scatter(names: list[str], samples: Any, axes: Any) -> str:
-    j, k = (samples.columns.index(name) for name in names)
-    pairs = [points[:, [j, k]] for points in samples.points]
+def _scatter(names: tuple[str, ...], samples: Any, axes: Any) -> str:
+    columns = [samples.columns.index(name) for name in names]
+    pairs = [points[:, columns] for points in samples.points]
     pairs = [pair[~np.isnan(pair).any(axis=1)] for pair in pairs]
     low, high = np.transpose([_range(values) for values in np.concatenate(pairs).T])
     margin = 0.05 * np.where(high > low, high - low, 1.0)
-    for ax, pair, color, marker in (
-        (axes[0], pairs[0], style.FIRST, "o"),
-        (axes[1], pairs[1], style.SECOND, "^"),
-    ):
-        every = -(-len(pair) // _MOST_POINTS)
+    ends = np.transpose([low - margin, high + margin])
+    colors = (style.FIRST, style.SECOND)
+    for ax, pair, color, marker in zip(axes, pairs, colors, "o^", strict=True):
+        step = max(1, -(-len(pair) // _MAX_POINTS))
         ax.plot(
-            *pair[::every].T, marker, color=color, markersize=2, alpha=0.6, markeredgewidth=0,
-            linestyle="none", rasterized=True,
+            *pair[::step].T, marker, color=color, markersize=2, alpha=0.6,
+            markeredgewidth=0, linestyle="none", rasterized=True,
         )  # fmt: skip
-        ax.set(xlim=(low[0] - margin[0], high[0] + margin[0]), xticks=[], yticks=[])
-        ax.set_ylim(low[1] - margin[1], high[1] + margin[1])
+        ax.set(xlim=ends[0], ylim=ends[1], xticks=[], yticks=[])
         ax.spines[["top", "right"]].set_visible(False)
     return f"{names[0]} from left to right, {names[1]} upwards"

@@ -1,4 +1,4 @@
-"""Pictures of many samples: the matrix of distances, a map, and a tree."""
+"""Figures of many samples: the matrix of distances, a map, and a tree."""
 
 from __future__ import annotations
 
@@ -14,18 +14,16 @@ from isodepth.plot import style
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_MOST_TICKS = 40
-_MOST_NUMBERS = 12
-_MOST_NAMES = 60
-# Numbers stand on the colors of the image, whatever the paper around it.
+_MAX_TICKS, _MAX_NUMBERS, _MAX_NAMES = 40, 12, 60
+# Not the colors of text, which reports replace in dark mode: the image keeps its colors.
 _ON_DARK, _ON_LIGHT = "#fefefe", "#010101"
-# Where a name may stand: points to the right and above its marker.
+# Positions of a name relative to its marker: points to the right and up, alignments.
 _NAME_OFFSETS = (
     (6, 0, "left", "center"), (-6, 0, "right", "center"), (0, 6, "center", "bottom"),
     (0, -6, "center", "top"), (5, 5, "left", "bottom"), (-5, 5, "right", "bottom"),
     (5, -5, "left", "top"), (-5, -5, "right", "top"),
 )  # fmt: skip
-# Kinds of samples are told apart by shape as well as by color.
+# Kinds of samples differ in shape and color.
 _KINDS = (
     ("o", style.FIRST), ("^", style.SECOND), ("s", "#009e73"), ("D", "#cc79a7"), ("v", "#e69f00"),
     ("P", "#56b4e9"), ("X", "#000000"), ("*", "#b8a800"),
@@ -42,7 +40,7 @@ def distance_matrix(matrix: Any, ax: Axes | None = None) -> Axes:
     ----------
     matrix : DistanceMatrix, or array-like of shape (N, M)
     ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure by default.
+        Axes to draw into; a new figure by default.
 
     Returns
     -------
@@ -55,61 +53,54 @@ def distance_matrix(matrix: Any, ax: Axes | None = None) -> Axes:
     >>> sorted(label.get_text() for label in ax.get_xticklabels())
     ['0', '1', '2']
     """
-    found = matrix if isinstance(matrix, LabeledMatrix) else LabeledMatrix.of(matrix)
-    values = np.asarray(found.values, dtype=float)
-    n, m = values.shape
-    if ax is None:
-        size = min(4.0 + 0.22 * max(n, m), 10.0)
-        ax = style.new_axes(size + 1.0, size + 0.6)
-    rows, columns = np.arange(n), np.arange(m)
-    symmetric = found.among_themselves and np.array_equal(values, values.T)
-    if symmetric and n >= 2:
+    labeled = matrix if isinstance(matrix, LabeledMatrix) else LabeledMatrix.of(matrix)
+    values = np.asarray(labeled.values, dtype=float)
+    size = min(4.0 + 0.22 * max(values.shape), 10.0)
+    ax = ax or style.new_axes(size + 1.0, size + 0.6)
+    rows, columns = map(np.arange, values.shape)
+    title_height = 1.0
+    if _is_symmetric(labeled) and len(values) >= 2:
         above = ax.inset_axes((0.0, 1.01, 1.0, 0.16))
-        rows = columns = _dendrogram(found, above, style.QUIET, no_labels=True)
+        rows = columns = _dendrogram(labeled, above, style.QUIET, no_labels=True)
         above.axis("off")
-    image = ax.imshow(values[np.ix_(rows, columns)], cmap=style.SCALE, aspect="auto")
+        title_height = 1.18
+    values = values[np.ix_(rows, columns)]
+    image = ax.imshow(values, cmap=style.SCALE, aspect="auto")
     style.color_bar(image, ax, "distance", shrink=0.7)
-    if max(n, m) <= _MOST_NUMBERS:
-        _write_numbers(ax, values[np.ix_(rows, columns)])
-    _name(ax, "x", [found.other_labels[j] for j in columns], rotation=90)
-    _name(ax, "y", [found.labels[i] for i in rows])
+    if max(values.shape) <= _MAX_NUMBERS:
+        for (i, j), value in np.ndenumerate(values):
+            color = _ON_DARK if value > 0.55 * values.max() else _ON_LIGHT
+            ax.text(j, i, f"{value:.2g}", ha="center", va="center", fontsize=7, color=color)
+    _name(ax, "x", [labeled.other_labels[j] for j in columns], rotation=90)
+    _name(ax, "y", [labeled.labels[i] for i in rows])
     style.dress(ax, grid=None)
     ax.set_title("Distances between the samples", loc="left", fontweight="bold", color=style.INK,
-                 y=1.18 if symmetric and n >= 2 else 1.0)  # fmt: skip
+                 y=title_height)  # fmt: skip
     ax.spines[:].set_visible(False)
     ax.tick_params(length=0)
     return ax
 
 
 def _name(ax: Axes, axis: str, labels: list[str], **options: Any) -> None:
-    """Names along an axis, as large as fits beside each other."""
-    every = -(-len(labels) // _MOST_TICKS)
-    places = range(0, len(labels), every)
+    """Write names along an axis, in a size that leaves space between them."""
+    places = range(0, len(labels), -(-len(labels) // _MAX_TICKS))
     names = [style.short(labels[i], 18) for i in places]
     inches = 0.6 * min(style.root_figure(ax).get_size_inches())  # about the side of the image
     size = min(8.0, 72 * inches / len(names) / 1.1)
     getattr(ax, f"set_{axis}ticks")(places, names, fontsize=size, **options)
 
 
-def _write_numbers(ax: Axes, values: np.ndarray) -> None:
-    middle = 0.55 * float(values.max())
-    for i, row in enumerate(values):
-        for j, value in enumerate(row):
-            ax.text(j, i, f"{value:.2g}", ha="center", va="center", fontsize=7,
-                    color=_ON_DARK if value > middle else _ON_LIGHT)  # fmt: skip
-
-
 def sample_map(matrix: Any, ax: Axes | None = None, *, kinds: Any = None) -> Axes:
     """Draw samples as points of a plane, by classical multidimensional scaling of their distances.
 
-    The label says how much of the distances it represents. Names that would overlap are left out,
-    and counted.
+    The label of the first axis has the fraction of the squared distances that the plane represents.
+    Names that would overlap are left out and counted.
 
     Parameters
     ----------
     matrix : DistanceMatrix, or symmetric array-like of shape (N, N)
     ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure by default.
+        Axes to draw into; a new figure by default.
     kinds : sequence of N labels, optional
         The kind of each sample, such as its cluster; at most 8 different ones.
 
@@ -124,38 +115,36 @@ def sample_map(matrix: Any, ax: Axes | None = None, *, kinds: Any = None) -> Axe
     >>> sorted(text.get_text() for text in ax.texts)[:3]
     ['0', '1', '2']
     """
-    found = symmetric_matrix(matrix)
-    places, share = _classical_scaling(found.values)
-    each = [""] * len(found) if kinds is None else [str(kind) for kind in kinds]
-    distinct = list(dict.fromkeys(each))
-    if len(each) != len(found) or len(distinct) > len(_KINDS):
+    labeled = symmetric_matrix(matrix)
+    places, fraction = _classical_scaling(labeled.values)
+    labels = np.array([""] * len(labeled) if kinds is None else [str(kind) for kind in kinds])
+    distinct = list(dict.fromkeys(labels.tolist()))
+    if len(labels) != len(labeled) or len(distinct) > len(_KINDS):
         raise InvalidInputError(
-            f"kinds must name one of at most {len(_KINDS)} kinds for each of the {len(found)} "
-            f"samples, got {len(each)} labels of {len(distinct)} kinds"
+            f"kinds must have one of at most {len(_KINDS)} labels for each of the {len(labeled)} "
+            f"samples, got {len(labels)} entries with {len(distinct)} labels"
         )
     ax = ax or style.new_axes(7.2, 5.6)
     for kind, (marker, color) in zip(distinct, _KINDS, strict=False):
-        mine = np.array([one == kind for one in each])
-        ax.plot(*places[mine].T, marker, color=color, markersize=7, markeredgecolor="white",
-                linestyle="none", label=style.short(kind))  # fmt: skip
+        ax.plot(*places[labels == kind].T, marker, color=color, markersize=7, linestyle="none",
+                markeredgecolor="white", label=style.short(kind))  # fmt: skip
     ax.set_aspect("equal", adjustable="datalim")
     ax.margins(0.12)
-    unit = f"in units of the distance\n(the plane shows {share:.0%} of the squared distances)"
-    style.dress(ax, "The samples in a plane", x=f"first coordinate, {unit}", y="second coordinate",
-          grid=None)  # fmt: skip
+    unit = f"in units of the distance\n(the plane shows {fraction:.0%} of the squared distances)"
+    style.dress(ax, "Samples in a plane", x=f"first coordinate, {unit}", y="second coordinate",
+                grid=None)  # fmt: skip
     if kinds is not None:
         style.legend_below(ax, ncols=4)
-    if len(found) <= _MOST_NAMES:
-        _write_names(ax, found.labels, places)
+    if len(labeled) <= _MAX_NAMES:
+        _write_names(ax, labeled.labels, places)
     return ax
 
 
 def _write_names(ax: Axes, labels: tuple[str, ...], places: np.ndarray) -> None:
-    """Write names beside their points: each where it covers nothing, or not at all."""
-    style.root_figure(ax).draw_without_rendering()  # positions are known only then
+    """Write names beside their points; a name that would cover something is left out."""
+    style.root_figure(ax).draw_without_rendering()  # determines the positions
     points = ax.transData.transform(places)
     taken: list[Any] = []
-    left_out = 0
     for label, place in zip(labels, places, strict=True):
         for dx, dy, ha, va in _NAME_OFFSETS:
             text = style.note(ax, style.short(label, 18), place, (dx, dy), fontsize=8, ha=ha, va=va)
@@ -165,10 +154,8 @@ def _write_names(ax: Axes, labels: tuple[str, ...], places: np.ndarray) -> None:
                 taken.append(box)
                 break
             text.remove()
-        else:
-            left_out += 1
-    if left_out:
-        style.dress(ax, f"The samples in a plane ({left_out} names left out)", grid=None)
+    if hidden := len(labels) - len(taken):
+        style.dress(ax, f"Samples in a plane ({hidden} names left out)", grid=None)
 
 
 def sample_tree(matrix: Any, ax: Axes | None = None) -> Axes:
@@ -178,7 +165,7 @@ def sample_tree(matrix: Any, ax: Axes | None = None) -> Axes:
     ----------
     matrix : DistanceMatrix, or symmetric array-like of shape (N, N)
     ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure by default.
+        Axes to draw into; a new figure by default.
 
     Returns
     -------
@@ -191,32 +178,34 @@ def sample_tree(matrix: Any, ax: Axes | None = None) -> Axes:
     >>> ax.get_xlabel()
     'average distance at which samples are joined'
     """
-    found = symmetric_matrix(matrix)
-    ax = ax or style.new_axes(8, min(1.4 + 0.24 * len(found), 14.0))
-    labels = [style.short(label) for label in found.labels]
-    size = min(8.0, 50 * style.root_figure(ax).get_figheight() / len(found))
-    _dendrogram(found, ax, style.FIRST, labels=labels, orientation="left", leaf_font_size=size)
-    style.dress(ax, "Which samples are close to each other", grid="x",
-          x="average distance at which samples are joined")  # fmt: skip
+    labeled = symmetric_matrix(matrix)
+    ax = ax or style.new_axes(8, min(1.4 + 0.24 * len(labeled), 14.0))
+    labels = [style.short(label) for label in labeled.labels]
+    size = min(8.0, 50 * style.root_figure(ax).get_figheight() / len(labeled))
+    _dendrogram(labeled, ax, style.FIRST, labels=labels, orientation="left", leaf_font_size=size)
+    style.dress(ax, "Tree of the samples", grid="x",
+                x="average distance at which samples are joined")  # fmt: skip
     ax.spines["left"].set_visible(False)
     return ax
 
 
 def symmetric_matrix(matrix: Any) -> LabeledMatrix:
-    """A symmetric matrix of distances between two or more samples."""
-    found = matrix if isinstance(matrix, LabeledMatrix) else LabeledMatrix.of(matrix)
-    values = found.values
-    if not found.among_themselves or not np.array_equal(values, values.T):
+    """Check that a matrix of distances is symmetric, and has two or more samples."""
+    labeled = matrix if isinstance(matrix, LabeledMatrix) else LabeledMatrix.of(matrix)
+    if not _is_symmetric(labeled) or len(labeled) < 2:
         raise InvalidInputError(
-            f"this figure needs a symmetric matrix of distances; got shape {values.shape}"
+            "this figure needs a symmetric matrix of distances between at least 2 samples, got "
+            f"shape {labeled.values.shape}"
         )
-    if len(found) < 2:
-        raise InvalidInputError("this figure needs at least 2 samples, got 1")
-    return found
+    return labeled
+
+
+def _is_symmetric(matrix: LabeledMatrix) -> bool:
+    return matrix.among_themselves and np.array_equal(matrix.values, matrix.values.T)
 
 
 def _dendrogram(matrix: LabeledMatrix, ax: Axes, color: str, **options: Any) -> np.ndarray:
-    """Draw a dendrogram with average linkage; the samples in its order."""
+    """Draw a dendrogram with average linkage, and return the samples in its order."""
     from scipy.cluster.hierarchy import dendrogram, linkage
     from scipy.spatial.distance import squareform
 
@@ -224,22 +213,22 @@ def _dendrogram(matrix: LabeledMatrix, ax: Axes, color: str, **options: Any) -> 
     tree = linkage(condensed, method="average", optimal_ordering=len(matrix) <= 500)
     options |= {"color_threshold": 0, "above_threshold_color": color}
     with warnings.catch_warnings():
-        # Equal samples are joined at distance 0, and SciPy asks for an axis of no length.
+        # If all samples are equal, SciPy sets limits of an axis that are equal.
         warnings.filterwarnings("ignore", "Attempting to set identical", UserWarning)
         return np.array(dendrogram(tree, ax=ax, **options)["leaves"])
 
 
 def _classical_scaling(values: np.ndarray) -> tuple[np.ndarray, float]:
-    """Places (N, 2) whose distances are close to those given, and how much of them they show.
+    """Return points (N, 2) with approximately these distances, and the fraction they represent.
 
-    Classical scaling: the two leading eigenvectors of the doubly centered squares. The share is
-    that of their eigenvalues among all positive ones; 1 where there is nothing to show.
+    Classical scaling: the two leading eigenvectors of the doubly centered squared distances. The
+    fraction is the sum of their eigenvalues over that of all positive ones; 1 if there are none.
 
     Examples
     --------
     >>> import numpy as np
-    >>> places, share = _classical_scaling(np.array([[0.0, 3.0, 5.0], [3, 0, 4], [5, 4, 0]]))
-    >>> round(float(np.linalg.norm(places[0] - places[1])), 6), round(share, 6)
+    >>> places, fraction = _classical_scaling(np.array([[0.0, 3.0, 5.0], [3, 0, 4], [5, 4, 0]]))
+    >>> round(float(np.linalg.norm(places[0] - places[1])), 6), round(fraction, 6)
     (3.0, 1.0)
     """
     squares = np.asarray(values, dtype=float) ** 2
@@ -248,6 +237,6 @@ def _classical_scaling(values: np.ndarray) -> tuple[np.ndarray, float]:
     positive = np.clip(eigenvalues, 0, None)
     leading = positive[::-1][:2]
     places = vectors[:, ::-1][:, :2] * np.sqrt(leading)
-    # The sign of an eigenvector is a matter of chance.
+    # Eigenvectors are determined up to their sign.
     places = places * np.where(places[np.abs(places).argmax(axis=0), [0, 1]] < 0, -1.0, 1.0)
     return places, float(leading.sum() / positive.sum()) if positive.sum() > 0 else 1.0

@@ -1,4 +1,4 @@
-"""Pictures of one sample in the plane: the bagplot, and contours of depth."""
+"""Figures of one sample in the plane: the bagplot, and contours of depth."""
 
 from __future__ import annotations
 
@@ -22,10 +22,11 @@ from isodepth.plot.style import FIRST, INK, MARK, dress, legend_below, new_axes,
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-#: Contours are drawn at the depths that these shares of the sample reach.
-MASSES = (0.9, 0.75, 0.5, 0.25)
+#: Contours contain these fractions of the rows.
+FRACTIONS = (0.9, 0.75, 0.5, 0.25)
 _GRID = 80
 _DIRECTIONS = 360
+_ROWS: dict[str, Any] = {"color": INK, "markersize": 2.2, "markeredgewidth": 0, "rasterized": True}
 
 
 def bagplot(
@@ -38,17 +39,17 @@ def bagplot(
 ) -> Axes:
     """Draw one sample in the plane as a bagplot (Rousseeuw, Ruts and Tukey).
 
-    The bag is the region that holds the deepest half of the sample, the cross its deepest point
-    (or the mean of the deepest points). The bag, enlarged by `factor` around that point, is
-    the fence, which is not drawn: rows outside it are outliers. The loop is the hull of all others.
+    The bag is the region of the deepest half of the sample. The cross is its deepest point, or the
+    mean of the deepest points. Rows outside the bag enlarged by `factor` around this point are
+    outliers. The loop is the hull of all other rows.
 
     Parameters
     ----------
     sample : array-like or data frame of shape (n, d)
     ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure by default.
+        Axes to draw into; a new figure by default.
     columns : pair of names or indices, optional
-        Which two columns; needed if there are more than two.
+        The two columns; required if the sample has more than two.
     depth : str or estimator
         As in `isodepth.Metric`.
     factor : float
@@ -71,7 +72,7 @@ def bagplot(
     directions = plane_directions()
     center = points[regions.inside(0.0)].mean(axis=0)
     bag = regions.support(directions, 0.5)
-    # <x - center, u> <= factor * <b - center, u> for the furthest point b of the bag along u.
+    # <x - center, u> <= factor * <b - center, u>, b the point of the bag with maximum <b, u>.
     along = points @ directions.T
     fence = factor * (bag - center @ directions.T) + center @ directions.T
     outlying = (along > fence + 1e-9 * np.abs(fence).max()).any(axis=1)
@@ -79,11 +80,10 @@ def bagplot(
     ax.fill(*loop.T, facecolor=FIRST, alpha=0.12, edgecolor="none", label="loop: all but outliers")
     ax.fill(*outline(bag, directions).T, facecolor=FIRST, alpha=0.3, edgecolor=FIRST,
             linewidth=1.5, label="bag: the deepest half")  # fmt: skip
-    ax.plot(*points[~outlying].T, "o", color=INK, markersize=2.2, alpha=0.5, markeredgewidth=0,
-            rasterized=True)  # fmt: skip
+    ax.plot(*points[~outlying].T, "o", alpha=0.5, **_ROWS)
     if outlying.any():
         ax.plot(*points[outlying].T, "x", color=MARK, markersize=6, markeredgewidth=1.5,
-                label=f"{int(outlying.sum())} outlier(s)")  # fmt: skip
+                label=f"outliers: {int(outlying.sum())}")  # fmt: skip
     ax.plot(*center, "P", color="white", markeredgecolor=INK, markersize=10, label="deepest point")
     dress(ax, "Bagplot", x=short(names[0]), y=short(names[1]), grid=None)
     legend_below(ax)
@@ -99,15 +99,15 @@ def depth_contours(
 ) -> Axes:
     """Draw contours of the depth in the plane, for one sample.
 
-    Each contour is labeled with the share of the rows that are at least as deep.
+    Each contour is labeled with the fraction of the rows inside it.
 
     Parameters
     ----------
     sample : array-like or data frame of shape (n, d)
     ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure by default.
+        Axes to draw into; a new figure by default.
     columns : pair of names or indices, optional
-        Which two columns; needed if there are more than two.
+        The two columns; required if the sample has more than two.
     depth : str or estimator
         As in `isodepth.Metric`.
 
@@ -126,8 +126,8 @@ def depth_contours(
     regions, names, source = _planar_regions(sample, columns, depth)
     if not isinstance(source, Depth):
         raise InvalidOptionError(
-            f"contours need the depth at any point, which {depth_text(source)} does not give; use "
-            f"one of {', '.join(BY_NAME)}"
+            f"contours need the depth of any point, which {depth_text(source)} does not compute; "
+            f"use one of {', '.join(BY_NAME)}"
         )
     ax = ax or new_axes(6.4, 5.2)
     points = regions.points.astype(float, copy=False)
@@ -136,24 +136,19 @@ def depth_contours(
     margin = 0.15 * np.where(high > low, high - low, 1.0)
     axes = [np.linspace(low[j] - margin[j], high[j] + margin[j], _GRID) for j in (0, 1)]
     grid = np.stack(np.meshgrid(*axes), axis=-1).reshape(-1, 2)
-    wanted = grid.astype(regions.points.dtype, copy=False)
-    heights = source.point_depth(regions.sample, wanted, _along()).reshape(_GRID, _GRID)
-    at = np.array([regions.alpha(mass) for mass in MASSES])
-    distinct = np.unique(at)
-    top = max(float(heights.max()), float(distinct[-1])) + 1e-9
-    for level in distinct:
-        # One above the other: the deeper, the darker.
-        ax.contourf(*axes, heights, levels=[level, top], colors=FIRST, alpha=0.1)
-        drawn = ax.contour(*axes, heights, levels=[level], colors=FIRST, linewidths=1.3)
-        mass = MASSES[int(np.argmax(at == level))]
-        ax.clabel(drawn, fmt=lambda _, share=mass: f"{share:.0%}", fontsize=8, colors=INK)
-    ax.plot(
-        *points.T, "o", color=INK, markersize=2.2, alpha=0.4, markeredgewidth=0, rasterized=True
-    )
-    ax.set_xlim(axes[0][0], axes[0][-1])
-    ax.set_ylim(axes[1][0], axes[1][-1])
+    grid = grid.astype(regions.points.dtype, copy=False)
+    depths = source.point_depth(regions.sample, grid, _projections()).reshape(_GRID, _GRID)
+    levels = {regions.alpha(fraction): fraction for fraction in reversed(FRACTIONS)}
+    top = max(float(depths.max()), *levels) + 1e-9
+    for level in sorted(levels):
+        # Areas overlap, so that deeper ones are darker.
+        ax.contourf(*axes, depths, levels=[level, top], colors=FIRST, alpha=0.1)
+        lines = ax.contour(*axes, depths, levels=[level], colors=FIRST, linewidths=1.3)
+        ax.clabel(lines, fmt={level: f"{levels[level]:.0%}"}, fontsize=8, colors=INK)
+    ax.plot(*points.T, "o", alpha=0.4, **_ROWS)
+    ax.set(xlim=axes[0][[0, -1]], ylim=axes[1][[0, -1]])
     beyond = int(((points < low - margin) | (points > high + margin)).any(axis=1).sum())
-    title = "Depth, by the share of the rows inside"
+    title = "Depth, by the fraction of the rows inside"
     dress(ax, title, x=short(names[0]), y=short(names[1]), grid=None)
     if beyond:
         text = f"{beyond} of {len(points)} rows outside the frame"
@@ -161,39 +156,37 @@ def depth_contours(
     return ax
 
 
-def _along() -> Projections:
+def _projections() -> Projections:
     return Projections(unit_vectors(2, _DIRECTIONS, "equispaced"), Resources())
 
 
 def _planar_regions(
     sample: Any, columns: Sequence[Any] | None, depth: Any
 ) -> tuple[TrimmedRegions, tuple[str, ...], DepthSource]:
-    """The regions of two columns of a sample, the names of the columns, and the depth."""
+    """Return the regions of two columns of a sample, the names of the columns, and the depth."""
     points, names = check_points(sample, "sample")
-    known = names or column_labels(points.shape[1])
-    if columns is not None:
-        if isinstance(columns, str) or len(columns) != 2:
-            raise InvalidOptionError(f"columns must be two names or indices, got {columns!r}")
-        chosen = [_column_index(column, known) for column in columns]
-        points, known = points[:, chosen], tuple(known[j] for j in chosen)
-    elif points.shape[1] != 2:
+    known = tuple(names or column_labels(points.shape[1]))
+    if columns is None and len(known) != 2:
         raise InvalidInputError(
-            f"a plane has two columns, and the sample has {points.shape[1]}; say which to draw: "
+            f"a plane has two columns, and the sample has {len(known)}; choose two, such as "
             f"columns=({known[0]!r}, {known[-1]!r})"
         )
-    points = np.ascontiguousarray(points)
+    chosen = [0, 1] if columns is None else _column_indices(columns, known)
+    points = np.ascontiguousarray(points[:, chosen])
     source = resolve_depth(private_copy(depth))
     merged = Sample.of(points)
     source.warn_if_uninformative(merged)
-    regions = source.regions(merged, points, None, _along())
-    return regions, tuple(known), source
+    regions = source.regions(merged, points, None, _projections())
+    return regions, tuple(known[j] for j in chosen), source
 
 
-def _column_index(column: Any, known: tuple[str, ...]) -> int:
-    if isinstance(column, int) and 0 <= column < len(known):
-        return column
-    if column in known:
-        return known.index(column)
-    raise InvalidOptionError(
-        f"there is no column {column!r}; the columns are {', '.join(map(repr, known[:20]))}"
-    )
+def _column_indices(columns: Sequence[Any], known: tuple[str, ...]) -> list[int]:
+    if isinstance(columns, str) or len(columns) != 2:
+        raise InvalidOptionError(f"columns must be two names or indices, got {columns!r}")
+    by_name = {**dict(enumerate(range(len(known)))), **{name: j for j, name in enumerate(known)}}
+    for column in columns:
+        if column not in by_name:
+            raise InvalidOptionError(
+                f"there is no column {column!r}; the columns are {', '.join(map(repr, known[:20]))}"
+            )
+    return [by_name[column] for column in columns]

@@ -1,4 +1,4 @@
-"""Two samples and their nested regions, in the plane that shows the difference best."""
+"""Two samples and their nested regions, in the plane in which they differ most."""
 
 from __future__ import annotations
 
@@ -7,45 +7,51 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from isodepth.core.directions import rng_for
 from isodepth.data.arrays import column_labels
 from isodepth.errors import InvalidInputError
-from isodepth.plot.plane import difference_plane
 from isodepth.plot.style import FIRST, SECOND, dress, legend_below, new_axes, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-#: The regions drawn, as shares of the levels that enter the distance.
-SHARES = (0.25, 0.5, 0.75, 1.0)
-_MOST_POINTS = 1500
-_FEW_POINTS = 300
-# Characters of a mixture of columns along an axis.
-_LONGEST_MIXTURE = 46
+#: Regions that are drawn, as fractions of the largest level of the distance.
+FRACTIONS = (0.25, 0.5, 0.75, 1.0)
+_MAX_POINTS = 1500
+# Samples up to this size have larger markers.
+_SMALL_SAMPLE = 300
+# Characters of a combination of columns along an axis.
+_MAX_COMBINATION = 46
 _SIDES = ((FIRST, "o", "solid", "x"), (SECOND, "^", "dashed", "+"))
-# Margin around the regions, as a share of their extent.
+# Margin around the regions, as a fraction of their extent.
 _MARGIN = 0.2
 _ANGLES = 360
+# Limits of the search for the plane.
+_MAX_CANDIDATES, _MAX_LEVELS = 500, 100
+# Radii of the local search around the best direction, and directions per radius.
+_RADII = (0.5, 0.25, 0.12, 0.06, 0.03, 0.015)
+_TRIES = 48
 
 
 def nested_regions(
     comparison: Any, ax: Axes | None = None, *, names: Sequence[str] = ("X", "Y")
 ) -> Axes:
-    """Draw two samples with their nested regions in the plane that shows the difference best.
+    """Draw two samples with their nested regions in the plane in which they differ most.
 
     The plane is spanned by the direction of the largest mean squared gap and the best one
-    orthogonal to it (of two columns it is their plane; one column is refused). Regions of
-    four levels are drawn as they look from there; mixtures of columns are measured from the center
-    of the first sample. Rows that the distance leaves out, the outermost
-    share eps of each sample, are crosses; rows that lie outside the frame are counted in a note.
+    orthogonal to it. For two columns it is their plane; one column is refused. Projections of the
+    regions of four levels are drawn. Combinations of columns are measured from the center of the
+    first sample. Rows that the distance leaves out, the outermost fraction eps of each sample, are
+    crosses. Rows outside the frame are counted in the legend.
 
     Parameters
     ----------
     comparison : Comparison
     ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure by default.
+        Axes to draw into; a new figure by default.
     names : pair of str
-        What to call the two samples.
+        Names of the samples.
 
     Returns
     -------
@@ -61,129 +67,118 @@ def nested_regions(
     >>> ax.get_xlabel()
     'along the largest difference: +1.00 column 1'
     """
-    called = [short(name) for name in names]
-    if len(called) != 2:
-        raise InvalidInputError(f"names must be those of the two samples, got {len(called)}")
+    if len(names) != 2:
+        raise InvalidInputError(f"names must be those of the two samples, got {len(names)}")
     basis = difference_plane(comparison)
     ax = ax or new_axes(7.2, 6.2)
     center = np.zeros(2)
-    if len(basis) > 2:  # mixtures are measured from the mean of the deepest half of X
+    if len(basis) > 2:  # combinations are measured from the mean of the deepest half of X
         first = comparison.regions[0]
         center = first.points[first.inside(0.5)].mean(axis=0) @ basis
     directions = plane_directions()
-    chosen = chosen_levels(comparison)
+    levels = drawn_levels(comparison)
     corners = []
-    for side, (color, _, style, _) in enumerate(_SIDES):
-        supports = _supports(comparison, side, directions @ basis.T, chosen)
-        for place, row in enumerate(supports):
-            polygon = outline(row, directions) - center
-            corners.append(polygon)
+    for side, (color, _, line, _) in enumerate(_SIDES):
+        for supports in _supports(comparison, side, directions @ basis.T, levels):
+            polygon = outline(supports, directions) - center
             ax.fill(*polygon.T, facecolor=color, alpha=0.07, linewidth=0, zorder=2)
             closed = np.concatenate([polygon, polygon[:1]])
-            last = place == len(chosen) - 1
-            ax.plot(
-                *closed.T, color=color, linestyle=style, linewidth=1.8 if last else 1.0, zorder=4
-            )
-    every = np.concatenate(corners)
-    low, high = every.min(axis=0), every.max(axis=0)
+            ax.plot(*closed.T, color=color, linestyle=line, linewidth=1.0, zorder=4)
+            corners.append(polygon)
+        ax.lines[-1].set_linewidth(1.8)
+    outer = np.concatenate(corners)
+    low, high = outer.min(axis=0), outer.max(axis=0)
     margin = _MARGIN * np.where(high > low, high - low, max(float((high - low).max()), 1.0))
-    low, high = low - margin, high + margin
-    for side, name in enumerate(called):
+    frame = low - margin, high + margin
+    for side, name in enumerate(names):
         points = comparison.regions[side].points.astype(float, copy=False) @ basis - center
-        beyond = int(((points < low) | (points > high)).any(axis=1).sum())
-        _draw_rows(ax, comparison, side, points, beyond, name)
-    ax.set_xlim(low[0], high[0])
-    ax.set_ylim(low[1], high[1])
+        _draw_rows(ax, comparison, side, points, frame, short(name))
+    ax.set_xlim(frame[0][0], frame[1][0])
+    ax.set_ylim(frame[0][1], frame[1][1])
     across, up = _axis_labels(comparison, basis)
-    dress(ax, "The two samples and their regions", x=across, y=up, grid=None)
-    *most, widest = [f"{level:.0%}" for level in chosen]
-    title = f"regions of the deepest {', '.join(most)} and {widest} of the rows"
+    dress(ax, "Samples and their regions", x=across, y=up, grid=None)
+    *inner, outermost = [f"{level:.0%}" for level in levels]
+    title = f"regions of the deepest {', '.join(inner)} and {outermost} of the rows"
     legend_below(ax, title=title, title_fontsize="small", handletextpad=0.2)
     return ax
 
 
-def chosen_levels(comparison: Any) -> np.ndarray:
-    """The levels of the regions that are drawn, all of them among those of the distance."""
-    return np.array(SHARES) * _starts(comparison).max()
+def drawn_levels(comparison: Any) -> np.ndarray:
+    """Return the levels of the regions that are drawn."""
+    return np.array(FRACTIONS) * _starts(comparison).max()
 
 
 def _starts(comparison: Any) -> np.ndarray:
-    """The levels (L,) of the distance; of pieces, where each begins."""
+    """Return the levels (L,) of the distance, or the starts of their pieces."""
     levels = np.asarray(comparison.levels, dtype=float)
     return levels if levels.ndim == 1 else levels[:, 0]
 
 
-def _supports(comparison: Any, side: int, directions: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-    """Support values (levels, directions) of one sample, as the distance takes them."""
+def _supports(comparison: Any, side: int, directions: np.ndarray, levels: np.ndarray) -> np.ndarray:
+    """Return support values (levels, directions) of one sample, as in the distance."""
     starts = _starts(comparison)
-    places = np.clip(np.searchsorted(starts, chosen, side="right") - 1, 0, len(starts) - 1)
+    places = np.clip(np.searchsorted(starts, levels, side="right") - 1, 0, len(starts) - 1)
     units = directions.astype(comparison.regions[side].points.dtype, copy=False)
     each = [comparison.supports(side, units, slice(place, place + 1))[0] for place in places]
     return np.array(each)[:, : len(directions)]
 
 
 def _draw_rows(
-    ax: Axes, comparison: Any, side: int, points: np.ndarray, beyond: int, name: str
+    ax: Axes, comparison: Any, side: int, points: np.ndarray, frame: Any, name: str
 ) -> None:
-    """The rows of one sample, at `points` (n, 2) of the plane; so many lie beyond the frame."""
+    """Draw the rows of one sample at `points` (n, 2) of the plane."""
     color, marker, _, cross = _SIDES[side]
-    regions = comparison.regions[side]
-    every = -(-len(points) // _MOST_POINTS)
-    drawn = np.arange(len(points)) % every == 0
-    kept = np.isin(np.arange(len(points)), regions.inside(float(_starts(comparison).max())))
-    size = 5 if len(points) <= _FEW_POINTS else 3
-    note = f"{len(points)} rows" if every == 1 else f"{len(points)} rows, one in {every} drawn"
-    if beyond:
-        note += f", {beyond} outside the frame"
-    ax.plot(
-        *points[drawn & kept].T, marker, color=color, markersize=size, alpha=0.45, linestyle="none",
-        markeredgewidth=0, zorder=3, label=f"{name} ({note})", rasterized=True,
-    )  # fmt: skip
-    ax.plot(
-        *points[drawn & ~kept].T, cross, color=color, markersize=size + 1, alpha=0.7,
-        linestyle="none", markeredgewidth=0.9, zorder=3, rasterized=True,
-        label=f"{name}, outermost rows: left out",
-    )  # fmt: skip
+    beyond = int(((points < frame[0]) | (points > frame[1])).any(axis=1).sum())
+    step = -(-len(points) // _MAX_POINTS)
+    drawn = np.arange(len(points)) % step == 0
+    inside = comparison.regions[side].inside(float(_starts(comparison).max()))
+    kept = np.isin(np.arange(len(points)), inside)
+    size = 5 if len(points) <= _SMALL_SAMPLE else 3
+    count = f"{len(points)} rows" if step == 1 else f"{len(points)} rows, one in {step} drawn"
+    count += f", {beyond} outside the frame" if beyond else ""
+    look = {"color": color, "linestyle": "none", "zorder": 3, "rasterized": True}
+    ax.plot(*points[drawn & kept].T, marker, markersize=size, alpha=0.45, markeredgewidth=0,
+            label=f"{name} ({count})", **look)  # fmt: skip
+    ax.plot(*points[drawn & ~kept].T, cross, markersize=size + 1, alpha=0.7, markeredgewidth=0.9,
+            label=f"{name}, outermost rows: left out", **look)  # fmt: skip
 
 
 def _axis_labels(comparison: Any, basis: np.ndarray) -> tuple[str, str]:
     names = comparison.columns or column_labels(len(basis))
-    scaled = getattr(comparison.regions[0].origin, "scale", None) is not None
-    units = " (in units of its spread)" if scaled else ""
     if len(basis) == 2:
+        scale = getattr(comparison.regions[0].origin, "scale", None)
+        units = "" if scale is None else " (in units of its spread)"
         return f"{short(names[0])}{units}", f"{short(names[1])}{units}"
-    largest = _mixture(names, basis[:, 0])
-    # A long one would not fit beside what it is.
+    largest = _combination(names, basis[:, 0])
     across = f"along the largest difference:{chr(10) if len(largest) > 25 else ' '}{largest}"
-    return across, f"the next largest:\n{_mixture(names, basis[:, 1])}"
+    return across, f"the next largest:\n{_combination(names, basis[:, 1])}"
 
 
-def _mixture(names: Sequence[str], direction: np.ndarray) -> str:
-    """The columns that a direction is made of, as far as they can be seen."""
-    order = np.argsort(-np.abs(direction), kind="stable")
+def _combination(names: Sequence[str], direction: np.ndarray) -> str:
+    """Describe a direction by its largest entries, within a number of characters."""
     text, rest = "", 1.0
-    for j in order[:3]:
+    for j in np.argsort(-np.abs(direction), kind="stable")[:3]:
         term = f"{direction[j]:+.2f} {short(names[j], 20)}".replace("-", "−", 1)
-        if text and (abs(direction[j]) < 0.1 or len(text) + len(term) > _LONGEST_MIXTURE):
+        if text and (abs(direction[j]) < 0.1 or len(text) + len(term) > _MAX_COMBINATION):
             break
         text, rest = f"{text} {term}".strip(), rest - float(direction[j] ** 2)
     return f"{text} + …" if rest > 0.02 else text
 
 
 def plane_directions() -> np.ndarray:
-    """Unit vectors (360, 2) all around."""
+    """Return unit vectors (360, 2) in steps of one degree."""
     angles = 2 * np.pi * np.arange(_ANGLES) / _ANGLES
     return np.stack([np.cos(angles), np.sin(angles)], axis=1)
 
 
 def outline(supports: np.ndarray, directions: np.ndarray) -> np.ndarray:
-    """Corners (k, 2) of the region {z : <z, u> <= h(u) for all u}, in order around it.
+    """Return the corners (k, 2) of {z : <z, u> <= h(u) for all u}, in order.
 
     Parameters
     ----------
     supports : ndarray of shape (B,)
-        h(u) for each direction. Where no point satisfies all of them (supports that are quantiles
-        need not be of a convex set), those that fit least are loosened as little as it takes.
+        h(u) for each direction. If no point satisfies all of them (quantiles need not be the
+        support function of a convex set), violated ones are increased as little as possible.
     directions : ndarray of shape (B, 2), unit vectors all around
 
     Examples
@@ -197,9 +192,8 @@ def outline(supports: np.ndarray, directions: np.ndarray) -> np.ndarray:
     corners = size * np.array([[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]])
     for support, direction in zip(supports, directions, strict=True):
         height = corners @ direction - support
-        # Rounding leaves a region that is a point or a segment.
-        if height.min() > 0:
-            height = height - height.min()
+        # Rounding must leave a region that is a point or a segment.
+        height = height - max(float(height.min()), 0.0)
         inside = height <= 0
         if inside.all():
             continue
@@ -207,7 +201,95 @@ def outline(supports: np.ndarray, directions: np.ndarray) -> np.ndarray:
         crosses = inside != (next_height <= 0)
         with np.errstate(divide="ignore", invalid="ignore"):
             cuts = corners + (height / (height - next_height))[:, None] * (after - corners)
-        # Each corner that is inside, and after it the cut of an edge that leaves or enters.
+        # Each inner corner is followed by the cut of its edge, if the edge leaves or enters.
         both = np.stack([corners, cuts], axis=1)
         corners = both[np.stack([inside, crosses], axis=1)]
     return corners
+
+
+# -- the plane ------------------------------------------------------------------------------------
+
+
+def mean_squared_gaps(comparison: Any, directions: np.ndarray) -> np.ndarray:
+    """Return the squared gaps (B,) along directions (B, d), averaged over levels and signs.
+
+    If there are more than 100 levels, 100 quantiles of them are used.
+    """
+    weights = comparison.level_widths
+    levels: Any = slice(None)
+    if len(weights) > _MAX_LEVELS:
+        middles = (np.arange(_MAX_LEVELS) + 0.5) / _MAX_LEVELS
+        levels = np.searchsorted(np.cumsum(weights), middles).clip(max=len(weights) - 1)
+        weights = np.full(_MAX_LEVELS, 1.0 / _MAX_LEVELS)
+    units = directions.astype(comparison.regions[0].points.dtype, copy=False)
+    x, y = (comparison.supports(side, units, levels) for side in (0, 1))
+    return (weights @ (x - y) ** 2).reshape(2, -1).mean(axis=0)
+
+
+def difference_plane(comparison: Any) -> np.ndarray:
+    """Return the direction of the largest mean squared gap, and the best one orthogonal to it.
+
+    Candidates are the directions of the comparison, their weighted average and the difference of
+    the centers. A local search with a fixed seed starts from the best of them.
+
+    Parameters
+    ----------
+    comparison : Comparison of samples of at least two columns
+
+    Returns
+    -------
+    basis : ndarray of shape (d, 2), orthonormal columns
+        In two dimensions the axes of the data, in order.
+    """
+    if not comparison.keeps_rows:
+        raise InvalidInputError(
+            "the plane of the difference needs the rows of both samples, and these were read in "
+            "chunks; compare a part of them that fits into memory"
+        )
+    d = comparison.regions[0].n_features
+    if d == 1:
+        raise InvalidInputError(
+            "regions are drawn in a plane, and these samples have one column; draw their gaps"
+        )
+    if d == 2:
+        return np.eye(2)
+    candidates = _candidates(comparison)
+    first = _best(comparison, candidates, np.zeros((0, d)))
+    second = _best(comparison, candidates, first[None])
+    return np.stack([first, second], axis=1)
+
+
+def _candidates(comparison: Any) -> np.ndarray:
+    vectors = np.asarray(comparison.search_directions, dtype=float)
+    vectors = vectors[:: -(-len(vectors) // _MAX_CANDIDATES)]
+    x, y = (regions.points[regions.inside(0.5)].mean(axis=0) for regions in comparison.regions)
+    # Refined directions of single levels, averaged as in the contributions of columns.
+    refined = comparison.direction
+    weights = comparison.level_widths * comparison.gaps**2
+    averaged = np.linalg.eigh(refined.T @ (refined * weights[:, None]))[1].T[-2:]
+    return np.concatenate([np.eye(len(x)), vectors, (y - x).astype(float)[None], averaged])
+
+
+def _best(comparison: Any, candidates: np.ndarray, orthogonal: np.ndarray) -> np.ndarray:
+    """Return the best direction orthogonal to some vectors, with a positive largest entry."""
+    best, maximum = candidates[0], -1.0
+    rng = rng_for(0, "local search")
+    for radius in (None, *_RADII):
+        if radius is not None:
+            steps = _unit_parts(rng.standard_normal((_TRIES, len(best))), orthogonal)
+            candidates = best + radius * steps
+        candidates = _unit_parts(candidates, orthogonal)
+        gaps = mean_squared_gaps(comparison, candidates)
+        if gaps.max() > maximum:
+            best, maximum = candidates[gaps.argmax()], gaps.max()
+    return best * np.sign(best[np.abs(best).argmax()])
+
+
+def _unit_parts(vectors: np.ndarray, orthogonal: np.ndarray) -> np.ndarray:
+    """Return the parts of vectors that are orthogonal to others, as unit vectors."""
+    for _ in range(2):  # the second time removes rounding errors of the first
+        vectors = vectors - vectors @ orthogonal.T @ orthogonal
+        length = np.linalg.norm(vectors, axis=1)
+        kept = length > 1e-6 * np.sqrt(vectors.shape[1])
+        vectors = vectors[kept] / length[kept, None]
+    return vectors

@@ -1,7 +1,7 @@
-"""One look for all pictures: colors that everybody can tell apart, and that print well.
+"""Common style of all figures: the colors of Okabe and Ito, with few lines.
 
-The colors are those of Okabe and Ito. No picture tells things apart by color alone: the first
-sample has circles and solid lines, the second triangles and dashed ones.
+Color is never the only distinction: the first sample has circles and solid lines, the second
+triangles and dashed lines.
 """
 
 from __future__ import annotations
@@ -19,57 +19,52 @@ if TYPE_CHECKING:
 
 FIRST = "#0072b2"
 SECOND = "#d55e00"
-#: What is to be seen first: the observed value, an alarm.
+#: Observed values and alarms.
 MARK = "#a83200"
 INK = "#222222"
 QUIET = "#666666"
 FAINT = "#dddddd"
 PAPER = "#ffffff"
-#: Between 0 and the largest value; light to dark also in print.
+#: Color map for values from 0 to a maximum; it is monotone in brightness.
 SCALE = "Blues"
 DASHED = (0, (4, 3))
-_LONGEST_NAME = 24
-
-
-def new_axes(width: float = 8.0, height: float = 4.5) -> Axes:
-    """Axes in a new figure of pyplot, of that many inches."""
-    return new_figure(width, height).subplots()
+_MAX_NAME = 24
 
 
 def new_figure(width: float, height: float) -> Any:
-    """An empty figure of pyplot: notebooks display it, and `plt.show` opens it."""
+    """Return an empty figure of pyplot, in inches: notebooks display it."""
     pyplot = load_extra("matplotlib.pyplot", "plot", "drawing")
     return pyplot.figure(figsize=(width, height), layout="constrained")
 
 
-def loose_axes(width: float, height: float) -> Axes:
-    """Axes in a new figure that pyplot does not know."""
-    return loose_figure(width, height).subplots()
+def new_axes(width: float = 8.0, height: float = 4.5) -> Axes:
+    """Return axes in a new figure of pyplot."""
+    return new_figure(width, height).subplots()
 
 
 def loose_figure(width: float, height: float) -> Any:
-    """An empty figure that pyplot does not know: for files, without windows or open figures."""
+    """Return an empty figure that is not registered with pyplot, for files."""
     figures = load_extra("matplotlib.figure", "plot", "drawing")
     return figures.Figure(figsize=(width, height), layout="constrained")
 
 
+def loose_axes(width: float, height: float) -> Axes:
+    """Return axes in a new figure that is not registered with pyplot."""
+    return loose_figure(width, height).subplots()
+
+
 def root_figure(ax: Axes) -> Any:
-    """The figure that axes stand in, also by way of a part of it."""
+    """Return the figure of axes, also if they belong to a subfigure."""
     return ax.figure.figure
 
 
 def dress(ax: Axes, title: str | None = None, *, x: str = "", y: str = "", grid: Any = "y") -> None:
-    """Bring axes into the common look, few lines and one ink, with their labels."""
-    if x:
-        ax.set_xlabel(x)
-    if y:
-        ax.set_ylabel(y)
+    """Apply the common style to axes, with their title and labels."""
+    for axis, label in ((ax.xaxis, x), (ax.yaxis, y)):
+        axis.set_label_text(label or axis.get_label_text(), color=INK)
     ax.spines[["top", "right"]].set_visible(False)
-    for spine in ax.spines.values():
-        spine.set_color(QUIET)
+    ax.spines[:].set_color(QUIET)
     ax.tick_params(colors=INK, which="both")
-    ax.xaxis.label.set_color(INK)
-    ax.yaxis.label.set_color(INK)
     if title is not None:
         ax.set_title(title, loc="left", fontweight="bold", color=INK)
     if grid is not None:
@@ -78,18 +73,18 @@ def dress(ax: Axes, title: str | None = None, *, x: str = "", y: str = "", grid:
 
 
 def note(ax: Axes, text: str, at: tuple[float, float], offset: Any, **options: Any) -> Any:
-    """A small text, so many points to the right of a place and above it."""
+    """Write a small text at an offset in points (right, up) from a position."""
     look = {"textcoords": "offset points", "fontsize": "small", "color": INK}
     return ax.annotate(text, at, xytext=offset, **{**look, **options})
 
 
 def legend(ax: Axes, **options: Any) -> None:
-    """A legend without a frame."""
+    """Add a legend without a frame."""
     ax.legend(**{"frameon": False, "fontsize": "small", "labelcolor": INK, **options})
 
 
 def legend_below(ax: Axes, **options: Any) -> None:
-    """A legend under the axes and their label, where it covers nothing."""
+    """Add a legend below the axes and their label."""
     from matplotlib.transforms import ScaledTranslation
 
     lines = 1 + ax.get_xlabel().count("\n") if ax.get_xlabel() else 0
@@ -99,15 +94,15 @@ def legend_below(ax: Axes, **options: Any) -> None:
 
 
 def color_bar(image: Any, ax: Axes, label: str, **options: Any) -> None:
-    """What the colors of an image mean."""
+    """Add the color bar of an image."""
     bar = ax.figure.colorbar(image, ax=ax, **options)
     bar.set_label(label, color=INK)
     bar.ax.tick_params(colors=INK)
     bar.outline.set_edgecolor(QUIET)
 
 
-def short(name: str, longest: int = _LONGEST_NAME) -> str:
-    """A name that leaves space for the picture; nothing in it is taken for a formula."""
+def short(name: str, longest: int = _MAX_NAME) -> str:
+    """Shorten a name to a number of characters, and escape "$", which starts a formula."""
     text = " ".join(str(name).split()).replace("$", r"\$")
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
@@ -115,13 +110,13 @@ def short(name: str, longest: int = _LONGEST_NAME) -> str:
 # -- files -----------------------------------------------------------------------------------------
 
 
-def check_picture(path: Any) -> Path:
-    """Check that matplotlib can draw, that it knows the format, and that the file can be written.
+def check_figure_path(path: Any) -> Path:
+    """Check that matplotlib is installed and has this format, and that the file can be written.
 
     Parameters
     ----------
     path : str or path-like
-        The format is what the name ends in, such as .png, .pdf or .svg.
+        The ending of the name determines the format, such as .png, .pdf or .svg.
 
     Returns
     -------
@@ -129,7 +124,7 @@ def check_picture(path: Any) -> Path:
 
     Examples
     --------
-    >>> check_picture("profile.xyz")
+    >>> check_figure_path("profile.xyz")
     Traceback (most recent call last):
     ...
     isodepth.errors.InvalidOptionError: cannot draw profile.xyz: its name must end in one of ...
@@ -143,12 +138,12 @@ def check_picture(path: Any) -> Path:
     return target
 
 
-def save_picture(figure: Any, path: Any, dpi: int = 150) -> None:
-    """Write a matplotlib figure; a file already there is replaced whole or not at all."""
-    target = check_picture(path)
-    drawn = io.BytesIO()
+def save_figure(figure: Any, path: Any, dpi: int = 150) -> None:
+    """Write a matplotlib figure; an existing file is replaced atomically."""
+    target = check_figure_path(path)
+    content = io.BytesIO()
     try:
-        figure.savefig(drawn, format=target.suffix.lower().removeprefix("."), dpi=dpi)
+        figure.savefig(content, format=target.suffix.lower().removeprefix("."), dpi=dpi)
     except (ValueError, RuntimeError) as error:
         raise InvalidInputError(f"cannot draw {target}: {error}") from error
-    replace_file(target, drawn.getvalue())
+    replace_file(target, content.getvalue())

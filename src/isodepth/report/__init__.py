@@ -1,4 +1,4 @@
-"""Reports: one self-contained HTML file about a result, for somebody who was not there."""
+"""Reports: a result as one self-contained HTML file."""
 
 from isodepth.report.writing import html_report, write_report
 

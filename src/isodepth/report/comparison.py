@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 import numpy as np
@@ -13,7 +15,7 @@ from isodepth.plot.changes import change_figure
 from isodepth.plot.comparisons import contributions, gap_profile, null_distribution
 from isodepth.plot.regions import nested_regions
 from isodepth.plot.style import loose_axes, loose_figure
-from isodepth.report.pictures import WIDTH
+from isodepth.report.figures import WIDTH
 from isodepth.report.repeat import compare_code
 from isodepth.report.sentences import (
     comparison_headline,
@@ -22,46 +24,73 @@ from isodepth.report.sentences import (
     summary_lines,
 )
 
-_MOST_CHANGES = 30
-_MOST_ROWS = 100
-# Values of a suspicious row that are shown beside the odd one.
-_MOST_VALUES = 4
-# Random splits are left out of a report if they need more projections than this.
+_MAX_CHANGES, _MAX_ROWS = 30, 100
+# Values of a suspicious row that are shown beside the unusual one.
+_MAX_VALUES = 4
+# The level of chance is omitted if it needs more projections than this.
 MOST_SPLIT_PROJECTIONS = 1 << 32
 N_SPLITS = 19
+
+
+class Findings(NamedTuple):
+    """All parts of a result; None for parts that it does not have.
+
+    Attributes
+    ----------
+    comparison : Comparison or None
+        None for a test of categories alone.
+    test : TwoSampleResult or None
+    samples : TwoSamples or None
+    rows : SuspiciousRows or None
+    chance : ChanceLevel, or str with the reason for its omission
+    """
+
+    comparison: Any
+    test: Any
+    samples: Any
+    rows: Any
+    chance: Any
+
+    @classmethod
+    def of(cls, result: Any) -> Findings:
+        """Collect and compute the parts of a comparison or a test."""
+        is_test = result.result_type == "test"
+        test = result if is_test else result.test
+        comparison = getattr(result, "comparison", None) if is_test else result
+        try:
+            samples, rows = result.samples, result.suspicious_rows()
+        except InvalidInputError:  # read in chunks
+            samples = rows = None
+        return cls(comparison, test, samples, rows, _chance_or_reason(comparison))
 
 
 def comparison_context(
     result: Any,
     names: Sequence[str],
-    sources: Sequence[str] | None,
-    read_options: Sequence[dict[str, Any]] | None,
-    block_column: str | None,
+    sources: Sequence[str] | None = None,
+    read_options: Sequence[dict[str, Any]] | None = None,
+    block_column: str | None = None,
 ) -> dict[str, Any]:
-    """Return the variables of the template; a test of categories alone has no comparison."""
-    alone = result.result_type == "test"
-    test = result if alone else result.test
-    comparison: Any = getattr(result, "comparison", None) if alone else result
-    samples, rows = examined_rows(result)
-    chance = chance_or_reason(comparison)
+    """Return the variables of the template."""
+    parts = Findings.of(result)
+    comparison, test, samples, rows, chance = parts
     return {
         "comparison": comparison,
         "test": test,
         "x": names[0],
         "y": names[1],
-        "verdict": comparison_headline(comparison, test, names, rows),
-        "second": remarks(result, test, rows, names),
+        "verdict": comparison_headline(result, names),
+        "second": remarks(result, rows, names),
         "counts": test.n_rows if test else [regions.n_points for regions in comparison.regions],
         "sources": sources,
-        "kinds": result.kinds if test is None else test.kinds,
+        "kinds": (test or result).kinds,
         "missing": result.missing,
         "holes": [share for share in getattr(result.missing, "shares", ()) if share.x or share.y],
         "changes": _changes(test, samples),
-        "more_changes": max(0, len(test.changes) - _MOST_CHANGES) if test else 0,
-        "columns": _columns(test, samples, names),
+        "more_changes": max(0, len(test.changes) - _MAX_CHANGES) if test else 0,
+        "columns": _unchanged_columns(test, samples, names),
         "suspicious": rows,
         "suspicious_table": [] if rows is None else _suspicious(rows, samples, names),
-        "most_rows": _MOST_ROWS,
         "csv": "" if rows is None else _csv(rows, names),
         "distance_sentence": "" if comparison is None else distance_sentence(comparison, chance),
         "figures": _figures(comparison, test, names),
@@ -69,33 +98,31 @@ def comparison_context(
     }
 
 
-def comparison_content(result: Any, names: Sequence[str]) -> dict[str, Any]:
-    """Return the statements of a report for JSON."""
-    alone = result.result_type == "test"
-    test, comparison = (result, None) if alone else (result.test, result)
-    _, rows = examined_rows(result)
-    chance = chance_or_reason(comparison)
+def comparison_content(result: Any, names: Sequence[str], **about: Any) -> dict[str, Any]:
+    """Return the statements of a report for JSON; `about` are options of `comparison_context`."""
+    comparison, test, samples, rows, chance = Findings.of(result)
     omitted = isinstance(chance, str)
+    about = {"sources": None, "read_options": None, "block_column": None, **about}
     return {
         **result.to_dict(),
-        "headline": comparison_headline(comparison, test, names, rows).sentence,
-        "remarks": remarks(result, test, rows, names),
+        "headline": comparison_headline(result, names).sentence,
+        "remarks": remarks(result, rows, names),
+        "unchanged_columns": _unchanged_columns(test, samples, names),
         "suspicious_rows": None if rows is None else rows.to_dict(),
         "chance_level": None if omitted else chance.to_dict(),
         "chance_level_omitted": chance if omitted else None,
+        "code": compare_code(comparison, test, **about),
     }
 
 
 def comparison_lines(result: Any, names: Sequence[str]) -> list[str]:
     """Return the summary of a result with its suspicious rows and the level of chance."""
-    comparison = None if result.result_type == "test" else result
-    return summary_lines(
-        result, names, rows=examined_rows(result)[1], chance=chance_or_reason(comparison)
-    )
+    parts = Findings.of(result)
+    return summary_lines(result, names, rows=parts.rows, chance=parts.chance)
 
 
-def chance_or_reason(comparison: Any) -> Any:
-    """Return the level of chance, or a string with the reason for its omission."""
+def _chance_or_reason(comparison: Any) -> Any:
+    """Return the level of chance, or the reason for its omission."""
     if comparison is None:
         return "no level of chance without a distance"
     if not comparison.keeps_rows:
@@ -111,76 +138,58 @@ def chance_or_reason(comparison: Any) -> Any:
         return "no level of chance for rows with weights"
 
 
-def examined_rows(result: Any) -> tuple[Any, Any]:
-    """Return the rows of both samples and the suspicious ones; None if read in chunks."""
-    try:
-        return result.samples, result.suspicious_rows()
-    except InvalidInputError:
-        return None, None
-
-
 def _changes(test: Any, samples: Any) -> list[dict[str, Any]]:
     """Return one entry per change, the strongest first, with a small figure if rows are known."""
     entries = []
-    for change in test.changes[:_MOST_CHANGES] if test else ():
-        before, after = change.values
-        entry = {
-            "label": change.label.rstrip(":"), "kind": change.kind, "before": before,
-            "after": after, "pvalue": change.pvalue, "figure": None, "text": "",
-        }  # fmt: skip
+    for change in test.changes[:_MAX_CHANGES] if test else ():
+        figure, text = None, ""
         if samples is not None and change.columns:
             figure = loose_figure(2.3, 0.72)
-            entry["text"] = change_figure(change, samples, figure)
-            entry["figure"] = figure
-        entries.append(entry)
+            text = change_figure(change, samples, figure)
+        entries.append({"change": change, "figure": figure, "text": text})
     return entries
 
 
-def _columns(test: Any, samples: Any, names: Sequence[str]) -> dict[str, Any]:
+def _unchanged_columns(test: Any, samples: Any, names: Sequence[str]) -> dict[str, Any]:
     """Return the table of columns without a significant change."""
     if test is None:
         return {}
     changed = {name for change in test.changes for name in change.columns}
-    rest = [column for column in test.column_tests if column.column not in changed]
-    table: dict[str, Any] = {"column": [column.column for column in rest]}
-    table["p-value"] = [column.pvalue for column in rest]
-    if samples is not None:
-        for side, name in enumerate(names):
-            medians = [
-                float(np.median(samples.numbers(column.column)[side]))
-                if column.column in samples.columns
-                else None
-                for column in rest
-            ]
-            table[f"median of {name}"] = medians
+    unchanged = [column for column in test.column_tests if column.column not in changed]
+    table: dict[str, Any] = {"column": [column.column for column in unchanged]}
+    table["p-value"] = [column.pvalue for column in unchanged]
+    for side, name in enumerate(() if samples is None else names):
+        table[f"median of {name}"] = [
+            float(np.median(samples.numbers(column)[side])) if column in samples.columns else None
+            for column in table["column"]
+        ]
     return table
 
 
 def _suspicious(rows: Any, samples: Any, names: Sequence[str]) -> list[dict[str, Any]]:
-    called = dict(zip("XY", names, strict=True))
     table = []
-    for row in rows.rows[:_MOST_ROWS]:
-        points = samples.points["XY".index(row.sample)][row.row]
-        odd = samples.columns.index(row.column)
-        shown = [odd, *(j for j in range(len(points)) if j != odd)][: 1 + _MOST_VALUES]
-        values = [(samples.columns[j], float(points[j]), j == odd) for j in sorted(shown)]
-        table.append({"row": row, "sample": called[row.sample], "values": values})
+    for row in rows.rows[:_MAX_ROWS]:
+        side = "XY".index(row.sample)
+        values = samples.points[side][row.row]
+        unusual = samples.columns.index(row.column)
+        others = [j for j in range(len(values)) if j != unusual][:_MAX_VALUES]
+        shown = [
+            (samples.columns[j], float(values[j]), values[j] == row.value)
+            for j in sorted([unusual, *others])
+        ]
+        table.append({"row": row, "sample": names[side], "values": shown})
     return table
 
 
 def _csv(rows: Any, names: Sequence[str]) -> str:
     """Return all suspicious rows as a data URL of a CSV file."""
-    called = dict(zip("XY", names, strict=True))
-    lines = ["sample,row,column,value,score"]
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["sample", "row", "column", "value", "score"])
     for row in rows.rows:
-        cells = [called[row.sample], row.row, row.column, repr(row.value), f"{row.score:.4g}"]
-        lines.append(",".join(_csv_cell(cell) for cell in cells))
-    return "data:text/csv;charset=utf-8," + quote("\n".join(lines) + "\n")
-
-
-def _csv_cell(cell: Any) -> str:
-    text = str(cell)
-    return '"' + text.replace('"', '""') + '"' if set(text) & set(',"\n\r') else text
+        name = names["XY".index(row.sample)]
+        writer.writerow([name, row.row, row.column, repr(row.value), f"{row.score:.4g}"])
+    return "data:text/csv;charset=utf-8," + quote(text.getvalue())
 
 
 def _figures(comparison: Any, test: Any, names: Sequence[str]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from isodepth.plot.monitor_timeline import monitor_timeline
 from isodepth.plot.style import loose_figure
-from isodepth.report.pictures import WIDTH
+from isodepth.report.figures import WIDTH
 from isodepth.report.sentences import alarm_promise, monitor_headline
 
 

@@ -22,43 +22,50 @@ def compare_code(
     block_column: str | None,
 ) -> str:
     """Return Python code that repeats the comparison, or the test of categories alone."""
-    result = test if comparison is None else comparison
-    shares = [] if test is None else test.shares
-    omitted = result.missing is not None or any(each.value == MISSING for each in shares)
-    blocked = getattr(test, "_blocks", None) is not None
+    options = _options(comparison, test)
+    blocked = test is not None and "|blocks=rows|" not in test.signature
     lines = ["import isodepth"]
+    if sources is None:
+        reading = [None] if blocked else []
+    else:
+        reading = [_reading_code(name, path) for name, path in zip("XY", sources, strict=True)]
+        lines += ["import pandas", "", *map(str, reading)]
+    if options is None or None in reading or (blocked and block_column is None):
+        return CANNOT_REPEAT
     if sources is not None:
-        read = [_reading_code(name, path) for name, path in zip("XY", sources, strict=True)]
-        if None in read or (blocked and block_column is None):
-            return CANNOT_REPEAT
-        lines = ["import isodepth", "import pandas", "", *map(str, read)]
         if blocked:
             lines.append(f"blocks = (X[{block_column!r}], Y[{block_column!r}])")
-        for name, own in zip("XY", read_options or ({}, {}), strict=True):
-            if own.get("columns"):
-                lines.append(f"{name} = {name}[{_column_names(own)!r}]")
-            dropped = [*own.get("drop", ()), *([block_column] if blocked else [])]
-            if dropped and not own.get("columns"):
+        for name, reads in zip("XY", read_options or ({}, {}), strict=True):
+            columns = [each for text in reads.get("columns", ()) for each in text.split(",")]
+            dropped = [*reads.get("drop", ()), *([block_column] if blocked else [])]
+            if columns:
+                lines.append(f"{name} = {name}[{columns!r}]")
+            elif dropped:
                 lines.append(f"{name} = {name}.drop(columns={dropped!r})")
-    elif blocked:
-        return CANNOT_REPEAT
+    call = "two_sample_test" if comparison is None else "compare"
+    blocks = ", blocks=blocks" if blocked else ""
+    lines.append(f"result = isodepth.{call}(X, Y{_keywords(options)}{blocks})")
+    return "\n".join([*lines, 'result.report("report.html")'])
+
+
+def _options(comparison: Any, test: Any) -> dict[str, Any] | None:
+    """Return the options of the call; None if one of them was an object."""
+    result = comparison or test
     if comparison is not None:
         options = comparison.changed_options()
     else:
         seed = test.signature.partition("|seed=")[2].partition("|")[0]
         options = {"random_state": int(seed) if seed.isdigit() else None}
     if options is None:
-        return CANNOT_REPEAT
+        return None
+    omitted = result.missing is not None
+    if test is not None:
+        omitted = omitted or any(each.value == MISSING for each in test.shares)
     kinds = {each.column: each.given for each in (test or comparison).kinds if each.given}
     options |= {"nan_policy": "omit" if omitted else None, "kinds": kinds}
-    blocks = ""
     if test is not None:
         options |= {"n_permutations": len(test.null_distribution), "tolerance": test.tolerance}
-        if getattr(test, "_blocks", None) is not None:
-            blocks = ", blocks=blocks"
-    call = "two_sample_test" if comparison is None else "compare"
-    lines.append(f"result = isodepth.{call}(X, Y{_keywords(options)}{blocks})")
-    return "\n".join([*lines, 'result.report("report.html")'])
+    return options
 
 
 def _reading_code(name: str, path: str) -> str | None:
@@ -66,10 +73,6 @@ def _reading_code(name: str, path: str) -> str | None:
     ending = path.lower().removesuffix(".gz").rpartition(".")[2]
     reader = {"csv": "read_csv", "tsv": "read_table", "parquet": "read_parquet"}.get(ending)
     return None if reader is None else f"{name} = pandas.{reader}({path!r})"
-
-
-def _column_names(options: dict[str, Any]) -> list[str]:
-    return [name for text in options["columns"] for name in text.split(",")]
 
 
 def _keywords(options: dict[str, Any]) -> str:

@@ -10,13 +10,10 @@ from isodepth.data.kinds import attention_lines, column_lines
 from isodepth.data.results import p_text
 
 # Columns are named until their contributions reach this sum, three at most.
-_NAMED_SHARE = 0.6
-_MOST_NAMED = 3
+_NAMED_SUM, _MAX_NAMED = 0.6, 3
 # Changes and rows in a summary of at most 12 lines.
-_MOST_CHANGES, _MOST_ROWS = 4, 3
-# Rows with one unusual value are named in the headline from this fraction of a sample on.
-_HEADLINE_SHARE = 0.05
-NOT_COMPUTED = "chance_level() gives the distances of random splits"
+_MAX_CHANGES, _MAX_ROWS = 4, 3
+NOT_COMPUTED = "chance_level() computes the distances of random splits"
 
 
 class Headline(NamedTuple):
@@ -35,70 +32,58 @@ def largest_contributions(shares: Sequence[tuple[str, float]]) -> str:
     'dewp 35%, temp 33%'
     """
     named, total = [], 0.0
-    for name, share in shares[:_MOST_NAMED]:
+    for name, share in shares[:_MAX_NAMED]:
         named.append(f"{name} {share:.0%}")
         total += share
-        if total >= _NAMED_SHARE:
+        if total >= _NAMED_SUM:
             break
     return ", ".join(named)
 
 
-def comparison_headline(
-    comparison: Any, test: Any, names: Sequence[str], rows: Any = None
-) -> Headline:
+def comparison_headline(result: Any, names: Sequence[str]) -> Headline:
     """Return one sentence of at most 25 words: whether the samples differ, and how.
 
-    One of `comparison` and `test` may be None. If many rows have one unusual value, such as -9999,
-    the headline names these rows: they may cause all other changes.
-
-    Parameters
-    ----------
-    rows : SuspiciousRows or None
+    If many rows have one unusual value, such as -9999, the headline names these rows: they may
+    cause all other changes.
     """
     x, y = names
+    test = _test_of(result)
     if test is None:
-        return Headline(
-            f"{x} and {y} are at distance {comparison.distance:.3g}, not tested.", "open"
-        )
+        return Headline(f"{x} and {y} are at distance {result.distance:.3g}, not tested.", "open")
     p = f"p = {p_text(test.pvalue)}"
     beyond = f" beyond a tolerance of {test.tolerance:g}" if test.tolerance else ""
     if not test.significant:
         return Headline(f"No significant difference between {x} and {y}{beyond} ({p}).", "alike")
-    wrong = _wrong_rows(rows, names, _HEADLINE_SHARE)
-    change = wrong[0] if wrong else test.strongest_change
+    change = test.headlined_rows(names) or test.strongest_change
     return Headline(f"{y} differs from {x}{beyond} ({p}): {change}.", "differs")
 
 
-def _wrong_rows(rows: Any, names: Sequence[str], least: float = 0.0) -> list[str]:
-    """Describe rows with one unusual value, if they are a fraction of at least `least`."""
-    repeated = () if rows is None else rows.repeated
-    return [
-        each.text(names["XY".index(each.sample)]) for each in repeated if each.fraction >= least
-    ]
+def _test_of(result: Any) -> Any:
+    return result if result.result_type == "test" else result.test
 
 
-def remarks(result: Any, test: Any, rows: Any, names: Sequence[str]) -> list[str]:
-    """Return the parts of the second line: doubtful columns, wrong rows, more changes.
+def remarks(result: Any, rows: Any, names: Sequence[str]) -> list[str]:
+    """Return the parts of the second line: doubtful columns, wrong rows, number of changes.
 
     Parameters
     ----------
+    result : Comparison or TwoSampleResult
     rows : SuspiciousRows or None
     """
-    kinds = (result if test is None else test).kinds
+    test = _test_of(result)
+    kinds = (test or result).kinds
     parts = attention_lines(kinds)
-    wrong = _wrong_rows(rows, names)
-    headlined = test is not None and test.significant and _wrong_rows(rows, names, _HEADLINE_SHARE)
-    parts += wrong[1:] if headlined else wrong
+    headlined = test.headlined_rows(names) if test is not None and test.significant else ""
+    wrong = [each.text(names["XY".index(each.sample)]) for each in result.repeated_values]
+    parts += [text for text in wrong if text != headlined]
     if headlined:
         parts.append(f"strongest change: {test.strongest_change}")
     if test is not None and len(test.changes) > 1:
-        more = len(test.changes) - 1
-        parts.append(f"{more} more change{'s' * (more > 1)}")
+        parts.append(_count(len(test.changes) - 1, "more change"))
     if rows is not None:
         parts.append(rows.summary(names))
         if rows.values:
-            count = len(rows.values)
-            parts.append(f"{count} value{'s' * (count > 1)} of categories in one sample only")
+            parts.append(f"{_count(len(rows.values), 'value')} of categories in one sample only")
     parts += [line for line in column_lines(kinds) if line.startswith("numbers: ")]
     omitted = [kind.column for kind in kinds if kind.use == "left out"]
     if omitted:
@@ -107,8 +92,12 @@ def remarks(result: Any, test: Any, rows: Any, names: Sequence[str]) -> list[str
     if missing is not None and (missing.x.n_dropped or missing.y.n_dropped):
         dropped = missing.x.n_dropped + missing.y.n_dropped
         difference = missing.difference(names) if test is None else ""
-        parts.append(f"{dropped} rows dropped: {difference or 'missing values'}")
+        parts.append(f"{_count(dropped, 'row')} dropped: {difference or 'missing values'}")
     return parts
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def distance_sentence(comparison: Any, chance: Any) -> str:
@@ -120,16 +109,12 @@ def distance_sentence(comparison: Any, chance: Any) -> str:
     """
     sentence = f"distance {comparison.distance:.4g} in {comparison.units}; {chance}"
     if comparison.test is not None and not isinstance(chance, str):
-        sentence += " (the test looks at more than the distance)"
+        sentence += " (the test uses more than the distance)"
     return sentence
 
 
 def summary_lines(
-    result: Any,
-    names: Sequence[str] = ("X", "Y"),
-    *,
-    rows: Any = None,
-    chance: Any = NOT_COMPUTED,
+    result: Any, names: Sequence[str] = ("X", "Y"), *, rows: Any = None, chance: Any = NOT_COMPUTED
 ) -> list[str]:
     """Return at most 12 lines about a comparison or a test, in the order of its report.
 
@@ -139,31 +124,31 @@ def summary_lines(
     rows : SuspiciousRows or None
     chance : ChanceLevel, or str with the reason for its omission
     """
-    alone = result.result_type == "test"
-    test, comparison = (result, None) if alone else (result.test, result)
-    lines = [comparison_headline(comparison, test, names, rows).sentence]
-    second = "; ".join(remarks(result, test, rows, names))
-    lines += [second] if second else []
+    test = _test_of(result)
+    comparison = None if result is test else result
+    keeps_rows = comparison is None or comparison.keeps_rows
+    lines = [comparison_headline(result, names).sentence]
+    lines += ["; ".join(remarks(result, rows, names))]
     if test is not None:
-        lines += [str(change) for change in test.changes[1 : 1 + _MOST_CHANGES]]
-        lines += [test.tolerance_range] if test.tolerance_range else []
-    elif comparison is not None:
-        lines.append(f"largest contributions: {largest_contributions(comparison.contributions)}")
+        # The headline names the first change, or rows that look wrong.
+        lines += [str(change) for change in test.changes[1 : 1 + _MAX_CHANGES]]
+        lines.append(test.tolerance_range)
+    else:
+        lines.append(f"largest contributions: {largest_contributions(result.contributions)}")
     if rows is not None:
         repeated = {(each.sample, each.value) for each in rows.repeated}
         single = [row for row in rows.rows if (row.sample, row.value) not in repeated]
-        lines += [row.text(names["XY".index(row.sample)]) for row in single[:_MOST_ROWS]]
-    elif getattr(result, "keeps_rows", True):
+        lines += [row.text(names["XY".index(row.sample)]) for row in single[:_MAX_ROWS]]
+    elif keeps_rows:
         lines.append("suspicious_rows() lists the rows that look wrong")
     if comparison is not None:
-        if chance is NOT_COMPUTED and not comparison.keeps_rows:
+        if chance is NOT_COMPUTED and not keeps_rows:
             chance = "a level of chance needs the rows, which were read in chunks"
         lines.append(distance_sentence(comparison, chance))
-        lines.append(comparison.signature)
-    if test is not None and comparison is None:
-        lines.append(test.signature)
+    lines.append(result.signature)
     moved = getattr(result, "moved_from", None)
-    return [*lines, f"rows were copied from {moved} to the host"] if moved else lines
+    lines += [f"rows were copied from {moved} to the host"] if moved else []
+    return [line for line in lines if line]
 
 
 def monitor_headline(verdicts: Sequence[Any], alarm: bool) -> Headline:
@@ -196,5 +181,5 @@ def alarm_promise(summary: dict[str, Any]) -> str:
         text += f", with up to {policy['tolerance']:.0%} contaminated rows"
     if policy["patience"] > 1:
         text += f"; an alarm takes {policy['patience']} crossings"
-    unit = "blocks" if any(own["blocks"] for own in summary["groups"]) else "rows"
+    unit = "blocks" if any(group["blocks"] for group in summary["groups"]) else "rows"
     return f"{text}, if {unit} are exchangeable."

@@ -1,4 +1,4 @@
-"""Reports of every kind of result, as text and as files."""
+"""Reports of results as HTML pages and files."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from isodepth.data.output import check_target, replace_file
 from isodepth.data.results import escaped, p_text, shown
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.report.comparison import comparison_context
+from isodepth.report.figures import inline_svg
 from isodepth.report.matrix import matrix_context
 from isodepth.report.monitor import monitor_context
-from isodepth.report.pictures import inline_svg
 from isodepth.report.sentences import largest_contributions
 
 
 def write_report(result: Any, path: Any, **options: Any) -> None:
-    """Write the report of a result: one HTML file that needs nothing else, whole or not at all.
+    """Write the report of a result as one self-contained HTML file.
 
     Parameters
     ----------
     result : Comparison, TwoSampleResult, Monitor or DistanceMatrix
     path : str or path-like
-        Where it goes; a file already there is replaced. Checked before any work.
+        Checked before the report is made; an existing file is replaced atomically.
     **options
-        Those of `html_report`.
+        Options of `html_report`.
 
     Examples
     --------
@@ -65,57 +65,58 @@ def html_report(
     command: str | None = None,
     when: str | None = None,
 ) -> str:
-    """The report of a result as the text of an HTML page.
+    """Return the report of a result as an HTML page.
 
-    Everything that comes from the data is shown as text, whatever it looks like. The same result
-    gives the same page, byte by byte.
+    All strings of the data are escaped. The same result gives the same page, byte by byte.
 
     Parameters
     ----------
     result : Comparison, TwoSampleResult, Monitor or DistanceMatrix
     title : str, optional
     names : pair of str, optional
-        What to call the two samples of a comparison; "X" and "Y" by default.
+        Names of the two samples of a comparison, "X" and "Y" by default.
     sources : pair of str, optional
-        The files the two samples came from.
+        Files of the two samples.
     read_options : pair of dict, optional
-        With what options of `isodepth.data.readers.read_table` each of the files was read.
+        Options of `isodepth.data.readers.read_table` for each file.
     block_column : str, optional
-        The column of the files that holds the labels of blocks.
+        Column of the files with the labels of blocks.
     labels : sequence, optional
-        What to call the batches of a monitor, such as dates.
+        Names of the batches of a monitor, such as dates.
     notes : sequence of str
-        Warnings to pass on.
+        Warnings to show.
     command : str, optional
-        What to type to make the report again.
+        Command that writes the report again.
     when : str, optional
-        When it was made; nothing is said by default.
+        Date of the report; not shown by default.
 
     Returns
     -------
     page : str
     """
-    load_extra("matplotlib.figure", "plot", "a report with pictures")
+    load_extra("matplotlib.figure", "plot", "a report with figures")
     kind = getattr(result, "result_type", None)
     compared = kind in ("comparison", "test")
-    given = {
+    about: dict[str, Any] = {
         "names": names, "sources": sources, "read_options": read_options,
         "block_column": block_column,
     }  # fmt: skip
-    for name, value in given.items():
-        _refuse(value, name, compared, "a comparison")
-    _refuse(labels, "labels", kind == "monitor", "a monitor")
+    for name, value in {**about, "labels": labels}.items():
+        allowed = kind == "monitor" if name == "labels" else compared
+        if value is not None and not allowed:
+            owner = "a monitor" if name == "labels" else "a comparison"
+            raise InvalidOptionError(f"{name} only applies to the report of {owner}; remove it")
     if compared:
-        called = _pair(names or ("X", "Y"), "names")
-        files = None if sources is None else _pair(sources, "sources")
-        context = comparison_context(result, called, files, read_options, block_column)
+        about["names"] = _pair(names or ("X", "Y"), "names")
+        about["sources"] = None if sources is None else _pair(sources, "sources")
+        context = comparison_context(result, **about)
     elif kind == "monitor":
         context = monitor_context(result, labels)
     elif kind == "matrix":
         context = matrix_context(result)
     else:
         raise InvalidInputError(
-            f"there are reports of comparisons, tests, monitors and matrices of distances, got "
+            "reports exist for comparisons, tests, monitors and matrices of distances, got "
             f"{type(result).__name__}"
         )
     context |= {"title": title, "notes": notes, "command": command, "when": when}
@@ -123,7 +124,7 @@ def html_report(
 
 
 def _render(template: str, context: dict[str, Any]) -> str:
-    """Fill a template; what comes from data is escaped."""
+    """Render a template; all values are escaped."""
     environment = Environment(
         loader=PackageLoader("isodepth.report"), autoescape=True, undefined=StrictUndefined,
         trim_blocks=True, lstrip_blocks=True,
@@ -148,15 +149,15 @@ def _is_number(value: Any) -> bool:
 
 
 def _sort_key(value: Any) -> str:
-    """What the script of the page sorts by; what is missing comes last."""
+    """Return the attribute by which the script of the page sorts; "" comes last."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
     return str(value).replace("inf", "Infinity") if isinstance(value, float) else str(value)
 
 
 def _policy(script: str) -> str:
-    """What the browser may do: run this one script, and fetch nothing."""
-    # The script element begins with a newline, which counts.
+    """Return the security policy of the page: run this script, and load nothing."""
+    # The script element starts with a newline, which belongs to the hash.
     digest = hashlib.sha256(f"\n{script}".encode()).digest()
     allowed = f"'sha256-{base64.b64encode(digest).decode()}'"
     return (
@@ -165,12 +166,7 @@ def _policy(script: str) -> str:
     )
 
 
-def _refuse(value: Any, name: str, applies: bool, of: str) -> None:
-    if value is not None and not applies:
-        raise InvalidOptionError(f"{name} only go with the report of {of}; leave them out")
-
-
-def _pair(given: Any, name: str) -> tuple[str, str]:
-    if isinstance(given, str) or len(given) != 2:
-        raise InvalidOptionError(f"{name} must be two texts, got {given!r}")
-    return str(given[0]), str(given[1])
+def _pair(values: Any, name: str) -> tuple[str, str]:
+    if isinstance(values, str) or len(values) != 2:
+        raise InvalidOptionError(f"{name} must be two strings, got {values!r}")
+    return str(values[0]), str(values[1])

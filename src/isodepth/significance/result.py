@@ -181,7 +181,10 @@ class TwoSampleResult(TwoSampleReport):
 
     @property
     def headline(self) -> str:
-        """One sentence: whether the samples differ, the p-value, and the strongest change."""
+        """One sentence: whether the samples differ, the p-value, and the strongest change.
+
+        If at least 5% of the rows have one unusual value, such as -9999, these rows are named.
+        """
         n, p = len(self.null_distribution), p_text(self.pvalue)
         if not self.significant:
             beyond = " beyond the tolerance" if self.tolerance else ""
@@ -190,7 +193,8 @@ class TwoSampleResult(TwoSampleReport):
             headline = f"No significant difference{beyond} (p = {p}{possible})"
             return headline + attention_suffix(self.kinds)
         beyond = f" beyond a tolerance of {self.tolerance:.3g}" if self.tolerance else ""
-        headline = f"The samples differ{beyond} (p = {p}): {self.strongest_change}"
+        change = self.headlined_rows() or self.strongest_change
+        headline = f"The samples differ{beyond} (p = {p}): {change}"
         return headline + attention_suffix(self.kinds)
 
     @property

@@ -1,5 +1,5 @@
 "use strict";
-// Tables sort by a click on a heading and filter by what is typed; without scripts they just stand there.
+// Tables are sorted by a click on a heading, and filtered by a search field.
 document.querySelectorAll("table.sortable").forEach(function (table) {
   const body = table.tBodies[0];
   const heads = Array.from(table.tHead.rows[0].cells);
@@ -7,7 +7,7 @@ document.querySelectorAll("table.sortable").forEach(function (table) {
   function compare(at, direction) {
     return function (a, b) {
       const x = a.cells[at].dataset.value, y = b.cells[at].dataset.value;
-      // What has no value comes last, whichever way the others go.
+      // Missing values come last in both orders.
       if (x === "" || y === "") return (x === "") - (y === "");
       const apart = Number(x) - Number(y);
       return direction * (Number.isNaN(apart) ? x.localeCompare(y) : apart);

@@ -1,4 +1,4 @@
-"""Two samples and their regions: the right plane, the right outlines, every row accounted for."""
+"""Two samples and their regions: the plane, the outlines, and all rows."""
 
 from __future__ import annotations
 
@@ -6,9 +6,17 @@ import numpy as np
 import pytest
 
 import isodepth
+from isodepth.data.frames import Table
 from isodepth.errors import InvalidInputError
-from isodepth.plot.plane import difference_plane, mean_squared_gaps
-from isodepth.plot.regions import chosen_levels, nested_regions, outline, plane_directions
+from isodepth.plot.regions import (
+    difference_plane,
+    drawn_levels,
+    mean_squared_gaps,
+    nested_regions,
+    outline,
+    plane_directions,
+)
+from isodepth.plot.style import loose_axes, new_axes
 
 pytest.importorskip("matplotlib")
 
@@ -19,7 +27,7 @@ def pair(d: int, seed: int = 0, n: int = 150):
 
 
 def twin_mean_squared_gap(comparison, u) -> float:
-    """From the definition: supports of the points inside, level by level."""
+    """Compute the mean squared gap from its definition, level by level."""
     total = 0.0
     x, y = comparison.regions
     for share, level in zip(comparison.level_widths, comparison.levels, strict=True):
@@ -43,19 +51,18 @@ def test_mean_squared_gaps_agree_with_their_definition(options) -> None:
     np.testing.assert_allclose(mean_squared_gaps(comparison, directions), expected, rtol=1e-10)
 
 
-def test_of_many_levels_some_tell_as_much() -> None:
-    """More pieces than are looked at: the mean over a hundred of them is close to that over all."""
+def test_a_hundred_levels_approximate_all() -> None:
     x, y = pair(3, n=120)
     comparison = isodepth.compare(x, y * 2, n_directions=20, scale=None, random_state=0)
     assert len(comparison.gaps) > 150
     found = mean_squared_gaps(comparison, np.eye(3))
     expected = [twin_mean_squared_gap(comparison, u) for u in np.eye(3)]
-    # A step function with 200 steps, read off at 100 places: each stands for two steps or so.
+    # A step function with 200 steps, evaluated at 100 positions.
     np.testing.assert_allclose(found, expected, rtol=0.05)
 
 
 @pytest.mark.parametrize("q", [np.inf, 2])
-def test_the_plane_holds_the_translation(q) -> None:
+def test_the_plane_contains_a_translation(q) -> None:
     x, _ = pair(6)
     shift = np.array([0.0, 3.0, 0.0, -4.0, 0.0, 0.0])
     comparison = isodepth.compare(
@@ -63,13 +70,12 @@ def test_the_plane_holds_the_translation(q) -> None:
     )
     basis = difference_plane(comparison)
     np.testing.assert_allclose(basis.T @ basis, np.eye(2), atol=1e-12)
-    # Of one shape, the squared gap along u is <m, u>^2: the first axis is m, nothing is left over.
+    # For a translation by m the squared gap along u is <m, u>^2, so that the first axis is m.
     assert abs(basis[:, 0] @ shift) / 5 > 0.999
     np.testing.assert_allclose(mean_squared_gaps(comparison, basis.T)[0], 25, rtol=2e-3)
 
 
 def test_the_plane_is_as_good_as_a_fine_search() -> None:
-    """In three dimensions all directions can be tried."""
     x, y = pair(3, seed=3)
     comparison = isodepth.compare(
         x, y * [1, 2.5, 1] + [0, 0, 1], levels=8, scale=None, random_state=0
@@ -79,22 +85,19 @@ def test_the_plane_is_as_good_as_a_fine_search() -> None:
     fine = np.random.default_rng(5).normal(size=(20000, 3))
     fine /= np.linalg.norm(fine, axis=1)[:, None]
     best = mean_squared_gaps(comparison, fine).max()
-    # The squared gap is Lipschitz on the sphere: directions 0.015 apart lose a few percent at most.
+    # The squared gap is Lipschitz on the sphere: a distance of 0.015 costs a few percent at most.
     assert gaps[0] >= 0.97 * best
     around = fine - np.outer(fine @ basis[:, 0], basis[:, 0])
     around /= np.linalg.norm(around, axis=1)[:, None]
     assert gaps[1] >= 0.97 * mean_squared_gaps(comparison, around).max()
 
 
-def test_the_plane_is_the_same_each_time() -> None:
-    comparison = isodepth.compare(*pair(4), n_directions=50, scale=None, random_state=0)
-    first, second = difference_plane(comparison), difference_plane(comparison)
-    np.testing.assert_array_equal(first, second)
-
-
-def test_equal_samples_have_a_plane_too() -> None:
-    x, _ = pair(4)
-    basis = difference_plane(isodepth.compare(x, x, n_directions=20, scale=None, random_state=0))
+def test_the_plane_is_deterministic_and_exists_for_equal_samples() -> None:
+    x, y = pair(4)
+    options = {"n_directions": 50, "scale": None, "random_state": 0}
+    comparison = isodepth.compare(x, y, **options)
+    np.testing.assert_array_equal(difference_plane(comparison), difference_plane(comparison))
+    basis = difference_plane(isodepth.compare(x, x, **options))
     np.testing.assert_allclose(basis.T @ basis, np.eye(2), atol=1e-12)
 
 
@@ -103,23 +106,21 @@ def test_outline_is_the_hull() -> None:
 
     points = np.random.default_rng(0).normal(size=(60, 2))
     directions = plane_directions()
-    found = outline((points @ directions.T).max(axis=0), directions)
+    corners = outline((points @ directions.T).max(axis=0), directions)
     hull = points[ConvexHull(points).vertices]
-    # Around the hull, by no more than corners seen under one degree stand out.
-    assert ((found @ directions.T).max(axis=0) <= (hull @ directions.T).max(axis=0) + 1e-9).all()
+    assert ((corners @ directions.T).max(axis=0) <= (hull @ directions.T).max(axis=0) + 1e-9).all()
     for corner in hull:
-        assert np.linalg.norm(found - corner, axis=1).min() < 0.05
+        assert np.linalg.norm(corners - corner, axis=1).min() < 0.05
 
 
 @pytest.mark.parametrize("points", [[[1.0, 2.0]], [[0.0, 0.0], [3.0, 1.0]]])
-def test_outlines_of_points_and_segments_stay_there(points) -> None:
+def test_outlines_of_points_and_segments(points) -> None:
     points = np.array(points)
     directions = plane_directions()
-    found = outline((points @ directions.T).max(axis=0), directions)
-    assert len(found)
-    low, high = points.min(axis=0), points.max(axis=0)
-    assert (found >= low - 0.05).all()
-    assert (found <= high + 0.05).all()
+    corners = outline((points @ directions.T).max(axis=0), directions)
+    assert len(corners)
+    assert (corners >= points.min(axis=0) - 0.05).all()
+    assert (corners <= points.max(axis=0) + 0.05).all()
 
 
 @pytest.mark.parametrize("options", [{}, {"levels": 6}, {"q": 2}])
@@ -130,9 +131,9 @@ def test_outlines_are_the_regions_of_the_samples(options) -> None:
     )
     ax = nested_regions(comparison, names=("June", "July"))
     outlines = [line.get_xydata() for line in ax.lines if line.get_marker() == "None"]
-    assert len(outlines) == 2 * len(chosen_levels(comparison))
+    assert len(outlines) == 2 * len(drawn_levels(comparison))
     assert ax.get_xlabel() == "column 0"
-    last = float(chosen_levels(comparison)[-1])
+    last = float(drawn_levels(comparison)[-1])
     inside = comparison.regions[0].points[comparison.regions[0].inside(last)]
     np.testing.assert_allclose(outlines[3].max(axis=0), inside.max(axis=0), atol=1e-6)
     np.testing.assert_allclose(outlines[3].min(axis=0), inside.min(axis=0), atol=1e-6)
@@ -149,15 +150,12 @@ def test_every_row_is_drawn_once_or_counted() -> None:
     assert len(drawn[2].get_xdata()) + len(drawn[3].get_xdata()) == len(y)
     labels = ax.get_legend_handles_labels()[1]
     assert labels[2] == "Y (170 rows, 5 outside the frame)"
-    # Rows far away do not squeeze the rest.
+    # The frame does not extend to outliers.
     assert ax.get_xlim()[1] < 100
 
 
 @pytest.mark.parametrize("size", [(5.6, 5.2), (7.2, 6.2), (10.0, 8.0)])
-def test_the_legend_covers_nothing(size) -> None:
-    """It stands below the axes and what they are called, and holds the note on the levels."""
-    from isodepth.plot.style import loose_axes
-
+def test_the_legend_is_below_the_axes(size) -> None:
     x, y = pair(4, n=2000)
     comparison = isodepth.compare(x, y + 1, n_directions=30, scale=None, random_state=0)
     ax = nested_regions(comparison, loose_axes(*size), names=("June", "July"))
@@ -168,21 +166,15 @@ def test_the_legend_covers_nothing(size) -> None:
     assert ax.get_legend().get_title().get_text().startswith("regions of the deepest 22%")
 
 
-def test_one_column_has_no_plane() -> None:
-    with pytest.raises(InvalidInputError, match="one column; draw their gaps"):
-        nested_regions(isodepth.compare(*pair(1), scale=None, random_state=0))
-
-
-def test_names_are_two() -> None:
+def test_one_column_and_wrong_names_are_refused() -> None:
     comparison = isodepth.compare(*pair(1), scale=None, random_state=0)
-    with pytest.raises(InvalidInputError, match="two samples"):
+    with pytest.raises(InvalidInputError, match="one column"):
+        nested_regions(comparison)
+    with pytest.raises(InvalidInputError, match="names"):
         nested_regions(comparison, names=("a",))
 
 
-def test_axes_in_axes_out_and_no_formulas() -> None:
-    from isodepth.data.frames import Table
-    from isodepth.plot.style import new_axes
-
+def test_names_of_columns_are_not_formulas() -> None:
     x, y = pair(2)
     names = ("$x_1", "b$ $")
     comparison = isodepth.compare(

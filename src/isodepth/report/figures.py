@@ -1,4 +1,4 @@
-"""Pictures inside a page: SVG in the colors of the page, with words for who cannot see."""
+"""Figures of a page: inline SVG in the colors of the page, with alternative text."""
 
 from __future__ import annotations
 
@@ -13,35 +13,36 @@ from isodepth.data.extras import load_extra
 from isodepth.data.results import escaped
 from isodepth.plot import style
 
-# Wide enough for a desk, and letters still readable on a phone.
+#: Width in inches: letters are readable on a desktop and on a phone.
 WIDTH = 5.6
-_DOTS = 150
-# Colors of the pictures are those of the page, which has others in the dark.
+_DPI = 150
+# Colors that the page defines, with other values in dark mode.
 _COLORS = ("INK", "QUIET", "FAINT", "PAPER", "FIRST", "SECOND", "MARK")
 
 
 def inline_svg(drawn: Any, alternative: str) -> Markup:
-    """Axes or a figure of matplotlib as an element of HTML; the same figure, the same bytes.
+    """Convert axes or a figure to an SVG element; the same figure gives the same bytes.
 
-    `alternative` says what the picture shows, for those who cannot see it.
+    Parameters
+    ----------
+    drawn : matplotlib.axes.Axes or matplotlib.figure.Figure
+    alternative : str
+        Alternative text.
     """
     matplotlib = load_extra("matplotlib", "plot", "drawing")
-    # Names inside of a picture must differ from those of other pictures on the page.
+    # Identifiers must differ between the figures of a page.
     salt = hashlib.sha256(alternative.encode("utf-8", "replace")).hexdigest()[:12]
-    figure = getattr(drawn, "figure", drawn)
     buffer = io.BytesIO()
     with matplotlib.rc_context({"svg.hashsalt": salt, "svg.fonttype": "path"}):
-        figure.savefig(
-            buffer, format="svg", transparent=True, dpi=_DOTS,
+        getattr(drawn, "figure", drawn).savefig(
+            buffer, format="svg", transparent=True, dpi=_DPI,
             metadata={"Date": None, "Creator": None, "Format": None, "Type": None},
         )  # fmt: skip
     text = buffer.getvalue().decode("utf-8")
-    text = text[text.index("<svg") :].strip()
-    text = re.sub(r"<metadata>.*?</metadata>\s*|<!--.*?-->\s*", "", text, flags=re.DOTALL)
-    # It would hold for the whole page, which has it for all pictures.
-    text = re.sub(r"<defs>\s*<style[^>]*>.*?</style>\s*</defs>\s*", "", text, flags=re.DOTALL)
+    # Metadata, comments and a style that would apply to the whole page.
+    unused = r"<metadata>.*?</metadata>|<!--.*?-->|<defs>\s*<style[^>]*>.*?</style>\s*</defs>"
+    text = re.sub(rf"({unused})\s*", "", text[text.index("<svg") :].strip(), flags=re.DOTALL)
     text = re.sub(r'<g id="[A-Za-z0-9_.]*_[0-9]+"', "<g", text)
-    # Letters have one name in all pictures.
     text = re.sub(r'(\bid="|href="#|url\(#)', rf"\1p{salt}-", text)
     box = re.search(r'viewBox="[^"]*"', text)
     opening = (
