@@ -153,10 +153,10 @@ def test_reports_of_many_tables_and_of_a_monitor(files: list[str]) -> None:
     assert run("report", "m.npz", "-o", "m.html").stdout == "report of monitor in m.html\n"
     assert "No alarm in 1 batch " in Path("m.html").read_text("utf-8")
     for option, value in (("--permutations", 9), ("--category", "temp")):
-        assert f"{option} belongs to the comparison of two" in refusal(*given, option, value)
+        assert f"{option} needs two tables" in refusal(*given, option, value)
     said = refusal("report", "m.npz", "-o", "m.html", "--eps", 0.2)
-    assert "--eps does not apply to the report of a monitor" in said
-    assert "got june.csv alone" in refusal("report", "june.csv", "-o", "r.html")
+    assert "--eps has no effect on the report of a monitor" in said
+    assert "got only june.csv" in refusal("report", "june.csv", "-o", "r.html")
     assert "Missing option '-o'" in refusal("report", *files)
 
 
@@ -194,7 +194,7 @@ def test_large_files_are_read_in_chunks(files: list[str], monkeypatch: pytest.Mo
 
 def test_options_that_chunks_do_not_support(folders: list[str]) -> None:
     for flag, value in (("--drop", "temp"), ("--permutations", 9), ("--refine", 3)):
-        assert f"{flag} does not go with tables" in refusal("compare", *folders, flag, value)
+        assert f"{flag} has no effect on tables" in refusal("compare", *folders, flag, value)
 
 
 def test_no_scheduler_answers(folders: list[str], monkeypatch: pytest.MonkeyPatch) -> None:

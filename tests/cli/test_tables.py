@@ -89,7 +89,7 @@ def test_every_column_of_a_mixed_table_is_accounted_for(tmp_path: Path) -> None:
     run("report", raw, "--group-by", "origin", "-o", page, *QUICK, "--permutations", 99)
     text = page.read_text("utf-8")
     assert "origin J;R differs from origin E;R" in text
-    assert "does not go with --group-by" in refusal(
+    assert "--blocks cannot be combined with --group-by" in refusal(
         "report", raw, "--group-by", "origin", "--blocks", "zip", "-o", page
     )
 

@@ -1,7 +1,6 @@
-"""The commands `compare`, `test` and `report`: one comparison of two tables, shown in three ways.
+"""The commands `compare`, `test` and `report`.
 
-All of them make the same `isodepth.compare` call, so that the same files and options give the same
-numbers, whichever command is asked.
+All of them call `isodepth.compare`, so that the same files and options give the same numbers.
 """
 
 from __future__ import annotations
@@ -21,46 +20,46 @@ from isodepth.data.extras import load_extra
 from isodepth.errors import InvalidInputError, InvalidOptionError, NotNumbersError
 
 Options = dict[str, Any]
-#: Files above this are read in chunks.
+#: Larger files are read in chunks.
 LARGE_BYTES = 1 << 28
-#: How long to wait for a scheduler to answer.
+#: Timeout for the connection to a scheduler.
 SCHEDULER_SECONDS = 10.0
 
 
 def compare_tables(
     paths: Sequence[str], reading: cli.Reading, settings: Options, test: Options
 ) -> tuple[Any, Options]:
-    """The comparison of two tables, and what its report says about their files."""
-    # What is wrong with options is said before anything is read.
+    """Compare two tables; also return the options of the report about their files."""
+    # Options are checked before anything is read.
     isodepth.Metric.from_options({**settings, "nan_policy": reading.nan_policy})
     sources = tables.open_sources(paths)
     labels = [tables.label_column(source, test["blocks"]) for source in sources]
-    found = tables.read_tables(sources, reading, without=[test["blocks"]], text="keep")
+    samples = tables.read_tables(sources, reading, without=[test["blocks"]], text="keep")
     numeric = all(each.dtype.kind in "if" for each in labels if each is not None)
     about = {
         "names": tables.file_names(paths), "sources": paths,
         "read_options": [
             {"columns": list(reading.columns), "drop": f.left_out, "keep_text": f.mixed is f.frame}
-            for f in found
+            for f in samples
         ],
         "block_column": test["blocks"] if numeric else None,
     }  # fmt: skip
-    x, y = tables.aligned(found, reading.kinds)
+    x, y = tables.aligned(samples, reading.kinds)
     blocks = None if test["blocks"] is None else tuple(labels)
     return compare_samples(x, y, reading, settings, {**test, "blocks": blocks}), about
 
 
 def compare_samples(x: Any, y: Any, reading: cli.Reading, settings: Options, test: Options) -> Any:
-    """The comparison of two samples; their test where they have no numbers, and so no distance."""
-    own: Options = {"nan_policy": reading.nan_policy, "kinds": reading.kinds}
+    """Compare two samples, or only test them if they have no numeric column."""
+    options: Options = {"nan_policy": reading.nan_policy, "kinds": reading.kinds}
     if test["n_permutations"]:
-        own |= {**test, "progress": progress_wanted()}
+        options |= {**test, "progress": progress_wanted()}
     try:
-        return isodepth.compare(x, y, **settings, **own)
+        return isodepth.compare(x, y, **settings, **options)
     except NotNumbersError:
         if not test["n_permutations"]:
             raise
-        return isodepth.two_sample_test(x, y, random_state=settings["random_state"], **own)
+        return isodepth.two_sample_test(x, y, random_state=settings["random_state"], **options)
 
 
 # -- compare --------------------------------------------------------------------------------------
@@ -81,9 +80,9 @@ def compare(
     """Compare two tables.
 
     X and Y are tables, or folders of them, which are read in chunks. One observation per row;
-    columns are matched by name. Prints their distance, the columns that contribute most, and the
-    level at which they differ most. The distance is between columns of numbers; categories are
-    compared by the test (--permutations).
+    columns are matched by name. Prints their distance, the columns that contribute most, and
+    suspicious rows. The distance uses numeric columns; the test (--permutations) also compares
+    categories.
 
     \b
     Examples:
@@ -100,25 +99,24 @@ def compare(
     else:
         comparison, about = compare_tables((x, y), reading, settings, test)
     outputs.save(comparison, **about)
-    return _answer(comparison, about["names"], (x, y), reading, settings["scale"], outputs.page)
+    return _answer(comparison, about, (x, y), reading, settings["scale"], outputs.page)
 
 
 def _answer(
-    result: Any, names: Sequence[str], files: Sequence[str], reading: cli.Reading,
-    scale: str | None, page: str | None,
+    result: Any, about: Options, files: Sequence[str], reading: cli.Reading, scale: str | None,
+    page: str | None,
 ) -> Answer:  # fmt: skip
     """Return the summary of a result with the files, the units and the report."""
     from isodepth.report.comparison import comparison_content, comparison_lines
 
-    first, *lines = comparison_lines(result, names)
-    lines = [first, *(f"  {line}" for line in lines)]
-    lines += [f"  left out: {', '.join(reading.left_out)}"] if reading.left_out else []
-    lines += [] if page is None else [f"  report: {page}"]
-    content = comparison_content(result, names)
+    first, *lines = comparison_lines(result, about["names"])
+    lines += [f"left out: {', '.join(reading.left_out)}"] if reading.left_out else []
+    lines += [] if page is None else [f"report: {page}"]
+    content = comparison_content(result, **about)
     content = {name: value for name, value in content.items() if name not in ("levels", "gaps")}
     content |= {"columns": getattr(result, "columns", None), "files": files}
     content |= {"left_out": reading.left_out, "scale": scale, "report": page}
-    return Answer(lines, content)
+    return Answer([first, *(f"  {line}" for line in lines)], content)
 
 
 # -- tables in chunks -----------------------------------------------------------------------------
@@ -136,16 +134,16 @@ def _compare_chunks(
     from isodepth.chunked.passes import Runner
     from isodepth.progress import progress_bar
 
-    given = {
+    refused = {
         "--drop": reading.drop, "--drop-text": reading.drop_text, "--category": reading.category,
         "--numeric": reading.numeric,
         "--permutations": test["n_permutations"], "--refine": settings.get("refine"),
     }  # fmt: skip
-    for flag in (flag for flag, value in given.items() if value):
-        raise InvalidOptionError(f"{flag} does not go with tables that are read in chunks")
+    for flag in (flag for flag, value in refused.items() if value):
+        raise InvalidOptionError(f"{flag} has no effect on tables read in chunks; remove it")
     note(
-        "tables are read in chunks, on a grid of levels and without refinement: the distance "
-        "differs a little from that of tables in memory"
+        "tables are read in chunks, with a grid of levels and without refinement: the distance "
+        "differs slightly from that of tables in memory"
     )
     metric = isodepth.Metric.from_options({**settings, "nan_policy": reading.nan_policy})
     columns = [name for text in reading.columns for name in text.split(",")] or None
@@ -162,13 +160,13 @@ def _compare_chunks(
 def _client(scheduler: str) -> Any:
     distributed = load_extra("distributed", "dask", "--scheduler")
     why = "it is not an address with a port"
-    # Checked here: after such an address a client of Dask does not end.
+    # Checked here, because a client of Dask does not return for such an address.
     if re.fullmatch(r"((tcp|tls|ucx|wss?)://)?[^/]+:\d+", scheduler):
         try:
             return distributed.Client(scheduler, timeout=SCHEDULER_SECONDS, set_as_default=False)
         except OSError as error:
             why = f"no Dask scheduler answers there ({error})"
-    raise InvalidOptionError(f"--scheduler {scheduler}: {why}; give one such as tcp://host:8786")
+    raise InvalidOptionError(f"--scheduler {scheduler}: {why}; use one such as tcp://host:8786")
 
 
 # -- test -----------------------------------------------------------------------------------------
@@ -187,8 +185,7 @@ def test(
     """Test whether two tables differ significantly.
 
     A permutation test of the hypothesis that the rows of both tables come from the same
-    distribution. Prints a p-value, the statistic with what chance gives for it, the columns that
-    differ, and the distance.
+    distribution. Prints whether the tables differ, the changes, suspicious rows, and the distance.
 
     \b
     Examples:
@@ -199,7 +196,7 @@ def test(
     """
     result, about = compare_tables((x, y), reading, settings, test)
     outputs.save(result, "null", **about)
-    answer = _answer(result, about["names"], (x, y), reading, settings["scale"], outputs.page)
+    answer = _answer(result, about, (x, y), reading, settings["scale"], outputs.page)
     tested = getattr(result, "test", result)
     if result is not tested:
         answer.content["distance_signature"] = result.signature
@@ -212,7 +209,9 @@ def test(
 
 @click.command(cls=Command)
 @click.argument("files", nargs=-1, required=True)
-@click.option("-o", "--output", "page", required=True, metavar="FILE", help="The report (.html).")
+@click.option(
+    "-o", "--output", "page", required=True, metavar="FILE", help="Name of the report (.html)."
+)
 @click.option("--group-by", metavar="COLUMN", help="Rows with the same value are one sample.")
 @cli.reading_options(kinds=True)
 @cli.settings_options()
@@ -224,8 +223,8 @@ def report(
 ) -> Answer:  # fmt: skip
     """Write a report as one self-contained HTML file.
 
-    Of two tables, which are compared and tested; of three or more, which are compared with each
-    other; of the groups of rows of one table; or of a monitor (.npz).
+    Two tables are compared and tested, and three or more are compared with each other. Groups of
+    rows of one table, or a monitor (.npz), are possible too.
 
     \b
     Examples:
@@ -240,17 +239,17 @@ def report(
     names, samples = tables.file_names(files), None
     if group_by is not None:
         if test["blocks"] is not None:
-            raise InvalidOptionError("--blocks does not go with --group-by; leave out one of them")
+            raise InvalidOptionError("--blocks cannot be combined with --group-by; remove one")
         groups, samples = tables.read_samples(files, reading, group_by, text="keep")
         names = [f"{group_by} {group}" for group in groups]
     if len(names) == 1:
         if not files[0].lower().endswith(".npz"):
             raise InvalidInputError(
-                f"a report needs two tables or a monitor, got {names[0] if group_by else files[0]} "
-                "alone; give a second table, or --group-by COLUMN"
+                f"a report needs two tables or a monitor, got only "
+                f"{names[0] if group_by else files[0]}; add a second table, or --group-by COLUMN"
             )
-        others = {str(option.name) for option in ctx.command.params} - {"files", "page", "json"}
-        _refuse(ctx, others, "does not apply to the report of a monitor")
+        options = {str(option.name) for option in ctx.command.params} - {"files", "page", "json"}
+        _refuse(ctx, options, "has no effect on the report of a monitor")
         result = isodepth.Monitor.load(files[0])
     elif len(names) == 2:
         if samples is None:
@@ -259,24 +258,26 @@ def report(
             result = compare_samples(samples[0], samples[1], reading, settings, test)
             about = {"names": names}
     else:
-        alone = [*test, "category", "numeric"]
-        _refuse(ctx, alone, f"belongs to the comparison of two tables, got {len(names)}")
+        options_of_two = [*test, "category", "numeric"]
+        _refuse(ctx, options_of_two, f"needs two tables, got {len(names)}")
         if samples is None:
             samples = tables.aligned(tables.read_tables(tables.open_sources(files), reading))
-        options = {**settings, "nan_policy": reading.nan_policy, "progress": progress_wanted()}
-        result = isodepth.pairwise(dict(zip(names, samples, strict=True)), **options)
+        result = isodepth.pairwise(
+            dict(zip(names, samples, strict=True)),
+            **settings, nan_policy=reading.nan_policy, progress=progress_wanted(),
+        )  # fmt: skip
     outputs.save(result, **about)
     kind = result.result_type
     content: Options = {"report": page, "kind": kind, "files": files}
     if kind in ("comparison", "test"):
         from isodepth.report.comparison import comparison_content
 
-        content |= comparison_content(result, names)
+        content |= comparison_content(result, **{"names": names, **about})
     return Answer([f"report of {kind} in {page}"], content)
 
 
 def _refuse(ctx: click.Context, names: Iterable[str], why: str) -> None:
-    """Refuse those of the options that are given."""
+    """Refuse options that were set on the command line."""
     for name in sorted(names):
         if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
-            raise InvalidOptionError(f"{name} {why}; leave it out", option=name)
+            raise InvalidOptionError(f"{name} {why}; remove it", option=name)

@@ -66,7 +66,7 @@ class ChanceLevel(ResultMixin):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(TwoSampleReport):
-    """The result of comparing two samples.
+    """Result of :func:`isodepth.compare`.
 
     Attributes
     ----------
@@ -74,14 +74,14 @@ class Comparison(TwoSampleReport):
         DR_{p,eps}; `float(comparison)` is the same.
     regions : pair of TrimmedRegions
     signature : str
-        How the number was computed; `Metric.from_signature` makes the metric from it.
+        All settings; `Metric.from_signature` creates the metric from it.
     columns : tuple of str or None
     missing : MissingPair or None
-        With ``nan_policy="omit"``: how many rows were left out, because of which columns, and
-        whether the shares of missing values differ between the samples.
+        With ``nan_policy="omit"``: number of dropped rows, the columns with missing values, and
+        their shares in both samples.
     kinds : tuple of ColumnKind
-        Every column of data frames with its kind and its use; those that are no numbers are not in
-        the distance. Empty for arrays.
+        Kind and use of every column of data frames. Non-numeric columns do not enter the distance.
+        Empty for arrays.
     test : TwoSampleResult or None
         The two-sample test, with ``n_permutations`` of :func:`isodepth.compare`.
 
@@ -122,7 +122,7 @@ class Comparison(TwoSampleReport):
 
     @property
     def units(self) -> str:
-        """Units of `distance` and `gaps`, in words; they follow from the option ``scale``."""
+        """Units of `distance` and `gaps` as a string, determined by the option ``scale``."""
         scale = Signature.parse(self.signature).scale
         if scale is None:
             return "the units of the columns"
@@ -146,15 +146,15 @@ class Comparison(TwoSampleReport):
 
     @property
     def direction(self) -> np.ndarray:
-        """The unit vector where each gap is attained, of shape (L, d)."""
+        """Unit vectors (L, d) along which the gaps are attained."""
         return self._gaps.directions()
 
     @cached_property
     def bracket(self) -> tuple[float, float]:
-        """The distance attained, and an upper bound of what any directions could attain.
+        """The distance, and an upper bound for the maximum over all directions.
 
-        Both are for these samples with their depths; the value of ``gap="exact"`` lies between
-        them. Computed on first access, which may take longer than the distance.
+        The value of ``gap="exact"`` for the same depths lies between them. Computed on first
+        access, which may take longer than the distance.
         """
         if self._q < math.inf:
             raise InvalidOptionError(
@@ -175,15 +175,15 @@ class Comparison(TwoSampleReport):
         return self.distance, power_mean(upper, plan.shares, *self._power)
 
     def gradient(self) -> Gradient:
-        """The derivative of the distance with respect to each entry of X and Y.
+        """Compute the derivative of the distance with respect to each entry of X and Y.
 
-        Exact almost everywhere: at each level only the two rows that are farthest out along
-        the direction of the gap have a nonzero derivative, with a finite ``q`` two rows along each
-        direction. Equal rows share it. If the distance is 0 so is the gradient. With
+        It is exact almost everywhere. At each level only the two outermost rows along the
+        direction of the gap have a nonzero derivative; with a finite ``q``, two rows along each
+        direction. Equal rows share it. The gradient of a distance of 0 is 0. With
         ``gap="exact"`` one of the two points is a convex combination of rows, which share its
-        derivative. There is no gradient for a refined distance (``refine`` above 0, in more than
-        one dimension) and for a scale
-        that is estimated from the data. A given ``scale`` is included in the derivative.
+        derivative. A refined distance (``refine`` above 0, in more than one dimension) and a scale
+        that is estimated from the data have no gradient. A ``scale`` passed as an array is included
+        in the derivative.
 
         Returns
         -------
@@ -201,18 +201,18 @@ class Comparison(TwoSampleReport):
 
     @cached_property
     def contributions(self) -> list[tuple[str, float]]:
-        """Contribution of each column to the difference, largest first; the shares add up to 1.
+        """Contribution of each column to the difference, largest first; their sum is 1.
 
-        Squared entries of the directions in which the samples differ, averaged over all levels with
-        weights width x gap^2. For a translation by m the shares are m_j^2 / |m|^2. If the distance
-        is 0, they are equal.
+        Squared entries of the directions of the gaps, averaged over all levels with weights
+        width x gap^2. For a translation by m they are m_j^2 / |m|^2. If the distance is 0, they are
+        equal.
         """
         if self._q < math.inf:
-            about = self._gaps.plan.shares, self._gaps.vectors, self.gaps, self._q
-            shares = shares_of_directions(self._apart, *about)
-        else:
-            shares = shares_of_levels(self._gaps)
-        return self._named(shares)
+            plan_shares, vectors = self._gaps.plan.shares, self._gaps.vectors
+            return self._named(
+                shares_of_directions(self._differences, plan_shares, vectors, self.gaps, self._q)
+            )
+        return self._named(shares_of_levels(self._gaps))
 
     def chance_level(self, n_splits: int = 19) -> ChanceLevel:
         """Return the distances between random splits of the pooled rows.
@@ -277,9 +277,9 @@ class Comparison(TwoSampleReport):
         x, y = (unscaled_points(regions) for regions in self.regions)
         return TwoSamples((x, y), tuple(self.columns or column_labels(x.shape[1])), {})
 
-    def _apart(self, some: slice) -> np.ndarray:
-        """Differences (L, 2B) of both supports along B of the directions and their opposites."""
-        directions = self._gaps.vectors[some]
+    def _differences(self, part: slice) -> np.ndarray:
+        """Return differences (L, 2B) of the supports along B directions and their opposites."""
+        directions = self._gaps.vectors[part]
         return self.supports(0, directions) - self.supports(1, directions)
 
     def supports(self, side: int, directions: np.ndarray, levels: Any = slice(None)) -> np.ndarray:
@@ -297,7 +297,7 @@ class Comparison(TwoSampleReport):
 
     @property
     def largest_gap(self) -> LargestGap:
-        """The largest gap, its level, its direction and the contributions of the columns to it."""
+        """The largest gap with its level, its direction and the contributions of the columns."""
         at = int(self.gaps.argmax())
         direction = self._gaps.directions(slice(at, at + 1))[0]
         return LargestGap(
@@ -314,27 +314,23 @@ class Comparison(TwoSampleReport):
 
     @cached_property
     def null_profile(self) -> Any:
-        """The gaps at each level for samples of the same distribution, if there is a test.
+        """Gaps at each level for randomly assigned rows; None without a test.
 
-        A :class:`isodepth.significance.null_profile.NullProfile`: the same comparison of
-        randomly assigned rows, computed on first access; None without a test.
+        A :class:`isodepth.significance.null_profile.NullProfile`, computed on first access.
         """
         return None if self.test is None else self.test.profile_of(self)
 
     def changed_options(self) -> dict[str, Any] | None:
-        """The options that make this comparison again, without those at their defaults.
-
-        None where an array or an object of the caller's was among them.
-        """
+        """Return the options that differ from their defaults; None if one of them is an object."""
         return Signature.parse(self.signature).changed_options()
 
     # -- forms ------------------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
-        """The result as numbers, strings, lists and dictionaries, for JSON.
+        """Convert to numbers, strings, lists and dictionaries, for JSON.
 
-        With `distance`, `units`, `rows`, `contributions`, `largest_gap`, `levels` and `gaps` (the
-        profile), `missing`, `kinds`, `test` and `signature`.
+        Keys are `distance`, `units`, `rows`, `contributions`, `largest_gap`, `levels`, `gaps`,
+        `missing`, `kinds`, `test` and `signature`.
         """
         return plain(
             {
@@ -353,7 +349,7 @@ class Comparison(TwoSampleReport):
         )
 
     def _rows(self) -> dict[str, list[Any]]:
-        """One row a column: its share, and what the test says of it where there was one."""
+        """Return one row per column: its contribution, and its test if there is one."""
         rows = share_rows(self.contributions)
         if self.test is not None:
             tested = {column.column: column for column in self.test.column_tests}
