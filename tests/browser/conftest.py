@@ -1,4 +1,4 @@
-"""Chromium without a window, and what it has to say about a page."""
+"""Headless Chromium for tests of pages."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
 class Browser:
-    """One browser: opens files, and remembers what they fetched and complained about."""
+    """A browser that opens files and records requests and messages of the console."""
 
     def __init__(self, driver: Any) -> None:
         self.driver = driver
 
     def open(self, path: Path, *, width: int = 1000, dark: bool = False) -> None:
-        """Open a file at that width."""
+        """Open a file in a window of this width."""
         metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
         wish = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [wish]})
         for kind in ("browser", "performance"):
-            self.driver.get_log(kind)  # of the page before
+            self.driver.get_log(kind)  # removes entries of the previous page
         self.driver.get(path.resolve().as_uri())
 
     def complaints(self) -> list[str]:
-        """What stands in the console since the page was opened."""
+        """Return the messages of the console since the page was opened."""
         return [entry["message"] for entry in self.driver.get_log("browser")]
 
     def fetched(self) -> list[str]:
-        """Addresses that were asked for since the page was opened, the page among them."""
+        """Return the requested addresses, including the page."""
         events = [json.loads(entry["message"]) for entry in self.driver.get_log("performance")]
         return [
             event["message"]["params"]["request"]["url"]
@@ -43,30 +43,30 @@ class Browser:
         ]
 
     def run(self, script: str, *arguments: Any) -> Any:
-        """What a script says about the page."""
+        """Run a script in the page and return its result."""
         return self.driver.execute_script(script, *arguments)
 
     def find(self, selector: str) -> list[Any]:
-        """Elements by their CSS selector."""
+        """Return the elements of a CSS selector."""
         return self.driver.find_elements("css selector", selector)
 
     def pdf(self) -> bytes:
-        """The page as it prints."""
+        """Return the printed page."""
         import base64
 
         return base64.b64decode(self.driver.print_page())
 
     def too_wide(self) -> int:
-        """Pixels by which the page is wider than the window."""
+        """Return the number of pixels by which the page is wider than the window."""
         return self.run(
             "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
         )
 
     def without_words(self) -> list[str]:
-        """Pictures that say nothing to who cannot see them."""
+        """Return the images and figures without alternative text."""
         return self.run(
             """
-            // Thumbnails of a gallery stand beside their titles, and are decoration.
+            // Thumbnails of a gallery are decoration beside their titles.
             const images = Array.from(document.querySelectorAll("img"))
               .filter(image => !image.closest(".sphx-glr-thumbcontainer"))
               .filter(image => !(image.getAttribute("alt") || "").trim()

@@ -13,7 +13,7 @@ from isodepth.data.results import p_text
 _NAMED_SUM, _MAX_NAMED = 0.6, 3
 # Changes and rows in a summary of at most 12 lines.
 _MAX_CHANGES, _MAX_ROWS = 4, 3
-NOT_COMPUTED = "chance_level() computes the distances of random splits"
+NOT_COMPUTED = "chance_level() gives the distances of random splits"
 
 
 class Headline(NamedTuple):
