@@ -309,10 +309,9 @@ def _rows_unlike(
     pooled = RowScorer(np.concatenate(ordinary))
     rows = []
     for side, sample in enumerate("XY"):
-        candidates = np.flatnonzero(scores[side] > 1)
-        listed = candidates[pooled.score(points[side][candidates]) > 1] if len(candidates) else []
-        pvalues = conformal_pvalues(references[1 - side], points[side]) if len(listed) else None
-        for i in listed:
+        listed = (scores[side] > 1) & (pooled.score(points[side]) > 1)
+        pvalues = conformal_pvalues(references[1 - side], points[side]) if listed.any() else None
+        for i in np.flatnonzero(listed):
             j, usual, reason = scorers[side].explain(points[side][i])
             score, value = float(scores[side][i]), float(points[side][i, j])
             p = None if pvalues is None else float(pvalues[i])

@@ -183,7 +183,10 @@ def _planar_regions(
 def _column_indices(columns: Sequence[Any], known: tuple[str, ...]) -> list[int]:
     if isinstance(columns, str) or len(columns) != 2:
         raise InvalidOptionError(f"columns must be two names or indices, got {columns!r}")
-    by_name = {**dict(enumerate(range(len(known)))), **{name: j for j, name in enumerate(known)}}
+    by_name: dict[Any, int] = {
+        **dict(enumerate(range(len(known)))),
+        **{name: j for j, name in enumerate(known)},
+    }
     for column in columns:
         if column not in by_name:
             raise InvalidOptionError(

@@ -136,7 +136,7 @@ def _draw_rows(
     size = 5 if len(points) <= _SMALL_SAMPLE else 3
     count = f"{len(points)} rows" if step == 1 else f"{len(points)} rows, one in {step} drawn"
     count += f", {beyond} outside the frame" if beyond else ""
-    look = {"color": color, "linestyle": "none", "zorder": 3, "rasterized": True}
+    look: dict[str, Any] = {"color": color, "linestyle": "none", "zorder": 3, "rasterized": True}
     ax.plot(*points[drawn & kept].T, marker, markersize=size, alpha=0.45, markeredgewidth=0,
             label=f"{name} ({count})", **look)  # fmt: skip
     ax.plot(*points[drawn & ~kept].T, cross, markersize=size + 1, alpha=0.7, markeredgewidth=0.9,

@@ -25,12 +25,12 @@ def compare_code(
     options = _options(comparison, test)
     blocked = test is not None and "|blocks=rows|" not in test.signature
     lines = ["import isodepth"]
-    if sources is None:
-        reading = [None] if blocked else []
-    else:
+    reading: list[str | None] = []
+    if sources is not None:
         reading = [_reading_code(name, path) for name, path in zip("XY", sources, strict=True)]
         lines += ["import pandas", "", *map(str, reading)]
-    if options is None or None in reading or (blocked and block_column is None):
+    unknown_blocks = blocked and (sources is None or block_column is None)
+    if options is None or None in reading or unknown_blocks:
         return CANNOT_REPEAT
     if sources is not None:
         if blocked:
