@@ -61,7 +61,7 @@ def two_sample_test(
     n_jobs: int | None = None,
     progress: bool = False,
 ) -> TwoSampleResult:
-    """Test whether two samples come from the same distribution, and say what differs.
+    """Test whether two samples come from the same distribution, and name the changes.
 
     Several statistics (ranks along directions, single columns, rank correlations, and the distance
     DR between trimmed regions) are compared with those of the same rows under permuted labels. If
@@ -69,12 +69,12 @@ def two_sample_test(
     most a, exactly, for any number of rows and any distribution.
 
     With ``tolerance=c`` the hypothesis is that the samples come from the same distribution *except
-    for a share c of the rows of each*. See :doc:`/significance` for what is guaranteed.
+    for a share c of the rows of each*. See :doc:`/significance` for the guarantees.
 
     Parameters
     ----------
     X, Y : array-likes, data frames or torch tensors of shape (n, d) and (m, d)
-        At least two rows each. Columns of frames are matched by name, in the order of X; texts,
+        At least two rows each. Columns of frames are matched by name, in the order of X; strings,
         booleans and categories are compared by the shares of their values.
         The test is computed on the host: tensors on another device are copied there once, and
         `moved_from` of the result names it.
@@ -96,9 +96,9 @@ def two_sample_test(
         share of missing values of each column is tested too, and a missing category is a category
         of its own.
     kinds : dict or None
-        For columns of data frames, by name, where its type does not say it: "numeric" (dates then
-        are days since 1970, ordered categories ranks), "category", "omit" to leave one out, or a
-        list of its values in their order. Dates and identifiers are left out otherwise; `kinds` of
+        Kinds of columns of data frames, by name: "numeric" (dates then are days since 1970, ordered
+        categories ranks), "category", "omit", or a list of the values of the column in their order.
+        Other columns have the kind of their type, and dates and identifiers are omitted. `kinds` of
         the result lists every column.
     n_directions : int or None
         Directions, the axes among them; None for about 100, in whole orthonormal frames, and two
@@ -108,10 +108,10 @@ def two_sample_test(
     eps : float in (0, 1] or None
         For ``method="regions"``: share of the least deep rows that is ignored; 0.1.
     depth : str, estimator, callable or None
-        For ``method="regions"``: what orders the rows of each sample, see
+        For ``method="regions"``: depth function that orders the rows of each sample, see
         :class:`isodepth.Metric`; "projection", which is many times faster than the others.
     levels : int or None
-        For ``method="regions"``: how many levels are compared; 20.
+        For ``method="regions"``: number of compared levels; 20.
     random_state : None, int or numpy.random.Generator
         Seed of the directions and permutations. With None every call draws new ones. The standard
         deviation of the p-value over calls is then about sqrt(p (1 - p) / n_permutations). For
