@@ -36,14 +36,14 @@ def compare_tables(
     labels = [tables.label_column(source, test["blocks"]) for source in sources]
     samples = tables.read_tables(sources, reading, without=[test["blocks"]], text="keep")
     numeric = all(each.dtype.kind in "if" for each in labels if each is not None)
-    about = {
-        "names": tables.file_names(paths), "sources": paths,
-        "read_options": [
-            {"columns": list(reading.columns), "drop": f.left_out, "keep_text": f.mixed is f.frame}
-            for f in samples
-        ],
-        "block_column": test["blocks"] if numeric else None,
-    }  # fmt: skip
+    from isodepth.report.repeat import TableFile  # with Jinja, slow to import
+
+    block_column = test["blocks"] if numeric else None
+    files = [
+        TableFile(path, reading.columns, sample.left_out, block_column)
+        for path, sample in zip(paths, samples, strict=True)
+    ]
+    about = {"names": tables.file_names(paths), "sources": files}
     x, y = tables.aligned(samples, reading.kinds)
     blocks = None if test["blocks"] is None else tuple(labels)
     return compare_samples(x, y, reading, settings, {**test, "blocks": blocks}), about

@@ -16,7 +16,7 @@ from isodepth.plot.comparisons import contributions, gap_profile, null_distribut
 from isodepth.plot.regions import nested_regions
 from isodepth.plot.style import loose_axes, loose_figure
 from isodepth.report.figures import WIDTH
-from isodepth.report.repeat import compare_code
+from isodepth.report.repeat import TableFile, compare_code
 from isodepth.report.sentences import (
     comparison_headline,
     distance_sentence,
@@ -65,11 +65,7 @@ class Findings(NamedTuple):
 
 
 def comparison_context(
-    result: Any,
-    names: Sequence[str],
-    sources: Sequence[str] | None = None,
-    read_options: Sequence[dict[str, Any]] | None = None,
-    block_column: str | None = None,
+    result: Any, names: Sequence[str], sources: Sequence[TableFile] | None = None
 ) -> dict[str, Any]:
     """Return the variables of the template."""
     parts = Findings.of(result)
@@ -82,7 +78,7 @@ def comparison_context(
         "verdict": comparison_headline(result, names),
         "second": remarks(result, rows, names),
         "counts": test.n_rows if test else [regions.n_points for regions in comparison.regions],
-        "sources": sources,
+        "sources": None if sources is None else [file.path for file in sources],
         "kinds": (test or result).kinds,
         "missing": result.missing,
         "holes": [share for share in getattr(result.missing, "shares", ()) if share.x or share.y],
@@ -94,15 +90,16 @@ def comparison_context(
         "csv": "" if rows is None else _csv(rows, names),
         "distance_sentence": "" if comparison is None else distance_sentence(comparison, chance),
         "figures": _figures(comparison, test, names),
-        "code": compare_code(comparison, test, sources, read_options, block_column),
+        "code": compare_code(comparison, test, sources),
     }
 
 
-def comparison_content(result: Any, names: Sequence[str], **about: Any) -> dict[str, Any]:
-    """Return the statements of a report for JSON; `about` are options of `comparison_context`."""
+def comparison_content(
+    result: Any, names: Sequence[str], sources: Sequence[TableFile] | None = None
+) -> dict[str, Any]:
+    """Return the statements of a report for JSON."""
     comparison, test, samples, rows, chance = Findings.of(result)
     omitted = isinstance(chance, str)
-    about = {"sources": None, "read_options": None, "block_column": None, **about}
     return {
         **result.to_dict(),
         "headline": comparison_headline(result, names).sentence,
@@ -111,7 +108,7 @@ def comparison_content(result: Any, names: Sequence[str], **about: Any) -> dict[
         "suspicious_rows": None if rows is None else rows.to_dict(),
         "chance_level": None if omitted else chance.to_dict(),
         "chance_level_omitted": chance if omitted else None,
-        "code": compare_code(comparison, test, **about),
+        "code": compare_code(comparison, test, sources),
     }
 
 

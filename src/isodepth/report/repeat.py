@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from isodepth.data.kinds import MISSING
 
@@ -14,30 +14,49 @@ CANNOT_REPEAT = (
 )
 
 
-def compare_code(
-    comparison: Any,
-    test: Any,
-    sources: Sequence[str] | None,
-    read_options: Sequence[dict[str, Any]] | None,
-    block_column: str | None,
-) -> str:
+class TableFile(NamedTuple):
+    """File of a sample, and how the command line read it.
+
+    Attributes
+    ----------
+    path : str
+    columns : sequence of str
+        Columns that were selected; empty for all.
+    dropped : sequence of str
+        Columns that were left out.
+    block_column : str or None
+        Column with the labels of blocks.
+    """
+
+    path: str
+    columns: Sequence[str] = ()
+    dropped: Sequence[str] = ()
+    block_column: str | None = None
+
+    @classmethod
+    def of(cls, source: Any) -> TableFile:
+        """Return the file of a path; a file is returned unchanged."""
+        return source if isinstance(source, TableFile) else cls(str(source))
+
+
+def compare_code(comparison: Any, test: Any, sources: Sequence[TableFile] | None) -> str:
     """Return Python code that repeats the comparison, or the test of categories alone."""
     options = _options(comparison, test)
     blocked = test is not None and "|blocks=rows|" not in test.signature
     lines = ["import isodepth"]
     reading: list[str | None] = []
     if sources is not None:
-        reading = [_reading_code(name, path) for name, path in zip("XY", sources, strict=True)]
+        reading = [_reading_code(name, file.path) for name, file in zip("XY", sources, strict=True)]
         lines += ["import pandas", "", *map(str, reading)]
-    unknown_blocks = blocked and (sources is None or block_column is None)
-    if options is None or None in reading or unknown_blocks:
+    block_column = None if sources is None else sources[0].block_column
+    if options is None or None in reading or (blocked and block_column is None):
         return CANNOT_REPEAT
     if sources is not None:
         if blocked:
             lines.append(f"blocks = (X[{block_column!r}], Y[{block_column!r}])")
-        for name, reads in zip("XY", read_options or ({}, {}), strict=True):
-            columns = [each for text in reads.get("columns", ()) for each in text.split(",")]
-            dropped = [*reads.get("drop", ()), *([block_column] if blocked else [])]
+        for name, file in zip("XY", sources, strict=True):
+            columns = [each for names in file.columns for each in names.split(",")]
+            dropped = [*file.dropped, *([block_column] if blocked else [])]
             if columns:
                 lines.append(f"{name} = {name}[{columns!r}]")
             elif dropped:

@@ -22,6 +22,7 @@ from isodepth.report.comparison import comparison_context
 from isodepth.report.figures import inline_svg
 from isodepth.report.matrix import matrix_context
 from isodepth.report.monitor import monitor_context
+from isodepth.report.repeat import TableFile
 from isodepth.report.sentences import largest_contributions
 
 
@@ -58,8 +59,6 @@ def html_report(
     title: str | None = None,
     names: Sequence[str] | None = None,
     sources: Sequence[str] | None = None,
-    read_options: Sequence[dict[str, Any]] | None = None,
-    block_column: str | None = None,
     labels: Sequence[Any] | None = None,
     notes: Sequence[str] = (),
     command: str | None = None,
@@ -77,10 +76,6 @@ def html_report(
         Names of the two samples of a comparison, "X" and "Y" by default.
     sources : pair of str, optional
         Files of the two samples.
-    read_options : pair of dict, optional
-        Options of `isodepth.data.readers.read_table` for each file.
-    block_column : str, optional
-        Column of the files with the labels of blocks.
     labels : sequence, optional
         Names of the batches of a monitor, such as dates.
     notes : sequence of str
@@ -97,10 +92,7 @@ def html_report(
     load_extra("matplotlib.figure", "plot", "a report with figures")
     kind = getattr(result, "result_type", None)
     compared = kind in ("comparison", "test")
-    about: dict[str, Any] = {
-        "names": names, "sources": sources, "read_options": read_options,
-        "block_column": block_column,
-    }  # fmt: skip
+    about: dict[str, Any] = {"names": names, "sources": sources}
     for name, value in {**about, "labels": labels}.items():
         allowed = kind == "monitor" if name == "labels" else compared
         if value is not None and not allowed:
@@ -108,7 +100,7 @@ def html_report(
             raise InvalidOptionError(f"{name} only applies to the report of {owner}; remove it")
     if compared:
         about["names"] = _pair(names or ("X", "Y"), "names")
-        about["sources"] = None if sources is None else _pair(sources, "sources")
+        about["sources"] = None if sources is None else _pair(sources, "sources", TableFile.of)
         context = comparison_context(result, **about)
     elif kind == "monitor":
         context = monitor_context(result, labels)
@@ -166,7 +158,7 @@ def _policy(script: str) -> str:
     )
 
 
-def _pair(values: Any, name: str) -> tuple[str, str]:
+def _pair(values: Any, name: str, convert: Any = str) -> tuple[Any, Any]:
     if isinstance(values, str) or len(values) != 2:
         raise InvalidOptionError(f"{name} must be two strings, got {values!r}")
-    return str(values[0]), str(values[1])
+    return convert(values[0]), convert(values[1])
