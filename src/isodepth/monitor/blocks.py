@@ -50,7 +50,7 @@ _SHARES = np.array([0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.1, 0.3, 0
 _STAKES = np.array([0.9] * 8 + [0.5] * 3)
 _LOG_LOST = np.log1p(-_STAKES)
 _LOG_WON = np.log(1.0 - _STAKES + _STAKES / _SHARES)
-# e p^(e - 1) decreases without a jump, for changes that none of the shares fits.
+# Exponents e of further bets, which pay e p^(e - 1): without a jump, for any size of a change.
 _POWERS = np.array([0.2, 0.5])
 N_BETS = len(_SHARES) + len(_POWERS)
 
@@ -247,7 +247,10 @@ class BlockModel:
         return np.append(logs, 0.0)[owner], bool(extreme)
 
     def _parts(self, rows: Rows, counts: Counts, functions: Functions) -> tuple[float, float]:
-        """Scores of numbers and of categories, both times the square root of the rows if mixed."""
+        """Return the scores of the numeric columns and of the categories.
+
+        With categories, both are multiplied by the square root of the number of rows.
+        """
         root, numbers, categories = 1.0, 0.0, 0.0
         if len(functions.known):
             root = math.sqrt(counts.n_rows)

@@ -274,7 +274,7 @@ def _most_frequent(codes: np.ndarray) -> np.ndarray:
 
 
 def _places(codes: np.ndarray, known: np.ndarray) -> np.ndarray:
-    """Indices of codes among the known ones, their number for other codes; -1 if missing."""
+    """Return the index of each code in `known`; len(known) if unknown, and -1 if missing."""
     at = np.searchsorted(known, codes)
     at[~np.isin(codes, known)] = len(known)
     at[codes == MISSING] = -1

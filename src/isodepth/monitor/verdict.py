@@ -18,8 +18,8 @@ from isodepth.monitor.windows import log_pvalues
 # Largest adjusted p-value of a change that is named.
 _NAMED = 0.05
 _MOST_CHANGES, _SHOWN = 10, 5
-# A median that moves by less than this fraction of the interquartile range is not the change, nor
-# is an interquartile range that changes by a smaller factor.
+# A change of location is named only if the median moves by at least this fraction of the
+# interquartile range, and a change of spread only if that range changes by at least this factor.
 _MOVED, _WIDENED = 0.1, 1.05
 _TINY = float(np.finfo(np.float64).tiny)
 

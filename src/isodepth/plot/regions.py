@@ -72,7 +72,7 @@ def nested_regions(
     basis = difference_plane(comparison)
     ax = ax or new_axes(7.2, 6.2)
     center = np.zeros(2)
-    if len(basis) > 2:  # combinations are measured from the mean of the deepest half of X
+    if len(basis) > 2:  # an axis combines columns; its zero is the mean of the deepest half of X
         first = comparison.regions[0]
         center = first.points[first.inside(0.5)].mean(axis=0) @ basis
     directions = plane_directions()
