@@ -158,6 +158,8 @@ def test_batches_of_any_size_add_up() -> None:
     assert 3 < first < 40
     sizes = fresh()
     rng = np.random.default_rng(57)
+    assert 0 < sizes.check(np.full((3000, 3), 9.0)).pvalue < 1e-300  # exp(log p) is 0
+    sizes.reset()
     for size in (1, 2000, 7, 300, 1, 50):
         assert not sizes.check(rng.normal(size=(size, 3))).alarm
 

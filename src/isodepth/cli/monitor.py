@@ -15,7 +15,14 @@ import click
 import isodepth
 import isodepth.cli.options as cli
 from isodepth.cli.commands import Answer, Command
-from isodepth.cli.tables import frames_of, label_column, open_sources, read_tables, with_columns
+from isodepth.cli.tables import (
+    _natural,
+    frames_of,
+    label_column,
+    open_sources,
+    read_tables,
+    with_columns,
+)
 from isodepth.data.frames import Table
 from isodepth.data.input_file import table_files
 from isodepth.errors import BusyFileError, InvalidInputError, InvalidOptionError
@@ -99,8 +106,8 @@ def check(
     jobs: list[tuple[str, str | None]] = []
     for batch in batches:
         if Path(batch).is_dir():
-            files = sorted(table_files(batch, recursive=False), key=_name_order)
-            jobs += [(str(file), Path(file).name) for file in files]
+            files = sorted(map(str, table_files(batch, recursive=False)), key=_natural)
+            jobs += [(file, Path(file).name) for file in files]
         else:
             jobs.append((batch, label))
     if label is not None and (len(jobs) != 1 or jobs[0][1] != label):
@@ -111,13 +118,6 @@ def check(
         return Answer([str(verdicts[0])], verdicts[0].to_dict(), code)
     content = {"verdicts": [verdict.to_dict() for verdict in verdicts], "code": code}
     return Answer([str(verdict) for verdict in verdicts], content, code)
-
-
-def _name_order(path: Any) -> Any:
-    """Sort key that puts 2 before 10."""
-    from isodepth.cli.tables import _natural
-
-    return _natural(str(path))
 
 
 def _check(

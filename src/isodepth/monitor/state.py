@@ -20,7 +20,7 @@ from isodepth.monitor.blocks import BlockModel, RankEvidence, split_blocks
 from isodepth.monitor.functions import Counts, Functions, Rows, split_reference, total
 from isodepth.monitor.reader import BatchReader
 from isodepth.monitor.verdict import Verdict, WindowChanges
-from isodepth.monitor.windows import AlarmPolicy, DyadicSums, strongest_window
+from isodepth.monitor.windows import AlarmPolicy, DyadicSums, pvalue_of, strongest_window
 from isodepth.significance.settings import row_labels
 
 #: Verdicts that a monitor keeps, so that its size does not grow with the stream.
@@ -130,7 +130,7 @@ class MonitorState:
         verdict = Verdict(
             batch=number, label=label, group=name, n_rows=batch.counts.n_rows,
             pvalue=evidence.pvalue, window=evidence.window,
-            window_pvalue=math.exp(min(0.0, evidence.log_pvalue)), threshold=evidence.level,
+            window_pvalue=pvalue_of(evidence.log_pvalue), threshold=evidence.level,
             crossing=crossing, alarm=alarm_since > 0, alarm_since=alarm_since or None,
             extreme=evidence.extreme, changes=changes, suspicious=batch.counts.suspicious,
             score=evidence.score, exact=evidence.exact,

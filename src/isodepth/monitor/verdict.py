@@ -13,7 +13,7 @@ import numpy as np
 from isodepth.data.changes import Change
 from isodepth.data.results import ResultMixin, p_text, plain
 from isodepth.monitor.functions import Counts, Functions
-from isodepth.monitor.windows import log_pvalues
+from isodepth.monitor.windows import log_pvalues, pvalue_of
 
 # Largest adjusted p-value of a change that is named.
 _NAMED = 0.05
@@ -21,7 +21,6 @@ _MOST_CHANGES, _SHOWN = 10, 5
 # A change of location is named only if the median moves by at least this fraction of the
 # interquartile range, and a change of spread only if that range changes by at least this factor.
 _MOVED, _WIDENED = 0.1, 1.05
-_TINY = float(np.finfo(np.float64).tiny)
 
 
 @dataclass(frozen=True)
@@ -184,9 +183,8 @@ class WindowChanges:
         """Change of a function, by default of the share of rows for which it is 1."""
         before, after = pair or [c.ones[h] / c.n_rows for c in (self.reference, self.window)]
         columns = tuple(self.names[c] for c in self.functions.members[h].columns)
-        pvalue = math.exp(min(0.0, float(self.logs[h]) + math.log(len(self.logs))))
-        return Change(kind, columns, quantity, float(before), float(after),
-                      max(pvalue, _TINY), value)  # fmt: skip
+        pvalue = pvalue_of(float(self.logs[h]) + math.log(len(self.logs)))
+        return Change(kind, columns, quantity, float(before), float(after), pvalue, value)
 
     def _among_present(self, h: int, missing: int) -> float:
         """Logarithm of the p-value of a function among the rows without a missing value."""

@@ -33,6 +33,7 @@ from isodepth.monitor.functions import Counts
 
 _ALPHA = 0.01
 _MOST_PATIENCE = 100
+_TINY = float(np.finfo(np.float64).tiny)
 # log(x!) - x log x + x for small x.
 _SMALL = np.array([0.0, *(math.lgamma(x + 1.0) - x * math.log(x) + x for x in range(1, 16))])
 # Terms of a tail are summed in blocks that grow up to this number of numbers.
@@ -100,6 +101,11 @@ def test_weight(number: int) -> float:
     return 0.47 / ((number + 1) * math.log(number + 1.0) ** 2)
 
 
+def pvalue_of(log: float) -> float:
+    """Return the p-value of a logarithm: at most 1, and never 0."""
+    return max(math.exp(min(0.0, log)), _TINY)
+
+
 class DyadicSums(NamedTuple):
     """Sums of the latest blocks of 1, 2, 4, ... batches that end at multiples of their length."""
 
@@ -159,7 +165,7 @@ def strongest_window(
         level = policy.window_level(scale, end, n_groups)
         tests.append(Evidence(0.0, 2**scale, window, logs, adjusted, level))
     strongest = min(tests, key=lambda test: test.log_pvalue - math.log(test.level))
-    return strongest._replace(pvalue=math.exp(tests[0].log_pvalue))
+    return strongest._replace(pvalue=pvalue_of(tests[0].log_pvalue))
 
 
 # -- Fisher's exact test --------------------------------------------------------------------------
