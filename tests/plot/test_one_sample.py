@@ -18,10 +18,8 @@ def points():
 
 
 def labeled(ax, start):
-    handles, labels = ax.get_legend_handles_labels()
-    return [
-        handle for handle, label in zip(handles, labels, strict=True) if label.startswith(start)
-    ]
+    pairs = zip(*ax.get_legend_handles_labels(), strict=True)
+    return [handle for handle, label in pairs if label.startswith(start)]
 
 
 def test_the_bag_is_the_deepest_half(points) -> None:

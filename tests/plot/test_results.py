@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -58,8 +60,6 @@ def test_unknown_kinds_are_refused(results) -> None:
 
 
 def test_without_matplotlib_the_message_names_the_extra(results, monkeypatch) -> None:
-    import sys
-
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(MissingExtraError, match=r"isodepth\[plot\]"):
         results[0].plot()
@@ -67,9 +67,6 @@ def test_without_matplotlib_the_message_names_the_extra(results, monkeypatch) ->
 
 def test_figures_are_registered_with_pyplot_and_those_of_reports_are_not(results) -> None:
     """In a new process, because pyplot stays imported."""
-    import subprocess
-    import sys
-
     code = (
         "import matplotlib; matplotlib.use('agg')\n"
         "import matplotlib.pyplot as plt, isodepth\n"
@@ -95,7 +92,7 @@ def test_the_ending_determines_the_format(tmp_path: Path, ending: str) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
-@pytest.mark.parametrize("error", [ValueError, RuntimeError, KeyboardInterrupt, OSError])
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
 def test_a_figure_that_fails_leaves_the_existing_file(tmp_path: Path, error: type) -> None:
     class Broken(pytest.importorskip("matplotlib.figure").Figure):
         def savefig(self, file, **options):
@@ -104,7 +101,7 @@ def test_a_figure_that_fails_leaves_the_existing_file(tmp_path: Path, error: typ
 
     path = tmp_path / "a.png"
     path.write_bytes(b"old")
-    expected = InvalidInputError if error in (ValueError, RuntimeError) else error
+    expected = InvalidInputError if error is ValueError else error
     with pytest.raises(expected, match="no ink"):
         save_figure(Broken(), path)
     assert path.read_bytes() == b"old"

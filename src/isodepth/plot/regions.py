@@ -22,7 +22,7 @@ _MAX_POINTS = 1500
 # Samples up to this size have larger markers.
 _SMALL_SAMPLE = 300
 # Characters of a combination of columns along an axis.
-_MAX_COMBINATION = 46
+_MAX_COMBINATION = 40
 _SIDES = ((FIRST, "o", "solid", "x"), (SECOND, "^", "dashed", "+"))
 # Margin around the regions, as a fraction of their extent.
 _MARGIN = 0.2
