@@ -215,7 +215,7 @@ def compare(
       largest contributions: column 1 64%
       suspicious_rows() lists the rows that look wrong
       distance 5 in the units of the columns; chance_level() gives the distances of random splits
-      DR|depth=projection|p=2|eps=0.1|levels=exact|dirs=uniform:1000|refine=20|seed=0|v=0.2.0
+      DR|depth=projection|p=2|eps=0.1|levels=exact|dirs=uniform:1000|refine=20|seed=0|v=0.3.0
     """
     # Regions have their units already, and a device does not compute robust deviations.
     if not any(isinstance(side, TrimmedRegions) or is_tensor(side) for side in (X, Y)):

@@ -140,7 +140,7 @@ class BaseMetric:
     >>> round(metric.distance(X, X + [3, 0, 0]), 3)
     3.0
     >>> metric.signature
-    'DR|depth=halfspace|p=2|eps=0.2|levels=exact|dirs=uniform:1000|refine=20|seed=0|v=0.2.0'
+    'DR|depth=halfspace|p=2|eps=0.2|levels=exact|dirs=uniform:1000|refine=20|seed=0|v=0.3.0'
     """
 
     depth: Any = "projection"
@@ -188,7 +188,7 @@ class BaseMetric:
         --------
         >>> from isodepth import Metric
         >>> Metric.paper(20, 100, depth="halfspace", eps=0.3, random_state=1).signature
-        'DR|depth=halfspace|p=2|eps=0.3|levels=monte-carlo:20|dirs=uniform:100|refine=0|seed=1|v=0.2.0'
+        'DR|depth=halfspace|p=2|eps=0.3|levels=monte-carlo:20|dirs=uniform:100|refine=0|seed=1|v=0.3.0'
         """
         return cls(
             levels="monte-carlo",
