@@ -185,10 +185,10 @@ class SourceComparison(Comparison):
             "that fits into memory"
         )
 
-    def _apart(self, block: slice) -> np.ndarray:
+    def _differences(self, part: slice) -> np.ndarray:
         x, y = (side.table.values for side in self.regions)  # type: ignore[attr-defined]
         count = x.shape[1] // 2
-        return np.hstack([(x - y)[:, :count][:, block], (x - y)[:, count:][:, block]])
+        return np.hstack([(x - y)[:, :count][:, part], (x - y)[:, count:][:, part]])
 
 
 def _compared(x: SourceRegions, y: SourceRegions, fitted: FittedMetric) -> SourceComparison:
