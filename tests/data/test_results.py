@@ -111,6 +111,17 @@ def test_dictionaries_and_rows() -> None:
     assert RESULTS["Monitor"]._rows()["batch"] == [1]
 
 
+def test_infinite_statistics_are_valid_json() -> None:
+    x = np.zeros((10, 1))
+    y = np.concatenate([np.zeros((5, 1)), np.full((5, 1), 9.0)])
+    test = isodepth.two_sample_test(x, y, n_permutations=19, scale=None, random_state=0)
+
+    def refuse(constant: str) -> None:
+        raise AssertionError(f"{constant} is not JSON")
+
+    assert json.loads(test.to_json(), parse_constant=refuse)["pvalue"] == test.pvalue
+
+
 def test_unknown_backends_are_refused() -> None:
     with pytest.raises(InvalidOptionError, match="'pandas', 'polars', 'pyarrow'"):
         RESULTS["Verdict"].to_frame("excel")
