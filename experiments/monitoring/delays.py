@@ -3,7 +3,6 @@
 Every stream has a reference of its own and 60 clean batches before the change. The delay is the
 number of batches from the change to the first alarm, 1 for the first changed batch; "never" means
 more than 60. The monitor of 0.2.0 is compared if it is installed in place of this version.
-Detectors of alibi-detect are in `experiments.monitoring.peers`.
 """
 
 from __future__ import annotations

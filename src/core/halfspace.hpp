@@ -32,7 +32,7 @@ template <class T, class Mass> class HalfspaceBounds {
     }
 
     // Call `lower(i, mass)` for all points whose mass may be below `best` (n,). Return false, without any
-    // call, if so many points are to be ranked that a sort of all points is faster.
+    // call, if the number of ranked points is so large that a sort of all points is faster.
     template <class Lower> bool lower(const T* values, const Mass* best, Lower lower) {
         bound_masses(values);
         int64_t count = 0;

@@ -1,4 +1,4 @@
-"""`python -m isodepth`: the command line, where the script `isodepth` is not on the path."""
+"""`python -m isodepth`: the command line if the script `isodepth` is not on the path."""
 
 import sys
 

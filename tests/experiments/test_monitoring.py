@@ -7,6 +7,8 @@ import math
 import numpy as np
 import pytest
 
+from experiments.answers import units
+from experiments.monitoring import delays
 from experiments.synthetic import monitoring
 
 RNG = np.random.default_rng(60)
@@ -43,3 +45,38 @@ def test_changes() -> None:
         [0.5, 0, 0, 0, 0]
     )
     assert monitoring.drifted("scale 1.3", rows) == pytest.approx(1.3 * rows)
+
+
+def test_tests_of_batches_are_those_of_scipy() -> None:
+    from scipy.stats import chi2_contingency, ks_2samp
+
+    rng = np.random.default_rng(61)
+    reference = rng.normal(size=(2000, 2))
+    level = 0.01 / (2 * (delays.CLEAN + delays.WATCHED))
+    edges = np.quantile(reference, np.arange(1, 10) / 10, axis=0)
+    checks = delays.kolmogorov_smirnov(reference, 0, 0), delays.chi_square(reference, 0, 0)
+    alarms = []
+    for shift in np.linspace(0.2, 0.7, 40):
+        rows = rng.normal(size=(100, 2)) + [shift, 0]
+        pvalues = np.ones((2, 2))
+        for j in range(2):
+            pvalues[0, j] = ks_2samp(reference[:, j], rows[:, j], method="asymp").pvalue
+            counts = [
+                np.bincount(np.searchsorted(edges[:, j], sample[:, j]), minlength=10)
+                for sample in (reference, rows)
+            ]
+            pvalues[1, j] = chi2_contingency(counts).pvalue
+        alarms.append([check(rows) for check in checks])
+        assert alarms[-1] == list(pvalues.min(axis=1) <= level)
+    # Both decisions occur.
+    assert np.all((np.mean(alarms, axis=0) > 0.1) & (np.mean(alarms, axis=0) < 0.9))
+
+
+def test_factors_of_units() -> None:
+    values = np.random.default_rng(62).normal(size=(400, 1))
+    removed, some, more = units.factors(values, lambda rows: rows.std(axis=0), 0)
+    assert 1 < removed < 1.1
+    # A standard deviation with a share s of values at -9999 is about 9999 sqrt(s (1 - s)).
+    np.testing.assert_allclose(
+        [some, more], 9999 * np.sqrt([0.08 * 0.92, 0.15 * 0.85]) / values.std(), rtol=0.01
+    )

@@ -75,7 +75,7 @@ def tolerant_pvalue(parts: dict[str, np.ndarray], share: float) -> float:
 
     `parts` are the statistics (B + 1,) without a tolerance.
     """
-    each = {name: softened(part, share) for name, part in parts.items()}
+    each = {name: neg_log_p_beyond(part, share) for name, part in parts.items()}
     scores = combined(each, TOLERANT_WEIGHTS)
     return float(permutation_pvalue(scores[0], scores[1:]))
 
@@ -90,8 +90,8 @@ def smallest_tolerance(parts: dict[str, np.ndarray], alpha: float) -> float:
     )
 
 
-def softened(statistics: np.ndarray, share: float) -> np.ndarray:
-    """Return -log p of statistics (..., B + 1); the given labels' one is reduced by the share."""
+def neg_log_p_beyond(statistics: np.ndarray, share: float) -> np.ndarray:
+    """Return -log p of statistics (..., B + 1). The observed one is reduced by the share."""
     kept = statistics.copy()
     kept[..., 0] = np.maximum(kept[..., 0] - share, 0.0)
     return neg_log_p(statistics, kept)
@@ -131,7 +131,7 @@ def tolerant_statistics(
         found.add("learned direction", values[None], [Feature(("location",), text)])
     search.categories()
     search.missing()
-    found.neg_log_p = {name: softened(part, share) for name, part in found.parts.items()}
+    found.neg_log_p = {name: neg_log_p_beyond(part, share) for name, part in found.parts.items()}
     found.smallest_tolerance = smallest_tolerance(found.parts, ALPHA)
     return found
 
@@ -143,7 +143,7 @@ class _Search:
         self.rows, self.share = rows, share
         self.found = Findings(rows.permutations.count, TOLERANT_WEIGHTS)
 
-    def look(
+    def add_functions(
         self, name: str, values: np.ndarray, features: list[Feature], far: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """Add functions (F, n) to a statistic.
@@ -161,14 +161,14 @@ class _Search:
         self.found.add("half-lines", half_lines, features)
         shapes = [feature._replace(kinds=("shape",)) for feature in features]
         self.found.add("intervals", intervals, shapes)
-        return softened(means, self.share), softened(intervals, self.share)
+        return neg_log_p_beyond(means, self.share), neg_log_p_beyond(intervals, self.share)
 
     def columns(self) -> None:
         columns, names, away = self.rows.columns, self.rows.names, np.abs(self.rows.points.T)
         features = [column_feature(name, "location") for name in names]
-        location, shape = self.look("columns", columns, features, away > _FAR)
+        location, shape = self.add_functions("columns", columns, features, away > _FAR)
         features = [column_feature(name, "spread") for name in names]
-        spread, _ = self.look("spreads", away, features)
+        spread, _ = self.add_functions("spreads", away, features)
         kinds = column_kinds(self.rows, cosine_powers(self.rows, columns, COSINES), self.share)
         features = [column_feature(name, *own) for name, own in zip(names, kinds, strict=True)]
         # Intervals are sensitive to location and spread too, and count less.
@@ -190,7 +190,7 @@ class _Search:
                 for each in directions[later]
             ]
             if features:
-                self.look("directions", values[later], features, away[later] > _FAR)
+                self.add_functions("directions", values[later], features, away[later] > _FAR)
                 advance(len(features))
         return largest
 
@@ -199,7 +199,9 @@ class _Search:
         kinds = ["location" if name == TOTAL else "spread" for name in names]
         features = [Feature((kind,), name) for kind, name in zip(kinds, names, strict=True)]
         features.append(Feature(("spread",), OUTLYINGNESS))
-        each, _ = self.look("whole rows", np.concatenate([values, outlying[None]]), features)
+        each, _ = self.add_functions(
+            "whole rows", np.concatenate([values, outlying[None]]), features
+        )
         self.found.whole.add(features, each)
 
     def products(self) -> None:
@@ -208,14 +210,14 @@ class _Search:
         factors = [*self.rows.points.T.clip(-_HUGE, _HUGE), distance - np.median(distance)]
         for pairs, features, family in self.found.pairs_of(self.rows, _PAIRS):
             products = np.stack([factors[a] * factors[b] for a, b in pairs])
-            each, _ = self.look("dependence", products, features)
+            each, _ = self.add_functions("dependence", products, features)
             family.add(features, each)
 
     def categories(self) -> None:
         for category in self.rows.categories:
             ranks = unit_ranks(category.indicators())
             values = mean_differences(self.rows.permutations, ranks)
-            each = softened(values, self.share)
+            each = neg_log_p_beyond(values, self.share)
             feature = shares_feature(category, each[:, 0])
             self.found.add("categories", values, [feature] * len(values))
             self.found.columns.add([feature], each.max(axis=0)[None])
@@ -227,7 +229,7 @@ class _Search:
         values = mean_differences(missing.permutations, unit_ranks(missing.indicators))
         features = [column_feature(name, "missing") for name in missing.names]
         self.found.add("missing", values, features)
-        self.found.columns.add(features, softened(values, self.share))
+        self.found.columns.add(features, neg_log_p_beyond(values, self.share))
 
 
 def outlyingness(values: np.ndarray) -> np.ndarray:
