@@ -18,7 +18,6 @@ import pandas as pd
 
 import isodepth
 from isodepth.plot import monitor_timeline
-from isodepth.plot.style import save_figure
 
 #: Observations of one batch: an hour and a half.
 ROWS = 6
@@ -71,7 +70,8 @@ def watch(
             f"{rows.start + 1:4d}  {labels[-1]}  {verdict.group:5}  p {verdict.pvalue:8.2g}  "
             f"window p {verdict.window_pvalue:8.2g}  {'ALARM' if verdict.alarm else '':5}  {change}"
         )
-    save_figure(monitor_timeline(monitor, labels), folder / f"monitoring_{name.split()[0]}.png")
+    figure = monitor_timeline(monitor, labels)
+    figure.savefig(folder / f"monitoring_{name.split()[0]}.png", dpi=150)
 
 
 if __name__ == "__main__":

@@ -37,9 +37,8 @@ class PlottableResult(ResultMixin):
         ----------
         kind : str, optional
             Kind of figure. For a comparison "gaps" (the default), "regions" and "columns", and
-            with a test "null" and "shares" (of categories); for a test "null" (the default),
-            "gaps", "regions", "columns" and "shares"; for a matrix of distances "matrix" (the
-            default), "tree" and "map"; for a verdict "columns"; for a monitor "timeline".
+            with a test "null"; for a test "null" (the default), "gaps", "regions" and "columns";
+            for a matrix of distances "matrix" (the default) and "map"; for a monitor "timeline".
         ax : matplotlib.axes.Axes, optional
             Axes to draw into; a new figure by default. A timeline makes its own figure.
 

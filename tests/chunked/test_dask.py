@@ -184,14 +184,3 @@ def test_errors_come_back_from_workers(tmp_path: Path, client: Any) -> None:
     frame.to_parquet(tmp_path / "t.parquet", row_group_size=20)
     with pytest.raises(isodepth.InvalidInputError, match=r"t\.parquet, row group 2 contains 1 NaN"):
         within(PATIENCE, lambda: streamed(scan(tmp_path), client))
-
-
-def test_the_command_uses_a_cluster(tmp_path: Path, cluster: Any) -> None:
-    from isodepth.cli import main
-
-    for name, points in (("a", POINTS[:500]), ("b", POINTS[500:900] + 1)):
-        (tmp_path / name).mkdir()
-        pd.DataFrame(points, columns=list("abc")).to_parquet(tmp_path / name / "t.parquet")
-    arguments = ["compare", str(tmp_path / "a"), str(tmp_path / "b"), "--directions", "20"]
-    address = cluster.scheduler_address
-    assert within(PATIENCE, lambda: main([*arguments, "--scheduler", address])) == 0

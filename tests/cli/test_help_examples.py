@@ -97,6 +97,6 @@ def test_every_example_runs(example: str, tables: Path, monkeypatch: pytest.Monk
     program, *arguments = shlex.split(command)
     assert program == "isodepth"
     assert run(*arguments, stdin=stdin).stdout.strip()
-    for flag in ("-o", "--plot", "--report", "--log"):
+    for flag in ("-o", "--report"):
         if flag in arguments:
             assert Path(arguments[arguments.index(flag) + 1]).stat().st_size > 0

@@ -46,19 +46,14 @@ def test_a_folder_files_and_groups_give_the_same(folder: Path) -> None:
 
 
 @pytest.mark.usefixtures("without_pictures")
-def test_lines_clusters_and_files(folder: Path) -> None:
-    drawn = ("--plot", "m.png", "--report", "r.html")
-    for ending, more in ((".csv", drawn), (".npy", ()), (".parquet", ())):
-        given = ("-o", f"d{ending}", "--clusters", 2, *more)
-        text = run("pairwise", "months", *given, *QUICK).stdout
-        assert "cluster 1      august, july\ncluster 2      june, may\n" in text
+def test_lines_and_files(folder: Path) -> None:
+    for name in ("d.csv", "d.npy"):
+        text = run("pairwise", "months", "-o", name, "--report", "r.html", *QUICK).stdout
         assert f"nearest        june and may, {wanted().values[2, 3]:.4g}" in text
-        assert f"written to     d{ending}" in text
+        assert f"written to     {name}\nwritten to     r.html" in text
     frame = pd.read_csv("d.csv", index_col="sample", dtype=str).astype(float)
     assert frame.columns.tolist() == frame.index.tolist() == sorted(SHIFTS)
     assert (np.load("d.npy") == frame.to_numpy()).all()
-    assert (pd.read_parquet("d.parquet").set_index("sample").to_numpy() == frame.to_numpy()).all()
-    assert Path("m.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_numeric_labels_are_sorted_as_numbers(folder: Path) -> None:
@@ -76,8 +71,7 @@ def test_numeric_labels_are_sorted_as_numbers(folder: Path) -> None:
         (["empty"], "the folder has no file that ends in"),
         (["months/may.csv"], "at least two samples, got may"),
         (["months", "--group-by", "temp"], "--group-by needs a single table, got 4"),
-        (["months", "--clusters", "0"], "'--clusters'"),
-        (["months", "-o", "d.xlsx"], "its name ends in '.xlsx'"),
+        (["months", "-o", "d.xlsx"], "its name must end in .csv or .npy"),
         (["months", "--scale", "reference"], "is the spread of the first of two"),
         (["months", "--levels", "exact"], "levels"),
         (["months", "--permutations", "9"], "--permutations"),
@@ -110,37 +104,19 @@ def test_depths_equal_those_of_the_library(folder: Path) -> None:
     assert found["depths"] == other.score_samples(sample(0)).tolist()
 
 
-def test_a_column_is_appended_and_nothing_else_changes(folder: Path) -> None:
+def test_depths_are_written(folder: Path) -> None:
     path = write(Path("raw.csv"), RAW)
-    given = ("--drop-text", "--nan-policy", "omit", "-o", "deep.csv", "--name", "d", *QUICK)
-    assert "written to     deep.csv, with a column 'd'" in run("depth", path, *given).stdout
+    given = ("--drop-text", "--nan-policy", "omit", *QUICK)
     rows = [[1, 2], [4, 5], [5, 9], [2, 2]]
     depths = isodepth.ProjectionDepth(n_directions=20, random_state=0).fit(rows).depth_.tolist()
-    cells = ["d", repr(depths[0]), "", *map(repr, depths[1:])]
-    wanted = [f"{line},{cell}" for line, cell in zip(RAW.splitlines(), cells, strict=True)]
-    assert Path("deep.csv").read_text().splitlines() == wanted
-
-
-def test_a_column_is_appended_to_columnar_files_and_arrays(folder: Path) -> None:
-    points = sample(0)
-    depths = isodepth.ProjectionDepth(n_directions=20, random_state=0).fit(points).depth_
-    frame = pd.DataFrame(points, columns=["temp", "dewp", "wind"])
-    frame.to_parquet("t.parquet")
-    frame.assign(temp=[None, *points[1:, 0]], note="dry").to_feather("t.feather")
-    np.save("t.npy", points)
-    run("depth", "t.parquet", "-o", "deep.feather", *QUICK)
-    pd.testing.assert_frame_equal(pd.read_feather("deep.feather"), frame.assign(depth=depths))
-    omitted = ("--drop-text", "--nan-policy", "omit", "-o", "deep.parquet")
-    run("depth", "t.feather", *omitted, *QUICK)
-    found = pd.read_parquet("deep.parquet")
-    assert found.columns.tolist() == ["temp", "dewp", "wind", "note", "depth"]
-    assert found["depth"].isna().tolist() == [True] + [False] * (len(points) - 1)
-    assert "already has a column 'temp'" in refusal(
-        "depth", "t.parquet", "-o", "d.parquet", "--name", "temp"
-    )
-    run("depth", "t.npy", "-o", "deep.npy", *QUICK)
-    np.testing.assert_array_equal(np.load("deep.npy"), np.column_stack([points, depths]))
-    assert "for a table that is read from .npy" in refusal("depth", "t.npy", "-o", "d.csv")
+    for name in ("deep.csv", "deep.npy"):
+        result = run("depth", path, "-o", name, *given)
+        assert f"left out       origin\nwritten to     {name}" in result.stdout
+        assert "dropped 1 of 5 rows, missing values in a (1) of raw.csv" in result.stderr
+    cells = [repr(depths[0]), "", *map(repr, depths[1:])]
+    lines = [f"{row},{cell}" for row, cell in enumerate(cells)]
+    assert Path("deep.csv").read_text().splitlines() == ["row,depth", *lines]
+    np.testing.assert_array_equal(np.load("deep.npy"), [depths[0], np.nan, *depths[1:]])
 
 
 @pytest.mark.parametrize(
@@ -148,8 +124,7 @@ def test_a_column_is_appended_to_columnar_files_and_arrays(folder: Path) -> None
     [
         (["--of", "absent.csv"], "there is no such file"),
         (["-o", "absent/d.csv"], "there is no folder"),
-        (["-o", "d.parquet"], "for a table that is read from .csv"),
-        (["-o", "d.csv", "--name", "temp"], "already has a column 'temp'"),
+        (["-o", "d.parquet"], "its name must end in .csv or .npy"),
         (["--directions", "0"], "--directions must"),
         (["--eps", "0.1"], "--eps"),
     ],

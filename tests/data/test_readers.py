@@ -23,7 +23,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from isodepth import InvalidOptionError, UnreadableFileError, distance, scan
-from isodepth.data import readers
 from isodepth.data.frames import Table
 from isodepth.data.input_file import table_files
 from isodepth.data.readers import Choice, ReadOptions, choose_columns, read_table
@@ -168,14 +167,12 @@ def test_damaged_gzip(tmp_path: Path) -> None:
 TEXT = "site,a,when,b\nEWR,1,2013-06-01,2\nJFK,3,2013-06-02,\nJFK,5,2013-06-03,7\n"
 
 
-@pytest.fixture(params=[".csv", ".tsv", ".csv.gz", ".parquet", ".feather"])
+@pytest.fixture(params=[".csv", ".tsv", ".csv.gz", ".parquet"])
 def path(request: Any, tmp_path: Path) -> Path:
     frame = pd.read_csv(io.StringIO(TEXT))
     file = tmp_path / f"t{request.param}"
     if request.param == ".parquet":
         frame.to_parquet(file)
-    elif request.param == ".feather":
-        frame.to_feather(file)
     else:
         frame.to_csv(file, index=False, sep="\t" if request.param == ".tsv" else ",")
     return file
@@ -328,8 +325,7 @@ def test_damaged_parquet_is_read_or_refused(tmp_path: Path) -> None:
 def test_arrays_keep_shape_type_and_numbers(tmp_path: Path, points: np.ndarray) -> None:
     np.save(tmp_path / "t.npy", points)
     zipped = write(tmp_path, gzip.compress((tmp_path / "t.npy").read_bytes()), "t.npy.gz")
-    np.savez_compressed(tmp_path / "t.npz", points)
-    for path in (tmp_path / "t.npy", zipped, tmp_path / "t.npz"):
+    for path in (tmp_path / "t.npy", zipped):
         table, names = numbers(path)
         assert names is None
         assert table.dtype == points.dtype
@@ -348,26 +344,6 @@ def test_columns_of_arrays_are_numbered(tmp_path: Path) -> None:
     assert found.flags.c_contiguous
     with pytest.raises(InvalidOptionError, match="has no column '3'"):
         numbers(tmp_path / "t.npy", columns=["3"])
-
-
-def test_arrays_of_an_archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "t.npz"
-    np.savez(path, june=POINTS, july=POINTS + 1)
-    np.testing.assert_array_equal(numbers(f"{path}:july").points, POINTS + 1)
-    said = f"it contains 2 arrays (june, july); select one, such as {path}:june"
-    assert said in fault(path)
-    with pytest.raises(UnreadableFileError, match=r"no array 'may', only june, july"):
-        numbers(f"{path}:may")
-
-    def no_memory(*_: Any, **__: Any) -> None:
-        raise MemoryError
-
-    monkeypatch.setattr(readers.np.lib.format, "read_array", no_memory)
-    with pytest.raises(UnreadableFileError) as caught:
-        numbers(f"{path}:june")
-    assert "does not fit into memory (an array of shape (12, 3) and type float64)" in str(
-        caught.value
-    )
 
 
 def test_damaged_arrays(tmp_path: Path) -> None:
@@ -412,7 +388,7 @@ def test_wrong_endings(tmp_path: Path) -> None:
     with (tmp_path / "t.npy").open("wb") as file:
         np.savez(file, a=np.ones(3))
     assert "archive" in fault(tmp_path / "t.npy")
-    for name in ("t.parquet", "t.feather", "t.npy", "t.npz"):
+    for name in ("t.parquet", "t.npy"):
         assert "damaged" in fault(write(tmp_path, b"a,b\n1,2\n", name))
 
 
@@ -424,7 +400,7 @@ def test_paths(tmp_path: Path) -> None:
     (tmp_path / "folder.csv").mkdir()
     assert "folder, not a file" in fault(tmp_path / "folder.csv")
     message = fault(write(tmp_path, "1,2\n", "table.xlsx"))
-    assert "'.xlsx'; supported are .csv, .tsv, .parquet, .feather, .npy, .npz" in message
+    assert "'.xlsx'; supported are .csv, .tsv, .parquet, .npy" in message
     assert "no ending" in fault(write(tmp_path, "1,2\n", "table"))
     for odd, said in ((7, "got 7"), ("a\0.csv", "null"), ("a" * 300 + ".csv", "too long")):
         with pytest.raises(UnreadableFileError, match=said):
@@ -498,10 +474,10 @@ def test_standard_input_that_cannot_be_read(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_other_files_in_a_folder_are_refused(tmp_path: Path) -> None:
-    for name in ("1.csv", "2.csv.gz", "3.tsv", "4.feather", "_SUCCESS", ".hidden.csv", "README.md"):
+    for name in ("1.csv", "2.csv.gz", "3.tsv", "4.npy", "_SUCCESS", ".hidden.csv", "README.md"):
         (tmp_path / name).touch()
     found = [file.name for file in table_files(tmp_path)]
-    assert found == ["1.csv", "2.csv.gz", "3.tsv", "4.feather"]
+    assert found == ["1.csv", "2.csv.gz", "3.tsv", "4.npy"]
     (tmp_path / "5.xlsx").touch()
     with pytest.raises(UnreadableFileError, match=r"5\.xlsx in this folder is not a table"):
         table_files(tmp_path)

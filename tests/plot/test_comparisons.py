@@ -105,10 +105,13 @@ def test_bars_are_contributions_and_hollow_if_not_significant(tested) -> None:
     pvalues = {column.column: column.pvalue for column in tested.test.column_tests}
     hollow = [bar.get_facecolor()[3] == 0 for bar in ax.patches]
     assert hollow == [pvalues[name] > 0.05 for name, _ in tested.contributions]
-    of_test = contributions(tested.test, most=2)
-    differences = [column.difference for column in tested.test.column_tests[:2]]
+    of_test = contributions(tested.test)
+    differences = [column.difference for column in tested.test.column_tests]
     assert [bar.get_width() for bar in of_test.patches] == differences
-    assert "and 1 more column" in texts(of_test)
+    wide = np.random.default_rng(0).normal(size=(20, 17))
+    ax = contributions(isodepth.compare(wide, wide + 1, refine=0, random_state=0))
+    assert len(ax.patches) == 15
+    assert "and 2 more columns" in texts(ax)
 
 
 def test_null_distribution_shows_all_permutations_and_the_observed(tested) -> None:

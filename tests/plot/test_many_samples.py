@@ -10,7 +10,7 @@ import pytest
 
 from isodepth import DistanceMatrix
 from isodepth.errors import InvalidInputError
-from isodepth.plot import distance_matrix, sample_map, sample_tree
+from isodepth.plot import distance_matrix, sample_map
 from isodepth.plot.many_samples import _classical_scaling as classical_scaling
 from isodepth.plot.style import loose_axes
 
@@ -41,30 +41,17 @@ def test_other_samples_keep_their_order() -> None:
     ax = distance_matrix(matrix)
     np.testing.assert_array_equal(np.asarray(ax.images[0].get_array()), matrix.values)
     assert [label.get_text() for label in ax.get_xticklabels()] == ["p", "q", "r"]
-    for draw in (sample_tree, sample_map):
-        with pytest.raises(InvalidInputError, match="a symmetric matrix"):
-            draw(matrix)
+    for refused in (matrix, [[0.0]]):
+        with pytest.raises(InvalidInputError, match=r"a symmetric matrix .* at least 2 samples"):
+            sample_map(refused)
 
 
 def test_equal_samples_are_drawn_without_warnings() -> None:
     same = DistanceMatrix.of(np.zeros((3, 3)))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        sample_tree(same)
+        sample_map(same)
         distance_matrix(same)
-
-
-def test_the_tree_joins_the_closest_first(matrix) -> None:
-    ax = sample_tree(matrix)
-    joints = sorted(
-        max(x for x, _ in path.vertices)
-        for collection in ax.collections
-        for path in collection.get_paths()
-    )
-    # Average linkage: a with c at 1, b with d at 2, then the mean of the four distances between.
-    between = matrix.values[np.ix_([0, 2], [1, 3])].mean()
-    np.testing.assert_allclose(joints, [1.0, 2.0, between])
-    assert {label.get_text() for label in ax.get_yticklabels()} == set("abcd")
 
 
 def test_the_map_keeps_distances_of_the_plane(matrix) -> None:
@@ -75,16 +62,6 @@ def test_the_map_keeps_distances_of_the_plane(matrix) -> None:
     notes = {text.get_text() for text in ax.texts}
     assert notes == {"a", "b", "c", "d"}
     assert "shows 100% of the squared distances" in ax.get_xlabel()
-
-
-def test_kinds_have_shapes_of_their_own(matrix) -> None:
-    ax = sample_map(matrix, kinds=[1, 2, 1, 2])
-    assert [line.get_label() for line in ax.lines] == ["1", "2"]
-    assert len({line.get_marker() for line in ax.lines}) == 2
-    with pytest.raises(InvalidInputError, match="kinds"):
-        sample_map(matrix, kinds=[1, 2])
-    with pytest.raises(InvalidInputError, match="at least 2 samples"):
-        sample_map([[0.0]])
 
 
 def test_scaling_says_how_much_it_shows() -> None:

@@ -37,15 +37,12 @@ print(matrix.nearest("27"))
 # A map of the weeks (the numbers): weeks with similar weather are close to each other. Summer is on
 # one side, winter on the other, spring and autumn in between.
 
-seasons = np.array(["winter", "spring", "summer", "autumn"])
 month = rows.groupby(hourly["week"])["month"].median().astype(int).to_numpy()
-ax = sample_map(matrix, kinds=seasons[month % 12 // 3])
-
-# %%
-# The dendrogram of every fourth week: weeks that join at a low height are similar.
-
-every_fourth = isodepth.DistanceMatrix.of(matrix.values[::4, ::4], matrix.labels[::4])
-ax = every_fourth.plot("tree")
+ax = sample_map(matrix)
+places = ax.lines[0].get_xydata()
+for season, name in enumerate(["winter", "spring", "summer", "autumn"]):
+    ax.plot(*places[month % 12 // 3 == season].T, "o^sD"[season], markersize=7, label=name)
+ax.legend()
 
 # %%
 # Clusters, by any method of scikit-learn that accepts distances:

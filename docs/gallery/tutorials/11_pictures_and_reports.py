@@ -11,7 +11,7 @@ from pathlib import Path
 import pandas as pd
 
 import isodepth
-from isodepth.plot import bagplot, depth_contours, nested_regions
+from isodepth.plot import bagplot, nested_regions
 
 columns = ["temp", "dewp", "humid", "wind_speed", "pressure", "visib"]
 folder = Path("../../../examples/weather")
@@ -56,14 +56,9 @@ ax = result.plot("columns")
 ax = result.plot("null")
 
 # %%
-# **One sample in the plane**: contours of the depth, labeled with the fraction of the rows inside,
-# and a bagplot, which is a boxplot in two dimensions.
+# **One sample in the plane**: a bagplot, which is a boxplot in two dimensions.
 
-ax = depth_contours(july.dropna(), columns=("temp", "dewp"))
-
-# %%
-
-ax = bagplot(july.dropna(), columns=("wind_speed", "dewp"))
+ax = bagplot(july[["wind_speed", "dewp"]].dropna())
 
 # %%
 # Every function accepts axes (``ax=``) and returns them, so figures can be combined and modified.

@@ -17,7 +17,6 @@ from isodepth.data.csv_files import check_distinct, csv_chunks, csv_format
 from isodepth.data.extras import load_extra
 from isodepth.data.frames import Table, is_frame
 from isodepth.data.input_file import (
-    ARROW_ENDINGS,
     TEXT_ENDINGS,
     InputFile,
     open_input,
@@ -53,16 +52,16 @@ def scan(
     Parameters
     ----------
     data : str, path, array, sequence of these, callable, or Dask collection
-        * a ``.csv``, ``.tsv``, ``.parquet``, ``.feather``, ``.npy`` or ``.npz`` file, also with
-          ``.gz``, or a folder of such files; names that begin with a dot, an underscore or "readme"
-          are ignored, and any other file in the folder is an error;
+        * a ``.csv``, ``.tsv``, ``.parquet`` or ``.npy`` file, also with ``.gz``, or a folder of
+          such files; names that begin with a dot, an underscore or "readme" are ignored, and any
+          other file in the folder is an error;
         * an array, a memory map or a data frame;
         * a list of files, or of arrays and frames, of any lengths, also 0;
         * a function without arguments that returns a new iterator of chunks at each call. Data are
           read several times, so a generator is refused;
         * a `dask.array` or `dask.dataframe` (extra ``dask``).
 
-        ``.npz`` and compressed files other than text are held in memory while they are read.
+        Compressed files other than text are held in memory while they are read.
     columns : sequence of str or int, or None
         Columns of the points; None for all (except the column of weights).
     weights : str, int or None
@@ -175,9 +174,13 @@ class FilePart(Part):
             indices = indices_of(self.labels, form.names or numbered(form.width), self.data)
             for values in csv_chunks(file, form, indices, rows):
                 yield Table(values, tuple(self.labels))
-        elif file.ending in ARROW_ENDINGS:
-            with _open_arrow(file) as reader:
-                yield from _batches(reader, self.group, list(self.labels), rows)
+        elif file.ending == ".parquet":
+            import pyarrow as pa
+
+            columns, groups = list(self.labels), None if self.group is None else [self.group]
+            with _open_parquet(file) as reader:
+                for batch in reader.iter_batches(rows, groups, columns, use_threads=False):
+                    yield pa.Table.from_batches([batch]).select(columns)
         else:
             yield array_of(file)
 
@@ -205,49 +208,32 @@ def _parts_of(file: InputFile) -> list[Part]:
         form = csv_format(file)
         labels = form.names or numbered(form.width)
         return [FilePart(path, path, labels, form.names is not None)]
-    if file.ending not in ARROW_ENDINGS:
+    if file.ending == ".npy":
         array = array_of(file)
         if array.ndim != 2:
             refuse(file.path, f"it holds an array of shape {array.shape}, not a table")
         return [FilePart.like(array, None, path, path, len(array))]
     try:
-        with _open_arrow(file) as reader:
-            parquet = file.ending == ".parquet"
-            schema = reader.schema_arrow if parquet else reader.schema
-            counts = parquet_row_counts(reader) if parquet else []
+        with _open_parquet(file) as reader:
+            schema, counts = reader.schema_arrow, parquet_row_counts(reader)
     except Exception as error:
         refuse_damaged(file, error)
     schema = without_index(schema.empty_table()).schema
     check_distinct(file.path, schema.names)
     single = [field.name for field in schema if str(field.type) == "float"]
     others = {field.name: field.type for field in schema if not holds_numbers(field.type)}
-    n_rows = sum(counts) if parquet else None
-    whole = FilePart(path, path, schema.names, True, single, n_rows, others)
+    whole = FilePart(path, path, schema.names, True, single, sum(counts), others)
     if not counts or not file.plain:  # row groups of a compressed file cannot be read one by one
         return [whole]
     return [replace(whole, group=group, n_rows=count) for group, count in enumerate(counts)]
 
 
 @contextmanager
-def _open_arrow(file: InputFile) -> Iterator[Any]:
-    """Open a Parquet or Feather file with pyarrow."""
-    from pyarrow import ipc, parquet
+def _open_parquet(file: InputFile) -> Iterator[Any]:
+    from pyarrow import parquet
 
-    opener: Any = parquet.ParquetFile if file.ending == ".parquet" else ipc.open_file
-    with file.open() as stream, opener(stream) as reader:
+    with file.open() as stream, parquet.ParquetFile(stream) as reader:
         yield reader
-
-
-def _batches(reader: Any, group: int | None, columns: list[str], rows: int) -> Iterator[Any]:
-    import pyarrow as pa
-
-    if hasattr(reader, "iter_batches"):
-        groups = None if group is None else [group]
-        batches = reader.iter_batches(rows, groups, columns, use_threads=False)
-    else:
-        batches = map(reader.get_batch, range(reader.num_record_batches))
-    for batch in batches:
-        yield pa.Table.from_batches([batch]).select(columns)
 
 
 # -- Dask collections -----------------------------------------------------------------------------

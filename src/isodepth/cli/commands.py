@@ -15,14 +15,13 @@ from typing import Any, NoReturn
 
 import click
 
-from isodepth.data.input_file import MEMBER
 from isodepth.errors import InvalidOptionError, IsodepthError
 
 _INPUT_ERROR = 2
 _INTERRUPTED = 130
 # Parameters with the path of a file that is written, and options with one that is read. All
 # arguments of all commands are paths of files that are read.
-_OUTPUTS = ("output", "page", "plot")
+_OUTPUTS = ("output", "page")
 _INPUTS = ("of", "candidates", "references")
 # Control characters and characters that change the direction of writing.
 _UNPRINTABLE = {
@@ -186,13 +185,9 @@ def _paths(value: Any) -> list[str]:
 
 
 def _same_file(output: str, path: str) -> bool:
-    member = MEMBER.fullmatch(path)
-    root = Path(member[1] if member else path)
+    root = Path(path)
     with suppress(OSError, ValueError):  # a file that does not exist cannot be overwritten
-        if root.is_dir():
-            files = [file for file in root.rglob("*") if file.exists()]
-        else:
-            files = [root]
+        files = filter(Path.exists, root.rglob("*")) if root.is_dir() else [root]
         return any(file.samefile(output) for file in files)
     return False
 

@@ -6,7 +6,6 @@ All of them call `isodepth.compare`, so that the same files and options give the
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -16,14 +15,11 @@ import isodepth
 import isodepth.cli.options as cli
 from isodepth.cli import tables
 from isodepth.cli.commands import Answer, Command, note, progress_wanted
-from isodepth.data.extras import load_extra
 from isodepth.errors import InvalidInputError, InvalidOptionError, NotNumbersError
 
 Options = dict[str, Any]
 #: Larger files are read in chunks.
 LARGE_BYTES = 1 << 28
-#: Timeout for the connection to a scheduler.
-SCHEDULER_SECONDS = 10.0
 
 
 def compare_tables(
@@ -71,12 +67,10 @@ def compare_samples(x: Any, y: Any, reading: cli.Reading, settings: Options, tes
 @cli.reading_options(kinds=True)
 @cli.settings_options()
 @cli.permutation_options(0)
-@click.option("--scheduler", metavar="ADDRESS", help="Read in chunks on this Dask cluster.")
-@cli.output_options("the gap at every level")
+@cli.report_option
 def compare(
-    x: str, y: str, scheduler: str | None, reading: cli.Reading, settings: Options, test: Options,
-    outputs: cli.Outputs,
-) -> Answer:  # fmt: skip
+    x: str, y: str, page: str | None, reading: cli.Reading, settings: Options, test: Options
+) -> Answer:
     """Compare two tables.
 
     X and Y are tables, or folders of them, which are read in chunks. One observation per row;
@@ -90,16 +84,17 @@ def compare(
       isodepth compare june.csv july.csv --permutations 199
       isodepth compare june.csv july.csv --columns temp,dewp --nan-policy omit
       isodepth compare raw.csv july.csv --drop-text --nan-policy omit --json
-      isodepth compare june.csv july.csv --permutations 99 --plot gaps.png --report report.html
+      isodepth compare june.csv july.csv --permutations 99 --report report.html
       cat june.csv | isodepth compare - july.csv
     """
-    if scheduler is not None or any(map(_is_large, (x, y))):
-        comparison = _compare_chunks((x, y), reading, settings, test, scheduler)
+    cli.check_page(page)
+    if any(map(_is_large, (x, y))):
+        comparison = _compare_chunks((x, y), reading, settings, test)
         about: Options = {"names": tables.file_names((x, y))}
     else:
         comparison, about = compare_tables((x, y), reading, settings, test)
-    outputs.save(comparison, **about)
-    return _answer(comparison, about, (x, y), reading, settings["scale"], outputs.page)
+    cli.save_report(comparison, page, **about)
+    return _answer(comparison, about, (x, y), reading, settings["scale"], page)
 
 
 def _answer(
@@ -127,9 +122,8 @@ def _is_large(path: str) -> bool:
 
 
 def _compare_chunks(
-    paths: Sequence[str], reading: cli.Reading, settings: Options, test: Options,
-    scheduler: str | None,
-) -> Any:  # fmt: skip
+    paths: Sequence[str], reading: cli.Reading, settings: Options, test: Options
+) -> Any:
     from isodepth.chunked.entry import compare
     from isodepth.chunked.passes import Runner
     from isodepth.progress import progress_bar
@@ -149,24 +143,7 @@ def _compare_chunks(
     columns = [name for text in reading.columns for name in text.split(",")] or None
     x, y = (isodepth.scan(path, columns) for path in paths)
     with progress_bar(progress_wanted(), 0, "reading", "chunk") as advance:
-        if scheduler is None:
-            return compare(metric, x, y, None, Runner(advance))
-        with _client(scheduler) as client:
-            from isodepth.chunked.passes import DaskRunner
-
-            return compare(metric, x, y, None, DaskRunner(client, advance))
-
-
-def _client(scheduler: str) -> Any:
-    distributed = load_extra("distributed", "dask", "--scheduler")
-    why = "it is not an address with a port"
-    # Checked here, because a client of Dask does not return for such an address.
-    if re.fullmatch(r"((tcp|tls|ucx|wss?)://)?[^/]+:\d+", scheduler):
-        try:
-            return distributed.Client(scheduler, timeout=SCHEDULER_SECONDS, set_as_default=False)
-        except OSError as error:
-            why = f"no Dask scheduler answers there ({error})"
-    raise InvalidOptionError(f"--scheduler {scheduler}: {why}; use one such as tcp://host:8786")
+        return compare(metric, x, y, None, Runner(advance))
 
 
 # -- test -----------------------------------------------------------------------------------------
@@ -178,9 +155,9 @@ def _client(scheduler: str) -> Any:
 @cli.reading_options(kinds=True)
 @cli.permutation_options(cli.PERMUTATIONS, least=1)
 @cli.settings_options()
-@cli.output_options("the statistics of all permutations and the observed one")
+@cli.report_option
 def test(
-    x: str, y: str, reading: cli.Reading, settings: Options, test: Options, outputs: cli.Outputs
+    x: str, y: str, page: str | None, reading: cli.Reading, settings: Options, test: Options
 ) -> Answer:
     """Test whether two tables differ significantly.
 
@@ -192,11 +169,12 @@ def test(
       isodepth test june.csv july.csv
       isodepth test june.csv july.csv --permutations 199 --tolerance 0.05
       isodepth test june.csv july.csv --blocks day --json
-      isodepth test june.csv july.csv --permutations 99 --plot chance.png
+      isodepth test june.csv july.csv --permutations 99 --report report.html
     """
+    cli.check_page(page)
     result, about = compare_tables((x, y), reading, settings, test)
-    outputs.save(result, "null", **about)
-    answer = _answer(result, about, (x, y), reading, settings["scale"], outputs.page)
+    cli.save_report(result, page, **about)
+    answer = _answer(result, about, (x, y), reading, settings["scale"], page)
     tested = getattr(result, "test", result)
     if result is not tested:
         answer.content["distance_signature"] = result.signature
@@ -234,7 +212,7 @@ def report(
       isodepth report year.csv -o report.html --group-by origin
       isodepth report monitor.npz -o report.html
     """
-    outputs = cli.Outputs(None, page)
+    cli.check_page(page)
     about: Options = {}
     names, samples = tables.file_names(files), None
     if group_by is not None:
@@ -266,7 +244,7 @@ def report(
             dict(zip(names, samples, strict=True)),
             **settings, nan_policy=reading.nan_policy, progress=progress_wanted(),
         )  # fmt: skip
-    outputs.save(result, **about)
+    cli.save_report(result, page, **about)
     kind = result.result_type
     content: Options = {"report": page, "kind": kind, "files": files}
     if kind in ("comparison", "test"):

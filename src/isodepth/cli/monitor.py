@@ -161,17 +161,18 @@ def _batch(sources: Any, reading: cli.Reading, fitted: isodepth.Monitor) -> Any:
 
 @monitor.command(cls=Command)
 @click.argument("monitor")
-@cli.output_options("the stream")
-def show(monitor: str, outputs: cli.Outputs) -> Answer:
+@cli.report_option
+def show(monitor: str, page: str | None) -> Answer:
     """Show the guarantee of a monitor, and the last batches.
 
     \b
     Examples:
       isodepth monitor show monitor.npz
-      isodepth monitor show monitor.npz --plot stream.png --json
+      isodepth monitor show monitor.npz --report stream.html --json
     """
+    cli.check_page(page)
     fitted = isodepth.Monitor.load(monitor)
-    outputs.save(fitted)
+    cli.save_report(fitted, page)
     return _shown(fitted)
 
 

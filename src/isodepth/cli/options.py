@@ -94,7 +94,7 @@ def _settings_of(values: dict[str, Any]) -> dict[str, Any]:
 
 @dataclass
 class Reading:
-    """Options for reading tables, and the columns and rows that were left out."""
+    """Options for reading tables, and the columns that were left out."""
 
     columns: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
@@ -104,28 +104,12 @@ class Reading:
     missing: tuple[str, ...] = ()
     nan_policy: str = "raise"
     left_out: list[str] = field(default_factory=list)
-    omitted: list[Any] = field(default_factory=list)
 
     @property
     def kinds(self) -> dict[str, str] | None:
         """Argument `kinds` of the library; None if no kind is set."""
         kinds = {"category": self.category, "numeric": self.numeric}
         return {n: kind for kind, each in kinds.items() for t in each for n in t.split(",")} or None
-
-    def omitted_rows(self) -> dict[str, int] | None:
-        """Return the numbers of rows read and dropped; None unless nan_policy is "omit"."""
-        if self.nan_policy != "omit":
-            return None
-        rows, dropped = zip(*((each.n_rows, each.n_dropped) for each in self.omitted), strict=True)
-        return {"rows": sum(rows), "left_out": sum(dropped)}
-
-    def lines(self) -> list[str]:
-        """Describe the columns and rows that were left out."""
-        lines = [f"left out       {', '.join(self.left_out)}"] if self.left_out else []
-        rows = self.omitted_rows()
-        if rows is not None:
-            lines.append(f"missing        dropped {rows['left_out']} of {rows['rows']} rows")
-        return lines
 
 
 def reading_options(nan_policy: bool = True, kinds: bool = False) -> Any:
@@ -177,50 +161,25 @@ def _checked_test(test: dict[str, Any]) -> dict[str, Any]:
     return test
 
 
-# -- files that are written -----------------------------------------------------------------------
+# -- reports --------------------------------------------------------------------------------------
 
 
-@dataclass
-class Outputs:
-    """Figure and report of a command; the paths are checked before the computation."""
-
-    plot: str | None
-    page: str | None
-
-    def __post_init__(self) -> None:
-        if self.plot is not None:
-            from isodepth.plot.style import check_figure_path
-
-            check_figure_path(self.plot)
-        if self.page is not None:
-            if Path(self.page).suffix.lower() not in (".html", ".htm"):
-                raise InvalidOptionError(
-                    f"cannot write {self.page}: the name of a report must end in .html"
-                )
-            check_target(self.page)
-            load_extra("matplotlib.figure", "plot", "a report with figures")
-
-    def save(self, result: Any, kind: str | None = None, **more: Any) -> None:
-        """Write the figure (of this kind, or the default one) and the report, if requested."""
-        if self.plot is not None:
-            import matplotlib as mpl
-
-            from isodepth.plot.style import save_figure
-
-            mpl.use("agg")  # no window system is needed
-            figure = result.plot(kind)
-            save_figure(getattr(figure, "figure", figure), self.plot)
-        if self.page is not None:
-            notes = [text for _, text in session().notes()]
-            command = shlex.join(["isodepth", *session().arguments])
-            result.report(self.page, notes=notes, command=command, **more)
+report_option = click.option("--report", "page", metavar="FILE", help="Write a report (.html).")
 
 
-def output_options(content: str) -> Any:
-    """Add `--plot` and `--report` as one argument `outputs`."""
-    option = click.option
-    made = {
-        "plot": option("--plot", metavar="FILE", help=f"Draw {content} (.png, .pdf, .svg)."),
-        "page": option("--report", "page", metavar="FILE", help="Write a report (.html)."),
-    }
-    return _together("outputs", lambda values: Outputs(**values), made)
+def check_page(page: str | None) -> None:
+    """Check the name of a report before the computation."""
+    if page is None:
+        return
+    if Path(page).suffix.lower() not in (".html", ".htm"):
+        raise InvalidOptionError(f"cannot write {page}: the name of a report must end in .html")
+    check_target(page)
+    load_extra("matplotlib.figure", "plot", "a report with figures")
+
+
+def save_report(result: Any, page: str | None, **about: Any) -> None:
+    """Write the report of a result, if it is requested."""
+    if page is not None:
+        notes = [text for _, text in session().notes()]
+        command = shlex.join(["isodepth", *session().arguments])
+        result.report(page, notes=notes, command=command, **about)

@@ -17,9 +17,8 @@ from isodepth.cli.score import score
 def cli() -> None:
     """Distances and tests between samples, robust against outliers.
 
-    Tables are .csv, .tsv, .parquet, .feather, .npy or .npz files, also with .gz, or
-    - for standard input. Exit codes: 0 success, 1 an alarm of `monitor check`, 2 an error, 130
-    interrupted.
+    Tables are .csv, .tsv, .parquet or .npy files, also with .gz, or - for standard input. Exit
+    codes: 0 success, 1 an alarm of `monitor check`, 2 an error, 130 interrupted.
     """
 
 

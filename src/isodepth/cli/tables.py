@@ -33,7 +33,7 @@ def read_tables(
     without: Sequence[str | None] = (),
     text: str = "raise",
 ) -> list[ReadResult]:
-    """Read tables with the given options; columns and rows left out are stored in `reading`.
+    """Read tables with the given options; columns left out are stored in `reading`.
 
     Columns in `without` contain labels and are not compared. `text` is the treatment of columns of
     strings without --drop-text.
@@ -46,13 +46,14 @@ def read_tables(
         missing_words=[word for words in reading.missing for word in words.split(",")],
     )  # fmt: skip
     results = [read_table(source, options) for source in sources]
-    reading.omitted = []
     for each in results:
         if each.numbers.points.size:
             # Checked here, although the library checks it too, so that messages name the file.
             path, hint = str(each.path), ", or drop these rows with --nan-policy omit"
             sample = read_sample(each.numbers, None, path, None, reading.nan_policy, hint=hint)
-            reading.omitted += [] if sample.missing is None else [sample.missing]
+            # Results of comparisons report the dropped rows themselves.
+            if text == "raise" and sample.missing is not None and sample.missing.n_dropped:
+                note(f"dropped {sample.missing} of {path}")
         for message in each.notes:
             note(message)
     frame = results[0].frame

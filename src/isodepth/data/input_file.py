@@ -6,7 +6,6 @@ import gzip
 import io
 import math
 import os
-import re
 import stat
 import sys
 import zlib
@@ -20,12 +19,9 @@ from isodepth.errors import UnreadableFileError
 #: The name of standard input.
 STDIN = "-"
 TEXT_ENDINGS = {".csv": ",", ".tsv": "\t"}
-ARROW_ENDINGS = (".parquet", ".feather")
-ENDINGS = (*TEXT_ENDINGS, *ARROW_ENDINGS, ".npy", ".npz")
+ENDINGS = (*TEXT_ENDINGS, ".parquet", ".npy")
 _GZIP = b"\x1f\x8b"
-_STARTS = {b"PAR1": ".parquet", b"ARROW1": ".feather", b"\x93NUMPY": ".npy", b"PK\x03\x04": ".npz"}
-#: One array of an archive: scores.npz:july.
-MEMBER = re.compile(r"(.+\.npz):([^:/\\]+)", re.IGNORECASE)
+_STARTS = {b"PAR1": ".parquet", b"\x93NUMPY": ".npy"}
 
 
 class InputFile(NamedTuple):
@@ -40,15 +36,12 @@ class InputFile(NamedTuple):
         Content of a pipe, which can be read only once.
     compressed : bool
         Whether the file is compressed with gzip.
-    member : str or None
-        Name of an array in an .npz archive.
     """
 
     path: Path
     ending: str
     content: bytes | None = None
     compressed: bool = False
-    member: str | None = None
 
     @property
     def plain(self) -> bool:
@@ -77,10 +70,7 @@ def open_input(path: Any) -> InputFile:
     if path == STDIN:
         return _from_content(Path("standard input"), _stdin(), "")
     file = as_path(path, UnreadableFileError)
-    member = MEMBER.fullmatch(str(file))
     try:
-        if member is not None and not file.exists():
-            return _from_path(Path(member[1]))._replace(member=member[2])
         return _from_path(file)
     except UnreadableFileError:
         raise

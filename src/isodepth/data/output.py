@@ -21,21 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.data.csv_files import csv_format
-from isodepth.data.input_file import (
-    ARROW_ENDINGS,
-    TEXT_ENDINGS,
-    InputFile,
-    as_path,
-    read_npy_header,
-)
-from isodepth.data.readers import array_of, arrow_table
-from isodepth.errors import (
-    BusyFileError,
-    InvalidInputError,
-    InvalidOptionError,
-    UnreadableFileError,
-)
+from isodepth.data.input_file import as_path, read_npy_header
+from isodepth.errors import BusyFileError, InvalidOptionError, UnreadableFileError
 
 # A draft is complete within seconds. An older one was left by a process that was killed.
 _STALE_SECONDS = 600.0
@@ -148,117 +135,36 @@ def locked(path: str | os.PathLike[str], timeout: float = 10.0) -> Iterator[None
 
 # -- tables ---------------------------------------------------------------------------------------
 
-KNOWN = (*TEXT_ENDINGS, *ARROW_ENDINGS, ".npy")
 
-
-def check_table_target(path: Any, known: Sequence[str] = KNOWN, why: str = "") -> Path:
-    """Check that a table of a supported format can be written, before the computation."""
+def check_table_target(path: Any) -> Path:
+    """Check that a table can be written as .csv or .npy, before the computation."""
     target = check_target(path)
-    ending = target.suffix.lower()
-    if ending not in known:
-        received = f"its name ends in {ending!r}" if ending else "its name has no ending"
-        raise InvalidOptionError(
-            f"cannot write {target}: {received}; allowed are {', '.join(known)}{why}"
-        )
+    if target.suffix.lower() not in (".csv", ".npy"):
+        raise InvalidOptionError(f"cannot write {target}: its name must end in .csv or .npy")
     return target
 
 
-def table_bytes(ending: str, columns: Mapping[str, Sequence[Any]], numbers: np.ndarray) -> bytes:
-    """Return the bytes of a table with named columns; ``.npy`` contains the numbers only.
+def table_bytes(target: Path, columns: Mapping[str, Sequence[Any]], numbers: np.ndarray) -> bytes:
+    """Return the bytes of named columns as .csv, or of the numbers alone as .npy.
 
-    In a text file, labels that a spreadsheet would evaluate as a formula get a leading apostrophe.
+    In a .csv file floats are exact, and NaN is empty. Strings that a spreadsheet would evaluate as
+    a formula get a leading apostrophe.
     """
-    if ending in TEXT_ENDINGS:
-        rows = [list(columns), *zip(*columns.values(), strict=True)]
-        return _text_bytes([[_inert(cell) for cell in row] for row in rows], TEXT_ENDINGS[ending])
-    if ending in ARROW_ENDINGS:
-        import pyarrow as pa
-
-        return _arrow_bytes(ending, pa.table(dict(columns)))
-    return _array_bytes(numbers)
-
-
-def endings_for(file: InputFile) -> tuple[str, ...]:
-    """Return the formats that can store the table of a file without loss."""
-    if file.ending in TEXT_ENDINGS:
-        return tuple(TEXT_ENDINGS)
-    return ARROW_ENDINGS if file.ending in ARROW_ENDINGS else (".npy",)
-
-
-def with_column(file: InputFile, name: str, values: np.ndarray, ending: str) -> bytes:
-    """Return the bytes of a file with a table and one more column.
-
-    The cells of the table are copied as they are.
-
-    Parameters
-    ----------
-    file : InputFile
-    name : str
-        Name of the new column; ignored if the table has no names.
-    values : ndarray of shape (n,)
-        NaN is a missing value.
-    ending : str
-        One of `endings_for` the file.
-    """
-    if file.ending in TEXT_ENDINGS:
-        form = csv_format(file)
-        _refuse_twice(name, form.names or ())
-        with io.TextIOWrapper(file.open(), encoding="utf-8-sig", newline="") as lines:
-            reader = csv.reader(lines, delimiter=form.delimiter, strict=True)
-            rows = [row for row in reader if row]
-        if form.names:
-            rows[0].append(name)
-        for row, value in zip(rows[bool(form.names) :], values.tolist(), strict=True):
-            row.append("" if np.isnan(value) else repr(value).replace(".", form.decimal))
-        same = ending == file.ending
-        return _text_bytes(rows, form.delimiter if same else TEXT_ENDINGS[ending])
-    if file.ending in ARROW_ENDINGS:
-        import pyarrow as pa
-
-        table = arrow_table(file)
-        _refuse_twice(name, table.column_names)
-        made = pa.array(values, mask=np.isnan(values))
-        return _arrow_bytes(ending, table.append_column(name, made))
-    return _array_bytes(np.column_stack([array_of(file), values]))
-
-
-def _text_bytes(rows: Sequence[Sequence[Any]], separator: str) -> bytes:
-    """Write rows as text; floats are exact, and missing values are empty."""
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, delimiter=separator, lineterminator="\n")
+    if target.suffix.lower() == ".npy":
+        binary = io.BytesIO()
+        np.save(binary, numbers, allow_pickle=False)
+        return binary.getvalue()
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    rows = [list(columns), *zip(*columns.values(), strict=True)]
     writer.writerows([_cell(value) for value in row] for row in rows)
-    return buffer.getvalue().encode()
-
-
-def _arrow_bytes(ending: str, table: Any) -> bytes:
-    from pyarrow import feather, parquet
-
-    buffer = io.BytesIO()
-    (parquet.write_table if ending == ".parquet" else feather.write_feather)(table, buffer)
-    return buffer.getvalue()
-
-
-def _array_bytes(array: np.ndarray) -> bytes:
-    buffer = io.BytesIO()
-    np.save(buffer, array, allow_pickle=False)
-    return buffer.getvalue()
-
-
-def _inert(cell: Any) -> Any:
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
+    return text.getvalue().encode()
 
 
 def _cell(value: Any) -> Any:
-    if isinstance(value, float | np.floating):
-        return "" if np.isnan(value) else repr(float(value))
-    return value
-
-
-def _refuse_twice(name: str, names: Sequence[str]) -> None:
-    if name in names:
-        raise InvalidInputError(
-            f"the table already has a column {name!r}; choose another name for the new one"
-        )
+    if isinstance(value, str):
+        return f"'{value}" if value.startswith(_FORMULA) else value
+    return "" if isinstance(value, float) and np.isnan(value) else value
 
 
 # -- archives -------------------------------------------------------------------------------------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import zipfile
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,7 +15,6 @@ from isodepth.data import csv_files
 from isodepth.data.arrays import did_you_mean, listed, numbered
 from isodepth.data.frames import Names, Table, read_frame
 from isodepth.data.input_file import (
-    ARROW_ENDINGS,
     ENDINGS,
     TEXT_ENDINGS,
     InputFile,
@@ -68,7 +66,7 @@ class ReadResult:
 
     Attributes
     ----------
-    frame : pyarrow.Table, or ndarray of shape (n, d) for .npy and .npz
+    frame : pyarrow.Table, or ndarray of shape (n, d) for .npy
         Selected columns in their order, with strings and dates if ``text="keep"``.
     columns : tuple of str or None
         Names of the columns; None if the file has none.
@@ -173,8 +171,8 @@ def read_table(
     try:
         if file.ending in TEXT_ENDINGS:
             result = _read_csv(file, options)
-        elif file.ending in ARROW_ENDINGS:
-            result = _read_arrow(file, options)
+        elif file.ending == ".parquet":
+            result = _read_parquet(file, options)
         else:
             result = _read_array(file, options)
     except OSError as error:
@@ -192,7 +190,7 @@ def check_ending(file: InputFile) -> None:
         refuse(file.path, f"{received}; supported are {', '.join(ENDINGS)}, also with .gz")
 
 
-# -- text and Arrow -------------------------------------------------------------------------------
+# -- text and Parquet -----------------------------------------------------------------------------
 
 
 def _read_csv(file: InputFile, options: ReadOptions) -> ReadResult:
@@ -213,9 +211,9 @@ def _read_csv(file: InputFile, options: ReadOptions) -> ReadResult:
     return result
 
 
-def _read_arrow(file: InputFile, options: ReadOptions) -> ReadResult:
+def _read_parquet(file: InputFile, options: ReadOptions) -> ReadResult:
     try:
-        frame = without_index(arrow_table(file))
+        frame = without_index(_parquet_table(file))
         names = frame.column_names
         if not frame.num_columns or not frame.num_rows:
             refuse(file.path, f"it has {frame.num_rows} rows and {frame.num_columns} columns")
@@ -241,17 +239,13 @@ def refuse_damaged(file: InputFile, error: Exception) -> NoReturn:
     refuse(file.path, f"it is damaged or not a {kind} file ({error})", error)
 
 
-def arrow_table(file: InputFile) -> Any:
-    """Read all columns of a parquet or feather file as a pyarrow table."""
-    from pyarrow import feather, parquet
+def _parquet_table(file: InputFile) -> Any:
+    from pyarrow import parquet
 
-    with file.open() as stream:
-        if file.ending == ".feather":
-            return feather.read_table(stream, use_threads=False, memory_map=False)
-        # parquet.read_table would add columns from the names of folders ("year=2020").
-        with parquet.ParquetFile(stream) as opened:
-            parquet_row_counts(opened)
-            return opened.read(use_threads=False)
+    # parquet.read_table would add columns from the names of folders ("year=2020").
+    with file.open() as stream, parquet.ParquetFile(stream) as opened:
+        parquet_row_counts(opened)
+        return opened.read(use_threads=False)
 
 
 def without_index(table: Any) -> Any:
@@ -422,13 +416,11 @@ def _read_array(file: InputFile, options: ReadOptions) -> ReadResult:
 
 
 def array_of(file: InputFile) -> np.ndarray:
-    """Return the array in a .npy or .npz file; an uncompressed .npy file is memory-mapped."""
+    """Return the array in a .npy file, memory-mapped if the file is not compressed."""
     try:
-        if file.ending == ".npz":
-            return _array_of_archive(file)
         with file.open() as stream:
             if stream.read(2) == b"PK":
-                refuse(file.path, "it is an archive of arrays; name it .npz, or use numpy.save")
+                refuse(file.path, "it is an archive of arrays; save one of them with numpy.save")
             size = stream.seek(0, os.SEEK_END)
             stream.seek(0)
             shape, _ = read_npy_header(stream, size)
@@ -438,26 +430,3 @@ def array_of(file: InputFile) -> np.ndarray:
             return np.load(stream, allow_pickle=False)
     except Exception as error:
         refuse_damaged(file, error)
-
-
-def _array_of_archive(file: InputFile) -> np.ndarray:
-    with file.open() as stream, zipfile.ZipFile(stream) as archive:
-        names = [n.removesuffix(".npy") for n in archive.namelist() if n.endswith(".npy")]
-        if "header" in names and len(names) > 1:
-            refuse(file.path, "it is a monitor or region tables of isodepth, not a table of rows")
-        name = names[0] if file.member is None and len(names) == 1 else file.member
-        if name not in names:
-            if file.member is not None:
-                refuse(file.path, f"it has no array {file.member!r}, only {listed(names)}")
-            refuse(
-                file.path,
-                f"it contains {len(names)} arrays ({listed(names)}); select one, such as "
-                f"{file.path}:{[*names, 'name'][0]}",
-            )
-        with archive.open(f"{name}.npy") as member:
-            about = read_npy_header(member, archive.getinfo(f"{name}.npy").file_size)
-        try:
-            with archive.open(f"{name}.npy") as member:
-                return np.lib.format.read_array(member, allow_pickle=False)
-        except MemoryError:
-            raise MemoryError("(an array of shape {} and type {})".format(*about)) from None

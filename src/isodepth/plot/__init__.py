@@ -6,30 +6,29 @@ from collections.abc import Callable
 from typing import Any
 
 from isodepth.errors import InvalidOptionError
-from isodepth.plot.comparisons import category_shares, contributions, gap_profile, null_distribution
-from isodepth.plot.many_samples import distance_matrix, sample_map, sample_tree
+from isodepth.plot.comparisons import contributions, gap_profile, null_distribution
+from isodepth.plot.many_samples import distance_matrix, sample_map
 from isodepth.plot.monitor_timeline import monitor_timeline
-from isodepth.plot.one_sample import bagplot, depth_contours
+from isodepth.plot.one_sample import bagplot
 from isodepth.plot.regions import nested_regions
 
 __all__ = [
-    "bagplot", "category_shares", "contributions", "depth_contours", "distance_matrix",
-    "gap_profile", "monitor_timeline", "nested_regions", "null_distribution", "sample_map",
-    "sample_tree",
+    "bagplot", "contributions", "distance_matrix", "gap_profile", "monitor_timeline",
+    "nested_regions", "null_distribution", "sample_map",
 ]  # fmt: skip
 
 
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "gaps": gap_profile, "regions": nested_regions, "columns": contributions,
-    "null": null_distribution, "shares": category_shares, "timeline": monitor_timeline,
-    "matrix": distance_matrix, "tree": sample_tree, "map": sample_map,
+    "null": null_distribution, "timeline": monitor_timeline, "matrix": distance_matrix,
+    "map": sample_map,
 }  # fmt: skip
 #: Kinds of figures of each type of result, the default first.
 FIGURES = {
-    "comparison": ("gaps", "regions", "columns", "null", "shares"),
-    "test": ("null", "gaps", "regions", "columns", "shares"),
+    "comparison": ("gaps", "regions", "columns", "null"),
+    "test": ("null", "gaps", "regions", "columns"),
     "monitor": ("timeline",),
-    "matrix": ("matrix", "tree", "map"),
+    "matrix": ("matrix", "map"),
 }
 
 
@@ -44,7 +43,7 @@ def draw(result: Any, kind: str | None, ax: Any) -> Any:
         )
     if kind == "timeline" and ax is not None:
         raise InvalidOptionError("a timeline has two axes and makes its own figure; remove ax")
-    if result.result_type == "comparison" and kind in ("null", "shares"):
+    if result.result_type == "comparison" and kind == "null":
         result = result.test
         if result is None:
             raise InvalidOptionError("this comparison has no test; use n_permutations=999")

@@ -1,13 +1,11 @@
-"""Figures of two compared samples: gaps by level, columns, categories and the permutation test."""
+"""Figures of two compared samples: gaps by level, columns and the permutation test."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from isodepth.errors import InvalidInputError
 from isodepth.plot import style
 
 if TYPE_CHECKING:
@@ -16,6 +14,7 @@ if TYPE_CHECKING:
 
 # About the number of pixels from left to right.
 _MAX_STEPS = 800
+_MAX_BARS = 15
 # Columns with a larger adjusted p-value have hollow bars.
 _ALPHA = 0.05
 
@@ -103,8 +102,8 @@ def _steps(levels: np.ndarray, gaps: np.ndarray) -> tuple[np.ndarray, np.ndarray
     return even, np.diff(np.interp(even, edges, integral)) / np.diff(even)
 
 
-def contributions(result: Any, ax: Axes | None = None, *, most: int = 15) -> Axes:
-    """Draw the contribution of each column to a difference, the largest on top.
+def contributions(result: Any, ax: Axes | None = None) -> Axes:
+    """Draw the contributions of the columns to a difference, the 15 largest from top to bottom.
 
     Parameters
     ----------
@@ -114,8 +113,6 @@ def contributions(result: Any, ax: Axes | None = None, *, most: int = 15) -> Axe
         above 0.05) are hollow, and p-values are shown.
     ax : matplotlib.axes.Axes, optional
         Axes to draw into; a new figure by default.
-    most : int
-        Maximum number of columns.
 
     Returns
     -------
@@ -139,7 +136,7 @@ def contributions(result: Any, ax: Axes | None = None, *, most: int = 15) -> Axe
         label = "maximum difference of the distribution functions"
     else:
         values, label = result.contributions, "contribution to the difference"
-    shown, hidden = values[:most], len(values) - most
+    shown, hidden = values[:_MAX_BARS], len(values) - _MAX_BARS
     ax = ax or style.new_axes(8, 1.4 + 0.32 * len(shown))
     lengths = [value for _, value in shown]
     bars = ax.barh(range(len(shown)), lengths, color=style.FIRST, edgecolor=style.FIRST, height=0.7)
@@ -150,75 +147,17 @@ def contributions(result: Any, ax: Axes | None = None, *, most: int = 15) -> Axe
             bar.set_fill(pvalues[name] <= _ALPHA)
         style.note(ax, text, (value, bar.get_y() + bar.get_height() / 2), (4, 0), va="center")
     label += f" (hollow: p above {_ALPHA:g})" if pvalues else ""
-    _dress_bars(ax, "Contributions of the columns", label, [name for name, _ in shown], lengths)
+    ax.set_yticks(range(len(shown)), [style.short(name) for name, _ in shown])
+    ax.set_ylim(len(shown) - 0.4, -0.6)
+    ax.set_xlim(0, 1.22 * max(lengths) or 1.0)
+    ax.xaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
+    style.dress(ax, "Contributions of the columns", x=label, grid="x")
+    ax.tick_params(axis="y", length=0)
     ax.spines["left"].set_visible(False)
     if hidden > 0:
         more = f"and {hidden} more column{'s' * (hidden > 1)}"
         style.note(ax, more, (1, 0), (0, 4), xycoords="axes fraction", ha="right",
                    color=style.QUIET)  # fmt: skip
-    return ax
-
-
-def _dress_bars(ax: Axes, title: str, label: str, names: list[str], lengths: list[float]) -> None:
-    """Label horizontal bars whose lengths are fractions."""
-    ax.set_yticks(range(len(names)), [style.short(name) for name in names])
-    ax.set_ylim(len(names) - 0.4, -0.6)
-    ax.set_xlim(0, 1.22 * max(lengths) or 1.0)
-    ax.xaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
-    style.dress(ax, title, x=label, grid="x")
-    ax.tick_params(axis="y", length=0)
-
-
-def category_shares(
-    test: Any, ax: Axes | None = None, *, names: Sequence[str] = ("X", "Y"), most: int = 20
-) -> Axes:
-    """Draw the shares of the values of categories in both samples, side by side.
-
-    Parameters
-    ----------
-    test : TwoSampleResult
-        A test of samples with categories.
-    ax : matplotlib.axes.Axes, optional
-        Axes to draw into; a new figure by default.
-    names : pair of str
-        Names of the samples.
-    most : int
-        Maximum number of values; those with the largest differences are shown.
-
-    Returns
-    -------
-    ax : matplotlib.axes.Axes
-
-    Examples
-    --------
-    >>> import pandas as pd, isodepth
-    >>> from isodepth.plot import category_shares
-    >>> X, Y = (pd.DataFrame({"carrier": list(text)}) for text in ("AAAB", "ABBB"))
-    >>> test = isodepth.two_sample_test(X, Y, n_permutations=9, random_state=0)
-    >>> [label.get_text() for label in category_shares(test).get_yticklabels()]
-    ['carrier = A', 'carrier = B']
-    """
-    if not test.shares:
-        raise InvalidInputError("this test has no categories whose shares could be drawn")
-    order = sorted(range(len(test.shares)), key=lambda k: -abs(test.shares[k].x - test.shares[k].y))
-    shown = [test.shares[k] for k in sorted(order[:most])]
-    ax = ax or style.new_axes(8, 1.6 + 0.36 * len(shown))
-    for name, color, offset, hatch, lengths in (
-        (names[0], style.FIRST, -0.19, None, [each.x for each in shown]),
-        (names[1], style.SECOND, 0.19, "////", [each.y for each in shown]),
-    ):
-        bars = ax.barh(np.arange(len(shown)) + offset, lengths, height=0.36, edgecolor=color,
-                       facecolor="none" if hatch else color, hatch=hatch,
-                       label=style.short(name))  # fmt: skip
-        ax.bar_label(bars, [f"{length:.1%}" for length in lengths], padding=3, fontsize="x-small",
-                     color=style.INK)  # fmt: skip
-    hidden = len(test.shares) - len(shown)
-    more = f"; {hidden} more value{'s' * (hidden > 1)} with smaller differences" if hidden else ""
-    _dress_bars(
-        ax, "Shares of the categories", f"share of the rows{more}",
-        [f"{each.column} = {each.value}" for each in shown], [max(s.x, s.y) for s in shown],
-    )  # fmt: skip
-    style.legend_below(ax, ncols=2)
     return ax
 
 

@@ -1,4 +1,4 @@
-"""Figures of many samples: the matrix of distances, a map, and a tree."""
+"""Figures of many samples: the matrix of distances and a map."""
 
 from __future__ import annotations
 
@@ -22,11 +22,6 @@ _NAME_OFFSETS = (
     (6, 0, "left", "center"), (-6, 0, "right", "center"), (0, 6, "center", "bottom"),
     (0, -6, "center", "top"), (5, 5, "left", "bottom"), (-5, 5, "right", "bottom"),
     (5, -5, "left", "top"), (-5, -5, "right", "top"),
-)  # fmt: skip
-# Kinds of samples differ in shape and color.
-_KINDS = (
-    ("o", style.FIRST), ("^", style.SECOND), ("s", "#009e73"), ("D", "#cc79a7"), ("v", "#e69f00"),
-    ("P", "#56b4e9"), ("X", "#000000"), ("*", "#b8a800"),
 )  # fmt: skip
 
 
@@ -90,7 +85,7 @@ def _name(ax: Axes, axis: str, labels: list[str], **options: Any) -> None:
     getattr(ax, f"set_{axis}ticks")(places, names, fontsize=size, **options)
 
 
-def sample_map(matrix: Any, ax: Axes | None = None, *, kinds: Any = None) -> Axes:
+def sample_map(matrix: Any, ax: Axes | None = None) -> Axes:
     """Draw samples as points of a plane, by classical multidimensional scaling of their distances.
 
     The label of the first axis has the fraction of the squared distances that the plane represents.
@@ -101,8 +96,6 @@ def sample_map(matrix: Any, ax: Axes | None = None, *, kinds: Any = None) -> Axe
     matrix : DistanceMatrix, or symmetric array-like of shape (N, N)
     ax : matplotlib.axes.Axes, optional
         Axes to draw into; a new figure by default.
-    kinds : sequence of N labels, optional
-        The kind of each sample, such as its cluster; at most 8 different ones.
 
     Returns
     -------
@@ -117,24 +110,13 @@ def sample_map(matrix: Any, ax: Axes | None = None, *, kinds: Any = None) -> Axe
     """
     labeled = symmetric_matrix(matrix)
     places, fraction = _classical_scaling(labeled.values)
-    labels = np.array([""] * len(labeled) if kinds is None else [str(kind) for kind in kinds])
-    distinct = list(dict.fromkeys(labels.tolist()))
-    if len(labels) != len(labeled) or len(distinct) > len(_KINDS):
-        raise InvalidInputError(
-            f"kinds must have one of at most {len(_KINDS)} labels for each of the {len(labeled)} "
-            f"samples, got {len(labels)} entries with {len(distinct)} labels"
-        )
     ax = ax or style.new_axes(7.2, 5.6)
-    for kind, (marker, color) in zip(distinct, _KINDS, strict=False):
-        ax.plot(*places[labels == kind].T, marker, color=color, markersize=7, linestyle="none",
-                markeredgecolor="white", label=style.short(kind))  # fmt: skip
+    ax.plot(*places.T, "o", color=style.FIRST, markersize=7, markeredgecolor="white")
     ax.set_aspect("equal", adjustable="datalim")
     ax.margins(0.12)
     unit = f"in units of the distance\n(the plane shows {fraction:.0%} of the squared distances)"
     style.dress(ax, "Samples in a plane", x=f"first coordinate, {unit}", y="second coordinate",
                 grid=None)  # fmt: skip
-    if kinds is not None:
-        style.legend_below(ax, ncols=4)
     if len(labeled) <= _MAX_NAMES:
         _write_names(ax, labeled.labels, places)
     return ax
@@ -156,37 +138,6 @@ def _write_names(ax: Axes, labels: tuple[str, ...], places: np.ndarray) -> None:
             text.remove()
     if hidden := len(labels) - len(taken):
         style.dress(ax, f"Samples in a plane ({hidden} names left out)", grid=None)
-
-
-def sample_tree(matrix: Any, ax: Axes | None = None) -> Axes:
-    """Draw the dendrogram of samples (average linkage).
-
-    Parameters
-    ----------
-    matrix : DistanceMatrix, or symmetric array-like of shape (N, N)
-    ax : matplotlib.axes.Axes, optional
-        Axes to draw into; a new figure by default.
-
-    Returns
-    -------
-    ax : matplotlib.axes.Axes
-
-    Examples
-    --------
-    >>> from isodepth.plot import sample_tree
-    >>> ax = sample_tree([[0.0, 9.0, 1.0], [9.0, 0.0, 8.0], [1.0, 8.0, 0.0]])
-    >>> ax.get_xlabel()
-    'average distance at which samples are joined'
-    """
-    labeled = symmetric_matrix(matrix)
-    ax = ax or style.new_axes(8, min(1.4 + 0.24 * len(labeled), 14.0))
-    labels = [style.short(label) for label in labeled.labels]
-    size = min(8.0, 50 * style.root_figure(ax).get_figheight() / len(labeled))
-    _dendrogram(labeled, ax, style.FIRST, labels=labels, orientation="left", leaf_font_size=size)
-    style.dress(ax, "Tree of the samples", grid="x",
-                x="average distance at which samples are joined")  # fmt: skip
-    ax.spines["left"].set_visible(False)
-    return ax
 
 
 def symmetric_matrix(matrix: Any) -> LabeledMatrix:

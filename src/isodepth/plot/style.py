@@ -6,13 +6,9 @@ triangles and dashed lines.
 
 from __future__ import annotations
 
-import io
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from isodepth.data.extras import load_extra
-from isodepth.data.output import check_target, replace_file
-from isodepth.errors import InvalidInputError, InvalidOptionError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -105,45 +101,3 @@ def short(name: str, longest: int = _MAX_NAME) -> str:
     """Shorten a name to a number of characters, and escape "$", which starts a formula."""
     text = " ".join(str(name).split()).replace("$", r"\$")
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
-
-
-# -- files -----------------------------------------------------------------------------------------
-
-
-def check_figure_path(path: Any) -> Path:
-    """Check that matplotlib is installed and has this format, and that the file can be written.
-
-    Parameters
-    ----------
-    path : str or path-like
-        The ending of the name determines the format, such as .png, .pdf or .svg.
-
-    Returns
-    -------
-    path : Path
-
-    Examples
-    --------
-    >>> check_figure_path("profile.xyz")
-    Traceback (most recent call last):
-    ...
-    isodepth.errors.InvalidOptionError: cannot draw profile.xyz: its name must end in one of ...
-    """
-    canvas = load_extra("matplotlib.backend_bases", "plot", "drawing").FigureCanvasBase
-    target = check_target(path)
-    known = sorted(canvas.get_supported_filetypes())
-    if target.suffix.lower().removeprefix(".") not in known:
-        endings = ", ".join(f".{ending}" for ending in known)
-        raise InvalidOptionError(f"cannot draw {target}: its name must end in one of {endings}")
-    return target
-
-
-def save_figure(figure: Any, path: Any, dpi: int = 150) -> None:
-    """Write a matplotlib figure; an existing file is replaced atomically."""
-    target = check_figure_path(path)
-    content = io.BytesIO()
-    try:
-        figure.savefig(content, format=target.suffix.lower().removeprefix("."), dpi=dpi)
-    except (ValueError, RuntimeError) as error:
-        raise InvalidInputError(f"cannot draw {target}: {error}") from error
-    replace_file(target, content.getvalue())

@@ -8,11 +8,11 @@ import numpy as np
 
 from isodepth.data.results import LabeledMatrix
 from isodepth.errors import InvalidInputError
-from isodepth.plot.many_samples import distance_matrix, sample_map, sample_tree, symmetric_matrix
+from isodepth.plot.many_samples import distance_matrix, sample_map, symmetric_matrix
 from isodepth.plot.style import loose_axes
 from isodepth.report.figures import WIDTH
 
-_MAX_PAIRS, _MAX_SAMPLES, _MAX_LEAVES = 500, 2000, 60
+_MAX_PAIRS, _MAX_SAMPLES = 500, 2000
 
 
 def matrix_context(matrix: LabeledMatrix) -> dict[str, Any]:
@@ -33,8 +33,6 @@ def matrix_context(matrix: LabeledMatrix) -> dict[str, Any]:
         "matrix": distance_matrix(matrix, loose_axes(WIDTH, 5.4)),
         "map": sample_map(matrix, loose_axes(WIDTH, 4.6)),
     }
-    if count <= _MAX_LEAVES:
-        figures["tree"] = sample_tree(matrix, loose_axes(WIDTH, 1.3 + 0.2 * count))
     mean = values.sum(axis=1) / (count - 1)
     np.fill_diagonal(values, np.inf)
     samples = {
