@@ -7,6 +7,7 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
 
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <numeric>
@@ -136,20 +137,35 @@ inline Resources check_resources(int64_t n_threads, double memory_mb) {
 
 // ---- Results ----
 
-// The values of a vector as an array of that shape.
-template <class T> Result<T> as_array(std::vector<T> values, std::initializer_list<size_t> shape) {
-    auto kept = std::make_unique<std::vector<T>>(std::move(values));
-    T* data = kept->data();
-    nb::capsule owner(kept.get(), [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+using Shape = std::initializer_list<size_t>;
+
+// An array of the values that `owner` holds, a vector or a pointer to an array.
+template <class T, class Owner> Result<T> owned_array(T* values, Owner owner, Shape shape) {
+    auto kept = std::make_unique<Owner>(std::move(owner));
+    nb::capsule capsule(kept.get(), [](void* p) noexcept { delete static_cast<Owner*>(p); });
     kept.release();
-    return Result<T>(data, shape.size(), shape.begin(), owner);
+    return Result<T>(values, shape.size(), shape.begin(), capsule);
 }
 
-// A new array of zeros.
-template <class T> Result<T> new_array(std::initializer_list<size_t> shape) {
-    size_t count = 1;
-    for (size_t size : shape) count *= size;
-    return as_array(std::vector<T>(count), shape);
+// The values of a vector as an array of that shape.
+template <class T> Result<T> as_array(std::vector<T> values, Shape shape) {
+    T* data = values.data();
+    return owned_array(data, std::move(values), shape);
+}
+
+// A new array that is not initialized: the threads that write to it first get its memory from the system.
+template <class T> Result<T> new_array(Shape shape) {
+    const size_t count = std::reduce(shape.begin(), shape.end(), size_t(1), std::multiplies<>());
+    std::unique_ptr<T[]> values(new T[count]);
+    T* data = values.get();
+    return owned_array(data, std::move(values), shape);
+}
+
+// A new array of equal values.
+template <class T> Result<T> new_array(Shape shape, T value) {
+    auto array = new_array<T>(shape);
+    std::fill_n(array.data(), array.size(), value);
+    return array;
 }
 
 // ---- The GIL ----

@@ -156,7 +156,7 @@ template <class T> static Result<T> outlyingness(const Chunk<T>& chunk, Vector<T
     const T *middles = chunk.check(medians), *spreads = chunk.check(mads), *others = chunk.check(scales);
     require(std::isfinite(typical), "the typical size must be finite");
     const TypicalSizes<T> sizes(std::vector<T>(size_t(chunk.task.d), T(typical)));
-    auto out = new_array<T>({size_t(chunk.task.n)});
+    auto out = new_array<T>({size_t(chunk.task.n)}, T(0));
     ReleasedGil released;
     chunk.over_row_blocks([&](const Tiles<T>& rows, T* along, int64_t k, int64_t start) {
         Spread<T> spread({middles[k], spreads[k]}, sizes.along(chunk.task.directions + k * chunk.task.d));
@@ -173,9 +173,8 @@ template <class T> static Result<double> rank_bounds(const Chunk<T>& chunk, Cube
     require(int64_t(bounds.shape(0)) == chunk.task.count && bounds.shape(1) == cells.count() &&
                 bounds.shape(2) == 2 && are_finite(values_of(bounds)),
             "bounds must have shape (K, 16 * 2**bits, 2) and finite values");
-    auto out = new_array<double>({size_t(chunk.task.n), 2});
+    auto out = new_array({size_t(chunk.task.n), 2}, smallest ? std::numeric_limits<double>::infinity() : 0.0);
     ReleasedGil released;
-    if (smallest) std::fill_n(out.data(), 2 * chunk.task.n, std::numeric_limits<double>::infinity());
     chunk.over_row_blocks([&](const Tiles<T>& rows, const T* along, int64_t k, int64_t start) {
         const double* own = bounds.data() + k * int64_t(cells.count()) * 2;
         double* found = out.data() + 2 * start;

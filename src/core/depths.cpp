@@ -37,7 +37,7 @@ static std::pair<Result<int64_t>, Result<int64_t>> centered_rank_sums(Matrix<T> 
     auto task = task_of<T>(points, directions, weights, {}, {1, 0}, 0);
     require(task.total < 1 << 26, "the sum of the weights must be less than 2**26");
     scale_directions(task);
-    auto sizes = new_array<int64_t>({size_t(task.n)}), squares = new_array<int64_t>({size_t(task.n)});
+    auto sizes = new_array({size_t(task.n)}, int64_t(0)), squares = new_array({size_t(task.n)}, int64_t(0));
     ReleasedGil released;
     centered_ranks(task, sizes.data(), squares.data());
     return {std::move(sizes), std::move(squares)};
@@ -95,23 +95,21 @@ template <class T> static nb::tuple center_and_exponent(Matrix<T> points) {
 
 template <class T> static nb::tuple distinct_rows(Matrix<T> table, Weights weights, int64_t n_threads) {
     const Rows<T> rows = check_rows(table);
-    const int64_t n = rows.n, d = rows.d, *own = check_weights(weights, n, 0);
-    std::vector<T> out;
-    std::vector<int64_t> inverse(n), sums;  // no sums if all are equal
+    const int64_t n = rows.n, *own = check_weights(weights, n, 0);
+    const auto distinct = without_gil([&] { return DistinctRows<T>(rows, n_threads); });
+    const size_t count = size_t(distinct.count());
+    auto out = new_array<T>({count, size_t(rows.d)});
+    auto inverse = new_array<int64_t>({size_t(n)});
+    std::vector<int64_t> sums;  // none if all are equal
     {
         ReleasedGil released;
-        const DistinctRows<T> distinct(rows, n_threads);
-        out.resize(distinct.count() * d);
         distinct.write(out.data(), inverse.data());
-        if (own || distinct.count() < n) sums.resize(distinct.count());
-        for (int64_t i = 0; !sums.empty() && i < n; i++) sums[inverse[i]] += own ? own[i] : 1;
+        if (own || int64_t(count) < n) sums.resize(count);
+        for (int64_t i = 0; !sums.empty() && i < n; i++) sums[inverse.data()[i]] += own ? own[i] : 1;
         if (std::all_of(sums.begin(), sums.end(), [&](int64_t sum) { return sum == sums[0]; })) sums.clear();
     }
-    const size_t count = out.size() / d;
     const nb::object none = nb::none();
-    return nb::make_tuple(as_array(std::move(out), {count, size_t(d)}),
-                          as_array(std::move(inverse), {size_t(n)}),
-                          sums.empty() ? none : nb::cast(as_array(std::move(sums), {count})));
+    return nb::make_tuple(out, inverse, sums.empty() ? none : nb::cast(as_array(std::move(sums), {count})));
 }
 
 template <class T> static Result<T> quantiles(Matrix<T> table, double q, Weights weights, int64_t n_threads) {

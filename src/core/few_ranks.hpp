@@ -53,7 +53,8 @@ template <class T, class Use> void ranks_of_few(const DirectionTask<T>& task, Us
     Workspace<float> columns(n * together);
     Workspace<int32_t> weights(n, 1);
     Workspace<FewMasses> masses(n);
-    for (int64_t i = 0; i < n * d; i++) rows[i] = frame.moved(task.points[i], i % d);
+    std::copy_n(task.points, n * d, rows.data());
+    for (int64_t i = 0; i < n * d; i++) frame.move(&rows[i], 1, i % d);
     if (task.weights) std::copy_n(task.weights, n, weights.data());
     double once = 0.0;  // sum of the products of weights over all pairs
     for (int64_t i = 0; i < n; i++) once += 0.5 * weights[i] * (double(total) + weights[i]);

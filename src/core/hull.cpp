@@ -28,7 +28,7 @@ static auto nearest_in_hull(Matrix<double> points, Matrix<double> queries, int64
     const Rows<double> among = check_hull(points, int64_t(queries.shape(1)));
     const Rows<double> asked = check_hull(queries, among.d);
     const int64_t n = among.n, d = among.d, m = asked.n;
-    auto weights = new_array<double>({size_t(m), size_t(n)});
+    auto weights = new_array({size_t(m), size_t(n)}, 0.0);
     auto distance = new_array<double>({size_t(m)}), lower = new_array<double>({size_t(m)});
     ReleasedGil released;
     const HullRows rows{among};

@@ -133,12 +133,16 @@ template <class Work> void parallel_for(int64_t workers, int64_t parts, Work wor
 // Calls `work(worker, part, step)` for the steps 0..steps of every part, each after the same step of the
 // previous part: the state of a step passes through the parts in their order, for any number of threads.
 template <class Work> void parallel_chain(int64_t workers, int64_t parts, int64_t steps, Work work) {
-    const std::unique_ptr<std::atomic<int64_t>[]> done(new std::atomic<int64_t>[size_t(steps)]());
+    struct alignas(64) Count {  // in a cache line of its own
+        std::atomic<int64_t> parts{0};
+    };
+    std::vector<Count> done(static_cast<size_t>(steps));
     parallel_checked(workers, parts, [&](int64_t worker, int64_t part, auto& check) {
         for (int64_t step = 0; step < steps; step++, check()) {
-            for (; done[step].load(std::memory_order_acquire) < part; check()) std::this_thread::yield();
+            for (; done[size_t(step)].parts.load(std::memory_order_acquire) < part; check())
+                std::this_thread::yield();
             work(worker, part, step);
-            done[step].store(part + 1, std::memory_order_release);
+            done[size_t(step)].parts.store(part + 1, std::memory_order_release);
         }
     });
 }

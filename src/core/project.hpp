@@ -67,18 +67,27 @@ template <class T> class Frame {
         using Limits = std::numeric_limits<T>;
         find_center({rows, queries}, n_threads);
         T largest = 0, smallest = Limits::max();
+        const int64_t d = rows.d;
+        std::vector<T> centers;  // of `width` rows
+        for (int i = 0; i < width<T>; i++) centers.insert(centers.end(), center.begin(), center.end());
         std::mutex guard;
         for (const Rows<T>& some : {rows, queries})
-            over_rows(some.n, 2 * some.d, n_threads, [&](int64_t start, int64_t stop) {
-                T high = 0, low = Limits::max();
-                for (int64_t i = start; i < stop; i++)
-                    for (int64_t k = 0; k < some.d; k++) {
-                        const T size = std::fabs(some[i][k] - center[size_t(k)]);
-                        high = size > high ? size : high;
-                        low = size < low && size > 0 ? size : low;
-                    }
+            over_rows(some.n, d / 4 + 1, n_threads, [&](int64_t start, int64_t stop) {
+                Vec<T> high = {}, low = broadcast(Limits::max()), most = low;
+                auto add = [&](Vec<T> x, Vec<T> middle) {
+                    const Vec<T> size = isodepth::distance<T>(x, middle);
+                    high = maximum<T>(high, size);
+                    low = minimum<T>(low, size > 0 ? size : most);
+                };
+                for (; start + width<T> <= stop; start += width<T>)
+                    for (int64_t k = 0; k < d * width<T>; k += width<T>)
+                        add(load(some[start] + k), load(&centers[size_t(k)]));
+                for (; start < stop; start++)
+                    for (int64_t k = 0; k < d; k++)
+                        add(broadcast(some[start][k]), broadcast(centers[size_t(k)]));
                 std::lock_guard<std::mutex> held(guard);
-                largest = std::max(largest, high), smallest = std::min(smallest, low);
+                for (int i = 0; i < width<T>; i++)
+                    largest = std::max<T>(largest, high[i]), smallest = std::min<T>(smallest, low[i]);
             });
         if (largest > 0) {
             const int room = Limits::max_exponent - 4 - std::ilogb(double(rows.d));
@@ -94,9 +103,12 @@ template <class T> class Frame {
         set_scale();
     }
 
-    T moved(T x, int64_t column) const {
+    // Move and scale some values of a column.
+    ISODEPTH_INLINE void move(T* values, int64_t count, int64_t column) const {
         const auto [scale, rest] = scales_[size_t(column)];
-        return std::clamp((x - center[size_t(column)]) * scale * rest, -limit_, limit_);
+        const T middle = center[size_t(column)], limit = limit_;
+        for (int64_t i = 0; i < count; i++)
+            values[i] = std::clamp((values[i] - middle) * scale * rest, -limit, limit);
     }
 
     // Scale each column by its own power of two if one scale for all would lose digits of small columns.
@@ -137,10 +149,14 @@ template <class T> class Frame {
         return largest;
     }
 
+    static bool is_zero(const std::vector<T>& center) {
+        return std::all_of(center.begin(), center.end(), [](T x) { return x == 0; });
+    }
+
     // Set to zero the centers of columns in which a subtraction rounds, in the rows start..stop with a step.
     static void drop_inexact(Rows<T> rows, int64_t start, int64_t stop, int64_t step,
                              std::vector<T>& center) {
-        for (int64_t i = start; i < stop; i += step)
+        for (int64_t i = start; i < stop && !is_zero(center); i += step)
             for (int64_t k = 0; k < rows.d; k++) {
                 const T x = rows[i][k], middle = center[size_t(k)], moved = x - middle;
                 // The difference is exact if both numbers can be recovered from it.
@@ -158,12 +174,11 @@ template <class T> class Frame {
             std::nth_element(some, some + (count - 1) / 2, some + count);
             center[size_t(k)] = some[(count - 1) / 2];
         }
-        auto is_zero = [&] { return std::all_of(center.begin(), center.end(), [](T x) { return x == 0; }); };
         // A few rows decide for most data.
         drop_inexact(rows, 0, rows.n, step, center);
         std::mutex guard;
         for (const Rows<T>& sample : samples) {
-            if (is_zero()) return;
+            if (is_zero(center)) return;
             const std::vector<T> known = center;
             over_rows(sample.n, 2 * sample.d, n_threads, [&](int64_t start, int64_t stop) {
                 std::vector<T> own = known;
@@ -198,13 +213,18 @@ template <class T> class Tiles {
           d(rows.d),
           values_(count * d * lanes<T>) {
         auto fill = [&](int64_t first, int64_t stop) {
-            for (int64_t tile = first; tile < stop; tile++)
-                for (int64_t lane = 0; lane < lanes<T>; lane++) {
-                    const T* row = rows[std::min(start(tile) + lane, n - 1)];
-                    T* out = values_.data() + tile * d * lanes<T> + lane;
-                    for (int64_t k = 0; k < d; k++)
-                        out[k * lanes<T>] = frame ? frame->moved(row[k], k) : row[k];
+            for (int64_t tile = first; tile < stop; tile++) {
+                const T* row[lanes<T>];
+                for (int lane = 0; lane < lanes<T>; lane++)
+                    row[lane] = rows[std::min(start(tile) + lane, n - 1)];
+                T* out = values_.data() + tile * d * lanes<T>;
+                for (int64_t k = 0; k < d; k++, out += lanes<T>) {
+                    T column[lanes<T>];
+                    for (int lane = 0; lane < lanes<T>; lane++) column[lane] = row[lane][k];
+                    if (frame) frame->move(column, lanes<T>, k);
+                    std::copy_n(column, lanes<T>, out);
                 }
+            }
         };
         over_rows(count, 8 * lanes<T> * d, n_threads, fill, 256);
     }

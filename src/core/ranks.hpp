@@ -6,13 +6,21 @@
 
 namespace isodepth {
 
+// The index of the first of sorted values (n,), from `start` on, that equals the next one, or n - 1.
+template <class T> int64_t next_tie(const T* keys, int64_t start, int64_t n) {
+    while (start + width<T> < n && !any<T>((Mask<T>)(load(keys + start) == load(keys + start + 1))))
+        start += width<T>;
+    while (start + 1 < n && keys[start] != keys[start + 1]) start++;
+    return start;
+}
+
 // Call `found(index[i], below, upto)` for sorted values (n,), with the masses below and up to each value. The
 // mass below the first value is `below`. Weights, unless null, are looked up by index.
 template <class T, class Found> void masses_around(const T* keys, const uint32_t* index, int64_t n,
                                                    const int64_t* weights, int64_t below, Found found) {
     for (int64_t start = 0, stop; start < n; start = stop) {
         // Most values have no ties.
-        for (; !weights && start + 1 < n && keys[start] != keys[start + 1]; start++, below++)
+        for (const int64_t tie = weights ? start : next_tie(keys, start, n); start < tie; start++, below++)
             found(int64_t(index[start]), below, below + 1);
         int64_t upto = below;
         for (stop = start; stop < n && keys[stop] == keys[start]; stop++)

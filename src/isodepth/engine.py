@@ -51,17 +51,20 @@ def worker_count(n_jobs: int | None, n_tasks: int, operations: int) -> int:
 
 
 def thread_map(function: Callable[[Item], Value], items: Iterable[Item], n: int) -> list[Value]:
-    """Apply `function` to every item in n threads. An error or an interrupt ends all of them.
+    """Apply `function` to every item in n threads, to the first item in this thread.
 
-    For tasks that spend their time in passes of `isodepth._core`, which release the GIL.
+    For tasks that spend their time in passes of `isodepth._core`, which release the GIL. After an
+    error or an interrupt no further item is started.
     """
-    if n == 1:
+    items = list(items)
+    if n == 1 or len(items) < 2:
         return [function(item) for item in items]
-    pool = ThreadPoolExecutor(n)
+    pool = ThreadPoolExecutor(min(n, len(items) - 1))
     try:
-        return list(pool.map(function, items))
+        others = pool.map(function, items[1:])
+        return [function(items[0]), *others]
     finally:
-        pool.shutdown(cancel_futures=True)
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
 @cache

@@ -32,7 +32,7 @@ from isodepth.data.validation import (
     read_sample,
     split_weights,
 )
-from isodepth.depth.base import DepthSource, Projections
+from isodepth.depth.base import Depth, DepthSource, Projections
 from isodepth.engine import Resources, thread_map, worker_count, write_supports
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.hull import Gaps, find_gaps
@@ -323,17 +323,28 @@ def fit_both(
     fitted = fit_metric(settings, source, x.points.shape[1], directions=directions, scale=scale)
     for name, regions in ready.items():
         fitted.check(regions, name)
-    samples = [
-        side.sample
-        if isinstance(side, TrimmedRegions)
-        else Sample.of(prepared.points, prepared.weights, resources=fitted.resources)
-        for side, prepared in ((X, x), (Y, y))
-    ]
-    source.warn_if_uninformative(*samples)
-    if not isinstance(X, TrimmedRegions):
-        X = fitted.fit_regions(x.points, x.weights, x.columns, samples[0])
-    if not isinstance(Y, TrimmedRegions):
-        Y = fitted.fit_regions(y.points, y.weights, y.columns, samples[1])
+    sizes = len(x.points), len(y.points)
+    threads, memory_mb = fitted.resources.n_threads, settings.memory_mb
+    # Both samples at once, because not every step of a sample uses all threads. A depth of the user
+    # may not allow two calls at once.
+    separate = ready or not isinstance(source, Depth)
+    workers = 1 if separate else worker_count(threads, 2, sum(sizes) * len(fitted.directions))
+
+    def fit(side: int) -> TrimmedRegions:
+        known, rows = ((X, x), (Y, y))[side]
+        if isinstance(known, TrimmedRegions):
+            return known
+        inner = fitted
+        if workers == 2:
+            share = -(-threads * sizes[side] // sum(sizes))
+            inner = replace(
+                fitted, settings=replace(settings, n_jobs=share, memory_mb=memory_mb / 2)
+            )
+        sample = Sample.of(rows.points, rows.weights, resources=inner.resources)
+        return inner.fit_regions(rows.points, rows.weights, rows.columns, sample)
+
+    X, Y = thread_map(fit, (0, 1), workers)
+    source.warn_if_uninformative(X.sample, Y.sample)
     return fitted, X, Y, missing
 
 
