@@ -62,11 +62,12 @@ def errors_part(settings: Settings) -> Part:
         }
         # The same directions for the depth, so that these three differ only in the supremum.
         pair = plain["uniform"].regions(X), plain["uniform"].regions(Y)
-        distances = {PAPER: Metric.paper(20, K, **common).distance(*pair)}
+        distances = {PAPER: Metric.paper(20, K, **common).with_directions(d).distance(*pair)}
         for family, metric in plain.items():
-            distances[family] = metric.distance(*(pair if family == "uniform" else (X, Y)))
-        distances[REFINED] = Metric(n_directions=K, **common).distance(*pair)
-        distances[EXACT] = Metric(n_directions=K, gap="exact", **common).distance(*pair)
+            distances[family] = metric.distance(X, Y)
+        for name, options in ((REFINED, {}), (EXACT, {"gap": "exact"})):
+            metric = Metric(n_directions=K, **options, **common)
+            distances[name] = metric.with_directions(d).distance(*pair)
         distances[SLICED] = max_sliced_wasserstein(
             X, Y, random_directions(d, K, common["random_state"])
         )

@@ -80,9 +80,10 @@ def worst_distance(X: np.ndarray, points: np.ndarray, outliers: int, eps: float)
     metric = Metric(
         depth=HalfspaceDepth(method="exact"), eps=eps, n_directions=64, directions="equispaced"
     )
-    clean = metric.regions(X)
+    fitted = metric.with_directions(X.shape[1])
+    clean = fitted.regions(X)
     joints = (np.concatenate([X, np.tile(z, (outliers, 1))]) for z in points)
-    return max(metric.distance(joint, clean) for joint in joints)
+    return max(fitted.distance(fitted.regions(joint), clean) for joint in joints)
 
 
 def parts(settings: Settings) -> list[Part]:

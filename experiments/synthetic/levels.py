@@ -54,11 +54,12 @@ def parts(settings: Settings) -> list[Part]:
         exact = Metric(n_directions=settings.K, refine=0, **common)
         pair = exact.regions(X), exact.regions(Y)
         distances: dict[Any, float] = {
-            n_alpha: Metric.paper(n_alpha, settings.K, **common).distance(*pair)
+            n_alpha: Metric.paper(n_alpha, settings.K, **common).with_directions(d).distance(*pair)
             for n_alpha in N_ALPHA
         }
-        distances[EXACT] = exact.distance(*pair)
-        distances[REFINED] = Metric(n_directions=settings.K, **common).distance(*pair)
+        refined = Metric(n_directions=settings.K, **common)
+        for name, metric in ((EXACT, exact), (REFINED, refined)):
+            distances[name] = metric.with_directions(d).distance(*pair)
         distances[POPULATION] = distance_of_distributions(
             "gaussian",
             distribution,

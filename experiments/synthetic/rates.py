@@ -47,13 +47,15 @@ def parts(settings: Settings) -> list[Part]:
         # The regions do not depend on levels and eps, so they are computed once.
         maker = Metric(n_directions=K, **common)
         pair = maker.regions(X), maker.regions(Y)
+
+        def distance(metric: Metric) -> float:
+            return metric.with_directions(2).distance(*pair)
+
         errors: dict[Any, list[float]] = {
-            n_alpha: [Metric.paper(n_alpha, K, eps=e, **common).distance(*pair) for e in EPS]
+            n_alpha: [distance(Metric.paper(n_alpha, K, eps=e, **common)) for e in EPS]
             for n_alpha in N_ALPHA
         }
-        errors[EXACT] = [
-            Metric(n_directions=K, eps=e, refine=0, **common).distance(*pair) for e in EPS
-        ]
+        errors[EXACT] = [distance(Metric(n_directions=K, eps=e, refine=0, **common)) for e in EPS]
         return errors
 
     conditions = [{"depth": depth, "n": n} for depth in DEPTHS for n in settings.n]

@@ -24,7 +24,6 @@ from .errors import InvalidOptionError as InvalidOptionError
 from .errors import IsodepthError as IsodepthError
 from .errors import MissingExtraError as MissingExtraError
 from .errors import ScaleWarning as ScaleWarning
-from .errors import SignatureError as SignatureError
 from .errors import UnreadableFileError as UnreadableFileError
 from .many.estimators import DepthDistance as DepthDistance
 from .many.estimators import RegionTransformer as RegionTransformer

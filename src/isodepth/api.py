@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.core.regions import TrimmedRegions
 from isodepth.data.kinds import ColumnKind, column_lines, numeric_columns
 from isodepth.data.validation import is_chunked, is_tensor
 from isodepth.errors import ColumnWarning, InvalidOptionError
@@ -27,16 +26,14 @@ class Metric(BaseMetric):
 
         Parameters
         ----------
-        X, Y : array-likes or data frames of shape (n, d) and (m, d), or TrimmedRegions
-            Columns of frames are matched by name, in the order of X (or of regions). Non-numeric
-            columns are left out, with a :class:`isodepth.ColumnWarning`. Regions must
-            be of this depth and these directions, see `regions`. Sources of
-            :func:`isodepth.scan` and Dask collections are read in chunks and compared on a grid of
-            levels (20 of them for ``levels="exact"``) with ``refine=0``. Or two tensors of torch
-            on one device, which may require grad.
+        X, Y : array-likes or data frames of shape (n, d) and (m, d)
+            Columns of frames are matched by name, in the order of X. Non-numeric columns are left
+            out, with a :class:`isodepth.ColumnWarning`. Sources of :func:`isodepth.scan` and Dask
+            collections are read in chunks and compared on a grid of levels (20 of them for
+            ``levels="exact"``) with ``refine=0``. Or two tensors of torch on one device, which may
+            require grad.
         weights : pair (wx, wy) or None
-            Weights of the rows of each, of shape (n,) and (m,); either may be None. Regions already
-            include their weights.
+            Weights of the rows of each, of shape (n,) and (m,); either may be None.
         kinds : dict or None
             Kinds of columns of data frames, see :func:`isodepth.two_sample_test`. Columns of kind
             "category" or "omit" are left out without a warning.
@@ -64,7 +61,7 @@ class Metric(BaseMetric):
             from isodepth.torch.distance import distance as tensor_distance
 
             return tensor_distance(self, X, Y, weights)
-        fitted, x, y, _ = fit_both(self.settings, self.source, X, Y, weights)
+        fitted, x, y, _ = fit_both(self, X, Y, weights)
         return fitted.distance(x, y)
 
     def compare(self, X: Any, Y: Any, weights: Any = None, *, kinds: Any = None) -> Comparison:
@@ -87,9 +84,7 @@ class Metric(BaseMetric):
             from isodepth.torch.distance import compare as compare_tensors
 
             return replace(compare_tensors(self, X, Y, weights), _inputs=inputs)
-        comparison = super().compare(X, Y, weights)
-        has_regions = any(isinstance(each, TrimmedRegions) for each in (X, Y))
-        return replace(comparison, kinds=used, _inputs=None if has_regions else inputs)
+        return replace(super().compare(X, Y, weights), kinds=used, _inputs=inputs)
 
     def table(self, X: Any, weights: Any = None, *, storage: str = "float64") -> RegionTable:
         """Compute the regions of one sample on a fixed grid, to compare it with many others.
@@ -117,7 +112,7 @@ class Metric(BaseMetric):
         fitted, regions = self._fit_one(X, weights, "a table of rows")
         values = np.empty(fitted.table_shape, dtype=storage)
         fitted.write_table(regions, values)
-        signature = str(fitted.table_signature(str(regions.points.dtype)))
+        signature = fitted.table_signature(str(regions.points.dtype))
         return RegionTable(values, signature, regions.n_features, regions.columns, scale=self.scale)
 
 
@@ -198,8 +193,7 @@ def compare(
     progress : bool
         Whether to show a progress bar for the test (needs tqdm).
     scale : None, "pooled", "reference" or array of shape (d,), default "pooled"
-        Units of the columns, see :class:`isodepth.Metric`. For tensors and regions the default is
-        None.
+        Units of the columns, see :class:`isodepth.Metric`. For tensors the default is None.
     {options of Metric}
 
     Returns
@@ -217,8 +211,8 @@ def compare(
       distance 5 in the units of the columns; chance_level() gives the distances of random splits
       DR|depth=projection|p=2|eps=0.1|levels=exact|dirs=uniform:1000|refine=20|seed=0|v=0.3.0
     """
-    # Regions have their units already, and a device does not compute robust deviations.
-    if not any(isinstance(side, TrimmedRegions) or is_tensor(side) for side in (X, Y)):
+    # A device does not compute robust deviations.
+    if not (is_tensor(X) or is_tensor(Y)):
         options = {"scale": "pooled", **options}
     metric = Metric.from_options(options)
     of_test = {"tolerance": tolerance, "blocks": blocks}

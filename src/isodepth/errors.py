@@ -30,10 +30,6 @@ class InvalidOptionError(IsodepthError, ValueError):
         self.option = option
 
 
-class SignatureError(InvalidOptionError):
-    """A signature cannot be converted to a metric."""
-
-
 class UnreadableFileError(IsodepthError, ValueError):
     """A file is missing, damaged, or not a table."""
 

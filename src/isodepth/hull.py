@@ -22,29 +22,11 @@ from numpy.typing import ArrayLike
 from isodepth import _core
 from isodepth.core.directions import mean_of_direction
 from isodepth.core.regions import LevelPlan, TrimmedRegions
-from isodepth.data.validation import (
-    check_direction_rows,
-    check_number,
-    check_points,
-    check_same_width,
-)
+from isodepth.data.validation import check_points, check_same_width
 from isodepth.engine import Resources, ascent, level_gaps, signed_directions
-from isodepth.errors import InvalidInputError
-
-__all__ = [
-    "HullGap",
-    "LevelBounds",
-    "Projection",
-    "hausdorff",
-    "hausdorff_bracket",
-    "hausdorff_levels",
-    "project_to_hull",
-    "raise_gaps",
-]
 
 #: Values of the option `gap`.
 WAYS = ("search", "exact")
-_EXACT = _core.EXACT_GAP
 _MOST_LEVELS = 8
 _FEWEST_CLIMBERS = 10
 _MOST_CLIMBERS = 40
@@ -99,127 +81,44 @@ def hausdorff(first: ArrayLike, second: ArrayLike) -> HullGap:
     >>> round(gap.distance, 12), abs(gap.direction.round(12)).tolist(), gap.from_first
     (2.0, [0.0, 1.0], False)
     """
-    bounds = level_bounds(
-        *nested_pair(first, second, [np.shape(first)[0]], [np.shape(second)[0]]), _EXACT
-    )
-    return HullGap(float(bounds.lower[0]), bounds.directions[0], bool(bounds.from_first[0]))
+    a, b = as_points(first, "the first sample"), as_points(second, "the second sample")
+    gaps, directions, from_first = exact_gaps(a, b, np.array([[len(a)], [len(b)]]))
+    return HullGap(float(gaps[0]), directions[0], bool(from_first[0]))
 
 
-class LevelBounds(NamedTuple):
-    """Bounds of the Hausdorff distance at each of L levels.
-
-    Attributes
-    ----------
-    lower, upper : (L,) arrays
-        The lower bound is attained: it is ``|h_first(u) - h_second(u)|`` along `directions`.
-    directions : (L, d) array of unit vectors
-    from_first : bool (L,) array
-        Whether the first hull extends farther along the direction.
-    """
-
-    lower: np.ndarray
-    upper: np.ndarray
-    directions: np.ndarray
-    from_first: np.ndarray
-
-
-def hausdorff_levels(
-    first: ArrayLike,
-    second: ArrayLike,
-    prefix_sizes_first: ArrayLike,
-    prefix_sizes_second: ArrayLike,
-    initial_directions: ArrayLike | None = None,
-) -> tuple[np.ndarray, np.ndarray]:
+def exact_gaps(
+    first: np.ndarray, second: np.ndarray, prefix_sizes: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Compute the exact Hausdorff distances of nested hulls.
 
     Parameters
     ----------
-    first, second : array-like of shape (n, d) and (m, d)
+    first, second : ndarrays of shape (n, d) and (m, d)
         Rows in the order in which they enter.
-    prefix_sizes_first, prefix_sizes_second : int array-like of shape (L,)
-        Level l compares the hulls of ``first[:prefix_sizes_first[l]]`` and of
-        ``second[:prefix_sizes_second[l]]``. Non-decreasing, at least 1.
-    initial_directions : array-like of shape (K, d), optional
-        Starting directions, tried on every level: they save time and do not change the result.
+    prefix_sizes : int64 ndarray of shape (2, L), non-decreasing, at least 1
+        Number of rows of both samples at each level.
 
     Returns
     -------
     gaps : ndarray of shape (L,)
     directions : ndarray of shape (L, d)
         Unit vectors u with ``|h_first(u) - h_second(u)|`` equal to the gap; arbitrary if it is 0.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from isodepth.hull import hausdorff_levels
-    >>> line = np.array([[0.0, 0.0], [1.0, 0.0], [-1.0, 0.0]])
-    >>> gaps, directions = hausdorff_levels(line, line[:1], [1, 2], [1, 1])
-    >>> gaps.tolist(), directions[1].tolist()
-    ([0.0, 1.0], [1.0, 0.0])
+    from_first : bool ndarray of shape (L,)
+        Whether the first hull extends farther along the direction.
     """
-    pair = nested_pair(first, second, prefix_sizes_first, prefix_sizes_second)
-    bounds = level_bounds(*pair, _EXACT, initial_directions)
-    return bounds.lower, bounds.directions
-
-
-def hausdorff_bracket(
-    first: ArrayLike,
-    second: ArrayLike,
-    prefix_sizes_first: ArrayLike,
-    prefix_sizes_second: ArrayLike,
-    *,
-    tolerance: float = 0.02,
-    initial_directions: ArrayLike | None = None,
-) -> LevelBounds:
-    """Compute lower and upper bounds of the Hausdorff distance of each level.
-
-    A point of one hull is at most as far from the other hull as from any point known to be in it.
-    Such points are improved until the largest of those distances is within the tolerance of the
-    largest gap that some direction attains. A bound of the rounding error is added on both sides.
-
-    Parameters
-    ----------
-    first, second, prefix_sizes_first, prefix_sizes_second, initial_directions
-        As in :func:`hausdorff_levels`.
-    tolerance : float in [0, 1)
-        The bounds of a level differ by about this share of its distance at most. Larger is
-        cheaper.
-
-    Returns
-    -------
-    LevelBounds
-        ``lower``, ``upper``, ``directions`` and ``from_first``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from isodepth.hull import hausdorff_bracket, hausdorff_levels
-    >>> rng = np.random.default_rng(0)
-    >>> x, y = rng.normal(size=(30, 8)), rng.normal(size=(40, 8)) + 1
-    >>> exact, _ = hausdorff_levels(x, y, [10, 30], [20, 40])
-    >>> bounds = hausdorff_bracket(x, y, [10, 30], [20, 40], tolerance=0.1)
-    >>> bool((bounds.lower <= exact).all() and (exact <= bounds.upper).all())
-    True
-    >>> bool((bounds.upper <= 1.12 * bounds.lower).all())
-    True
-    """
-    slack = max(check_number(tolerance, "tolerance", 0.0, 1.0, high_open=True), _EXACT)
-    frame, sizes = nested_pair(first, second, prefix_sizes_first, prefix_sizes_second)
-    bounds = level_bounds(frame, sizes, slack, initial_directions)
-    # The exact routine stops at a relative gap of its own, so the bracket is wider by as much.
-    margin = frame.lengths(_rounding(frame, sizes)) + 2 * _EXACT * bounds.upper
-    return bounds._replace(
-        lower=np.maximum(bounds.lower - margin, 0.0), upper=bounds.upper + margin
+    frame = common_frame(first[: prefix_sizes[0, -1]], second[: prefix_sizes[1, -1]])
+    attained = np.zeros(prefix_sizes.shape[1])
+    gaps, _, inner, sides = _core.hull_levels(
+        frame.first, frame.second, prefix_sizes, attained, _core.EXACT_GAP, np.inf
     )
+    return frame.lengths(gaps), frame.directions(inner), sides == 0
 
 
 def raise_gaps(
     first: np.ndarray,
     second: np.ndarray,
-    prefix_sizes_first: np.ndarray,
-    prefix_sizes_second: np.ndarray,
+    prefix_sizes: np.ndarray,
     gaps: np.ndarray,
-    *,
     slack: float,
     limit: float,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -227,9 +126,8 @@ def raise_gaps(
 
     Parameters
     ----------
-    first, second : ndarrays of shape (n, d) and (m, d)
-    prefix_sizes_first, prefix_sizes_second : int64 ndarrays of shape (L,)
-        As in :func:`hausdorff_levels`, and not checked again.
+    first, second, prefix_sizes
+        As in `exact_gaps`.
     gaps : ndarray of shape (L,)
     slack : float
         Acceptable shortfall as a fraction of the gap.
@@ -243,47 +141,13 @@ def raise_gaps(
     gaps : ndarray of shape (J,)
     directions : ndarray of shape (J, d), unit vectors that attain them
     """
-    sizes = np.stack([prefix_sizes_first, prefix_sizes_second])
-    frame = common_frame(first[: sizes[0, -1]], second[: sizes[1, -1]])
+    frame = common_frame(first[: prefix_sizes[0, -1]], second[: prefix_sizes[1, -1]])
     attained = np.ldexp(gaps, -frame.exponent)
     lower, _, inner, sides = _core.hull_levels(
-        frame.first, frame.second, sizes, attained, slack, limit
+        frame.first, frame.second, prefix_sizes, attained, slack, limit
     )
     raised = np.flatnonzero(sides >= 0)
     return raised, frame.lengths(lower[raised]), frame.directions(inner[raised])
-
-
-def level_bounds(
-    frame: Frame, sizes: np.ndarray, slack: float, initial_directions: ArrayLike | None = None
-) -> LevelBounds:
-    """Bound the distance of every level until the relative difference is at most `slack`."""
-    attained = np.zeros(sizes.shape[1])
-    if initial_directions is not None:
-        attained, known = _largest_gaps(frame, sizes, initial_directions)
-        # Minus a bound of the rounding, so that the hint never decides the result.
-        attained = np.maximum(attained - _rounding(frame, sizes), 0.0)
-    lower, upper, inner, sides = _core.hull_levels(
-        frame.first, frame.second, sizes, attained, slack, np.inf
-    )
-    directions, from_first = frame.directions(inner), sides == 0
-    if initial_directions is not None:
-        for level in np.flatnonzero(sides < 0):
-            (i, j), inner_u = sizes[:, level], frame.covectors(known[level])
-            tops = (frame.first[:i] @ inner_u).max(), (frame.second[:j] @ inner_u).max()
-            from_first[level], directions[level] = tops[0] > tops[1], known[level]
-    return LevelBounds(
-        frame.lengths(lower), frame.lengths(np.maximum(lower, upper)), directions, from_first
-    )
-
-
-def _largest_gaps(
-    frame: Frame, sizes: np.ndarray, directions: ArrayLike
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the largest gap (L,) of each level in lengths of the frame, and directions (L, d)."""
-    units = check_direction_rows(directions, frame.dimension)
-    vectors = frame.covectors(units)
-    gaps, codes = level_gaps(frame.first, frame.second, (sizes[0], sizes[1]), vectors, Resources())
-    return gaps, signed_directions(units, codes)
 
 
 class Projection(NamedTuple):
@@ -291,12 +155,12 @@ class Projection(NamedTuple):
 
     Attributes
     ----------
-    distance : float or (q,) array
-    nearest : (d,) or (q, d) array
-        The point of the hull, ``weights @ points``.
-    weights : (n,) or (q, n) array
-        Non-negative, with sum 1, at most d + 1 of them positive.
-    gap : float or (q,) array
+    distance : ndarray of shape (q,)
+    nearest : ndarray of shape (q, d)
+        The points of the hull, ``weights @ points``.
+    weights : ndarray of shape (q, n)
+        Non-negative, with sum 1 per query, at most d + 1 of them positive.
+    gap : ndarray of shape (q,)
         The distance to the hull is at least ``distance - gap``, by the half-space at `nearest`.
     """
 
@@ -306,41 +170,12 @@ class Projection(NamedTuple):
     gap: np.ndarray
 
 
-def project_to_hull(
-    points: ArrayLike, query: ArrayLike, *, n_jobs: int | None = None
-) -> Projection:
-    """Find the point of the convex hull of `points` nearest to `query`.
-
-    Parameters
-    ----------
-    points : array-like of shape (n, d)
-        Repeated and collinear points, and fewer than d, are allowed.
-    query : array-like of shape (d,), or (q, d) for many at once
-    n_jobs : int or None
-        Threads for many queries; None for all cores.
-
-    Returns
-    -------
-    Projection
-        ``(distance, nearest, weights, gap)``, with a leading axis of length q for many queries.
-
-    Examples
-    --------
-    >>> from isodepth.hull import project_to_hull
-    >>> distance, nearest, weights, gap = project_to_hull([[0.0, 0.0], [2.0, 0.0]], [1.0, 3.0])
-    >>> round(float(distance), 12), nearest.round(12).tolist(), weights.round(12).tolist()
-    (3.0, [1.0, 0.0], [0.5, 0.5])
-    >>> bool(gap < 1e-12)
-    True
-    """
-    rows = as_points(points, "points")
-    queries = np.asarray(query, dtype=np.float64)
-    frame = common_frame(rows, as_points(np.atleast_2d(queries), "query"))
-    threads = Resources(n_jobs).n_threads
-    weights, distance, lower = _core.nearest_in_hull(frame.first, frame.second, threads)
-    nearest = weights @ rows
-    result = Projection(frame.lengths(distance), nearest, weights, frame.lengths(distance - lower))
-    return result if queries.ndim == 2 else Projection(*(part[0] for part in result))
+def project_to_hull(points: np.ndarray, queries: np.ndarray) -> Projection:
+    """Find the points of the convex hull of `points` (n, d) nearest to `queries` (q, d)."""
+    frame = common_frame(points, queries)
+    weights, distance, lower = _core.nearest_in_hull(frame.first, frame.second, 1)
+    gap = frame.lengths(distance - lower)
+    return Projection(frame.lengths(distance), weights @ points, weights, gap)
 
 
 @dataclass(frozen=True)
@@ -361,11 +196,6 @@ class Frame:
     exponent: int
     basis: np.ndarray | None
 
-    @property
-    def dimension(self) -> int:
-        """Number of columns of the caller's points."""
-        return self.first.shape[1] if self.basis is None else self.basis.shape[0]
-
     def lengths(self, values: np.ndarray) -> np.ndarray:
         """Convert lengths of the frame to lengths of the caller."""
         return np.ldexp(values, self.exponent)
@@ -376,10 +206,6 @@ class Frame:
             return vectors + 0.0  # no -0
         turned = vectors @ self.basis.T
         return turned / np.linalg.norm(turned, axis=1, keepdims=True)
-
-    def covectors(self, directions: np.ndarray) -> np.ndarray:
-        """Return vectors (K, r) whose products with the points are those of directions (K, d)."""
-        return directions if self.basis is None else directions @ self.basis
 
 
 def common_frame(a: np.ndarray, b: np.ndarray) -> Frame:
@@ -406,54 +232,6 @@ def common_frame(a: np.ndarray, b: np.ndarray) -> Frame:
 def as_points(points: ArrayLike, name: str) -> np.ndarray:
     """Return a finite, non-empty (n, d) float64 array with numbers of any size."""
     return check_points(points, name, "float64", any_size=True)[0]
-
-
-def nested_pair(
-    first: ArrayLike,
-    second: ArrayLike,
-    prefix_sizes_first: ArrayLike,
-    prefix_sizes_second: ArrayLike,
-) -> tuple[Frame, np.ndarray]:
-    """Return two samples in one frame, without rows that never enter, and prefix sizes (2, L)."""
-    a, b = as_points(first, "the first sample"), as_points(second, "the second sample")
-    sizes_a = _as_prefix_sizes(prefix_sizes_first, len(a), "prefix_sizes_first")
-    sizes_b = _as_prefix_sizes(prefix_sizes_second, len(b), "prefix_sizes_second")
-    if len(sizes_a) != len(sizes_b):
-        raise InvalidInputError(
-            f"both samples need one prefix size for each level, got {len(sizes_a)} and "
-            f"{len(sizes_b)}"
-        )
-    frame = common_frame(a[: sizes_a[-1]], b[: sizes_b[-1]])
-    return frame, np.stack([sizes_a, sizes_b])
-
-
-def _rounding(frame: Frame, sizes: np.ndarray) -> np.ndarray:
-    """Return a bound (L,) of the effect of rounding on the distance at each level.
-
-    Products of d numbers have an error of at most about d ulps of the largest of them, and no
-    point inside is longer than the radius used here.
-    """
-    radii = [
-        np.maximum.accumulate(np.linalg.norm(points, axis=1))[prefix_sizes - 1]
-        for points, prefix_sizes in zip((frame.first, frame.second), sizes, strict=True)
-    ]
-    return (64 + frame.first.shape[1]) * np.finfo(np.float64).eps * np.maximum(*radii)
-
-
-def _as_prefix_sizes(sizes: ArrayLike, n: int, name: str) -> np.ndarray:
-    array = np.asarray(sizes)
-    if array.ndim != 1 or not len(array) or array.dtype.kind not in "iu":
-        raise InvalidInputError(
-            f"{name} must be a list of at least one whole number, got shape {array.shape} and "
-            f"type {array.dtype}"
-        )
-    array = np.ascontiguousarray(array, dtype=np.int64)
-    if array[0] < 1 or array[-1] > n or (np.diff(array) < 0).any():
-        raise InvalidInputError(
-            f"{name} must not decrease and lie in 1..{n}, got values from {array.min()} to "
-            f"{array.max()}"
-        )
-    return array
 
 
 # -- gaps of the regions of two samples --------------------------------------------------------
@@ -524,7 +302,7 @@ def find_gaps(
         first, second, sizes = second, first, sizes[::-1]
         inner = replace(plan, prefix_sizes_x=sizes[0], prefix_sizes_y=sizes[1])
     if way == "exact":
-        values, vectors = hausdorff_levels(first, second, *sizes)
+        values, vectors, _ = exact_gaps(first, second, np.stack(sizes))
         return Gaps(plan, values, vectors, np.arange(len(values)), exact=True)
     values, codes = level_gaps(first, second, sizes, directions, resources)
     refined = refine_gaps(first, second, inner, directions, values, codes, refine, resources)
@@ -593,7 +371,7 @@ def refine_gaps(
         directions = np.concatenate([directions, tops])
     if every_corner <= 2 * limit:
         raised, values, sharper = raise_gaps(
-            x, y, *plan.prefix_sizes, gaps, slack=_FULL if cheap else _SLACK, limit=limit
+            x, y, np.stack(plan.prefix_sizes), gaps, _FULL if cheap else _SLACK, limit
         )
         gaps, codes = gaps.copy(), codes.copy()
         gaps[raised] = np.maximum(gaps[raised], values)

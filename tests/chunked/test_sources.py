@@ -259,9 +259,6 @@ def test_options_that_are_refused_for_chunks() -> None:
     ):
         with pytest.raises(isodepth.IsodepthError, match=match):
             isodepth.distance(source, source, **options)
-    regions = isodepth.Metric(random_state=0).regions(POINTS)
-    with pytest.raises(InvalidInputError, match="compare tables"):
-        isodepth.distance(source, regions)
 
 
 def test_a_comparison_has_all_output_except_for_rows() -> None:
@@ -283,7 +280,6 @@ def test_a_comparison_has_all_output_except_for_rows() -> None:
     assert "levels=20" in default.signature
     for call, match in (
         (parts.gradient, "gradient is not available"),
-        (lambda: parts.bracket, "bracket is not available"),
         (parts.suspicious_rows, "suspicious rows need both samples in memory"),
     ):
         with pytest.raises(InvalidInputError, match=match):

@@ -12,6 +12,7 @@ import os
 import struct
 import tracemalloc
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +52,7 @@ def same(a: RegionTable, b: RegionTable) -> bool:
 def test_what_is_saved_comes_back(tmp_path: Path) -> None:
     for table in (
         TABLE,
-        TABLE.astype("float32"),
+        replace(TABLE, values=TABLE.values.astype("float32")),
         RegionTable(TABLE.values, SIGNATURE, 2, ("größe, cm", "x\n|y")),
     ):
         table.save(tmp_path / "table.npz")

@@ -59,16 +59,6 @@ def test_refined_is_close_to_exact() -> None:
     assert np.mean(np.array(short) <= 0.01) >= 0.95
 
 
-def test_bracket_holds_the_exact_distance() -> None:
-    for case in range(20):
-        X, Y = random_pair(case)
-        options = {"depth": DEPTHS[case % 3], "n_directions": 50, "random_state": case}
-        low, high = isodepth.compare(X, Y, scale=None, **options).bracket
-        exact = isodepth.distance(X, Y, gap="exact", **options)
-        assert low <= exact * (1 + 1e-9)
-        assert exact <= high * (1 + 1e-9)
-
-
 @pytest.mark.parametrize("estimator", [HalfspaceDepth, ProjectionDepth])
 @pytest.mark.parametrize("d", [1, 2, 6])
 def test_depth_search_only_lowers_and_agrees_with_itself(estimator: type, d: int) -> None:

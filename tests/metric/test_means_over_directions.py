@@ -13,7 +13,7 @@ from twins import naive, naive_means
 
 import isodepth
 from isodepth.core.directions import mean_of_direction, unit_vectors
-from isodepth.errors import InvalidOptionError, SignatureError
+from isodepth.errors import InvalidOptionError
 
 QS = (1.0, 1.5, 2.0, 4.0, 40.0)
 
@@ -125,12 +125,6 @@ def test_the_signature_contains_finite_q_only() -> None:
     metric = isodepth.Metric(q=2.5, random_state=0)
     assert "|p=2|q=2.5|eps=0.1|" in metric.signature
     assert "|refine=0|" in metric.signature
-    assert isodepth.Metric.from_signature(metric.signature) == metric
-    assert isodepth.Metric(q=2) != isodepth.Metric(q=3)
-    with pytest.raises(SignatureError, match="q"):
-        isodepth.Metric.from_signature(metric.signature.replace("q=2.5", "q=0.5"))
-    with pytest.raises(SignatureError, match="refine"):
-        isodepth.Metric.from_signature(metric.signature.replace("refine=0", "refine=3"))
 
 
 def test_refine_is_chosen_by_q() -> None:
@@ -153,12 +147,6 @@ def test_refine_is_chosen_by_q() -> None:
 def test_incompatible_settings(options: dict, message: str) -> None:
     with pytest.raises(InvalidOptionError, match=message):
         isodepth.Metric(**options)
-
-
-def test_bracket_is_for_the_supremum() -> None:
-    result = isodepth.compare([[0.0], [1.0]], [[3.0], [5.0]], scale=None, q=2)
-    with pytest.raises(InvalidOptionError, match="q=2"):
-        _ = result.bracket
 
 
 def test_the_mean_lies_below_the_supremum() -> None:

@@ -73,14 +73,6 @@ def test_everything_else_takes_the_policy() -> None:
     )
 
 
-def test_regions_beside_a_sample() -> None:
-    metric = isodepth.Metric(**OMIT)
-    result = metric.compare(metric.regions(X), Y)
-    assert result.distance == metric.distance(X, Y)
-    assert result.missing.x.n_dropped == 0
-    assert result.missing.y.n_dropped == 80 - len(KEPT[1])
-
-
 def test_errors_name_the_columns_and_the_remedy() -> None:
     frame = pd.DataFrame(X, columns=["temp", "dewp", "wind"])
     for make in (

@@ -11,7 +11,7 @@ from twins import naive_settings
 
 import isodepth
 from isodepth.core.scaling import column_units
-from isodepth.errors import InvalidInputError, InvalidOptionError, SignatureError
+from isodepth.errors import InvalidInputError, InvalidOptionError
 
 RNG = np.random.default_rng(0)
 UNITS = np.array([1.0, 1000.0, 0.01])
@@ -55,23 +55,6 @@ def test_an_integer_weight_is_a_number_of_repeated_rows(scale: str) -> None:
     assert weighted == pytest.approx(wanted, rel=1e-12)
 
 
-def test_signature_and_equality() -> None:
-    pooled = isodepth.Metric(scale="pooled", **OPTIONS)
-    assert "|scale=pooled|" in pooled.signature
-    assert isodepth.Metric.from_signature(pooled.signature) == pooled
-    assert isodepth.compare(X, Y, scale="pooled", **OPTIONS).signature == pooled.signature
-    given = isodepth.Metric(scale=[1, 2, 3], **OPTIONS)
-    assert "|scale=given:3:" in given.signature
-    assert given == isodepth.Metric(scale=np.array([1.0, 2, 3]), **OPTIONS)
-    assert given != isodepth.Metric(scale=[1, 2, 4], **OPTIONS)
-    assert hash(given) == hash(isodepth.Metric(scale=(1, 2, 3), **OPTIONS))
-    assert "scale" not in isodepth.Metric().signature
-    with pytest.raises(SignatureError, match="scale was an array"):
-        isodepth.Metric.from_signature(given.signature)
-    with pytest.raises(SignatureError, match="scale"):
-        isodepth.Metric.from_signature(pooled.signature.replace("pooled", "pool"))
-
-
 def test_the_array_is_kept_as_it_was() -> None:
     scale = np.array([1.0, 2.0, 3.0])
     metric = isodepth.Metric(scale=scale, **OPTIONS)
@@ -88,20 +71,12 @@ def test_one_sample_alone_has_no_partner(word: str) -> None:
     for make in (metric.regions, metric.table, lambda X: metric.with_directions(3)):
         with pytest.raises(InvalidOptionError, match=r"single sample.*isodepth.region_tables"):
             make(X)
-    regions = isodepth.Metric(**OPTIONS).regions(X)
-    with pytest.raises(InvalidOptionError, match="got regions"):
-        metric.distance(regions, Y)
     with pytest.raises(InvalidOptionError, match="scale='reference'"):
         isodepth.region_tables([X, Y], scale="reference", **OPTIONS)
 
 
-def test_regions_keep_their_scale() -> None:
+def test_regions_are_scaled() -> None:
     metric = isodepth.Metric(scale=UNITS, **OPTIONS)
-    regions = metric.regions(X)
-    assert metric.distance(regions, Y) == metric.distance(X, Y)
-    assert metric.distance(regions, metric.regions(Y)) == metric.distance(X, Y)
-    with pytest.raises(InvalidInputError, match=r"scale \(given:3:\w+ and none\)"):
-        isodepth.Metric(**OPTIONS).distance(regions, Y)
     drawn = metric.with_directions(3)
     assert drawn.distance(*drawn.all_regions([X, Y])) == metric.distance(X, Y)
 

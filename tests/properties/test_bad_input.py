@@ -15,7 +15,6 @@ from isodepth.errors import (
     InvalidInputError,
     InvalidOptionError,
     IsodepthError,
-    SignatureError,
 )
 
 X = np.random.default_rng(0).standard_normal((8, 3))
@@ -344,10 +343,3 @@ def test_bad_directions_for_a_support() -> None:
 )
 def test_a_callable_that_gives_no_depths(depth: Callable) -> None:
     assert_refused(lambda: isodepth.Metric(depth=depth).regions(X), ValueError, "depth")
-
-
-@pytest.mark.parametrize("text", ["", "hello", "DR|depth=tukey", "DR|p=", None, 7])
-def test_unreadable_signature(text: object) -> None:
-    assert_refused(
-        lambda: isodepth.Metric.from_signature(text), SignatureError, re.escape(repr(text))
-    )

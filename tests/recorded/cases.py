@@ -127,7 +127,7 @@ def _comparisons() -> Iterator[Case]:
 
         def told(result: Any = result, x: Any = x, y: Any = y) -> Any:
             found = result.compare(x, y)
-            return [found.distance, *found.gaps, *found.direction[::9].ravel(), *found.bracket]
+            return [found.distance, *found.gaps, *found.direction[::9].ravel()]
 
         yield f"compare {depth} {n}x{m}x{d}", told
 
@@ -254,14 +254,14 @@ def _geometry_and_theory() -> Iterator[Case]:
     for d in (1, 2, 3, 6):
         x, y = _pair(15, 20, 26, d)
         yield f"hausdorff d={d}", lambda x=x, y=y: hull.hausdorff(x, y).distance
-        stops = np.arange(1, 21)
+        sizes = np.array([np.arange(1, 21)] * 2)
         yield (
             f"hausdorff levels d={d}",
-            lambda x=x, y=y, stops=stops: hull.hausdorff_levels(x, y, stops, stops)[0],
+            lambda x=x, y=y, sizes=sizes: hull.exact_gaps(x, y, sizes)[0],
         )
         yield (
             f"projection to a hull d={d}",
-            lambda x=x, y=y: [hull.project_to_hull(y, row).distance for row in x[:5]],
+            lambda x=x, y=y: [hull.project_to_hull(y, row[None]).distance[0] for row in x[:5]],
         )
     means, spreads = np.array([[0.0, 1.0], [2.0, -1.0]]), np.array([[1.0, 2.0], [1.5, 0.5]])
     for p, eps in ((1, 0.1), (2, 0.3), (float("inf"), 0.2)):

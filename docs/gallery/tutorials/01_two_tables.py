@@ -30,8 +30,7 @@ print(isodepth.distance(june, july, **options))
 
 # %%
 # :func:`isodepth.compare` returns more: the contributions of the columns, the level of the maximum
-# gap, and suspicious rows. The signature contains all settings, and
-# :meth:`isodepth.Metric.from_signature` creates the metric from it.
+# gap, and suspicious rows. The signature contains all settings.
 
 result = isodepth.compare(june, july, **options)
 print(result)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from isodepth.chunked.scan import DelayedPart, as_source, is_delayed, scan
 from isodepth.chunked.sources import Source
 from isodepth.chunked.table import SourceRegions, column_spreads, stream_table
 from isodepth.core.directions import draws_at_random, integer_seed, mean_of_direction
-from isodepth.core.regions import LevelPlan, TrimmedRegions
+from isodepth.core.regions import LevelPlan
 from isodepth.data.extras import load_extra
 from isodepth.data.missing import MissingPair
 from isodepth.data.results import plain
@@ -120,11 +120,6 @@ def _runner_of(*sources: Source) -> Runner:
 
 
 def _source(X: Any, weights: Any, name: str) -> Source:
-    if isinstance(X, TrimmedRegions):
-        raise InvalidInputError(
-            f"{name} are regions, and the other side is read in chunks; give the sample of {name} "
-            "itself, or compare tables (Metric.table)"
-        )
     if weights is None:
         return as_source(X)
     if isinstance(X, Source) or hasattr(X, "__dask_graph__"):
@@ -155,11 +150,6 @@ class SourceComparison(Comparison):
 
     distance_bounds: tuple[float, float] = (0.0, 0.0)
 
-    @property
-    def bracket(self) -> tuple[float, float]:  # type: ignore[override]
-        """Not available: it needs the rows inside the regions."""
-        self._needs_rows("bracket")
-
     def to_dict(self) -> dict[str, Any]:
         """Convert to plain Python numbers and strings, with `distance_bounds`."""
         return {**super().to_dict(), "distance_bounds": plain(self.distance_bounds)}
@@ -177,11 +167,8 @@ class SourceComparison(Comparison):
 
     def gradient(self, *_: Any, **__: Any) -> Any:
         """Not available: it needs the rows of the samples."""
-        self._needs_rows("gradient")
-
-    def _needs_rows(self, name: str) -> NoReturn:
         raise InvalidInputError(
-            f"{name} is not available for samples read in chunks; compare a subset of their rows "
+            "gradient is not available for samples read in chunks; compare a subset of their rows "
             "that fits into memory"
         )
 
@@ -213,8 +200,7 @@ def _compared(x: SourceRegions, y: SourceRegions, fitted: FittedMetric) -> Sourc
         signature=x.table.signature,
         columns=check_same_columns(x.table.columns, y.table.columns),
         _gaps=Gaps(plan, gaps, fitted.directions, codes),
-        _power=(settings.p, fitted.length),
-        _q=settings.q,
+        _fitted=fitted,
         missing=missing,
         distance_bounds=_bounds(x, y, distance),
     )

@@ -16,8 +16,7 @@ from isodepth.data.arrays import column_labels
 from isodepth.data.frames import Table
 from isodepth.data.validation import MissingReport
 from isodepth.errors import InvalidInputError
-from isodepth.metric.base import MEMORY_MB
-from isodepth.metric.fitted import FittedMetric
+from isodepth.metric.fitted import MEMORY_MB, FittedMetric
 
 LEAST_PILOTS = 1 << 12
 _PILOTS = 1 << 16

@@ -94,7 +94,7 @@ def stream_table(
         fitted.source.warn_if_uninformative(sample)
         values = np.empty(fitted.table_shape)
         fitted.write_table(fitted.fit_regions(sample.points, None, None, sample), values)
-    signature = str(fitted.table_signature(checked.how.dtype))
+    signature = fitted.table_signature(checked.how.dtype)
     columns, scale = source.columns, metric.scale
     table = RegionTable(values.astype(storage), signature, source.n_features, columns, scale=scale)
     return SourceRegions(table, n_points, checked.missing, **errors)

@@ -7,14 +7,11 @@ from isodepth.depth.integrated import AIIRW, IRW, Dual, SteadyIRW
 BY_NAME: dict[str, type[Depth]] = {
     depth.name: depth for depth in (Halfspace, Projection, IRW, AIIRW)
 }
-#: Depths of the text scores, which occur in signatures only.
-OF_TEXT_SCORES: dict[str, type[Depth]] = {depth.name: depth for depth in (SteadyIRW, Dual)}
 
 __all__ = [
     "AIIRW",
     "BY_NAME",
     "IRW",
-    "OF_TEXT_SCORES",
     "Depth",
     "Dual",
     "Halfspace",

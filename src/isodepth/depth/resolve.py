@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from isodepth.core.regions import Sample
-from isodepth.depth import BY_NAME, OF_TEXT_SCORES
+from isodepth.depth import BY_NAME
 from isodepth.depth.base import Depth, DepthSource, Projections
-from isodepth.errors import InvalidInputError, InvalidOptionError, SignatureError
+from isodepth.errors import InvalidInputError, InvalidOptionError
 
 #: Settings of a depth that a metric replaces by its own, or that do not change the depths.
 TAKEN_OVER = ("n_directions", "directions", "random_state", "n_jobs", "contamination")
@@ -85,11 +85,6 @@ def private_copy(depth: Any) -> Any:
     """
     if isinstance(depth, type) and issubclass(depth, Depth):
         return depth()
-    if isinstance(depth, Depth):
-        settings = depth.settings().items()
-        return type(depth)(
-            **{k: _cloned(v) if hasattr(v, "get_params") else v for k, v in settings}
-        )
     return _cloned(depth) if _is_estimator(depth) else depth
 
 
@@ -117,38 +112,12 @@ def depth_text(depth: Any) -> str:
     return f"custom:{_plain_name(depth)}"
 
 
-def depth_key(depth: Any) -> Any:
-    """Return a hashable value that is equal for equal depths."""
-    if isinstance(depth, str):
-        depth = BY_NAME[depth]()
-    if isinstance(depth, CustomDepth):
-        depth = depth.depth
-    if isinstance(depth, Depth):
-        return depth.name, *((k, _value_key(v)) for k, v in sorted(_own_settings(depth).items()))
-    return _value_key(depth)
-
-
-def read_depth(text: str) -> Any:
-    """Return the depth of a string made by `depth_text`."""
-    if "custom:" in text:
-        raise SignatureError(
-            f"a signature cannot store the object of depth {text!r}; make the metric again with "
-            "Metric(depth=that_object, ...)"
-        )
-    name, parenthesis, settings = text.partition("(")
-    kind = BY_NAME.get(name) or OF_TEXT_SCORES.get(name)
-    if kind is None:
-        raise SignatureError(f"unknown depth {name!r}; known are {', '.join(BY_NAME)}")
-    if not parenthesis:
-        return name if name in BY_NAME else kind()
-    defaults = kind().settings()
-    values: dict[str, Any] = {}
-    for pair in settings.removesuffix(")").split(","):
-        key, separator, value = pair.partition("=")
-        if not separator or key not in defaults or key in TAKEN_OVER:
-            raise SignatureError(f"depth {name!r} has no setting {key!r}")
-        values[key] = value if isinstance(defaults[key], str) else type(defaults[key])(value)
-    return kind(**values)
+def same_depth(first: DepthSource, second: DepthSource) -> bool:
+    """Check if two depths are equal; objects of the user are equal to themselves only."""
+    if isinstance(first, CustomDepth) and isinstance(second, CustomDepth):
+        return first.depth is second.depth
+    text = depth_text(first)
+    return first is second or ("custom:" not in text and text == depth_text(second))
 
 
 def _own_settings(depth: Depth) -> dict[str, Any]:
@@ -167,19 +136,6 @@ def _setting_text(value: Any) -> str:
 
 def _plain_name(value: Any) -> str:
     return re.sub(r"[^\w.]", "", getattr(value, "__name__", type(value).__name__))
-
-
-def _value_key(value: Any) -> Any:
-    if isinstance(value, np.ndarray):
-        return value.shape, value.dtype.str, value.tobytes()
-    if hasattr(value, "get_params") and not isinstance(value, type):
-        settings = value.get_params(deep=False)
-        return type(value), *((key, _value_key(settings[key])) for key in sorted(settings))
-    try:
-        hash(value)
-    except TypeError:
-        return type(value), repr(value)
-    return value
 
 
 def _is_estimator(depth: Any) -> bool:

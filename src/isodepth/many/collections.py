@@ -178,13 +178,12 @@ def prepare_group(
     samples = [_matched(X, columns, label, like) for X, label in zip(inputs, names, strict=True)]
     if any(map(is_chunked, samples)):
         return SampleGroup(samples, weights, columns, name, in_chunks=True)
-    first = prepare(samples[0], weights[0], names[0], metric.settings, None)
-    settings = metric.settings
+    first = prepare(samples[0], weights[0], names[0], metric, None)
     if convert:
-        settings = replace(settings, dtype=str(first.points.dtype))
+        metric = replace(metric, dtype=str(first.points.dtype))
     parts = [first]
     for X, w, label in zip(samples[1:], weights[1:], names[1:], strict=True):
-        part = prepare(X, w, label, settings, None)
+        part = prepare(X, w, label, metric, None)
         check_same_width(first.points.shape[1], part.points.shape[1], names[0], label)
         check_same_columns(first.columns, part.columns, names[0], label)
         if part.points.dtype != first.points.dtype:

@@ -28,7 +28,6 @@ from isodepth.many.pairwise import (
     table_metric,
 )
 from isodepth.metric.base import with_metric_options
-from isodepth.metric.signature import Signature
 from isodepth.metric.table import STORAGES, TableStack, check_comparable, fill_distances
 
 _NOT_HERE = (*NOT_FOR_TABLES, "memory_mb")
@@ -154,11 +153,10 @@ class RegionTransformer(_BagTransformer):
     @property
     def _unit(self) -> float:
         """Factor of the rows, so that their distance of order p = q equals the distance of bags."""
-        signature = Signature.parse(self._first.signature)
-        p, q = signature.p, signature.q
+        p, q = self.metric_.p, self.metric_.q
         if p != q or math.isinf(p):
             return 1.0
-        share = signature.length / self._first.values.size
+        share = self.metric_.length / self._first.values.size
         return share ** (1 / p) / mean_of_direction(self._first.n_features, q)
 
 

@@ -18,7 +18,7 @@ from isodepth.data.validation import (
     is_chunked,
     split_weights,
 )
-from isodepth.engine import thread_map, worker_count
+from isodepth.engine import Resources, thread_map, worker_count
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.many.collections import (
     SampleGroup,
@@ -347,10 +347,9 @@ def _tables_of_arrays(
     workers = worker_count(
         metric.n_jobs, len(samples) // 2, len(samples) * len(first) * metric.n_directions
     )
-    inner = metric
+    fitted = metric.with_directions(first.shape[1])
     if workers > 1:
-        inner = replace(metric, n_jobs=1, memory_mb=metric.settings.memory_mb / workers)
-    fitted = inner.with_directions(first.shape[1])
+        fitted = replace(fitted, resources=Resources(1, fitted.resources.memory_mb / workers))
     values = np.empty((len(samples), *fitted.table_shape), dtype=storage)
 
     def fit(i: int) -> Sample | None:
@@ -363,7 +362,7 @@ def _tables_of_arrays(
         return sample if sample.n_points <= sample.n_features + 1 else None
 
     simplices = thread_map(fit, range(len(samples)), workers)
-    signature = str(fitted.table_signature(str(first.dtype)))
+    signature = fitted.table_signature(str(first.dtype))
     stack = TableStack(values, signature, first.shape[1], group.columns, scale=metric.scale)
     return stack, [sample for sample in simplices if sample is not None]
 

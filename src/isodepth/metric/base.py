@@ -33,26 +33,20 @@ from isodepth.data.validation import (
     refuse_chunks,
     unknown_option,
 )
-from isodepth.depth import BY_NAME
-from isodepth.depth.base import DepthSource
-from isodepth.depth.resolve import depth_key, private_copy, resolve_depth
-from isodepth.errors import InvalidOptionError, SignatureError
+from isodepth.depth.resolve import private_copy
+from isodepth.errors import InvalidOptionError
 from isodepth.hull import WAYS
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.fitted import (
     FittedMetric,
+    Settings,
     fit_both,
     fit_metric,
     prepare,
 )
-from isodepth.metric.signature import Settings, Signature
+from isodepth.metric.signature import signature_of
 from isodepth.metric.table import STORAGES
 
-#: Steps of ascent if `refine` is None and q is infinite.
-REFINE = 20
-#: Working memory on the host in MB if `memory_mb` is None.
-MEMORY_MB = 256.0
-_N_DIRECTIONS = 1000
 #: Line of a docstring that `with_metric_options` replaces.
 OPTIONS_LINE = "{options of Metric}"
 
@@ -60,7 +54,7 @@ Documented = TypeVar("Documented", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class BaseMetric:
+class BaseMetric(Settings):
     """The pseudo-metric DR_{p,eps} with all its settings.
 
     Parameters
@@ -143,32 +137,40 @@ class BaseMetric:
     'DR|depth=halfspace|p=2|eps=0.2|levels=exact|dirs=uniform:1000|refine=20|seed=0|v=0.3.0'
     """
 
-    depth: Any = "projection"
-    p: float = 2
-    q: float = math.inf
-    eps: float = 0.1
-    n_directions: int = _N_DIRECTIONS
-    directions: Any = "uniform"
-    levels: Any = "exact"
-    n_levels: int | None = None
-    normalize: bool = True
-    refine: Any = None
-    gap: str = "search"
-    scale: Any = None
-    nan_policy: str = "raise"
-    dtype: str | None = None
-    random_state: Any = None
-    n_jobs: int | None = None
-    memory_mb: float | None = None
-
     def __post_init__(self) -> None:
-        settings, source = _check_settings(self)
-        for field in fields(self):
-            # A default that depends on other fields stays None: a copy chooses it again.
-            if field.name not in ("refine", "memory_mb"):
-                object.__setattr__(self, field.name, getattr(settings, field.name))
-        object.__setattr__(self, "_depth", source)
-        object.__setattr__(self, "_settings", settings)
+        gap, q = check_choice(self.gap, "gap", WAYS), check_number(self.q, "q", 1)
+        if gap == "exact" and q < math.inf:
+            raise InvalidOptionError(
+                f"gap={gap!r} is the exact supremum over directions, which is q=inf; got q={q:g}, "
+                "a mean over the given directions: remove gap",
+                option="gap",
+            )
+        check_choice(self.nan_policy, "nan_policy", NAN_POLICIES)
+        if self.dtype is not None:
+            check_choice(self.dtype, "dtype", ("float32", "float64"))
+        check_n_jobs(self.n_jobs)
+        if self.memory_mb is not None:
+            check_number(self.memory_mb, "memory_mb", 0, low_open=True, high_open=True)
+        _check_refine(self.refine, q)
+        seed = self.random_state
+        if not isinstance(seed, np.random.Generator | None):
+            seed = check_integer(seed, "random_state", 0, "; or a numpy.random.Generator, or None")
+        directions, n_directions = _checked_directions(self.directions, self.n_directions)
+        checked = {
+            "depth": self.depth if isinstance(self.depth, str) else private_copy(self.depth),
+            "p": check_number(self.p, "p", 0, low_open=True),
+            "q": q,
+            "eps": check_number(self.eps, "eps", 0, 1, low_open=True),
+            "n_directions": n_directions,
+            "directions": directions,
+            "levels": _checked_levels(self.levels, self.n_levels),
+            "normalize": check_boolean(self.normalize, "normalize"),
+            "scale": _checked_scale(self.scale),
+            "random_state": seed,
+        }
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+        _ = self.source  # checks the depth
 
     @classmethod
     def paper(cls, n_alpha: int, K: int, **options: Any) -> Self:
@@ -208,23 +210,14 @@ class BaseMetric:
                 raise unknown_option(name, names)
         return cls(**options)
 
-    @classmethod
-    def from_signature(cls, text: str) -> Self:
-        """Return the metric with this signature."""
-        options = Signature.parse(text).options()
-        try:
-            return cls(**options)
-        except InvalidOptionError as error:
-            raise SignatureError(f"signature {text!r} has an invalid setting: {error}") from None
-
     @property
     def signature(self) -> str:
         """Settings that determine the distance, as a short string."""
-        return str(Signature.of(self.settings, self.dtype))
+        return signature_of(self, self.dtype, self.steps)
 
     def compare(self, X: Any, Y: Any, weights: Any = None) -> Comparison:
         """Compute the distance with its levels and maximizing directions."""
-        fitted, x, y, missing = fit_both(self.settings, self.source, X, Y, weights)
+        fitted, x, y, missing = fit_both(self, X, Y, weights)
         comparison = fitted.compare(x, y)
         if self.scale is None:
             warn_of_different_spreads(x.sample.points, y.sample.points, comparison.columns)
@@ -233,11 +226,8 @@ class BaseMetric:
     def regions(self, X: Any, weights: Any = None) -> TrimmedRegions:
         """Compute the nested regions of one sample.
 
-        Regions store their depth and directions. They can be passed to `distance` and `compare` of
-        any metric with the same depth and directions; p, eps, levels and gap may differ. A metric
-        without an integer `random_state` uses the directions of the regions that it receives.
-        Regions from two calls of such a metric have different directions and are refused: use
-        `with_directions`.
+        Regions store their depth and directions. :meth:`isodepth.FittedMetric.distance` compares
+        regions with the same depth and directions, see `with_directions`.
 
         Parameters
         ----------
@@ -277,7 +267,7 @@ class BaseMetric:
         refuse_learned_scale(self.scale)
         if self.scale is not None:
             check_scale_width(self.scale, n_features)
-        return fit_metric(self.settings, self.source, n_features, dtype=dtype, scale=self.scale)
+        return fit_metric(self, n_features, dtype=dtype, scale=self.scale)
 
     def check_for_tables(self, storage: str = "float64") -> None:
         """Check that tables of separate calls of this metric can be compared."""
@@ -306,99 +296,30 @@ class BaseMetric:
         """Return this metric with directions for one sample, and the regions of the sample."""
         refuse_chunks(X, purpose)
         refuse_learned_scale(self.scale)
-        points, columns, checked, *_ = prepare(
-            X, weights, "X", self.settings, self.scale, "weights"
-        )
+        points, columns, checked, *_ = prepare(X, weights, "X", self, self.scale, "weights")
         fitted = self.with_directions(points.shape[1])
         sample = Sample.of(points, checked)
         self.source.warn_if_uninformative(sample)
         return fitted, fitted.fit_regions(points, checked, columns, sample)
 
-    @property
-    def source(self) -> DepthSource:
-        """Depth of the points."""
-        return self._depth  # type: ignore[attr-defined]
-
-    @property
-    def settings(self) -> Settings:
-        """Checked settings, with defaults filled in."""
-        return self._settings  # type: ignore[attr-defined]
-
-    def _key(self) -> tuple[Any, ...]:
-        values = [getattr(self.settings, field.name) for field in fields(Settings)]
-        return depth_key(self.depth), *(
-            (value.shape, value.tobytes()) if isinstance(value, np.ndarray) else value
-            for value in values[1:]
-        )
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, BaseMetric) and self._key() == other._key()
-
-    def __hash__(self) -> int:
-        return hash(self._key())
-
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.signature})"
 
 
-def _check_settings(metric: BaseMetric) -> tuple[Settings, DepthSource]:
-    """Check the fields of a metric and fill in defaults; also return its depth."""
-    check_choice(metric.gap, "gap", WAYS)
-    depth = metric.depth
-    builtin = BY_NAME.get(depth) if isinstance(depth, str) else None
-    if builtin is None:
-        depth = private_copy(depth)
-    q = check_number(metric.q, "q", 1)
-    if metric.gap != "search" and q < math.inf:
-        raise InvalidOptionError(
-            f"gap={metric.gap!r} is the exact supremum over directions, which is q=inf; got "
-            f"q={q:g}, a mean over the given directions: remove gap",
-            option="gap",
-        )
-    directions, n_directions = metric.directions, metric.n_directions
+def _checked_directions(directions: Any, n_directions: Any) -> tuple[Any, int]:
+    """Return a family and its number of directions, or unit vectors and their number."""
     if isinstance(directions, str):
         check_choice(directions, "directions", FAMILIES)
-        n_directions = check_integer(n_directions, "n_directions", 1)
-    else:
-        directions = check_direction_rows(directions)
-        if n_directions not in (_N_DIRECTIONS, len(directions)):
-            raise InvalidOptionError(
-                f"n_directions has no effect with an array of {len(directions)} directions, got "
-                f"{n_directions!r}; remove it",
-                option="n_directions",
-            )
-        directions.setflags(write=False)
-        n_directions = len(directions)
-    check_choice(metric.nan_policy, "nan_policy", NAN_POLICIES)
-    if metric.dtype is not None:
-        check_choice(metric.dtype, "dtype", ("float32", "float64"))
-    check_n_jobs(metric.n_jobs)
-    memory_mb = MEMORY_MB
-    if metric.memory_mb is not None:
-        memory_mb = check_number(metric.memory_mb, "memory_mb", 0, low_open=True, high_open=True)
-    seed = metric.random_state
-    if not isinstance(seed, np.random.Generator | None):
-        seed = check_integer(seed, "random_state", 0, "; or a numpy.random.Generator, or None")
-    settings = Settings(
-        depth=depth,
-        p=check_number(metric.p, "p", 0, low_open=True),
-        q=q,
-        eps=check_number(metric.eps, "eps", 0, 1, low_open=True),
-        n_directions=n_directions,
-        directions=directions,
-        levels=_checked_levels(metric.levels, metric.n_levels),
-        n_levels=metric.n_levels,
-        normalize=check_boolean(metric.normalize, "normalize"),
-        refine=_checked_refine(metric.refine, q),
-        gap=metric.gap,
-        scale=_checked_scale(metric.scale),
-        nan_policy=metric.nan_policy,
-        dtype=metric.dtype,
-        random_state=seed,
-        n_jobs=metric.n_jobs,
-        memory_mb=memory_mb,
-    )
-    return settings, resolve_depth(depth) if builtin is None else builtin()
+        return directions, check_integer(n_directions, "n_directions", 1)
+    directions = check_direction_rows(directions)
+    if n_directions not in (Settings.n_directions, len(directions)):
+        raise InvalidOptionError(
+            f"n_directions has no effect with an array of {len(directions)} directions, got "
+            f"{n_directions!r}; remove it",
+            option="n_directions",
+        )
+    directions.setflags(write=False)
+    return directions, len(directions)
 
 
 def refuse_learned_scale(scale: Any) -> None:
@@ -432,18 +353,15 @@ def _checked_levels(levels: Any, n_levels: Any) -> Any:
     return levels
 
 
-def _checked_refine(refine: Any, q: float) -> int:
-    """Return the number of steps of ascent: 0 for a mean over directions."""
+def _check_refine(refine: Any, q: float) -> None:
     if refine is None:
-        return REFINE if math.isinf(q) else 0
-    steps = check_integer(refine, "refine", 0, "; or None, which chooses by q")
-    if steps > 0 and q < math.inf:
+        return
+    if check_integer(refine, "refine", 0, "; or None, which chooses by q") and q < math.inf:
         raise InvalidOptionError(
             f"refine needs q=inf, the supremum over directions; got refine={refine!r} with "
             f"q={q:g}, a mean over directions; remove refine",
             option="refine",
         )
-    return steps
 
 
 def _checked_scale(scale: Any) -> Any:

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from isodepth.core.directions import rng_for
-from isodepth.core.regions import Sample, TrimmedRegions, power_mean
+from isodepth.core.regions import Sample, TrimmedRegions
 from isodepth.data.arrays import column_labels
 from isodepth.data.kinds import ColumnKind
 from isodepth.data.missing import MissingPair
 from isodepth.data.results import ResultMixin, named_shares, plain
-from isodepth.engine import Resources, write_supports
-from isodepth.errors import InvalidInputError, InvalidOptionError
-from isodepth.hull import Gaps, hausdorff_bracket
+from isodepth.engine import write_supports
+from isodepth.errors import InvalidInputError
+from isodepth.hull import Gaps
 from isodepth.metric.attribution import (
     LargestGap,
     share_rows,
@@ -25,7 +25,6 @@ from isodepth.metric.attribution import (
     shares_of_levels,
 )
 from isodepth.metric.gradient import Gradient, gradient_of_comparison
-from isodepth.metric.signature import Signature
 from isodepth.results import TwoSampleReport, unscaled_points
 from isodepth.two_samples import TwoSamples
 
@@ -74,7 +73,7 @@ class Comparison(TwoSampleReport):
         DR_{p,eps}; `float(comparison)` is the same.
     regions : pair of TrimmedRegions
     signature : str
-        All settings; `Metric.from_signature` creates the metric from it.
+        All settings.
     columns : tuple of str or None
     missing : MissingPair or None
         With ``nan_policy="omit"``: number of dropped rows, the columns with missing values, and
@@ -106,13 +105,10 @@ class Comparison(TwoSampleReport):
     signature: str
     columns: tuple[str, ...] | None
     _gaps: Gaps
-    _power: tuple[float, float]
-    _q: float = math.inf
-    _resources: Resources = field(default_factory=Resources)
+    _fitted: Any
     missing: MissingPair | None = None
     kinds: tuple[ColumnKind, ...] = ()
     test: Any = None
-    _fitted: Any = None
     _inputs: Any = field(default=None, repr=False)
 
     @property
@@ -123,10 +119,10 @@ class Comparison(TwoSampleReport):
     @property
     def units(self) -> str:
         """Units of `distance` and `gaps` as a string, determined by the option ``scale``."""
-        scale = Signature.parse(self.signature).scale
+        scale = self._fitted.settings.scale
         if scale is None:
             return "the units of the columns"
-        by = "given scales" if scale.startswith("given") else "robust standard deviations"
+        by = "robust standard deviations" if isinstance(scale, str) else "given scales"
         return f"{by} of the columns"
 
     @property
@@ -148,31 +144,6 @@ class Comparison(TwoSampleReport):
     def direction(self) -> np.ndarray:
         """Unit vectors (L, d) along which the gaps are attained."""
         return self._gaps.directions()
-
-    @cached_property
-    def bracket(self) -> tuple[float, float]:
-        """The distance, and an upper bound for the maximum over all directions.
-
-        The value of ``gap="exact"`` for the same depths lies between them. Computed on first
-        access, which may take longer than the distance.
-        """
-        if self._q < math.inf:
-            raise InvalidOptionError(
-                f"bracket bounds the supremum over directions, which is q=inf; this comparison has "
-                f"q={self._q:g}, a mean over directions"
-            )
-        if self._gaps.exact:
-            return self.distance, self.distance
-        x, y = self.regions
-        plan = self._gaps.plan
-        bounds = hausdorff_bracket(
-            x.ordered,
-            y.ordered,
-            *plan.prefix_sizes,
-            initial_directions=np.unique(self.direction, axis=0),
-        )
-        upper = np.maximum(bounds.upper, self.gaps)
-        return self.distance, power_mean(upper, plan.shares, *self._power)
 
     def gradient(self) -> Gradient:
         """Compute the derivative of the distance with respect to each entry of X and Y.
@@ -207,10 +178,11 @@ class Comparison(TwoSampleReport):
         width x gap^2. For a translation by m they are m_j^2 / |m|^2. If the distance is 0, they are
         equal.
         """
-        if self._q < math.inf:
+        q = self._fitted.settings.q
+        if q < math.inf:
             plan_shares, vectors = self._gaps.plan.shares, self._gaps.vectors
             return self._named(
-                shares_of_directions(self._differences, plan_shares, vectors, self.gaps, self._q)
+                shares_of_directions(self._differences, plan_shares, vectors, self.gaps, q)
             )
         return self._named(shares_of_levels(self._gaps))
 
@@ -236,7 +208,7 @@ class Comparison(TwoSampleReport):
         return known[n_splits]
 
     def _chance_distances(self, n_splits: int) -> np.ndarray:
-        if not self.keeps_rows or self._fitted is None:
+        if not self.keeps_rows:
             raise InvalidInputError(
                 "random splits need the rows of both samples in memory; compare a part of the rows"
             )
@@ -264,7 +236,7 @@ class Comparison(TwoSampleReport):
     @property
     def splitting_cost(self) -> int:
         """Number of projections of one comparison, for deciding on `chance_level`."""
-        if not self.keeps_rows or self._fitted is None:
+        if not self.keeps_rows:
             return 1 << 62
         return sum(r.n_points for r in self.regions) * len(self._fitted.directions)
 
@@ -287,7 +259,7 @@ class Comparison(TwoSampleReport):
         plan, regions = self._gaps.plan, self.regions[side]
         sizes = plan.prefix_sizes[side][levels]
         out = np.empty((len(sizes), 2 * len(directions)))
-        write_supports(regions.ordered, sizes, directions, out, self._resources)
+        write_supports(regions.ordered, sizes, directions, out, self._fitted.resources)
         return out
 
     def _named(self, shares: np.ndarray) -> list[tuple[str, float]]:
@@ -321,8 +293,18 @@ class Comparison(TwoSampleReport):
         return None if self.test is None else self.test.profile_of(self)
 
     def changed_options(self) -> dict[str, Any] | None:
-        """Return the options that differ from their defaults; None if one of them is an object."""
-        return Signature.parse(self.signature).changed_options()
+        """Return the seed, and the options that differ from their defaults in `isodepth.compare`.
+
+        None if one of them is an array or another object.
+        """
+        settings = self._fitted.settings
+        usual = {each.name: each.default for each in fields(settings)} | {"scale": "pooled"}
+        for name in ("nan_policy", "n_jobs", "memory_mb"):
+            del usual[name]
+        options = {name: getattr(settings, name) for name in usual}
+        if not all(isinstance(value, str | int | float | None) for value in options.values()):
+            return None
+        return {k: v for k, v in options.items() if k == "random_state" or v != usual[k]}
 
     # -- forms ------------------------------------------------------------------------------
 

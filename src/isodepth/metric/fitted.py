@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -9,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.core.directions import draws_at_random, rng_for, seeded_vectors, unit_vectors
+from isodepth.core.directions import rng_for, seeded_vectors, unit_vectors
 from isodepth.core.regions import (
     LevelPlan,
     Sample,
@@ -20,11 +21,9 @@ from isodepth.core.regions import (
     power_mean,
 )
 from isodepth.core.scaling import scaled, units_of_samples
-from isodepth.data.arrays import column_labels
 from isodepth.data.frames import in_order, labels_of
 from isodepth.data.missing import MissingPair
 from isodepth.data.validation import (
-    MissingReport,
     SampleRows,
     as_pair,
     check_same_columns,
@@ -32,12 +31,86 @@ from isodepth.data.validation import (
     read_sample,
     split_weights,
 )
+from isodepth.depth import BY_NAME
 from isodepth.depth.base import Depth, DepthSource, Projections
+from isodepth.depth.resolve import resolve_depth, same_depth
 from isodepth.engine import Resources, thread_map, worker_count, write_supports
-from isodepth.errors import InvalidInputError, InvalidOptionError
+from isodepth.errors import InvalidInputError
 from isodepth.hull import Gaps, find_gaps
 from isodepth.metric.comparison import Comparison
-from isodepth.metric.signature import Origin, Settings, Signature
+from isodepth.metric.signature import signature_of
+
+#: Working memory on the host in MB if `memory_mb` is None.
+MEMORY_MB = 256.0
+# Steps of ascent if `refine` is None and q is infinite.
+_REFINE = 20
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Settings:
+    """Settings of a metric; :class:`isodepth.Metric` explains and checks each of them."""
+
+    depth: Any = "projection"
+    p: float = 2
+    q: float = math.inf
+    eps: float = 0.1
+    n_directions: int = 1000
+    directions: Any = "uniform"
+    levels: Any = "exact"
+    n_levels: int | None = None
+    normalize: bool = True
+    refine: int | None = None
+    gap: str = "search"
+    scale: Any = None
+    nan_policy: str = "raise"
+    dtype: str | None = None
+    random_state: Any = None
+    n_jobs: int | None = None
+    memory_mb: float | None = None
+
+    @cached_property
+    def source(self) -> DepthSource:
+        """Depth of the points."""
+        name = self.depth
+        return BY_NAME[name]() if isinstance(name, str) and name in BY_NAME else resolve_depth(name)
+
+    @property
+    def steps(self) -> int:
+        """Number of steps of ascent: `refine`, or its default."""
+        if self.refine is None:
+            return _REFINE if math.isinf(self.q) else 0
+        return self.refine
+
+    @property
+    def length(self) -> float:
+        """Factor of the mean over levels: 1, or 1 - eps for the integral."""
+        return 1.0 if self.normalize else 1.0 - self.eps
+
+
+@dataclass(frozen=True, eq=False)
+class Origin:
+    """Settings that determine regions, which do not depend on p, eps, levels and gap.
+
+    Attributes
+    ----------
+    source : DepthSource
+    directions : ndarray of shape (K, d)
+    scale : ndarray of shape (d,) or None
+        Divisors of the columns.
+    """
+
+    source: DepthSource
+    directions: np.ndarray
+    scale: np.ndarray | None = None
+
+    def differences(self, other: Origin) -> list[str]:
+        """Return the names of the settings that differ; empty if regions can be compared."""
+        same = {
+            "depth": same_depth(self.source, other.source),
+            "directions": np.array_equal(self.directions, other.directions),
+            "scale": np.array_equal(self.scale, other.scale),  # type: ignore[arg-type]
+        }
+        return [name for name, equal in same.items() if not equal]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -58,6 +131,8 @@ class FittedMetric:
         Directions, in the precision of the samples if it is known.
     betas : ndarray of shape (L,), or None
         Levels; None for the exact integral.
+    resources : Resources
+        Number of threads, and working memory.
 
     Examples
     --------
@@ -72,16 +147,12 @@ class FittedMetric:
     origin: Origin
     directions: np.ndarray
     betas: np.ndarray | None
+    resources: Resources
 
     @property
     def source(self) -> DepthSource:
         """Depth of the points."""
         return self.origin.source
-
-    @cached_property
-    def resources(self) -> Resources:
-        """Number of threads, and working memory."""
-        return Resources(Resources(self.settings.n_jobs).n_threads, self.settings.memory_mb)
 
     @property
     def along(self) -> Projections:
@@ -135,7 +206,9 @@ class FittedMetric:
         work = sum(len(points) for points, _, _ in checked) * len(self.directions)
         workers = worker_count(self.settings.n_jobs, len(inputs) // 2, work)
         # Threads over samples, or over the directions of each sample if there are few samples.
-        inner = self if workers == 1 else replace(self, settings=replace(self.settings, n_jobs=1))
+        inner = self
+        if workers > 1:
+            inner = replace(self, resources=Resources(1, self.resources.memory_mb))
 
         def fit(i: int) -> TrimmedRegions:
             points, columns, w = checked[i]
@@ -168,12 +241,9 @@ class FittedMetric:
         return Comparison(
             distance=self.mean(gaps.values, gaps.plan),
             regions=(x, y),
-            signature=str(self.signature(str(x.ordered.dtype))),
+            signature=self.signature(str(x.ordered.dtype)),
             columns=check_same_columns(x.columns, y.columns),
             _gaps=gaps,
-            _power=(self.settings.p, self.length),
-            _q=self.settings.q,
-            _resources=self.resources,
             _fitted=self,
         )
 
@@ -195,13 +265,13 @@ class FittedMetric:
     def gaps(self, x: TrimmedRegions, y: TrimmedRegions) -> Gaps:
         """Compute the distance of two regions at each level."""
         settings = self.settings
-        way, q, refine = settings.gap, settings.q, settings.refine
+        way, q, steps = settings.gap, settings.q, settings.steps
         plan = self.plan(x, y)
-        return find_gaps(x, y, plan, self.directions, way, q, refine, self.resources)
+        return find_gaps(x, y, plan, self.directions, way, q, steps, self.resources)
 
     def mean(self, gaps: np.ndarray, plan: LevelPlan) -> float:
         """Compute the mean of order p of gaps (L,) at the levels of a plan."""
-        return power_mean(gaps, plan.shares, self.settings.p, self.length)
+        return power_mean(gaps, plan.shares, self.settings.p, self.settings.length)
 
     # -- tables -----------------------------------------------------------------------------
 
@@ -211,9 +281,9 @@ class FittedMetric:
         assert self.betas is not None
         return len(self.betas), 2 * len(self.directions)
 
-    def table_signature(self, dtype: str) -> Signature:
+    def table_signature(self, dtype: str) -> str:
         """Return the signature of tables of samples with this dtype."""
-        return replace(Signature.of(self.settings, dtype), refine=0)
+        return signature_of(self.settings, dtype, 0)
 
     def write_table(self, regions: TrimmedRegions, out: np.ndarray) -> None:
         """Write the support values of regions to `out` (L, 2K)."""
@@ -221,9 +291,10 @@ class FittedMetric:
         sizes = regions.prefix_sizes(self.betas)
         write_supports(regions.ordered, sizes, self.directions, out, self.resources)
 
-    def signature(self, dtype: str | None = None) -> Signature:
+    def signature(self, dtype: str | None = None) -> str:
         """Return the signature for samples with this dtype, which is omitted unless float32."""
-        return Signature.of(self.settings, dtype if dtype == "float32" else self.settings.dtype)
+        precision = dtype if dtype == "float32" else self.settings.dtype
+        return signature_of(self.settings, precision, self.settings.steps)
 
     def check(self, regions: Any, name: str) -> None:
         """Check that regions have the depth, the directions and the scale of this metric."""
@@ -241,11 +312,6 @@ class FittedMetric:
                 "random_state every call samples other directions: use an integer, or "
                 "Metric.with_directions)"
             )
-
-    @property
-    def length(self) -> float:
-        """Factor of the mean over levels: 1, or 1 - eps for the integral."""
-        return 1.0 if self.settings.normalize else 1.0 - self.settings.eps
 
     def _checked(
         self, X: Any, weights: Any, name: str
@@ -265,87 +331,78 @@ class FittedMetric:
 
 
 def fit_metric(
-    settings: Settings,
-    source: DepthSource,
-    width: int,
-    *,
-    directions: np.ndarray | None = None,
-    dtype: str | None = None,
-    scale: np.ndarray | None = None,
+    settings: Settings, width: int, *, dtype: str | None = None, scale: np.ndarray | None = None
 ) -> FittedMetric:
     """Sample the directions and the levels for data with `width` columns.
 
     Parameters
     ----------
     settings : Settings
-    source : DepthSource
     width : int
-    directions : ndarray of shape (K, width) or None
-        Directions to use if the settings have no integer seed.
     dtype : str or None
         Precision of the samples, if it is known.
     scale : ndarray of shape (width,) or None
         Divisors of the columns.
     """
     levels, seed = settings.levels, settings.random_state
-    family, count = settings.directions, settings.n_directions
     betas = None if isinstance(levels, str) else midpoint_levels(levels, settings.eps)
-    if isinstance(seed, int) and levels != "monte-carlo":
+    family, count = settings.directions, settings.n_directions
+    if isinstance(seed, int):
         directions = seeded_vectors(width, count, family, seed)
     else:
-        if directions is None:
-            directions = unit_vectors(width, count, family, seed)
-        if levels == "monte-carlo":
-            betas = rng_for(seed, "levels").uniform(0.0, 1.0 - settings.eps, settings.n_levels)
+        directions = unit_vectors(width, count, family, seed)
+    if levels == "monte-carlo":
+        betas = rng_for(seed, "levels").uniform(0.0, 1.0 - settings.eps, settings.n_levels)
     used = directions if dtype is None else directions.astype(dtype, copy=False)
-    origin = Origin(source, directions, family, count, seed, scale)
-    return FittedMetric(settings, origin, used, betas)
+    resources = Resources(Resources(settings.n_jobs).n_threads, settings.memory_mb or MEMORY_MB)
+    origin = Origin(settings.source, directions, scale)
+    return FittedMetric(settings, origin, used, betas, resources)
 
 
 def fit_both(
-    settings: Settings, source: DepthSource, X: Any, Y: Any, weights: Any
+    settings: Settings, X: Any, Y: Any, weights: Any
 ) -> tuple[FittedMetric, TrimmedRegions, TrimmedRegions, MissingPair | None]:
     """Return the metric with directions, the regions of both samples, and the dropped rows."""
     if not (isinstance(X, np.ndarray) and isinstance(Y, np.ndarray)):
-        X, Y = _with_matched_columns(X, Y)
-    x, y, scale = _prepare_sides(settings, X, Y, weights)
+        Y = in_order(Y, labels_of(X), "Y", "X")
+    weights_x, weights_y = split_weights(weights)
+    sides = as_pair(
+        prepare(X, weights_x, "X", settings, None), prepare(Y, weights_y, "Y", settings, None)
+    )
+    scale = settings.scale
+    if isinstance(scale, str):
+        used = sides if scale == "pooled" else sides[:1]
+        points, row_weights = [side.points for side in used], [side.weights for side in used]
+        scale = units_of_samples(points, row_weights, settings.eps)
+    if scale is not None:
+        sides = tuple(
+            side._replace(points=scaled(side.points, scale, name, side.columns))
+            for name, side in zip("XY", sides, strict=True)
+        )
+    x, y = sides
     missing = None
     if settings.nan_policy == "omit":
         missing = MissingPair(x.missing, y.missing, kept=(x.kept, y.kept))
-    ready = {n: s for n, s in (("X", X), ("Y", Y)) if isinstance(s, TrimmedRegions)}
-    family, count = settings.directions, settings.n_directions
-    directions = None
-    if ready and draws_at_random(family) and not isinstance(settings.random_state, int):
-        # Without a seed any directions of the same family and number are valid samples.
-        origin = next(iter(ready.values())).origin
-        if origin.dirs == f"{family}:{count}":
-            directions = origin.directions
-    fitted = fit_metric(settings, source, x.points.shape[1], directions=directions, scale=scale)
-    for name, regions in ready.items():
-        fitted.check(regions, name)
+    fitted = fit_metric(settings, x.points.shape[1], scale=scale)
     sizes = len(x.points), len(y.points)
-    threads, memory_mb = fitted.resources.n_threads, settings.memory_mb
+    threads, memory_mb = fitted.resources.n_threads, fitted.resources.memory_mb
     # Both samples at once, because not every step of a sample uses all threads. A depth of the user
     # may not allow two calls at once.
-    separate = ready or not isinstance(source, Depth)
-    workers = 1 if separate else worker_count(threads, 2, sum(sizes) * len(fitted.directions))
+    workers = 1
+    if isinstance(settings.source, Depth):
+        workers = worker_count(threads, 2, sum(sizes) * len(fitted.directions))
 
     def fit(side: int) -> TrimmedRegions:
-        known, rows = ((X, x), (Y, y))[side]
-        if isinstance(known, TrimmedRegions):
-            return known
-        inner = fitted
+        rows, inner = sides[side], fitted
         if workers == 2:
             share = -(-threads * sizes[side] // sum(sizes))
-            inner = replace(
-                fitted, settings=replace(settings, n_jobs=share, memory_mb=memory_mb / 2)
-            )
+            inner = replace(fitted, resources=Resources(share, memory_mb / 2))
         sample = Sample.of(rows.points, rows.weights, resources=inner.resources)
         return inner.fit_regions(rows.points, rows.weights, rows.columns, sample)
 
-    X, Y = thread_map(fit, (0, 1), workers)
-    source.warn_if_uninformative(X.sample, Y.sample)
-    return fitted, X, Y, missing
+    regions = thread_map(fit, (0, 1), workers)
+    settings.source.warn_if_uninformative(*(each.sample for each in regions))
+    return fitted, regions[0], regions[1], missing
 
 
 # -- from the arguments of a call to checked points -----------------------------------------
@@ -365,65 +422,3 @@ def prepare(
     if scale is None:
         return sample
     return sample._replace(points=scaled(sample.points, scale, name, sample.columns))
-
-
-def _prepare_sides(
-    settings: Settings, X: Any, Y: Any, weights: Any
-) -> tuple[SampleRows, SampleRows, np.ndarray | None]:
-    """Check two samples or regions, and return them with the scale (d,) of their columns."""
-    weights_x, weights_y = split_weights(weights)
-    x, y = _prepare_side(X, weights_x, "X", settings), _prepare_side(Y, weights_y, "Y", settings)
-    are_regions = isinstance(X, TrimmedRegions), isinstance(Y, TrimmedRegions)
-    scale = settings.scale
-    if any(are_regions):
-        common = np.dtype(settings.dtype or (y if are_regions[0] else x).points.dtype)
-        for name, side, ready in zip("XY", (x, y), are_regions, strict=True):
-            if ready and side.points.dtype != common:
-                raise InvalidInputError(
-                    f"the regions of {name} have dtype {side.points.dtype}, and the comparison is "
-                    f"in {common}; compute them with dtype='{common}'"
-                )
-    x, y = as_pair(x, y)
-    if isinstance(scale, str):
-        if any(are_regions):
-            raise InvalidOptionError(
-                f"scale={scale!r} is estimated from the rows of both samples, got regions, whose "
-                "columns are already scaled; pass the samples, or compute the regions with "
-                "scale=array",
-                option="scale",
-            )
-        sides = [x, y] if scale == "pooled" else [x]
-        points, row_weights = [side.points for side in sides], [side.weights for side in sides]
-        scale = units_of_samples(points, row_weights, settings.eps)
-    if scale is not None:
-        # Regions are scaled already; `FittedMetric.check` compares their scale.
-        x, y = (
-            side if ready else side._replace(points=scaled(side.points, scale, name, side.columns))
-            for name, side, ready in zip("XY", (x, y), are_regions, strict=True)
-        )
-    return x, y, scale
-
-
-def _prepare_side(side: Any, weights: Any, name: str, settings: Settings) -> SampleRows:
-    """Check a sample; regions are returned with their points, and a report without missing rows."""
-    if not isinstance(side, TrimmedRegions):
-        return prepare(side, weights, name, settings, None)
-    if weights is not None:
-        raise InvalidInputError(
-            f"{name} is TrimmedRegions, which include their weights, got weights of {name} as "
-            "well; use None for them, or pass the sample"
-        )
-    labels = side.columns or column_labels(side.n_features)
-    report = MissingReport(side.n_points, 0, tuple((label, 0) for label in labels))
-    kept = np.ones(side.n_points, dtype=bool)
-    return SampleRows(side.points, side.columns, None, report, kept)
-
-
-def _with_matched_columns(X: Any, Y: Any) -> tuple[Any, Any]:
-    """Return both samples with one order of columns: that of regions, otherwise that of X."""
-    if isinstance(X, TrimmedRegions) and isinstance(Y, TrimmedRegions):
-        return X, Y
-    if isinstance(Y, TrimmedRegions):
-        return in_order(X, Y.columns, "X", "Y"), Y
-    names = X.columns if isinstance(X, TrimmedRegions) else labels_of(X)
-    return X, in_order(Y, names, "Y", "X")

@@ -20,11 +20,9 @@ import numpy as np
 
 from isodepth.core.directions import mean_of_direction
 from isodepth.core.regions import TrimmedRegions
-from isodepth.core.scaling import SCALES
 from isodepth.engine import direction_index, direction_sign, support_rows
 from isodepth.errors import InvalidOptionError
 from isodepth.hull import Gaps, project_to_hull
-from isodepth.metric.signature import Signature
 
 # Number of support values (levels times directions) in memory at a time.
 _HELD = 1 << 19
@@ -48,16 +46,14 @@ class Gradient(NamedTuple):
 
 def gradient_of_comparison(comparison: Any) -> Gradient:
     """Compute `Comparison.gradient`; raise InvalidOptionError if the distance has none."""
-    signature = Signature.parse(comparison.signature)
+    settings = comparison._fitted.settings
     gaps, regions, missing = comparison._gaps, comparison.regions, comparison.missing
-    check_has_gradient(
-        scale=signature.scale,
-        refine=signature.refine if regions[0].n_features > 1 and not gaps.exact else 0,
-    )
-    slopes = mean_slopes(gaps.values, gaps.plan.shares, *comparison._power)
+    refined = regions[0].n_features > 1 and not gaps.exact
+    check_has_gradient(scale=settings.scale, refine=settings.steps if refined else 0)
+    slopes = mean_slopes(gaps.values, gaps.plan.shares, settings.p, settings.length)
     rows = [each.ordered.astype(np.float64, copy=False) for each in regions]
-    if signature.q < math.inf:
-        ordered = _gradients_of_means(gaps, rows, slopes, signature.q)
+    if settings.q < math.inf:
+        ordered = _gradients_of_means(gaps, rows, slopes, settings.q)
     elif gaps.exact:
         ordered = _gradients_of_hulls(gaps, rows, slopes)
     else:
@@ -76,7 +72,7 @@ def gradient_of_comparison(comparison: Any) -> Gradient:
 
 def check_has_gradient(*, scale: Any, refine: int) -> None:
     """Check that a distance with these settings has a gradient."""
-    if isinstance(scale, str) and scale in SCALES:
+    if isinstance(scale, str):
         raise InvalidOptionError(
             f"scale={scale!r} is estimated from the data and has no gradient; use an array",
             option="scale",
@@ -170,11 +166,11 @@ def _gradients_of_hulls(gaps: Gaps, rows: list[np.ndarray], slopes: np.ndarray) 
         along = [points @ u for points in inside]
         ahead = 0 if along[0].max() >= along[1].max() else 1
         top = int(along[ahead].argmax())
-        nearest = project_to_hull(inside[1 - ahead], inside[ahead][top])
-        away = inside[ahead][top] - nearest.nearest
+        _, nearest, weights, _ = project_to_hull(inside[1 - ahead], inside[ahead][top : top + 1])
+        away = inside[ahead][top] - nearest[0]
         gradient = slopes[level] / np.linalg.norm(away) * away
         gradients[ahead][top] += gradient
-        gradients[1 - ahead][: sizes[1 - ahead][level]] -= nearest.weights[:, None] * gradient
+        gradients[1 - ahead][: sizes[1 - ahead][level]] -= weights[0, :, None] * gradient
     return gradients
 
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from isodepth.core.directions import mean_of_direction
 from isodepth.data.frames import clashing_columns
-from isodepth.data.validation import check_choice, check_n_jobs
+from isodepth.data.validation import check_n_jobs
 from isodepth.engine import Resources, table_distances
-from isodepth.errors import InvalidInputError, SignatureError, UnreadableFileError
-from isodepth.metric.signature import ALGORITHM, Signature, scale_text
+from isodepth.errors import InvalidInputError, UnreadableFileError
+from isodepth.metric.signature import ALGORITHM, array_text, signature_fields
 from isodepth.progress import progress_bar
 
 STORAGES = ("float64", "float32")
@@ -86,11 +86,6 @@ class RegionTable:
         check_comparable(self, other, "this table", "the other")
         return float(distances_between(self, self.values[None], other.values[None])[0, 0])
 
-    def astype(self, storage: str) -> RegionTable:
-        """Convert the values to "float64" or "float32"."""
-        check_choice(storage, "storage", STORAGES)
-        return replace(self, values=self.values.astype(storage))
-
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the table to an .npz file; an existing file is replaced atomically."""
         from isodepth.data.output import write_archive
@@ -126,16 +121,18 @@ def distances_between(
 
     Between all pairs of `rows` if `columns` is None. `like` is a table with their settings.
     """
-    signature = Signature.parse(like.signature)
-    return table_distances(
-        rows,
-        columns,
-        p=signature.p,
-        q=signature.q,
-        unit=mean_of_direction(like.n_features, signature.q),
-        length=signature.length,
-        resources=Resources(n_jobs),
-    )
+    p, q, length = _mean_settings(like.signature)
+    unit, resources = mean_of_direction(like.n_features, q), Resources(n_jobs)
+    return table_distances(rows, columns, p=p, q=q, unit=unit, length=length, resources=resources)
+
+
+def _mean_settings(signature: str) -> tuple[float, float, float]:
+    """Return p, q, and the factor of the mean over levels; ValueError for other strings."""
+    fields = {"q": "inf", "normalize": "yes", **signature_fields(signature)}
+    p, q, eps = (float(fields[name]) for name in ("p", "q", "eps"))
+    if not (p > 0 and q >= 1 and 0 < eps <= 1):
+        raise ValueError(f"p={p:g}, q={q:g} or eps={eps:g} is invalid")
+    return p, q, 1.0 if fields["normalize"] == "yes" else 1.0 - eps
 
 
 def check_comparable(first: RegionTable, second: Any, first_name: str, second_name: str) -> None:
@@ -145,7 +142,8 @@ def check_comparable(first: RegionTable, second: Any, first_name: str, second_na
             f"{second_name} must be a RegionTable, got {type(second).__name__}; use Metric.table"
         )
     if first.signature != second.signature:
-        fields = Signature.parse(first.signature).differences(Signature.parse(second.signature))
+        one, other = signature_fields(first.signature), signature_fields(second.signature)
+        fields = [k for k in {**one, **other} if k != "v" and one.get(k) != other.get(k)]
         if fields:
             raise InvalidInputError(
                 f"{first_name} and {second_name} have different settings and cannot be compared: "
@@ -158,15 +156,15 @@ def check_comparable(first: RegionTable, second: Any, first_name: str, second_na
             f"numerical results: algorithm {first.algorithm} ({first.signature}) and "
             f"{second.algorithm} ({second.signature}); compute the older table again"
         )
-    for quality, one, other in (
+    for quality, mine, theirs in (
         ("columns", first.n_features, second.n_features),
         ("dtype", first.values.dtype, second.values.dtype),
         ("shape", first.values.shape, second.values.shape),
     ):
-        if one != other:
+        if mine != theirs:
             raise InvalidInputError(
                 f"{first_name} and {second_name} cannot be compared, because their {quality} "
-                f"differ: {one} and {other}; compute both with one Metric and storage"
+                f"differ: {mine} and {theirs}; compute both with one Metric and storage"
             )
     if clashing_columns(first.columns, second.columns):
         raise InvalidInputError(
@@ -187,11 +185,12 @@ def _table_from_archive(
     try:
         values, columns = arrays["values"], header["columns"]
         width, algorithm = header["width"], header.get("algorithm", 1)
-        signature = Signature.parse(header["signature"])
-    except SignatureError as error:
-        raise UnreadableFileError(f"{os.fspath(path)}: {error}") from None
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise unreadable(path, f"a part of the table is missing ({error!r})") from None
+        signature = header["signature"]
+        fields = signature_fields(signature)
+        _mean_settings(signature)
+        shape = int(fields["levels"]), 2 * int(fields["dirs"].split(":")[1])
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+        raise unreadable(path, f"a part of the table is missing or invalid ({error!r})") from None
     if type(width) is not int or not 1 <= width < 2**31 or type(algorithm) is not int:
         raise unreadable(path, f"its width {width!r:.80} or algorithm {algorithm!r:.80} is invalid")
     if not 1 <= algorithm <= ALGORITHM:
@@ -201,7 +200,8 @@ def _table_from_archive(
         )
     if values.ndim != 2 or str(values.dtype) not in STORAGES or not np.isfinite(values).all():
         raise unreadable(path, f"its values are not a table: {values.dtype}, {values.shape}")
-    if values.shape != signature.table_shape(width):
+    # In one dimension a single direction is sampled.
+    if values.shape not in (shape, (shape[0], 2)[: 2 if width == 1 else 0]):
         raise unreadable(path, f"its values of shape {values.shape} do not fit {signature}")
     if columns is not None:
         if not isinstance(columns, list) or [type(name) for name in columns] != [str] * width:
@@ -210,9 +210,9 @@ def _table_from_archive(
     scale = arrays.get("scale")
     if scale is not None and (scale.dtype != np.float64 or scale.shape != (width,)):
         raise unreadable(path, f"its scale is not an array of {width} numbers")
-    if scale_text(scale) != signature.scale:
+    if array_text(scale) != fields.get("scale"):
         raise unreadable(path, f"its scale does not fit {signature}")
-    return RegionTable(values, header["signature"], width, columns, algorithm, scale)
+    return RegionTable(values, signature, width, columns, algorithm, scale)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

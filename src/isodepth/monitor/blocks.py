@@ -29,7 +29,7 @@ from isodepth.core.directions import rng_for
 from isodepth.core.scaling import column_units
 from isodepth.data.frames import Table
 from isodepth.errors import InvalidInputError
-from isodepth.metric.signature import Signature
+from isodepth.metric.signature import signature_fields
 from isodepth.metric.table import RegionTable
 from isodepth.monitor.functions import Counts, Functions, Rows, total
 from isodepth.monitor.windows import Evidence, log_pvalues
@@ -259,10 +259,11 @@ class BlockModel:
             categories = root * float(np.abs(apart).max())
         if self.table is not None:
             points = _complete(rows)
-            options = Signature.parse(self.table.signature).options(None, self.table.scale)
+            seed = int(signature_fields(self.table.signature)["seed"])
             numbers = math.inf
             if len(points):
-                numbers = self.table.distance_to(Metric(**options).table(points))
+                metric = _metric(self.table.scale, seed)
+                numbers = self.table.distance_to(metric.table(points))
         return root * numbers, categories
 
 
@@ -315,10 +316,15 @@ def _mean_table(samples: list[np.ndarray], seed: int) -> RegionTable:
             "every row of the blocks that fit the monitor has a missing value; leave out "
             "columns with many missing values"
         )
-    metric = Metric(
-        q=2, n_directions=200, directions="orthogonal", levels=20, refine=0,
-        scale=column_units(np.concatenate(samples)), random_state=seed,
-    )  # fmt: skip
+    metric = _metric(column_units(np.concatenate(samples)), seed)
     tables: list[Any] = [metric.table(Table(points, None)) for points in samples]
     values = np.mean([table.values for table in tables], axis=0, dtype=np.float64)
     return replace(tables[0], values=values.astype(tables[0].values.dtype))
+
+
+def _metric(scale: np.ndarray | None, seed: int) -> Metric:
+    """Return the metric of the tables of blocks and batches."""
+    return Metric(
+        q=2, n_directions=200, directions="orthogonal", levels=20, refine=0, scale=scale,
+        random_state=seed,
+    )  # fmt: skip

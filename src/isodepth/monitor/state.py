@@ -15,7 +15,7 @@ from scipy.special import chdtrc
 
 from isodepth.core.directions import rng_for
 from isodepth.errors import DependenceWarning, InvalidInputError
-from isodepth.metric.base import MEMORY_MB
+from isodepth.metric.fitted import MEMORY_MB
 from isodepth.monitor.blocks import BlockModel, RankEvidence, split_blocks
 from isodepth.monitor.functions import Counts, Functions, Rows, split_reference, total
 from isodepth.monitor.reader import BatchReader

@@ -60,7 +60,7 @@ def pair_distances(
         sample_regions = regions_on_device(fitted, samples, device)
     regions = dict(zip(used, sample_regions, strict=True))
     # Samples of a few dozen points are too small for several threads per pair.
-    single_threaded = replace(fitted, settings=replace(fitted.settings, n_jobs=1))
+    single_threaded = replace(fitted, resources=Resources(1, fitted.resources.memory_mb))
 
     def block_distances(block: list[tuple[int, int]]) -> list[float]:
         return [single_threaded.distance(regions[i], regions[j]) for i, j in block]

@@ -55,10 +55,10 @@ def distance_on_device(
         unit = mean_of_direction(directions.shape[1], metric.q)
         if metric.q < math.inf:
             gaps = mean_gaps(x, y, *sizes, directions, metric.q, gaps, budget)
-        value = mean_of_gaps(gaps / unit, shares, metric.p, drawn.length)
+        value = mean_of_gaps(gaps / unit, shares, metric.p, metric.length)
         if not gradient:
             return DeviceDistance(value, None)
-        slopes = mean_slopes(gaps / unit, shares, metric.p, drawn.length)
+        slopes = mean_slopes(gaps / unit, shares, metric.p, metric.length)
         if codes is not None:
             ordered = _maximum_gap_gradient([x, y], sizes, directions, codes, slopes, budget)
         else:

@@ -64,13 +64,12 @@ def with_gradient(metric: BaseMetric) -> BaseMetric:
     """
     if metric.refine is None and metric.gap != "exact":
         metric = replace(metric, refine=0)
-    steps = metric.settings.refine
     if metric.nan_policy != "raise":
         raise InvalidOptionError(
             f"nan_policy={metric.nan_policy!r} is not available for tensors that require grad; "
             "select the rows before, or detach the tensors"
         )
-    check_has_gradient(scale=metric.scale, refine=0 if metric.gap == "exact" else steps)
+    check_has_gradient(scale=metric.scale, refine=0 if metric.gap == "exact" else metric.steps)
     return metric
 
 
@@ -120,13 +119,13 @@ def _evaluate(metric: BaseMetric, pair: TensorPair, gradient: bool) -> tuple[tor
     """Return the distance and, if `gradient`, its derivatives by the rows of both samples."""
     comparison = None
     if _elsewhere(pair):
-        if metric.gap == "search" and metric.settings.refine == 0:
+        if metric.gap == "search" and metric.steps == 0:
             result = device.distance_on_device(metric, pair, gradient)
             if result is not None:
                 return result.value.to(pair.dtype), result.slopes
         comparison = device.compare_from_device(metric, pair)
     if comparison is None:
-        drawn, x, y, _ = fit_both(metric.settings, metric.source, *_on_host(pair))
+        drawn, x, y, _ = fit_both(metric, *_on_host(pair))
         comparison = drawn.compare(x, y)
     slopes = map(torch.from_numpy, comparison.gradient()) if gradient else None
     return torch.tensor(comparison.distance, dtype=pair.dtype, device=pair.device), slopes
