@@ -366,19 +366,18 @@ def fit_both(
     if not (isinstance(X, np.ndarray) and isinstance(Y, np.ndarray)):
         Y = in_order(Y, labels_of(X), "Y", "X")
     weights_x, weights_y = split_weights(weights)
-    sides = as_pair(
-        prepare(X, weights_x, "X", settings, None), prepare(Y, weights_y, "Y", settings, None)
-    )
+    x, y = (prepare(*side, settings, None) for side in ((X, weights_x, "X"), (Y, weights_y, "Y")))
+    sides = [*as_pair(x, y)]
     scale = settings.scale
     if isinstance(scale, str):
         used = sides if scale == "pooled" else sides[:1]
         points, row_weights = [side.points for side in used], [side.weights for side in used]
         scale = units_of_samples(points, row_weights, settings.eps)
     if scale is not None:
-        sides = tuple(
+        sides = [
             side._replace(points=scaled(side.points, scale, name, side.columns))
             for name, side in zip("XY", sides, strict=True)
-        )
+        ]
     x, y = sides
     missing = None
     if settings.nan_policy == "omit":
