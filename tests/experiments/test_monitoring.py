@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from experiments.answers import units
-from experiments.monitoring import delays
+from experiments.monitoring import delays, online
 from experiments.synthetic import monitoring
 
 RNG = np.random.default_rng(60)
@@ -80,3 +80,15 @@ def test_factors_of_units() -> None:
     np.testing.assert_allclose(
         [some, more], 9999 * np.sqrt([0.08 * 0.92, 0.15 * 0.85]) / values.std(), rtol=0.01
     )
+
+
+def test_run_lengths_of_the_monitor() -> None:
+    rng = np.random.default_rng(41)
+    run_length = online.monitor(rng.standard_normal((online.REFERENCE, online.COLUMNS)))
+    assert run_length(online.stream("shift 0.6", 0)[:500]) in (100, 200)
+    assert run_length(np.zeros((99, online.COLUMNS))) == math.inf  # less than one batch
+    clean, raised = online.stream("0/1 clean", 0), online.stream("0/1 probability + 0.1", 0)
+    assert set(np.unique(clean)) == {0.0, 1.0}
+    changed = (clean != raised).any(axis=0)
+    assert changed[0]
+    assert not changed[1:].any()
