@@ -16,6 +16,7 @@ import argparse
 import time
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -43,14 +44,14 @@ def stream(name: str, seed: int) -> np.ndarray:
     return CHANGES.get(name, normal)(rng, LENGTH, COLUMNS)
 
 
-def monitor(reference: np.ndarray) -> RunLength:
-    """`Monitor` with batches of 100 rows."""
+def monitor(reference: np.ndarray, batch: int = BATCH, ert: float = ERT) -> RunLength:
+    """`Monitor` with batches of `batch` rows and a mean time to a false alarm of `ert` rows."""
     from isodepth import Monitor
 
     def run_length(rows: np.ndarray) -> float:
-        made = Monitor(reference, arl=ERT / BATCH, random_state=0)
-        for end in range(BATCH, len(rows) + 1, BATCH):
-            if made.check(rows[end - BATCH : end]).alarm:
+        made = Monitor(reference, arl=ert / batch, random_state=0)
+        for end in range(batch, len(rows) + 1, batch):
+            if made.check(rows[end - batch : end]).alarm:
                 return float(end)
         return np.inf
 
@@ -106,12 +107,14 @@ def main() -> None:
     """Print one line per detector and stream."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--streams", type=int, default=20)
+    parser.add_argument("--batch", type=int, default=BATCH, help="rows per batch of the monitor")
+    parser.add_argument("--ert", type=float, default=ERT, help="rows to a false alarm, monitor")
     parser.add_argument("--bootstraps", type=int, default=20_000)
     parser.add_argument("--detectors", nargs="+", default=["monitor"])
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     for name in options.detectors:
-        makers = {"monitor": monitor, "ADWIN": adwin}
+        makers = {"monitor": partial(monitor, batch=options.batch, ert=options.ert), "ADWIN": adwin}
         make = makers.get(name) or alibi(name, options.bootstraps)
         for names, rows in ((NORMAL, normal), (BINARY, binary)):
             if (name == "FET" and names is NORMAL) or (name in ("CVM", "MMD") and names is BINARY):
