@@ -38,7 +38,7 @@ class PlottableResult(ResultMixin):
         kind : str, optional
             Kind of figure. For a comparison "gaps" (the default), "regions" and "columns", and
             with a test "null"; for a test "null" (the default), "gaps", "regions" and "columns";
-            for a matrix of distances "matrix" (the default) and "map"; for a monitor "timeline".
+            for a matrix of distances "matrix"; for a monitor "timeline".
         ax : matplotlib.axes.Axes, optional
             Axes to draw into; a new figure by default. A timeline makes its own figure.
 
@@ -64,10 +64,9 @@ class ReportableResult(PlottableResult):
         path : str or path-like
             Name of the file; an existing file is replaced atomically.
         **options
-            Optional: `title` of the page; `names` of the two samples of a comparison, and
-            `sources`, the files they were read from; `labels` of the batches of a monitor;
-            `notes`, warnings to show; `command`, the command that writes the report again;
-            `when`, a date to show. Without a date, the same result gives the same bytes.
+            Optional: `title` of the page; `names` of the two samples of a comparison; `labels` of
+            the batches of a monitor; `notes`, warnings to show; `command`, the command that writes
+            the report again. The same result gives the same bytes.
         """
         from isodepth.report import write_report  # needs the figures
 

@@ -9,6 +9,7 @@ import isodepth
 from isodepth.cli import main
 from isodepth.data.frames import Table
 from isodepth.data.readers import ReadOptions, read_table
+from isodepth.report.repeat import TableFile
 
 pytestmark = pytest.mark.browser
 
@@ -47,8 +48,8 @@ def evil(folder):
     result = isodepth.compare(x, y, n_permutations=19, n_directions=20, random_state=0)
     path = folder / "evil.html"
     result.report(
-        path, names=(EVIL, names[1]), sources=(names[2], EVIL), title=names[2], notes=names,
-        command=names[2],
+        path, names=(EVIL, names[1]), sources=(TableFile(names[2]), TableFile(EVIL)),
+        title=names[2], notes=names, command=names[2],
     )  # fmt: skip
     return path
 
@@ -68,24 +69,10 @@ def monitor(folder):
     return path
 
 
-@pytest.fixture(scope="module")
-def many(folder):
-    july = read_table(WEATHER[1], ReadOptions(missing=True)).numbers
-    rows = july.points[~np.isnan(july.points).any(axis=1)]
-    days = [rows[rows[:, 0] == day][:, 1:] for day in np.unique(rows[:, 0])[:12]]
-    tables = isodepth.region_tables(days, scale="pooled", n_directions=40, random_state=0)
-    matrix = isodepth.DistanceMatrix.of(
-        isodepth.pairwise(tables), [f"July {i + 1}" for i in range(12)], signature=tables.signature
-    )
-    path = folder / "many.html"
-    matrix.report(path)
-    return path
-
-
 OPEN_ALL = "document.querySelectorAll('details').forEach(each => { each.open = true; })"
 
 
-@pytest.fixture(params=["weather", "evil", "monitor", "many"])
+@pytest.fixture(params=["weather", "evil", "monitor"])
 def page(request):
     return request.getfixturevalue(request.param)
 

@@ -141,19 +141,17 @@ def test_a_report_can_be_repeated(files: list[str], blocks: tuple[str, ...]) -> 
 
 
 @pytest.mark.usefixtures("without_pictures")
-def test_reports_of_many_tables_and_of_a_monitor(files: list[str]) -> None:
-    given = ("report", *files, "-o", "many.html", *QUICK)
-    assert run_json(*given)["kind"] == "matrix"
-    assert "<h1>Distances between 3 samples</h1>" in Path("many.html").read_text("utf-8")
+def test_reports_of_a_monitor_and_wrong_files(files: list[str]) -> None:
     rows = np.random.default_rng(0).normal(size=(600, 2))
     isodepth.Monitor(rows, random_state=0, path="m.npz").check(rows[:20])
     assert run("report", "m.npz", "-o", "m.html").stdout == "report of monitor in m.html\n"
     assert "No alarm in 1 batch " in Path("m.html").read_text("utf-8")
-    for option, value in (("--permutations", 9), ("--category", "temp")):
-        assert f"{option} needs two tables" in refusal(*given, option, value)
     said = refusal("report", "m.npz", "-o", "m.html", "--eps", 0.2)
     assert "--eps has no effect on the report of a monitor" in said
-    assert "got only june.csv" in refusal("report", "june.csv", "-o", "r.html")
+    for wrong in (files, files[:1]):
+        assert f"got {', '.join(wrong)}" in refusal("report", *wrong, "-o", "r.html")
+    said = refusal("report", "june.csv", "-o", "r.html", "--group-by", "day")
+    assert "two groups, got 15 in column 'day'" in said
     assert "Missing option '-o'" in refusal("report", *files)
 
 

@@ -166,7 +166,7 @@ def test_one_style_for_both_samples() -> None:
     assert mixed.numeric[1]["v"].tolist() == [1500.5, 1250.0]
     assert split(["1.500", "2.5"]).numeric[0]["v"].tolist() == [1.5, 2.5]
     assert split([1.5, 2.5], ["1.5", "n/a"]).columns[0].kind == "numeric"
-    with pytest.raises(InvalidInputError, match="'x', which is not a number"):
+    with pytest.raises(InvalidInputError, match="'x' in X, which is not a number"):
         split(["1", "x"], v="numeric")
 
 

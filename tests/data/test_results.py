@@ -1,17 +1,16 @@
-"""Every result as a dictionary, JSON, data frame and HTML: whole, valid, and escaped."""
+"""Every result as a dictionary, JSON and data frame."""
 
 from __future__ import annotations
 
 import json
 import math
-from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
 
 import isodepth
 from isodepth.data.frames import Table
-from isodepth.data.results import ResultMixin, escaped, html_table, plain, shown
+from isodepth.data.results import ResultMixin, escaped, plain, shown
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.text import Scores
 
@@ -52,11 +51,6 @@ def all_results() -> dict[str, ResultMixin]:
 RESULTS = all_results()
 
 
-def tags_of(text: str) -> list[str]:
-    """Return the names of all elements; elements that are not closed are an error."""
-    return [element.tag for element in ET.fromstring(text.replace("<br>", "<br/>")).iter()]
-
-
 @pytest.mark.parametrize("name", RESULTS)
 def test_json_is_the_dictionary(name: str) -> None:
     result = RESULTS[name]
@@ -80,14 +74,6 @@ def test_frames_hold_the_rows(name: str, backend: str) -> None:
     assert count == len(next(iter(rows.values())))
     names = list(frame.column_names if backend == "pyarrow" else frame.columns)
     assert names[-1] == list(rows)[-1]
-
-
-@pytest.mark.parametrize("name", RESULTS)
-def test_html_is_balanced_and_runs_nothing(name: str) -> None:
-    text = RESULTS[name]._repr_html_()
-    assert "script" not in tags_of(text)
-    assert tags_of(text).count("table") == 1
-    assert name != "Comparison" or escaped(EVIL) in text
 
 
 def test_dictionaries_and_rows() -> None:
@@ -138,12 +124,6 @@ def test_markup() -> None:
     assert escaped("a\x00\x1bb") == "a��b"
     assert escaped("\ud800") == "?"
     assert shown(math.nan) == "–"
-    many = html_table({"n": list(range(12))}, most=10)
-    assert many.count("<tr>") == 11
-    assert "and 2 more rows" in many
-    wide = html_table({str(i): [i] for i in range(50)}, most=10)
-    assert wide.count("<th>") == wide.count("<td>") == 20
-    assert "and 30 more columns" in wide
 
 
 # -- a matrix by name -----------------------------------------------------------------------------
@@ -191,4 +171,3 @@ def test_print_of_a_matrix_shows_its_distances() -> None:
         "july  1.25     0",
     ]
     assert "(first rows and columns of 20 x 20)" in str(isodepth.DistanceMatrix.of(np.eye(20)))
-    assert "1.25" not in matrix._heading()

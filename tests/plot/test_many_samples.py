@@ -9,9 +9,7 @@ import numpy as np
 import pytest
 
 from isodepth import DistanceMatrix
-from isodepth.errors import InvalidInputError
-from isodepth.plot import distance_matrix, sample_map
-from isodepth.plot.many_samples import _classical_scaling as classical_scaling
+from isodepth.plot import distance_matrix
 from isodepth.plot.style import loose_axes
 
 pytest.importorskip("matplotlib")
@@ -41,51 +39,21 @@ def test_other_samples_keep_their_order() -> None:
     ax = distance_matrix(matrix)
     np.testing.assert_array_equal(np.asarray(ax.images[0].get_array()), matrix.values)
     assert [label.get_text() for label in ax.get_xticklabels()] == ["p", "q", "r"]
-    for refused in (matrix, [[0.0]]):
-        with pytest.raises(InvalidInputError, match=r"a symmetric matrix .* at least 2 samples"):
-            sample_map(refused)
 
 
 def test_equal_samples_are_drawn_without_warnings() -> None:
     same = DistanceMatrix.of(np.zeros((3, 3)))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        sample_map(same)
         distance_matrix(same)
 
 
-def test_the_map_keeps_distances_of_the_plane(matrix) -> None:
-    ax = sample_map(matrix)
-    places = ax.lines[0].get_xydata()
-    found = np.linalg.norm(places[:, None] - places[None], axis=2)
-    np.testing.assert_allclose(found, matrix.values, atol=1e-9)
-    notes = {text.get_text() for text in ax.texts}
-    assert notes == {"a", "b", "c", "d"}
-    assert "shows 100% of the squared distances" in ax.get_xlabel()
-
-
-def test_scaling_says_how_much_it_shows() -> None:
-    """Corners of a regular tetrahedron: two of three equal eigenvalues."""
-    _, share = classical_scaling(1.0 - np.eye(4))
-    assert abs(share - 2 / 3) < 1e-12
-    places, share = classical_scaling(np.zeros((3, 3)))
-    assert share == 1.0
-    assert not places.any()
-
-
 @pytest.mark.parametrize("count", [8, 60])
-def test_names_overlap_nothing_and_are_not_clipped(count) -> None:
+def test_names_do_not_overlap_and_are_not_clipped(count) -> None:
     rng = np.random.default_rng(0)
     places = rng.normal(size=(count, 2)) * [3, 1]
     values = np.linalg.norm(places[:, None] - places[None], axis=2)
     matrix = DistanceMatrix.of(values, [f"sample {i:02d}" for i in range(count)])
-    ax = sample_map(matrix, loose_axes(5.6, 4.6))
-    ax.figure.draw_without_rendering()
-    boxes = [text.get_window_extent() for text in ax.texts]
-    assert len(boxes) > 5
-    assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
-    left_out = count - len(boxes)
-    assert (f"{left_out} names left out" in ax.get_title("left")) == bool(left_out)
     ax = distance_matrix(matrix, loose_axes(5.6, 5.4))
     ax.figure.draw_without_rendering()
     for axis, side in ((ax.xaxis, "x"), (ax.yaxis, "y")):

@@ -6,12 +6,13 @@ A *bag* is a whole sample: a week of weather, a patient, an image. Each bag is f
 bags are compared with each other: distances, clusters, neighbors.
 """
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from sklearn.cluster import AgglomerativeClustering
+from sklearn.manifold import ClassicalMDS
 
 import isodepth
-from isodepth.plot import sample_map
 
 # %%
 # Hourly weather at Newark in 2013 (``examples/weather`` of the repository), divided into 52 weeks:
@@ -34,14 +35,16 @@ matrix = isodepth.pairwise(hourly, by="week", **options, random_state=0)
 print(matrix.nearest("27"))
 
 # %%
-# A map of the weeks (the numbers): weeks with similar weather are close to each other. Summer is on
-# one side, winter on the other, spring and autumn in between.
+# A map of the weeks (the numbers) by classical multidimensional scaling: weeks of similar weather
+# are close to each other. Summer is on one side, winter on the other, spring and autumn in between.
 
 month = rows.groupby(hourly["week"])["month"].median().astype(int).to_numpy()
-ax = sample_map(matrix)
-places = ax.lines[0].get_xydata()
+places = ClassicalMDS(metric="precomputed").fit_transform(matrix.values)
+ax = plt.figure().subplots()
 for season, name in enumerate(["winter", "spring", "summer", "autumn"]):
-    ax.plot(*places[month % 12 // 3 == season].T, "o^sD"[season], markersize=7, label=name)
+    ax.plot(*places[month % 12 // 3 == season].T, "o^sD"[season], label=name)
+for week, place in zip(matrix.labels, places, strict=True):
+    ax.annotate(week, place)
 ax.legend()
 
 # %%

@@ -30,10 +30,14 @@ result = isodepth.compare(
 )
 
 # %%
-# **A notebook** shows a result with its columns: the contribution of each to the distance, its
+# **A summary**, and a data frame of the columns: the contribution of each to the distance, its
 # change, and its p-value.
 
-result
+print(result)
+
+# %%
+
+result.to_frame()
 
 # %%
 # **The gap at every level.** The hatched band contains the gaps when whole days are assigned to the
@@ -62,8 +66,7 @@ ax = bagplot(july[["wind_speed", "dewp"]].dropna())
 
 # %%
 # Every function accepts axes (``ax=``) and returns them, so figures can be combined and modified.
-# There are more for :doc:`many samples </tutorials/06_many_bags>` and for
-# :doc:`monitors </tutorials/07_monitoring>`.
+# There is one more for :doc:`monitors </tutorials/07_monitoring>`.
 #
 # **For programs**: dictionaries, JSON and data frames of pandas, polars or pyarrow:
 

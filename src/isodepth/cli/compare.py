@@ -6,7 +6,7 @@ All of them call `isodepth.compare`, so that the same files and options give the
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -201,61 +201,48 @@ def report(
 ) -> Answer:  # fmt: skip
     """Write a report as one self-contained HTML file.
 
-    Two tables are compared and tested, and three or more are compared with each other. Groups of
-    rows of one table, or a monitor (.npz), are possible too.
+    Two tables are compared and tested. Two groups of rows of one table, or a monitor (.npz), are
+    possible too.
 
     \b
     Examples:
       isodepth report june.csv july.csv -o report.html --blocks day
-      isodepth report june.csv july.csv august.csv -o report.html --json
-      isodepth report raw.csv july.csv -o report.html --drop-text --nan-policy omit
+      isodepth report raw.csv july.csv -o report.html --drop-text --nan-policy omit --json
       isodepth report year.csv -o report.html --group-by origin
       isodepth report monitor.npz -o report.html
     """
     cli.check_page(page)
     about: Options = {}
-    names, samples = tables.file_names(files), None
     if group_by is not None:
         if test["blocks"] is not None:
             raise InvalidOptionError("--blocks cannot be combined with --group-by; remove one")
         groups, samples = tables.read_samples(files, reading, group_by, text="keep")
-        names = [f"{group_by} {group}" for group in groups]
-    if len(names) == 1:
-        if not files[0].lower().endswith(".npz"):
+        about = {"names": [f"{group_by} {group}" for group in groups]}
+        if len(groups) != 2:
             raise InvalidInputError(
-                f"a report needs two tables or a monitor, got only "
-                f"{names[0] if group_by else files[0]}; add a second table, or --group-by COLUMN"
+                f"a report compares two groups, got {len(groups)} in column {group_by!r}"
             )
-        options = {str(option.name) for option in ctx.command.params} - {"files", "page", "json"}
-        _refuse(ctx, options, "has no effect on the report of a monitor")
+        result = compare_samples(samples[0], samples[1], reading, settings, test)
+    elif len(files) == 2:
+        result, about = compare_tables(files, reading, settings, test)
+    elif len(files) == 1 and files[0].lower().endswith(".npz"):
+        for name in sorted(str(option.name) for option in ctx.command.params):
+            commanded = click.core.ParameterSource.COMMANDLINE
+            if ctx.get_parameter_source(name) is commanded and name not in ("files", "page"):
+                raise InvalidOptionError(
+                    f"{name} has no effect on the report of a monitor; remove it", option=name
+                )
         result = isodepth.Monitor.load(files[0])
-    elif len(names) == 2:
-        if samples is None:
-            result, about = compare_tables(files, reading, settings, test)
-        else:
-            result = compare_samples(samples[0], samples[1], reading, settings, test)
-            about = {"names": names}
     else:
-        options_of_two = [*test, "category", "numeric"]
-        _refuse(ctx, options_of_two, f"needs two tables, got {len(names)}")
-        if samples is None:
-            samples = tables.aligned(tables.read_tables(tables.open_sources(files), reading))
-        result = isodepth.pairwise(
-            dict(zip(names, samples, strict=True)),
-            **settings, nan_policy=reading.nan_policy, progress=progress_wanted(),
-        )  # fmt: skip
+        raise InvalidInputError(
+            "a report needs two tables, one table with --group-by COLUMN, or a monitor (.npz), got "
+            f"{', '.join(files)}"
+        )
     cli.save_report(result, page, **about)
     kind = result.result_type
     content: Options = {"report": page, "kind": kind, "files": files}
-    if kind in ("comparison", "test"):
+    if about:
         from isodepth.report.comparison import comparison_content
 
-        content |= comparison_content(result, **{"names": names, **about})
+        content |= comparison_content(result, **about)
     return Answer([f"report of {kind} in {page}"], content)
-
-
-def _refuse(ctx: click.Context, names: Iterable[str], why: str) -> None:
-    """Refuse options that were set on the command line."""
-    for name in sorted(names):
-        if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
-            raise InvalidOptionError(f"{name} {why}; remove it", option=name)

@@ -27,10 +27,9 @@ _LEAST_DEEP = 5
 @cli.reading_options()
 @cli.settings_options(without=("refine",), levels="20")
 @click.option("-o", "--output", metavar="FILE", help="Write the matrix (.csv or .npy).")
-@cli.report_option
 def pairwise(
-    samples: tuple[str, ...], group_by: str | None, output: str | None, page: str | None,
-    reading: cli.Reading, settings: dict[str, Any],
+    samples: tuple[str, ...], group_by: str | None, output: str | None, reading: cli.Reading,
+    settings: dict[str, Any],
 ) -> Answer:  # fmt: skip
     """Compute the distances between many samples.
 
@@ -41,13 +40,12 @@ def pairwise(
     Examples:
       isodepth pairwise months -o distances.csv
       isodepth pairwise june.csv july.csv august.csv --scale none
-      isodepth pairwise year.csv --group-by month --drop-text --report report.html
+      isodepth pairwise year.csv --group-by month --drop-text
       isodepth pairwise year.csv --group-by origin -o distances.npy
       isodepth pairwise months --json
     """
     from isodepth.many.pairwise import table_metric
 
-    cli.check_page(page)
     options = {**settings, "nan_policy": reading.nan_policy}
     table_metric(options).check_for_tables("float64")
     target = None if output is None else check_table_target(output)
@@ -60,21 +58,20 @@ def pairwise(
     matrix = isodepth.pairwise(named, progress=progress_wanted(), **options)
     if target is not None:
         replace_file(target, table_bytes(target, matrix._rows(), np.asarray(matrix)))
-    cli.save_report(matrix, page)
     content = {
         **matrix.to_dict(), "scale": settings["scale"], "left_out": reading.left_out,
         "output": output,
     }  # fmt: skip
-    lines = _summary(matrix, settings["scale"]) + _files(reading, output, page)
+    lines = _summary(matrix, settings["scale"]) + _files(reading, output)
     lines.append(f"signature      {matrix.signature}")
     lines += ["", *matrix.matrix_lines()] if len(matrix) <= _PRINTED else []
     return Answer(lines, content)
 
 
-def _files(reading: cli.Reading, *paths: str | None) -> list[str]:
-    """Describe the columns that were left out, and the files that were written."""
+def _files(reading: cli.Reading, output: str | None) -> list[str]:
+    """Describe the columns that were left out, and the file that was written."""
     lines = [f"left out       {', '.join(reading.left_out)}"] if reading.left_out else []
-    return lines + [f"written to     {path}" for path in paths if path]
+    return lines + ([f"written to     {output}"] if output else [])
 
 
 def _summary(matrix: Any, scale: str | None) -> list[str]:

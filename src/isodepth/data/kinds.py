@@ -32,8 +32,10 @@ FEW_VALUES = 10
 MISSING = "(missing)"
 _MICROSECONDS_PER_DAY = 86_400_000_000
 _DATE = re.compile(r"\d{4}-\d\d-\d\d([ T]|$)")
-# How columns of other kinds than numbers are compared.
-_USES = {"category": "shares", "date": "left out", "identifier": "left out"}
+# How columns of each kind are compared.
+_USES = {
+    "numeric": "numbers", "category": "shares", "date": "left out", "identifier": "left out"
+}  # fmt: skip
 
 
 class ColumnKind(NamedTuple):
@@ -160,16 +162,12 @@ def split_columns(
     if frames is None:
         if kinds:
             types = " and ".join(type(each).__name__ for each in samples)
-            raise InvalidOptionError(
-                f"kinds needs data frames in memory, got {types}", option="kinds"
-            )
+            raise _kinds_error(f"kinds needs data frames in memory, got {types}")
         return None
     labels = [{str(label): label for label in frame.columns} for frame in frames]
-    for name in kinds:
-        if name not in labels[0]:
-            raise InvalidOptionError(
-                f"kinds has the key {name!r}, which is not a column of {names[0]}", option="kinds"
-            )
+    unknown = next((name for name in kinds if name not in labels[0]), None)
+    if unknown is not None:
+        raise _kinds_error(f"kinds has the key {unknown!r}, which is not a column of {names[0]}")
     numeric = all(dtype.is_numeric() for frame in frames for dtype in frame.schema.values())
     for at, names_of_frame in enumerate(labels):
         if names_of_frame.keys() != labels[0].keys():
@@ -179,21 +177,21 @@ def split_columns(
     columns: list[ColumnKind] = []
     categories: dict[str, list[list[str | None]]] = {}
     parts: list[list[Any]] = [[] for _ in frames]
-    converted = False
+    changed = False
     for name in labels[0]:
         stored = [f.get_column(label[name]) for f, label in zip(frames, labels, strict=True)]
         column = _Column(name, stored, names)
         kind, series = column.read(kinds.get(name))
         columns.append(kind)
+        changed = changed or any(a is not b for a, b in zip(series, stored, strict=True))
         if kind.use == "shares":
             categories[name] = column.values
         elif kind.use == "numbers":
-            converted = converted or any(a is not b for a, b in zip(series, stored, strict=True))
             for part, each in zip(parts, series, strict=True):
                 part.append(each)
     if lines := attention_lines(columns):
         warnings.warn("; ".join(lines), ColumnWarning, stacklevel=3)
-    if len(parts[0]) == len(columns) and not converted:
+    if len(parts[0]) == len(columns) and not changed:
         return MixedFrames(list(samples), {}, tuple(columns))
     natives = [
         frame.select(part).to_native() if part else None
@@ -238,19 +236,21 @@ def numeric_columns(
 def check_kinds(kinds: Any) -> dict[str, Any]:
     """Check `kinds=` and return it as a dictionary, empty for None."""
     if not isinstance(kinds, Mapping | None):
-        raise InvalidOptionError(
-            f"kinds must be a dictionary such as {{'zip': 'category'}}, got {kinds!r:.80}",
-            option="kinds",
+        raise _kinds_error(
+            f"kinds must be a dictionary such as {{'zip': 'category'}}, got {kinds!r:.80}"
         )
     for name, kind in (kinds or {}).items():
         ordered = isinstance(kind, list | tuple) and len(set(map(str, kind))) == len(kind) > 1
         if kind not in KINDS and not ordered:
-            raise InvalidOptionError(
+            raise _kinds_error(
                 f"kinds[{name!r}] must be one of {', '.join(KINDS)}, or a list of distinct values "
-                f"in increasing order; got {kind!r}",
-                option="kinds",
+                f"in increasing order; got {kind!r}"
             )
     return dict(kinds or {})
+
+
+def _kinds_error(message: str) -> InvalidOptionError:
+    return InvalidOptionError(message, option="kinds")
 
 
 # -- one column -----------------------------------------------------------------------------------
@@ -294,18 +294,32 @@ class _Column:
             return [[v if v is None else _plain_number(v) for v in part] for part in values]
         return values
 
+    def _kind(
+        self, kind: str, note: str = "", given: Any = None, attention: bool = False
+    ) -> ColumnKind:
+        return ColumnKind(self.name, kind, _USES[kind], note, given, attention)
+
+    def _error(self, fault: str) -> InvalidInputError:
+        """Return the error for a column whose values contradict each other."""
+        name = self.name
+        return InvalidInputError(
+            f"column {name!r} {fault}; correct the values, or replace them by missing values "
+            f"(--missing WORD), or compare the column as a category (kinds={{{name!r}: "
+            f"'category'}}, --category {name}), or leave it out (kinds={{{name!r}: 'omit'}}, "
+            f"--drop {name})"
+        )
+
     def read(self, option: Any) -> tuple[ColumnKind, list[Any]]:
         """Return the kind of the column, and its series with numbers converted."""
         if option == "category":
-            return ColumnKind(self.name, "category", "shares", "", option), self.series
+            return self._kind("category", given=option), self.series
         if option == "omit":
-            kind = ColumnKind(self.name, self._detect()[0], "left out", "on request", option)
-            return kind, self.series
+            kind = self._kind(self._detect()[0], "on request", option)
+            return kind._replace(use="left out"), self.series
         if option is not None:
             return self._converted(option)
         if self._all_numeric():
-            note = _codes_note(self.series)
-            return ColumnKind(self.name, "numeric", "numbers", note), self.series
+            return self._kind("numeric", _codes_note(self.series)), self.series
         import narwhals as nw
 
         numerals = []
@@ -313,14 +327,19 @@ class _Column:
             numerals = [Numerals(part) for part in self.values]
         if not any(each.count for each in numerals):
             self._refuse_two_types()
-            word, note = self._detect()
-            return ColumnKind(self.name, word, _USES[word], note), self.series
+            return self._kind(*self._detect()), self.series
         if any(each.count < each.rows for each in numerals):
             return self._partly_numbers(numerals), self.series
-        self._refuse_numbers_and_styled(numerals)
+        numeric = [each.dtype.is_numeric() for each in self.series]
+        styled = [each.example for each in numerals if not each.plain]
+        if any(numeric) and styled:
+            raise self._error(
+                f"contains numbers in {self.samples[numeric.index(True)]} and strings such as "
+                f"{styled[0]!r} in {self.samples[numeric.index(False)]}, which --numeric "
+                f"{self.name} (kinds={{{self.name!r}: 'numeric'}}) converts"
+            )
         kind, series = self._numbers(numerals)
-        note = "; ".join(filter(None, [kind.note, _codes_note(series)]))
-        return kind._replace(note=note), series
+        return kind._replace(note=_joined(kind.note, _codes_note(series))), series
 
     def _all_numeric(self) -> bool:
         import narwhals as nw
@@ -354,17 +373,8 @@ class _Column:
             if (value := next(filter(None, part), None)) is not None
         }
         if len(examples) == 2:
-            (numeric, _), (other, value) = examples[True], examples[False]
-            raise self._mixed_error(numeric, repr(value), other)
-
-    def _mixed_error(self, numeric: str, value: str, other: str) -> InvalidInputError:
-        name = self.name
-        return InvalidInputError(
-            f"column {name!r} contains numbers in {numeric} and {value} in {other}; correct these "
-            "values, or replace them by missing values (--missing WORD), or compare the column as "
-            f"a category (kinds={{{name!r}: 'category'}}, --category {name}), or leave it out "
-            f"(kinds={{{name!r}: 'omit'}}, --drop {name})"
-        )
+            other, value = examples[False]
+            raise self._error(f"contains numbers in {examples[True][0]} and {value!r} in {other}")
 
     def _partly_numbers(self, numerals: Sequence[Numerals]) -> ColumnKind:
         """Return the kind of a column in which some values are numbers and others are not.
@@ -378,37 +388,23 @@ class _Column:
         odd, sample = next((each, name) for each, name in both if each.count < each.rows)
         distinct = len(set().union(*(each.distinct for each in numerals)))
         if distinct <= FEW_VALUES < rows:
-            note = (
-                f"compared as a category, since {odd.other!r} is not a number ({distinct} distinct "
-                "values)"
-            )
-            return ColumnKind(self.name, "category", "shares", note, "category", True)
+            note = f"compared as a category: {odd.other!r} is not a number ({distinct} values)"
+            return self._kind("category", note, "category", True)
         full = next((name for each, name in both if each.count == each.rows > 0), None)
         if full is not None:
-            raise self._mixed_error(full, repr(odd.other), sample)
+            raise self._error(f"contains numbers in {full} and {odd.other!r} in {sample}")
         if 2 * count > rows:
-            rows_of = f"{odd.count} of {odd.rows} rows of {sample}"
-            raise self._mixed_error(rows_of, f"values such as {odd.other!r}", "the other rows")
+            raise self._error(
+                f"contains numbers in {odd.count} of {odd.rows} rows of {sample}, and values such "
+                f"as {odd.other!r} in the others"
+            )
         example = next(each.example for each in numerals if each.count)
-        word, reason = self._detect()
+        kind, reason = self._detect()
         note = (
             f"{count} of {rows} values are numbers such as {example!r}, but others such as "
             f"{odd.other!r} are not"
         )
-        note = "; ".join(filter(None, [note, reason]))
-        return ColumnKind(self.name, word, _USES[word], note, attention=True)
-
-    def _refuse_numbers_and_styled(self, numerals: Sequence[Numerals]) -> None:
-        """Refuse numbers in one sample and strings such as "$1.50" in another."""
-        three = list(zip(self.samples, self.series, numerals, strict=True))
-        numeric = next((sample for sample, series, _ in three if series.dtype.is_numeric()), None)
-        styled = next(((sample, each.example) for sample, _, each in three if not each.plain), None)
-        if numeric is not None and styled is not None:
-            raise InvalidInputError(
-                f"column {self.name!r} contains numbers in {numeric} and strings such as "
-                f"{styled[1]!r} in {styled[0]}; convert these, or use "
-                f"kinds={{{self.name!r}: 'numeric'}} (--numeric {self.name})"
-            )
+        return self._kind(kind, _joined(note, reason), attention=True)
 
     def _numbers(self, numerals: Sequence[Numerals]) -> tuple[ColumnKind, list[Any]]:
         """Convert strings that are all numbers; their style must be the same in all samples."""
@@ -416,11 +412,7 @@ class _Column:
         style = common_style(numerals)
         if style is None:
             styles = " and ".join(f"{each.example!r} in {sample}" for each, sample in both)
-            raise InvalidInputError(
-                f"column {self.name!r} has different styles of numbers in the samples: {styles}; "
-                "write them in one style, or leave the column out "
-                f"(kinds={{{self.name!r}: 'omit'}}, --drop {self.name})"
-            )
+            raise self._error(f"has different styles of numbers in the samples: {styles}")
         arrays = [each.numbers(style) for each in numerals]
         doubts = []
         units = sorted(set().union(*(each.units for each in numerals)))
@@ -428,14 +420,11 @@ class _Column:
             doubts.append(f"different units: {', '.join(unit or 'none' for unit in units)}")
         for (each, sample), array in zip(both, arrays, strict=True):
             if not np.array_equal(each.numbers(each.style), array, equal_nan=True):
-                doubts.append(
-                    f"{each.example!r} in {sample} is read with {style.decimal!r} as the decimal "
-                    "mark"
-                )
-        note = f"read from strings such as {next(n.example for n in numerals if n.count)!r}"
-        note = "; ".join([note, *doubts])
-        kind = ColumnKind(self.name, "numeric", "numbers", note, "numeric", bool(doubts))
-        return kind, self._series_of(arrays)
+                mark = f"with {style.decimal!r} as the decimal mark"
+                doubts.append(f"{each.example!r} in {sample} is read {mark}")
+        example = next(each.example for each in numerals if each.count)
+        note = _joined(f"read from strings such as {example!r}", *doubts)
+        return self._kind("numeric", note, "numeric", bool(doubts)), self._series_of(arrays)
 
     def _series_of(self, arrays: Sequence[np.ndarray]) -> list[Any]:
         """Return numbers as series of the libraries of the samples; as integers if all are."""
@@ -455,30 +444,21 @@ class _Column:
 
         series: list[Any] = self.series
         order = self._common_order() if option == "numeric" else [*map(str, option)]
+        note = ""
         if order is not None:
-            return ColumnKind(
-                self.name, "numeric", "numbers", "ranks of its values", order
-            ), self._series_of(self._ranks(order))
-        if all(each.dtype in (nw.Date, nw.Datetime) for each in series):
+            note, option, series = "ranks of its values", order, self._ranks(order)
+        elif all(each.dtype in (nw.Date, nw.Datetime) for each in series):
             note = "days since 1970"
             series = [s.dt.timestamp("us").cast(nw.Float64) / _MICROSECONDS_PER_DAY for s in series]
         elif all(each.dtype == nw.Boolean for each in series):
             note = "0 and 1"
-        elif self._all_numeric():
-            note = ""
-        else:
+        elif not self._all_numeric():
             numerals = [Numerals(part) for part in self.values]
             for each, sample in zip(numerals, self.samples, strict=True):
                 if each.other is not None:
-                    name = self.name
-                    raise InvalidInputError(
-                        f"column {name!r} of {sample} has the value {each.other!r}, which is not a "
-                        "number; correct it, or declare the column as a category "
-                        f"(kinds={{{name!r}: 'category'}}, --category {name}), or give its values "
-                        f"in increasing order (kinds={{{name!r}: [...]}})"
-                    )
+                    raise self._error(f"has {each.other!r} in {sample}, which is not a number")
             return self._numbers(numerals)
-        return ColumnKind(self.name, "numeric", "numbers", note, option), series
+        return self._kind("numeric", note, option), series
 
     def _common_order(self) -> list[str] | None:
         """Return the order of ordered categoricals that all samples share; None for other types."""
@@ -488,28 +468,27 @@ class _Column:
             return None
         longest = max(orders, key=len)
         if any(order != [v for v in longest if v in set(order)] for order in orders):
-            both = " and ".join(
-                f"[{', '.join(order)}] in {sample}"
-                for order, sample in zip(orders, self.samples, strict=True)
-            )
-            raise InvalidInputError(
-                f"column {self.name!r} has categories in different orders: {both}; use one order "
-                f"in all samples, or give it with kinds={{{self.name!r}: [...]}}"
-            )
+            both = zip(orders, self.samples, strict=True)
+            lists = " and ".join(f"[{', '.join(order)}] in {sample}" for order, sample in both)
+            raise self._error(f"has categories in different orders: {lists}")
         return longest
 
-    def _ranks(self, order: Sequence[str]) -> list[np.ndarray]:
-        """Return the positions of the values in a list; NaN for missing values."""
+    def _ranks(self, order: Sequence[str]) -> list[Any]:
+        """Return series of the positions of the values in a list; NaN for missing values."""
         ranks: dict[str | None, float] = {value: float(i) for i, value in enumerate(order)}
         ranks[None] = np.nan
         for part, sample in zip(self.values, self.samples, strict=True):
             unknown = next((value for value in part if value not in ranks), None)
             if unknown is not None:
-                raise InvalidInputError(
-                    f"column {self.name!r} of {sample} has the value {unknown!r}, which is not in "
-                    f"the list of its values: {', '.join(order[:20])}"
+                raise self._error(
+                    f"has {unknown!r} in {sample}, which is not in the list of its values "
+                    f"({listed(order)})"
                 )
-        return [np.array([ranks[value] for value in part]) for part in self.values]
+        return self._series_of([np.array([ranks[v] for v in part]) for part in self.values])
+
+
+def _joined(*notes: str) -> str:
+    return "; ".join(filter(None, notes))
 
 
 def _codes_note(columns: Sequence[Any]) -> str:

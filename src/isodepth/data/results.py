@@ -1,15 +1,14 @@
-"""Base classes of results: conversion to JSON, data frames, and HTML for notebooks.
+"""Base classes of results: conversion to JSON and data frames.
 
 A result implements `to_dict`, `_rows` and `__repr__`. `isodepth.results` adds figures and reports.
 """
 
 from __future__ import annotations
 
-import functools
 import html
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -18,7 +17,6 @@ import numpy as np
 from isodepth.data.extras import load_extra
 from isodepth.errors import InvalidInputError, InvalidOptionError
 
-_SHOWN_ROWS = 10
 _DIGITS = 4
 _CONTROL = dict.fromkeys({*range(32), 127} - set(map(ord, "\t\n\r")), "\ufffd")
 _BACKENDS = {"pandas": "DataFrame", "polars": "DataFrame", "pyarrow": "table"}
@@ -96,16 +94,6 @@ class ResultMixin:
             )
         library = load_extra(backend, "frames", "making a data frame")
         return getattr(library, _BACKENDS[backend])(self._rows())
-
-    def _heading(self) -> str:
-        """Return the lines above the rows in a notebook."""
-        return str(self)
-
-    def _repr_html_(self) -> str:
-        first, *rest = self._heading().splitlines()
-        lines = "".join(f"<br>{escaped(line.strip())}" for line in rest)
-        table = html_table(self._rows(), _SHOWN_ROWS)
-        return f'<div class="isodepth"><p><strong>{escaped(first)}</strong>{lines}</p>{table}</div>'
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -245,32 +233,3 @@ def shown(value: Any) -> str:
             return "∞" if value > 0 else "−∞"
         return f"{value:.{_DIGITS}g}"
     return str(value)
-
-
-def html_table(columns: Mapping[str, Sequence[Any]], most: int) -> str:
-    """Format named columns as a table: the first `most` rows and twice that number of columns.
-
-    Examples
-    --------
-    >>> html_table({"name": ["a<b", "c"]}, 1).partition("</thead>")[2]
-    '<tbody><tr><td>a&lt;b</td></tr></tbody></table><p>and 1 more rows</p>'
-    """
-    rows = list(zip(*columns.values(), strict=True))
-    hidden = {"rows": len(rows) - most, "columns": len(columns) - 2 * most}
-    more = " and ".join(f"{count} more {what}" for what, count in hidden.items() if count > 0)
-    return _table_template().render(
-        names=[escaped(name) for name in columns][: 2 * most],
-        rows=[[escaped(shown(cell)) for cell in row[: 2 * most]] for row in rows[:most]],
-        more=more,
-    )
-
-
-@functools.cache
-def _table_template() -> Any:
-    from jinja2 import Template
-
-    return Template(
-        "<table><thead><tr>{% for name in names %}<th>{{ name }}</th>{% endfor %}</tr></thead>"
-        "<tbody>{% for row in rows %}<tr>{% for cell in row %}<td>{{ cell }}</td>{% endfor %}</tr>"
-        "{% endfor %}</tbody></table>{% if more %}<p>and {{ more }}</p>{% endif %}"
-    )

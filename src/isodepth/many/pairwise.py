@@ -30,7 +30,7 @@ from isodepth.many.collections import (
 from isodepth.metric.base import with_metric_options
 from isodepth.metric.table import RegionTable, TableStack, check_comparable, fill_distances
 from isodepth.progress import progress_bar
-from isodepth.results import ReportableResult
+from isodepth.results import PlottableResult
 
 #: Default number of levels of tables.
 TABLE_LEVELS = 20
@@ -39,7 +39,7 @@ NOT_FOR_TABLES = ("gap", "refine", "n_levels")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class DistanceMatrix(LabeledMatrix, ReportableResult):
+class DistanceMatrix(LabeledMatrix, PlottableResult):
     """Distance matrix with labels.
 
     NumPy functions accept it as an array: ``np.asarray(matrix)``.
@@ -134,9 +134,6 @@ class DistanceMatrix(LabeledMatrix, ReportableResult):
 
     def __str__(self) -> str:
         return "\n".join([repr(self), *self.matrix_lines()])
-
-    def _heading(self) -> str:
-        return repr(self)
 
 
 def table_metric(options: dict[str, Any]) -> Metric:

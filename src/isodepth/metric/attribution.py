@@ -42,9 +42,6 @@ class LargestGap(ResultMixin):
     def _rows(self) -> dict[str, list[Any]]:
         return share_rows(self.columns)
 
-    def _heading(self) -> str:
-        return f"LargestGap: {self.gap:.6g} at level beta = {self.level:.3g}"
-
 
 def shares_of_levels(gaps: Gaps) -> np.ndarray:
     """Return the squared entries (d,) of the directions of the gaps, averaged over levels.

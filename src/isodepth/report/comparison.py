@@ -10,7 +10,8 @@ from urllib.parse import quote
 
 import numpy as np
 
-from isodepth.errors import InvalidInputError
+from isodepth.data.validation import check_option_names
+from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.plot.changes import change_figure
 from isodepth.plot.comparisons import contributions, gap_profile, null_distribution
 from isodepth.plot.regions import nested_regions
@@ -64,10 +65,13 @@ class Findings(NamedTuple):
         return cls(comparison, test, samples, rows, _chance_or_reason(comparison))
 
 
+@check_option_names
 def comparison_context(
-    result: Any, names: Sequence[str], sources: Sequence[TableFile] | None = None
+    result: Any, *, names: Sequence[str] = ("X", "Y"), sources: Sequence[TableFile] | None = None
 ) -> dict[str, Any]:
     """Return the variables of the template."""
+    if isinstance(names, str) or len(names) != 2:
+        raise InvalidOptionError(f"names must be two strings, got {names!r}", option="names")
     parts = Findings.of(result)
     comparison, test, samples, rows, chance = parts
     return {

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from isodepth.data.validation import check_option_names
 from isodepth.plot.monitor_timeline import monitor_timeline
 from isodepth.plot.style import loose_figure
 from isodepth.report.figures import WIDTH
 from isodepth.report.sentences import alarm_promise, monitor_headline
 
 
-def monitor_context(monitor: Any, labels: Any) -> dict[str, Any]:
+@check_option_names
+def monitor_context(monitor: Any, *, labels: Any = None) -> dict[str, Any]:
     """Return the variables of `monitor.html`."""
     verdicts = monitor.verdicts
     summary = monitor.to_dict()

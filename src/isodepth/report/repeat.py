@@ -33,11 +33,6 @@ class TableFile(NamedTuple):
     dropped: Sequence[str] = ()
     block_column: str | None = None
 
-    @classmethod
-    def of(cls, source: Any) -> TableFile:
-        """Return the file of a path; a file is returned unchanged."""
-        return source if isinstance(source, TableFile) else cls(str(source))
-
 
 def compare_code(comparison: Any, test: Any, sources: Sequence[TableFile] | None) -> str:
     """Return Python code that repeats the comparison, or the test of categories alone."""

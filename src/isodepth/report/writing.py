@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from importlib.resources import files
 from typing import Any
 
-import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
@@ -17,12 +16,10 @@ from isodepth._version import __version__
 from isodepth.data.extras import load_extra
 from isodepth.data.output import check_target, replace_file
 from isodepth.data.results import escaped, p_text, shown
-from isodepth.errors import InvalidInputError, InvalidOptionError
+from isodepth.errors import InvalidInputError
 from isodepth.report.comparison import comparison_context
 from isodepth.report.figures import inline_svg
-from isodepth.report.matrix import matrix_context
 from isodepth.report.monitor import monitor_context
-from isodepth.report.repeat import TableFile
 from isodepth.report.sentences import largest_contributions
 
 
@@ -31,7 +28,7 @@ def write_report(result: Any, path: Any, **options: Any) -> None:
 
     Parameters
     ----------
-    result : Comparison, TwoSampleResult, Monitor or DistanceMatrix
+    result : Comparison, TwoSampleResult or Monitor
     path : str or path-like
         Checked before the report is made; an existing file is replaced atomically.
     **options
@@ -57,12 +54,9 @@ def html_report(
     result: Any,
     *,
     title: str | None = None,
-    names: Sequence[str] | None = None,
-    sources: Sequence[str] | None = None,
-    labels: Sequence[Any] | None = None,
     notes: Sequence[str] = (),
     command: str | None = None,
-    when: str | None = None,
+    **about: Any,
 ) -> str:
     """Return the report of a result as an HTML page.
 
@@ -70,20 +64,15 @@ def html_report(
 
     Parameters
     ----------
-    result : Comparison, TwoSampleResult, Monitor or DistanceMatrix
+    result : Comparison, TwoSampleResult or Monitor
     title : str, optional
-    names : pair of str, optional
-        Names of the two samples of a comparison, "X" and "Y" by default.
-    sources : pair of str, optional
-        Files of the two samples.
-    labels : sequence, optional
-        Names of the batches of a monitor, such as dates.
     notes : sequence of str
         Warnings to show.
     command : str, optional
         Command that writes the report again.
-    when : str, optional
-        Date of the report; not shown by default.
+    **about
+        `names` of the two samples of a comparison, "X" and "Y" by default, or `labels` of the
+        batches of a monitor, such as dates.
 
     Returns
     -------
@@ -91,28 +80,13 @@ def html_report(
     """
     load_extra("matplotlib.figure", "plot", "a report with figures")
     kind = getattr(result, "result_type", None)
-    compared = kind in ("comparison", "test")
-    about: dict[str, Any] = {"names": names, "sources": sources}
-    for name, value in {**about, "labels": labels}.items():
-        allowed = kind == "monitor" if name == "labels" else compared
-        if value is not None and not allowed:
-            owner = "a monitor" if name == "labels" else "a comparison"
-            raise InvalidOptionError(f"{name} only applies to the report of {owner}; remove it")
-    if compared:
-        about["names"] = _pair(names or ("X", "Y"), "names")
-        about["sources"] = None if sources is None else _pair(sources, "sources", TableFile.of)
-        context = comparison_context(result, **about)
-    elif kind == "monitor":
-        context = monitor_context(result, labels)
-    elif kind == "matrix":
-        context = matrix_context(result)
-    else:
+    if kind not in ("comparison", "test", "monitor"):
         raise InvalidInputError(
-            "reports exist for comparisons, tests, monitors and matrices of distances, got "
-            f"{type(result).__name__}"
+            f"reports exist for comparisons, tests and monitors, got {type(result).__name__}"
         )
-    context |= {"title": title, "notes": notes, "command": command, "when": when}
-    return _render("comparison.html" if compared else f"{kind}.html", context)
+    make = monitor_context if kind == "monitor" else comparison_context
+    context = make(result, **about) | {"title": title, "notes": notes, "command": command}
+    return _render("monitor.html" if kind == "monitor" else "comparison.html", context)
 
 
 def _render(template: str, context: dict[str, Any]) -> str:
@@ -125,7 +99,7 @@ def _render(template: str, context: dict[str, Any]) -> str:
     environment.globals["svg"] = inline_svg
     environment.tests["numbers"] = lambda values: all(map(_is_number, values))
     environment.filters |= {
-        "median": np.median, "p_text": p_text, "percent": "{:.1%}".format, "shown": shown,
+        "p_text": p_text, "percent": "{:.1%}".format, "shown": shown,
         "sort_key": _sort_key, "contributions": largest_contributions,
     }  # fmt: skip
     assets = files("isodepth.report").joinpath("templates")
@@ -156,9 +130,3 @@ def _policy(script: str) -> str:
         "default-src 'none'; style-src 'unsafe-inline'; img-src data:; "
         f"script-src {allowed}; base-uri 'none'; form-action 'none'"
     )
-
-
-def _pair(values: Any, name: str, convert: Any = str) -> tuple[Any, Any]:
-    if isinstance(values, str) or len(values) != 2:
-        raise InvalidOptionError(f"{name} must be two strings, got {values!r}")
-    return convert(values[0]), convert(values[1])

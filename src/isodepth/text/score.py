@@ -64,10 +64,6 @@ class Scores(list[float], ResultMixin):
     def _rows(self) -> dict[str, list[Any]]:
         return {"text": list(range(len(self))), "score": list(self)}
 
-    def _heading(self) -> str:
-        mean = f"mean {self.average:.4g} over {len(self)}, lower is closer"
-        return f"Scores of texts: {mean}\n{self.signature}"
-
 
 @dataclass(repr=False)
 class DepthScore(EncoderOptions):
