@@ -39,7 +39,6 @@ def all_results() -> dict[str, ResultMixin]:
         "LargestGap": comparison.largest_gap,
         "SuspiciousRows": comparison.suspicious_rows(),
         "MissingPair": comparison.missing,
-        "NullProfile": comparison.null_profile,
         "TwoSampleResult": comparison.test,
         "Monitor": monitor,
         "Verdict": verdict,

@@ -10,7 +10,7 @@ from isodepth.data.changes import Change
 from isodepth.plot import contributions, gap_profile, null_distribution
 from isodepth.plot.changes import change_figure
 from isodepth.plot.style import loose_figure
-from isodepth.significance.null_profile import null_profile
+from isodepth.significance.result import null_profile
 from isodepth.two_samples import TwoSamples
 
 pytest.importorskip("matplotlib")

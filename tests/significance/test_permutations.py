@@ -11,14 +11,14 @@ from twins import naive_permutation
 import isodepth
 from isodepth import InvalidInputError
 from isodepth.core.directions import rng_for
-from isodepth.significance.null_profile import null_profile
-from isodepth.significance.pooled_sample import Permutations
-from isodepth.significance.settings import check_blocks
+from isodepth.significance.permutations import Permutations
+from isodepth.significance.result import null_profile
+from isodepth.significance.samples import check_blocks
 
 
 def drawn(n_x: int, n_y: int, blocks: np.ndarray | None, count: int, seed: int) -> np.ndarray:
     rng = np.random.default_rng(seed)
-    return Permutations(n_x, n_y, count - 1, rng, blocks).labels(dtype=bool).T
+    return Permutations.draw(n_x, n_y, count - 1, rng, blocks).labels(dtype=bool).T
 
 
 def test_blocks_are_permuted_as_a_whole() -> None:
@@ -33,13 +33,13 @@ def test_blocks_are_permuted_as_a_whole() -> None:
 
 @pytest.mark.parametrize(("n_x", "n_y"), [(1, 1), (1, 999), (999, 1), (500, 500), (333, 667)])
 def test_sizes_of_samples_stay_the_same(n_x: int, n_y: int) -> None:
-    permutations = Permutations(n_x, n_y, 130, np.random.default_rng(0))
+    permutations = Permutations.draw(n_x, n_y, 130, np.random.default_rng(0))
     assert (permutations.labels().sum(axis=0) == n_x).all()
     assert (permutations.sizes == [[n_x], [n_y]]).all()
 
 
 def test_restriction_keeps_labels_and_avoids_empty_samples() -> None:
-    permutations = Permutations(3, 30, 200, np.random.default_rng(0))
+    permutations = Permutations.draw(3, 30, 200, np.random.default_rng(0))
     rows = np.array([0, 1, 2, 10, 11, 12])
     part = permutations.restricted(rows, np.random.default_rng(1))
     labels = permutations.labels()[rows]
@@ -75,14 +75,14 @@ def test_labels_of_any_kind_are_numbered_in_the_order_of_x_and_y() -> None:
         ([1, 2, 3], r"5 rows of X and Y.*got"),
         (([1, 2], [3, 4]), r"blocks\[0\] must hold one label for each of the 3 rows of X"),
         (([1, 2, 3], [4]), r"blocks\[1\] must hold one label for each of the 2 rows of Y"),
-        ([1, 1, 2, 2, 3], "1 block with rows in both, the first 2"),
+        ([1, 1, 2, 2, 3], "rows in both for 1 of 3 blocks, the first 2"),
         ([1, 1, 1, 2, 2], "one block in each"),
         ([1, 1, 1, 1, 1], "rows in both"),
-        ([1.0, 2.0, np.nan, 3.0, 4.0], "1 missing label"),
-        (["a", None, "b", "c", None], "2 missing labels"),
+        ([1.0, 2.0, np.nan, 3.0, 4.0], "1 missing of 5 labels"),
+        (["a", None, "b", "c", None], "2 missing of 5 labels"),
         (
             np.array(["2013-06-01", "NaT", "2013-06-02", "2013-06-03", "2013-06-04"], "M8[D]"),
-            "1 missing label",
+            "1 missing of 5 labels",
         ),
     ],
 )
@@ -96,7 +96,7 @@ def test_contrasts_are_differences_of_means(blocks: list[int] | None) -> None:
     rng = np.random.default_rng(0)
     values = rng.normal(size=(3, 11)) + 5
     numbers = None if blocks is None else np.array(blocks)
-    permutations = Permutations(4, 7, 80, np.random.default_rng(1), numbers)
+    permutations = Permutations.draw(4, 7, 80, np.random.default_rng(1), numbers)
     labels = permutations.labels(dtype=bool).T.tolist()
     sizes = [math.sqrt(sum(mine) * (11 - sum(mine)) / 11) for mine in labels]
     wanted = [
@@ -119,7 +119,7 @@ def test_null_profile_is_that_of_permuted_labels() -> None:
     x, y = (regions.points for regions in tested.regions)
     points = np.concatenate([x, y])
     rng = rng_for(0, "permutations")
-    labels = Permutations(len(x), len(y), 49, rng).labels(dtype=bool).T[1:]
+    labels = Permutations.draw(len(x), len(y), 49, rng).labels(dtype=bool).T[1:]
     metric = isodepth.Metric(
         directions=tested._fitted.directions, levels=20, refine=20, random_state=0
     )

@@ -20,31 +20,23 @@ from twins import naive_permutation as twin
 
 from isodepth import two_sample_test
 from isodepth._core import share_differences
-from isodepth.significance import aggregated
+from isodepth.metric.base import BaseMetric
+from isodepth.significance import features
 from isodepth.significance import tolerance as tolerance_module
-from isodepth.significance.aggregated import (
+from isodepth.significance.aggregated import aggregated_statistics, region_statistics
+from isodepth.significance.features import Feature, _remaining_pairs, column_kinds
+from isodepth.significance.permutations import (
     Moments,
-    aggregated_statistics,
-    cosine_powers,
-    region_statistics,
-)
-from isodepth.significance.combination import (
-    Feature,
+    Permutations,
     combined,
+    ks_distance,
     neg_log_p,
     neg_log_p_of_largest,
     permutation_pvalue,
-)
-from isodepth.significance.naming import _remaining_pairs, column_kinds
-from isodepth.significance.pooled_sample import (
-    Permutations,
-    PooledSample,
-    direction_text,
-    ks_distance,
     rank_cosines,
     unit_ranks,
 )
-from isodepth.significance.settings import Category, Settings, checked_settings
+from isodepth.significance.samples import Category, PooledSample, direction_text
 from isodepth.significance.tolerance import (
     allowed_share,
     learned_direction,
@@ -58,11 +50,12 @@ from isodepth.significance.tolerance import (
 COUNT = 5
 
 
-def settings_with(**options: object) -> Settings:
-    names = ("tolerance", "scale", "q", "p", "eps", "depth", "n_directions", "levels")
-    given = {"method": "regions", "n_permutations": COUNT, "nan_policy": "raise",
-             "random_state": 0, "n_jobs": 1, "progress": False}  # fmt: skip
-    return checked_settings(**{**dict.fromkeys(names), **given, **options})
+def advance(count: int) -> None:
+    """Show no progress."""
+
+
+def regions(**options: Any) -> BaseMetric:
+    return BaseMetric(**{"refine": 0, "q": 2, "levels": 20, "random_state": 0, **options})
 
 
 def some_blocks(rng: np.random.Generator, n_x: int, n_y: int) -> np.ndarray:
@@ -90,7 +83,7 @@ class Drawn:
         else:
             directions = np.vstack([np.eye(d), gaussian_directions(rng, d, 4)])
         blocks = some_blocks(rng, n_x, n_y) if blocked else None
-        permutations = Permutations(n_x, n_y, COUNT, np.random.default_rng(3), blocks)
+        permutations = Permutations.draw(n_x, n_y, COUNT, np.random.default_rng(3), blocks)
         names = tuple(f"c{j}" for j in range(d))
         directions = directions if d > 1 else np.eye(1)
         self.rows = pooled(points, names, directions, permutations, rng)
@@ -128,18 +121,18 @@ def test_cosines_of_ranks(drawn: Drawn) -> None:
 @cases
 @example(Drawn("lattice", 16, 3, 2, 2, False))  # a column is constant in one of the samples
 def test_changes_of_rank_correlations(drawn: Drawn) -> None:
-    pairs, notes = drawn.rows.pairs(3)
-    assert not notes
-    if len(pairs):
-        ranks = unit_ranks(drawn.rows.points.T) - 0.5
-        found = Moments(drawn.rows.permutations, ranks).correlation_change(ranks, pairs)
+    pairs = list(itertools.combinations(range(drawn.rows.points.shape[1]), 2))
+    if pairs:
+        ranks = drawn.rows.centered_ranks(drawn.rows.points.T)
+        moments = Moments(drawn.rows.permutations, ranks)
+        changes = moments.correlation_change(ranks, np.array(pairs))
         columns = drawn.rows.points.T.tolist()
         wanted = [
             [twin.correlation_change(columns[a], columns[b], mine) for mine in drawn.labels]
             for a, b in pairs
         ]
         # Two rows that differ: a correlation of one, from variances with an error of 1e-16.
-        assert found == pytest.approx(np.array(wanted), rel=1e-9, abs=1e-9)
+        assert changes == pytest.approx(np.array(wanted), rel=1e-9, abs=1e-9)
 
 
 @settings(max_examples=30, deadline=None)
@@ -163,10 +156,10 @@ def test_differences_of_shares(drawn: Drawn) -> None:
 @cases
 def test_differences_of_clipped_ranks(drawn: Drawn) -> None:
     values = drawn.rows.points.T
-    outer = np.arange(len(values)) % 2 == 1
+    outer = [f % 2 == 1 for f in range(len(values))]
     ranges = [(0.5, 0.9) if each else (0.25, 0.75) for each in outer]
-    far = outlyingness(values) > 2.0
-    found = mean_differences(drawn.rows.permutations, unit_ranks(values), outer, far)
+    far = outlyingness(np.ascontiguousarray(values)) > 2.0
+    found = mean_differences(drawn.rows.permutations, values, outer, far)
     wanted = [
         [twin.clipped_rank_difference(column, mine, *ends, 2.0) for mine in drawn.labels]
         for column, ends in zip(values.tolist(), ranges, strict=True)
@@ -179,8 +172,7 @@ def test_differences_of_clipped_ranks(drawn: Drawn) -> None:
 @pytest.mark.parametrize(("q", "p", "eps"), [(2, 2, 0.1), (1, 3, 0.3), (math.inf, math.inf, 0.2)])
 def test_distances_of_regions(drawn: Drawn, q: float, p: float, eps: float) -> None:
     """Whole blocks change sides, so that the two parts have other sizes each time."""
-    given = settings_with(q=q, p=p, eps=eps, levels=4)
-    found = region_statistics(drawn.rows, given, lambda done: None)
+    found = region_statistics(drawn.rows, regions(q=q, p=p, eps=eps, levels=4), advance)
     sides = [twin.parts(drawn.rows.points.tolist(), mine) for mine in drawn.labels]
     U = drawn.rows.directions.tolist()
     wanted = [twin.region_statistic(x, y, U, q, p, eps, 4) for x, y in sides]
@@ -191,7 +183,7 @@ def test_more_than_the_cuts_are_cut_evenly() -> None:
     """With more values than cuts, shares are compared at some of the values, and exactly there."""
     rng = np.random.default_rng(0)
     values = rng.normal(size=200)
-    permutations = Permutations(75, 125, 1, rng)
+    permutations = Permutations.draw(75, 125, 1, rng)
     found, _ = share_differences(values[None], permutations.words, 2, 32)
     mine = permutations.labels(dtype=bool).T
     exact = [twin.largest_share_differences(values.tolist(), row.tolist())[0] for row in mine]
@@ -226,9 +218,7 @@ def test_functions_under_a_tolerance(drawn: Drawn) -> None:
     rows = drawn.rows
     odd = len(rows.points) % 2 == 1
     assume(drawn.kind == "lattice" or (odd and drawn.kind in ("gaussian", "heavy_tailed")))
-    found = tolerant_statistics(
-        rows, settings_with(method="aggregated", tolerance=0.0), lambda done: None
-    )
+    found = tolerant_statistics(rows, 0.0, 0.05, advance)
     points, U = rows.points.tolist(), rows.directions.tolist()
     for name, functions in twin.tolerance_functions(points, U).items():
         assert (name in found.parts) == bool(functions)
@@ -248,11 +238,11 @@ def test_statistics_of_the_aggregated_test(
 ) -> None:
     """Each is the evidence of the largest of plain sums; 1e-9 is rounding, divided by spreads."""
     # Two functions or three directions at a time.
-    monkeypatch.setattr(aggregated, "MAX_NUMBERS", 350)
+    monkeypatch.setattr(features, "MAX_NUMBERS", 350)
     drawn = Drawn("gaussian", seed, 14, 12, d, blocked)
     codes = np.random.default_rng(seed).integers(0, 2, 26)
     rows = replace(drawn.rows, categories=[Category("g", ("a", "b"), codes)])
-    found = aggregated_statistics(rows, settings_with(), lambda done: None)
+    found = aggregated_statistics(rows, regions(), advance)
     labels = np.array(drawn.labels)
 
     def powers(values: np.ndarray, count: int = 6) -> np.ndarray:
@@ -265,7 +255,7 @@ def test_statistics_of_the_aggregated_test(
         x, y = (ranks[side & inside].mean() - ranks[side].mean() for side in (mine, ~mine))
         return (x - y) / math.sqrt((1 / np.array(counts)).sum()) if min(counts) >= 5 else 0.0
 
-    columns = [*rows.points.T, *rows.whole_rows[1]]
+    columns = [*rows.points.T, *rows.whole_rows.values()]
     assert columns[d] == pytest.approx([math.hypot(*row) for row in rows.points.clip(-6, 6)])
     falling = 1.0 / np.arange(1, 7)[:, None] ** 2
     flat = [neg_log_p(powers(values).sum(axis=0)) for values in columns]
@@ -292,10 +282,12 @@ def test_statistics_of_the_aggregated_test(
     assert found.parts.keys() == {*wanted, "regions"}
     for name, values in wanted.items():
         assert found.parts[name] == pytest.approx(values, rel=1e-9, abs=1e-9), name
-    names = [*rows.names, *rows.whole_rows[0]]
-    assert found.strongest["columns"].label == names[np.argmax([own[0] for own in smooth[:d]])]
-    assert found.strongest["shape"].label == names[np.argmax([own[0] for own in flat])]
-    best = rows.directions[np.argmax([own[0] for own in along])]
+    names = [*rows.names, *rows.whole_rows]
+    assert (
+        found.strongest["columns"].label == names[np.argmax(np.array(smooth)[:d, 0])]
+    )
+    assert found.strongest["shape"].label == names[np.argmax(np.array(flat)[:, 0])]
+    best = rows.directions[np.argmax(np.array(along)[:, 0])]
     assert found.strongest["directions"].label == direction_text(best, rows.names)
 
 
@@ -355,9 +347,9 @@ def test_kinds_of_columns_after_alignment(share: float) -> None:
     x[:, 6], y[:, 6] = rng.integers(0, 20, 600), rng.choice([0, 1, 18, 19], 600)
     x[:, 7], y[:, 7] = 1.0, 2.0
     points = np.concatenate([x, y])
-    permutations = Permutations(600, 600, 99, rng)
+    permutations = Permutations.draw(600, 600, 99, rng)
     rows = pooled(points, tuple("abcdefgh"), np.eye(8), permutations, rng)
-    kinds = column_kinds(rows, cosine_powers(rows, points.T, 6), share)
+    kinds = column_kinds(rows, rows.cosine_powers(points.T, 6), share)
     assert kinds[:5] == [("shape",), ("location",), ("location",), ("spread",), ("spread",)]
     assert set(kinds[5]) == {"location", "spread"}
     assert kinds[6:] == [("spread",), ("location",)]
@@ -368,7 +360,7 @@ def test_an_aligned_dependence_is_adjusted_for_all_compared_pairs() -> None:
     rng = np.random.default_rng(3)
     points = rng.normal(size=(400, 2))
     points[200:, 1] = 0.3 * points[200:, 0] + math.sqrt(1 - 0.3**2) * points[200:, 1]
-    permutations = Permutations(200, 200, 199, rng)
+    permutations = Permutations.draw(200, 200, 199, rng)
     rows = pooled(points, ("u", "v"), np.eye(2), permutations, rng)
     test = (5.0, 0.01, Feature(("dependence",), "u and v", ("u", "v")))
     assert _remaining_pairs(rows, [test], 3) == [test]
@@ -387,7 +379,7 @@ def test_distance_of_distribution_functions(ties: bool) -> None:
 def test_many_rows_in_float32_and_threads_give_the_same_contrasts() -> None:
     rng = np.random.default_rng(0)
     values = np.stack([rng.normal(size=30_000), np.round(rng.normal(size=30_000))])
-    permutations = Permutations(14_000, 16_000, 70, rng)
+    permutations = Permutations.draw(14_000, 16_000, 70, rng)
     cosines = rank_cosines(values, 3, n_threads=2)
     assert cosines.dtype == np.float32
     exact = np.cos(np.pi * np.arange(1, 4)[:, None, None] * unit_ranks(values))
@@ -445,24 +437,14 @@ def test_a_pvalue_counts_what_is_as_large() -> None:
     assert np.asarray(permutation_pvalue(np.array([0.5, 2.5]), null)).tolist() == [1.0, 3 / 5]
 
 
-class AllLabelings:
-    """All ways to choose some of the rows, any of them first."""
-
-    def __init__(self, n: int, n_x: int) -> None:
-        self.labels = np.zeros((math.comb(n, n_x), n), np.uint8)
-        for row, chosen in zip(self.labels, itertools.combinations(range(n), n_x), strict=True):
-            row[list(chosen)] = 1
-        self.n_x = n_x
-
-    def with_first(self, b: int) -> Permutations:
-        count, n = self.labels.shape
-        made = Permutations(self.n_x, n - self.n_x, count - 1, np.random.default_rng(0))
-        padded = np.zeros((64 * len(made.words), n), np.uint8)
-        padded[:count] = np.concatenate([self.labels[b:], self.labels[:b]])
-        packed = np.packbits(padded.reshape(-1, 64, n), axis=1, bitorder="little")
-        made.words[:] = np.ascontiguousarray(packed.transpose(0, 2, 1)).view("<u8")[:, :, 0]
-        assert np.array_equal(made.labels(dtype=np.uint8).T, padded[:count])
-        return made
+def all_labelings(n: int, n_x: int, first: int) -> Permutations:
+    """All ways to choose n_x of n rows; the given labels are those of number `first`."""
+    chosen = list(itertools.combinations(range(n), n_x))
+    bits = np.zeros((-(-len(chosen) // 64), 64, n), np.uint8)
+    for b, members in enumerate(chosen[first:] + chosen[:first]):
+        bits[b // 64, b % 64, list(members)] = 1
+    packed = np.packbits(bits, axis=1, bitorder="little").transpose(0, 2, 1)
+    return Permutations(np.ascontiguousarray(packed).view("<u8")[:, :, 0], len(chosen))
 
 
 @pytest.mark.parametrize("kind", ["continuous", "binary", "constant column"])
@@ -476,20 +458,19 @@ def test_the_pvalue_is_exact_over_all_labelings(kind: str, tolerant: bool) -> No
     elif kind == "constant column":
         points[:, 0] = 0.0
     directions = np.vstack([np.eye(2), gaussian_directions(rng, 2, 3)])
-    every = AllLabelings(7, 3)
     category = Category("group", ("a", "b"), rng.integers(0, 2, 7))
     pvalues, columns = [], []
-    for b in range(len(every.labels)):
-        rows = pooled(points, ("u", "v"), directions, every.with_first(b), rng, [category])
+    count = math.comb(7, 3)
+    for b in range(count):
+        permutations = all_labelings(7, 3, b)
+        rows = pooled(points, ("u", "v"), directions, permutations, rng, [category])
         if tolerant:
-            given = settings_with(method="aggregated", tolerance=0.0)
-            found = tolerant_statistics(rows, given, lambda done: None)
+            found = tolerant_statistics(rows, 0.0, 0.05, advance)
         else:
-            found = aggregated_statistics(rows, settings_with(), lambda done: None)
+            found = aggregated_statistics(rows, regions(), advance)
         scores = combined(found.neg_log_p, found.weights)
         pvalues.append(permutation_pvalue(scores[0], scores[1:]))
         columns.append(found.columns.pvalues())
-    count = len(pvalues)
     for found_p in (pvalues, np.min(columns, axis=1)):
         for k in range(1, count + 1):
             assert np.sum(np.array(found_p) <= k / count + 1e-9) <= k

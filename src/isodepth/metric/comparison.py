@@ -288,7 +288,7 @@ class Comparison(TwoSampleReport):
     def null_profile(self) -> Any:
         """Gaps at each level for randomly assigned rows; None without a test.
 
-        A :class:`isodepth.significance.null_profile.NullProfile`, computed on first access.
+        A :class:`isodepth.significance.result.NullProfile`, computed on first access.
         """
         return None if self.test is None else self.test.profile_of(self)
 

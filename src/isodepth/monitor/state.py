@@ -21,7 +21,7 @@ from isodepth.monitor.functions import Counts, Functions, Rows, split_reference,
 from isodepth.monitor.reader import BatchReader
 from isodepth.monitor.verdict import Verdict, WindowChanges
 from isodepth.monitor.windows import AlarmPolicy, DyadicSums, pvalue_of, strongest_window
-from isodepth.significance.settings import row_labels
+from isodepth.significance.samples import row_labels
 
 #: Verdicts that a monitor keeps, so that its size does not grow with the stream.
 HISTORY = 500

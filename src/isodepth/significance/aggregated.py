@@ -16,27 +16,18 @@ from isodepth import _core
 from isodepth.core.directions import mean_of_direction
 from isodepth.core.regions import midpoint_levels
 from isodepth.errors import DegenerateDepthWarning
-from isodepth.significance.combination import (
+from isodepth.metric.base import BaseMetric
+from isodepth.significance.features import (
+    COSINES,
     Feature,
     Findings,
-    Moments,
     column_feature,
-    mean_changes,
-    neg_log_p,
-    neg_log_p_of_largest,
+    column_kinds,
+    in_blocks,
     shares_feature,
 )
-from isodepth.significance.naming import COSINES, column_kinds
-from isodepth.significance.pooled_sample import (
-    MAX_NUMBERS,
-    WORD,
-    PooledSample,
-    direction_text,
-    precision,
-    rank_cosines,
-    unit_ranks,
-)
-from isodepth.significance.settings import Settings
+from isodepth.significance.permutations import WORD, Moments, neg_log_p, neg_log_p_of_largest
+from isodepth.significance.samples import CENTER, PooledSample, direction_text
 
 #: Weights of the statistics, chosen by power on samples like those of docs/power_study.md, drawn
 #: with other seeds.
@@ -61,56 +52,45 @@ _REGION_ROWS = 8000
 # Labelings per call of the core, between which progress is shown: whole words of labels.
 _LABELINGS = 4 * WORD
 
+Advance = Callable[[int], None]
+
 
 def aggregated_statistics(
-    rows: PooledSample, settings: Settings, advance: Callable[[int], None]
+    rows: PooledSample, metric: BaseMetric, advance: Advance, *, only_regions: bool = False
 ) -> Findings:
-    """Compute all statistics for all labelings, and their -log p."""
-    found = Findings(rows.permutations.count, WEIGHTS)
+    """Compute all statistics for all labelings, and their -log p.
+
+    With `only_regions` the regions are the test, and are computed on all rows.
+    """
+    findings = Findings(rows.permutations.count, WEIGHTS)
     d = rows.points.shape[1]
     if d:
-        _add_functions(rows, found, advance)
+        _add_functions(rows, findings, advance)
     if d > 1:
-        _add_pairs(rows, found)
+        _add_pairs(rows, findings)
     if d and rows.categories:
-        _add_category_means(rows, found)
+        _add_category_means(rows, findings)
     for category in rows.categories:
         indicators = category.indicators()
         squares = np.square(rows.permutations.contrasts(indicators))
         # Pearson's statistic.
         each = neg_log_p((squares / indicators.mean(axis=1)[:, None]).sum(axis=0))[None]
         feature = shares_feature(category, neg_log_p(squares)[:, 0])
-        found.add("categories", each, [feature])
-        found.columns.add([feature], each)
+        findings.add("categories", each, [feature], findings.columns)
     if rows.missing is not None:
         each = neg_log_p(np.square(rows.missing.permutations.contrasts(rows.missing.indicators)))
         features = [column_feature(name, "missing") for name in rows.missing.names]
-        found.add("missing", each, features)
-        found.columns.add(features, each)
+        findings.add("missing", each, features, findings.columns)
     if d:
-        feature = Feature(("regions",), "all columns")
-        by_depth = region_statistics if settings.metric.depth == "projection" else depth_statistics
-        if settings.method == "regions" and _may_be_simplex(rows):
-            by_depth = depth_statistics
-        subset = rows if settings.method == "regions" else rows.random_subset(_REGION_ROWS)
-        found.add("regions", by_depth(subset, settings, advance)[None], [feature])
-    found.neg_log_p = {
+        subset = rows if only_regions else rows.random_subset(_REGION_ROWS)
+        fast = metric.depth == "projection" and not (only_regions and _may_be_simplex(rows))
+        values = (region_statistics if fast else depth_statistics)(subset, metric, advance)
+        findings.add("regions", values[None], [Feature(("regions",), "all columns")])
+    findings.neg_log_p = {
         name: neg_log_p(part) if name in _SINGLE else neg_log_p_of_largest(part)
-        for name, part in found.parts.items()
+        for name, part in findings.parts.items()
     }
-    return found
-
-
-def cosine_powers(rows: PooledSample, values: np.ndarray, count: int) -> np.ndarray:
-    """Square the contrasts of the first `count` cosines of the ranks of values (F, n).
-
-    Returns
-    -------
-    powers : ndarray of shape (count, F, B + 1)
-    """
-    cosines = rank_cosines(values, count, rows.n_threads)
-    contrasts = rows.permutations.contrasts(cosines.reshape(-1, values.shape[1]))
-    return np.square(contrasts).reshape(count, len(values), -1)
+    return findings
 
 
 def _smooth_weights(count: int) -> np.ndarray:
@@ -118,40 +98,30 @@ def _smooth_weights(count: int) -> np.ndarray:
     return 1.0 / np.square(np.arange(1.0, count + 1))[:, None, None]
 
 
-def _add_functions(rows: PooledSample, found: Findings, advance: Callable[[int], None]) -> None:
+def _add_functions(rows: PooledSample, findings: Findings, advance: Advance) -> None:
     """Add single columns, functions of all columns, and the mean over directions."""
     d = rows.points.shape[1]
-    labels, whole = rows.whole_rows
-    step = _functions_per_block(rows, COSINES)
-    functions = np.concatenate([rows.columns, whole])
-    powers = np.concatenate(
-        [
-            cosine_powers(rows, functions[first : first + step], COSINES)
-            for first in range(0, len(functions), step)
-        ],
-        axis=1,
-    )
+    functions = np.stack([*rows.columns, *rows.whole_rows.values()])
+    blocks = in_blocks(functions, rows, COSINES)
+    powers = np.concatenate([rows.cosine_powers(block, COSINES) for block in blocks], axis=1)
     advance(d)
     smooth = neg_log_p((powers * _smooth_weights(COSINES)).sum(axis=0))
     flat = neg_log_p(powers.sum(axis=0))
-    _add_directions(rows, powers[:_DIRECTION_COSINES, :d], found, advance)
+    _add_directions(rows, powers[:_DIRECTION_COSINES, :d], findings, advance)
     kinds = column_kinds(rows, powers[:, :d])
     features = [column_feature(name, *kinds[j]) for j, name in enumerate(rows.names)]
-    features += [Feature(("spread" if f == 0 else "location",), n) for f, n in enumerate(labels)]
-    found.add("columns", smooth[:d], features[:d])
-    found.add("whole rows", smooth[d:], features[d:])
-    found.add("shape", flat, features)
+    for name in rows.whole_rows:
+        features.append(Feature(("spread" if name == CENTER else "location",), name))
+    findings.add("columns", smooth[:d], features[:d])
+    findings.add("whole rows", smooth[d:], features[d:])
+    findings.add("shape", flat, features)
     either = np.maximum(smooth, flat)
-    found.columns.add(features[:d], either[:d])
-    found.whole.add(features[d:], either[d:])
-
-
-def _functions_per_block(rows: PooledSample, cosines: int) -> int:
-    return max(1, MAX_NUMBERS // (cosines * len(rows.points)))
+    findings.columns.add(features[:d], either[:d])
+    findings.whole.add(features[d:], either[d:])
 
 
 def _add_directions(
-    rows: PooledSample, axes: np.ndarray, found: Findings, advance: Callable[[int], None]
+    rows: PooledSample, axes: np.ndarray, findings: Findings, advance: Advance
 ) -> None:
     """Add the mean over directions; the powers (4, d, B + 1) along the axes are given."""
     d = rows.points.shape[1]
@@ -160,10 +130,8 @@ def _add_directions(
     total, best = along.sum(axis=0), int(along[:, 0].argmax())
     largest, direction = along[best, 0], np.eye(d)[best]
     by_cosine = axes.sum(axis=1)
-    step = _functions_per_block(rows, _DIRECTION_COSINES)
-    for first in range(d, len(rows.directions), step):
-        block = rows.directions[first : first + step]
-        powers = cosine_powers(rows, rows.along(block), _DIRECTION_COSINES)
+    for block in in_blocks(rows.directions[d:], rows, _DIRECTION_COSINES):
+        powers = rows.cosine_powers(rows.along(block), _DIRECTION_COSINES)
         along = (powers * weights).sum(axis=0)
         total += along.sum(axis=0)
         by_cosine += powers.sum(axis=1)
@@ -172,59 +140,49 @@ def _add_directions(
         advance(len(block))
     kind = ("location", "spread", "shape", "shape")[int(neg_log_p(by_cosine)[:, 0].argmax())]
     mean = total[None] / len(rows.directions)
-    found.add("directions", mean, [Feature((kind,), direction_text(direction, rows.names))])
+    findings.add("directions", mean, [Feature((kind,), direction_text(direction, rows.names))])
 
 
-def _add_pairs(rows: PooledSample, found: Findings) -> None:
+def _add_pairs(rows: PooledSample, findings: Findings) -> None:
     """Add the change of the rank correlation of each pair, and of each column and the distance."""
-    ranks = unit_ranks(np.concatenate([rows.columns, rows.whole_rows[1][:1]]), rows.n_threads)
-    ranks = (ranks - 0.5).astype(precision(len(rows.points)))
+    ranks = rows.centered_ranks(np.stack([*rows.columns, rows.whole_rows[CENTER]]))
     moments = Moments(rows.permutations, ranks)
-    for pairs, features, family in found.pairs_of(rows, _PAIRS):
+    for pairs, features, family in findings.column_pairs(rows, _PAIRS):
         each = neg_log_p(np.square(moments.correlation_change(ranks, pairs)))
-        found.add("dependence", each, features)
-        family.add(features, each)
+        findings.add("dependence", each, features, family)
 
 
-def _add_category_means(rows: PooledSample, found: Findings) -> None:
+def _add_category_means(rows: PooledSample, findings: Findings) -> None:
     """Add the change of the mean rank of each column within each category."""
-    values = [(category, v) for category in rows.categories for v in range(len(category.values))]
-    pairs = [(j, at) for at in range(len(values)) for j in range(rows.points.shape[1])]
+    values = [(category, value) for category in rows.categories for value in category.values]
+    pairs = [(j, *each) for each in values for j in range(rows.points.shape[1])]
     if len(pairs) > _PAIRS:
         pairs = [pairs[k] for k in rows.rng.choice(len(pairs), _PAIRS, replace=False)]
-        found.notes.append(
+        findings.notes.append(
             f"means by category were compared in {_PAIRS} random pairs of a column and a value"
         )
-    dtype = precision(len(rows.points))
-    ranks = (unit_ranks(rows.columns, rows.n_threads) - 0.5).astype(dtype)
-    step = _functions_per_block(rows, 4)
-    for first in range(0, len(pairs), step):
-        block = pairs[first : first + step]
-        inside = np.array([values[at][0].codes == values[at][1] for _, at in block], dtype)
-        changes = mean_changes(rows.permutations, ranks[[j for j, _ in block]], inside)
+    ranks = rows.centered_ranks(rows.columns)
+    for block in in_blocks(pairs, rows, 4):
+        inside = np.array([category.rows_with(value) for _, category, value in block], ranks.dtype)
+        changes = rows.permutations.mean_changes(ranks[[j for j, *_ in block]], inside)
         each = neg_log_p(np.square(changes))
         features = []
-        for j, at in block:
-            (category, v), name = values[at], rows.names[j]
-            label = f"{name} and {category.name} = {category.values[v]}"
-            columns = (name, category.name)
-            features.append(Feature(("dependence",), label, columns, category.values[v]))
-        found.add("dependence", each, features)
-        found.pairs.add(features, each)
+        for j, category, value in block:
+            columns = (rows.names[j], category.name)
+            label = f"{rows.names[j]} and {category.name} = {value}"
+            features.append(Feature(("dependence",), label, columns, value))
+        findings.add("dependence", each, features, findings.pairs)
 
 
 # -- regions -----------------------------------------------------------------------------------
 
 
-def region_statistics(
-    rows: PooledSample, settings: Settings, advance: Callable[[int], None]
-) -> np.ndarray:
+def region_statistics(rows: PooledSample, metric: BaseMetric, advance: Advance) -> np.ndarray:
     """Compute DR with the projection depth for all labelings (B + 1,).
 
     The caller applies the factor for which a translation by m has the distance |m|.
     """
     count, words = rows.permutations.count, rows.permutations.words
-    metric = settings.metric
     betas = midpoint_levels(metric.levels, metric.eps)
     out = np.empty(count)
     for first in range(0, count, _LABELINGS):
@@ -249,20 +207,16 @@ def _may_be_simplex(rows: PooledSample) -> bool:
     return bool(largest >= rows.permutations.sizes.min())
 
 
-def depth_statistics(
-    rows: PooledSample, settings: Settings, advance: Callable[[int], None]
-) -> np.ndarray:
+def depth_statistics(rows: PooledSample, metric: BaseMetric, advance: Advance) -> np.ndarray:
     """Compute DR with any depth for all labelings (B + 1,), with regions fitted to each."""
-    metric = replace(
-        settings.metric, directions=rows.directions, scale=None, nan_policy="raise", random_state=0
-    )
     d = rows.points.shape[1]
+    fitted = replace(
+        metric, directions=rows.directions, scale=None, nan_policy="raise", random_state=0
+    ).with_directions(d)
     # Not centered, so that ranks along the axes are those of the columns.
     points = np.ascontiguousarray(rows.columns.T / rows.divisors)
-    fitted = metric.with_directions(d)
     out = np.empty(rows.permutations.count)
-    for b in range(len(out)):
-        first = rows.permutations.labels_of(b)
+    for b, first in enumerate(rows.permutations.labels(dtype=bool).T):
         with warnings.catch_warnings():
             # Once per test is enough: the comparison of the samples warns.
             warnings.simplefilter("ignore", DegenerateDepthWarning)

@@ -1,4 +1,4 @@
-"""TwoSampleResult: the result of a two-sample test."""
+"""TwoSampleResult: the result of a two-sample test, and NullProfile: gaps under permutation."""
 
 from __future__ import annotations
 
@@ -9,22 +9,33 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from isodepth.core.directions import rng_for
+from isodepth.core.regions import Sample, midpoint_levels
 from isodepth.data.changes import Change
 from isodepth.data.kinds import ColumnKind, attention_suffix
 from isodepth.data.missing import MissingPair
 from isodepth.data.results import p_text, plain
 from isodepth.metric.comparison import Comparison
+from isodepth.metric.fitted import FittedMetric
 from isodepth.results import TwoSampleReport
-from isodepth.significance.null_profile import NullProfile, null_profile
-from isodepth.significance.settings import ValueShare
+from isodepth.significance.permutations import Permutations
+from isodepth.significance.samples import ValueShare
 
 #: Level of the test in headlines and lists of changes.
 ALPHA = 0.05
 # Attributes that `to_dict` copies.
 _COPIED = (
-    "headline", "statistic", "pvalue", "z_score", "method", "tolerance", "smallest_tolerance",
+    "headline", "statistic", "pvalue", "method", "tolerance", "smallest_tolerance",
     "components", "column_tests", "notes", "kinds", "shares", "signature",
 )  # fmt: skip
+
+
+_LEVELS = 20
+# The quantiles 0.05 and 0.95 of 19 numbers are their minimum and maximum. More than 99 permutations
+# hardly change the band.
+_FEWEST, _MOST = 19, 99
+# Projections of all permutations together: a few seconds.
+_WORK = 1 << 27
 
 
 class Component(NamedTuple):
@@ -112,8 +123,6 @@ class TwoSampleResult(TwoSampleReport):
         Kind and use of every column of data frames; empty for arrays.
     shares : list of ValueShare
         Shares of all values of categories in X and in Y; rare values are pooled.
-    signature : str
-        Settings of the test.
     moved_from : str or None
         Device from which tensors were copied to the host, such as "cuda:0".
 
@@ -143,36 +152,21 @@ class TwoSampleResult(TwoSampleReport):
     notes: tuple[str, ...]
     kinds: tuple[ColumnKind, ...]
     shares: list[ValueShare]
-    signature: str
     moved_from: str | None = None
+    _signature: Callable[[], str] = str
     _compare: Callable[[], Comparison] | None = field(default=None, repr=False)
     _blocks: np.ndarray | None = field(default=None, repr=False)
     _inputs: Any = field(default=None, repr=False)
+
+    @cached_property
+    def signature(self) -> str:
+        """Settings of the test, as a short string."""
+        return self._signature()
 
     @property
     def null_mean(self) -> float:
         """Mean of `null_distribution`."""
         return float(self.null_distribution.mean())
-
-    @property
-    def null_deviation(self) -> float:
-        """Standard deviation of `null_distribution`."""
-        return float(self.null_distribution.std())
-
-    @property
-    def null_interval(self) -> tuple[float, float]:
-        """Interval that contains the central 95% of `null_distribution`."""
-        low, high = np.quantile(self.null_distribution, [0.025, 0.975])
-        return float(low), float(high)
-
-    @property
-    def z_score(self) -> float:
-        """Statistic minus `null_mean`, in standard deviations; 0 if all statistics are equal."""
-        above, spread = self.statistic - self.null_mean, self.null_deviation
-        rounding = 1e-12 * max(abs(self.statistic), abs(self.null_mean))
-        if spread > rounding:
-            return above / spread
-        return 0.0 if abs(above) <= rounding else float(np.copysign(np.inf, above))
 
     @property
     def significant(self) -> bool:
@@ -185,16 +179,17 @@ class TwoSampleResult(TwoSampleReport):
 
         If at least 5% of the rows have one unusual value, such as -9999, these rows are named.
         """
-        n, p = len(self.null_distribution), p_text(self.pvalue)
-        if not self.significant:
+        p = p_text(self.pvalue)
+        if self.significant:
+            beyond = f" beyond a tolerance of {self.tolerance:.3g}" if self.tolerance else ""
+            change = self.headlined_rows() or self.strongest_change
+            headline = f"The samples differ{beyond} (p = {p}): {change}"
+        else:
+            n = len(self.null_distribution)
             beyond = " beyond the tolerance" if self.tolerance else ""
-            smallest = self.pvalue * (n + 1) < 1.5
-            possible = f", the smallest possible with {n} permutations" if smallest else ""
-            headline = f"No significant difference{beyond} (p = {p}{possible})"
-            return headline + attention_suffix(self.kinds)
-        beyond = f" beyond a tolerance of {self.tolerance:.3g}" if self.tolerance else ""
-        change = self.headlined_rows() or self.strongest_change
-        headline = f"The samples differ{beyond} (p = {p}): {change}"
+            if self.pvalue * (n + 1) < 1.5:
+                p = f"{p}, the smallest possible with {n} permutations"
+            headline = f"No significant difference{beyond} (p = {p})"
         return headline + attention_suffix(self.kinds)
 
     @property
@@ -214,7 +209,9 @@ class TwoSampleResult(TwoSampleReport):
         """Tolerances with a significant difference, in words; "" if they are unknown."""
         if not self.significant or self.smallest_tolerance is None:
             return ""
-        return f"significant with every tolerance below {_percent(self.smallest_tolerance)}"
+        smallest = self.smallest_tolerance
+        percent = f"{100 * smallest:.2g}%" if smallest < 0.995 else "100%"
+        return f"significant with every tolerance below {percent}"
 
     @cached_property
     def comparison(self) -> Comparison:
@@ -229,12 +226,15 @@ class TwoSampleResult(TwoSampleReport):
         The null distribution is summarized by its mean, deviation and interval.
         """
         result = {name: getattr(self, name) for name in _COPIED}
-        low, high = self.null_interval
-        null = {"mean": self.null_mean, "deviation": self.null_deviation, "interval": [low, high]}
+        null = self.null_distribution
         result |= {
             "changes": [change.to_dict() for change in self.changes],
-            "null": null,
-            "n_permutations": len(self.null_distribution),
+            "null": {
+                "mean": self.null_mean,
+                "deviation": null.std(),
+                "interval": np.quantile(null, [0.025, 0.975]),
+            },
+            "n_permutations": len(null),
             "rows": list(self.n_rows),
         }
         if self.missing is not None:
@@ -255,21 +255,67 @@ class TwoSampleResult(TwoSampleReport):
         """Compute the gaps of a comparison of the same rows under permuted labels."""
         return null_profile(comparison, self._blocks, len(self.null_distribution))
 
-    @property
-    def summary(self) -> str:
-        """One line: headline, tolerance, and the statistic beside its null distribution."""
-        low, high = self.null_interval
-        parts = [self.headline, self.tolerance_range]
-        return (
-            f"{'; '.join(filter(None, parts))}; statistic {self.statistic:.3g}, by chance "
-            f"{low:.3g} to {high:.3g} in 95% of {len(self.null_distribution)} permutations"
-        )
-
     def __repr__(self) -> str:
         from isodepth.report.sentences import summary_lines  # with Jinja, slow to import
 
         return "\n  ".join(summary_lines(self))
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.2g}%" if share < 0.995 else "100%"
+class NullProfile(NamedTuple):
+    """Gaps of the same rows under permuted labels, with the settings of a comparison.
+
+    Attributes
+    ----------
+    levels : ndarray of shape (L,)
+    gaps : ndarray of shape (B, L)
+        One row per permutation.
+    distances : ndarray of shape (B,)
+        Distance of each permutation.
+    """
+
+    levels: np.ndarray
+    gaps: np.ndarray
+    distances: np.ndarray
+
+    @property
+    def band(self) -> tuple[np.ndarray, np.ndarray]:
+        """Lower and upper limits (L,), (L,) of the central 90% of the gaps at each level."""
+        low, high = np.quantile(self.gaps, [0.05, 0.95], axis=0, method="weibull")
+        return low, high
+
+
+def null_profile(
+    comparison: Comparison, blocks: np.ndarray | None = None, most: int = _MOST
+) -> NullProfile:
+    """Compare the rows of a comparison again under permuted labels, with the same settings.
+
+    Levels are a fixed grid. The number of permutations, 19 to 99 and at most `most`, is chosen to
+    take a few seconds. Each call uses the same permutations.
+
+    Parameters
+    ----------
+    comparison : Comparison, without weights
+    blocks : int64 ndarray of shape (n + m,) or None
+        Indices of the blocks that are permuted as a whole.
+    most : int
+        Maximum number of permutations.
+    """
+    x, y = (regions.points for regions in comparison.regions)
+    points = np.concatenate([x, y])
+    fitted: FittedMetric = comparison._fitted
+    levels = midpoint_levels(_LEVELS, fitted.settings.eps)
+    fitted = replace(fitted, betas=levels)
+    affordable = _WORK // (len(points) * len(fitted.directions))
+    count = min(most, max(_FEWEST, min(_MOST, affordable)))
+    rng = rng_for(0, "permutations")
+    labels = Permutations.draw(len(x), len(y), count, rng, blocks).labels(dtype=bool)
+    gaps, distances = np.empty((count, _LEVELS)), np.empty(count)
+    for b, first in enumerate(labels.T[1:]):
+        regions = [
+            fitted.fit_regions(part, None, None, Sample.of(part, None, resources=fitted.resources))
+            for part in (points[first], points[~first])
+        ]
+        compared = fitted.gaps(*regions)
+        gaps[b] = compared.values
+        distances[b] = fitted.mean(compared.values, compared.plan)
+    return NullProfile(levels, gaps, distances)

@@ -12,35 +12,32 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from isodepth._core import share_differences
+from isodepth._core import quantile, share_differences
 from isodepth.core.scaling import mad_spread
 from isodepth.core.weights import contaminated_rows
-from isodepth.significance.aggregated import cosine_powers
-from isodepth.significance.combination import (
+from isodepth.significance.features import (
+    COSINES,
     Feature,
     Findings,
     column_feature,
-    combined,
-    neg_log_p,
-    permutation_pvalue,
+    column_kinds,
     shares_feature,
 )
-from isodepth.significance.naming import COSINES, column_kinds
-from isodepth.significance.pooled_sample import (
+from isodepth.significance.permutations import (
     BLOCK,
-    OUTLYINGNESS,
-    TOTAL,
     Permutations,
-    PooledSample,
-    direction_text,
-    unit_ranks,
+    combined,
+    map_rows,
+    neg_log_p,
+    permutation_pvalue,
+    precision,
+    rank_groups,
 )
-from isodepth.significance.result import ALPHA
-from isodepth.significance.settings import Settings
+from isodepth.significance.samples import CENTER, TOTAL, PooledSample, direction_text
 
 #: Weights of the statistics.
 TOLERANT_WEIGHTS = {
@@ -82,12 +79,13 @@ def tolerant_pvalue(parts: dict[str, np.ndarray], share: float) -> float:
 
 def smallest_tolerance(parts: dict[str, np.ndarray], alpha: float) -> float:
     """Return the smallest tolerance with a p-value above `alpha`, to 0.0001; at most 1."""
-    # The p-value does not decrease with the tolerance.
     steps = 10_000
-    return (
-        bisect_left(range(steps), True, key=lambda i: tolerant_pvalue(parts, i / steps) > alpha)
-        / steps
-    )
+
+    def accepted(step: int) -> bool:
+        """Whether the p-value, which does not decrease with the tolerance, is above alpha."""
+        return tolerant_pvalue(parts, step / steps) > alpha
+
+    return bisect_left(range(steps), True, key=accepted) / steps
 
 
 def neg_log_p_beyond(statistics: np.ndarray, share: float) -> np.ndarray:
@@ -102,25 +100,26 @@ def allowed_share(tolerance: float, n: int, m: int) -> float:
     return max(contaminated_rows(tolerance, size) / size for size in (n, m))
 
 
-def whole_rows(share: float, sizes: tuple[int, int]) -> float:
+def whole_row_tolerance(share: float, sizes: tuple[int, int]) -> float:
     """Return the smallest tolerance that allows at least this share of the rows of a sample.
 
     Examples
     --------
-    >>> whole_rows(0.04, (30, 20))
+    >>> whole_row_tolerance(0.04, (30, 20))
     0.05
     """
     return min(math.ceil(share * size * (1 - 1e-12)) / size for size in sizes)
 
 
 def tolerant_statistics(
-    rows: PooledSample, settings: Settings, advance: Callable[[int], None]
+    rows: PooledSample, share: float, alpha: float, advance: Callable[[int], None]
 ) -> Findings:
-    """Compute all statistics for all labelings, and -log p of each beyond the tolerance."""
-    n_x = rows.permutations.n_x
-    share = allowed_share(settings.tolerance or 0.0, n_x, len(rows.points) - n_x)
+    """Compute all statistics for all labelings, and -log p of each beyond a share of the rows.
+
+    Also finds the smallest tolerance with a p-value above alpha.
+    """
     search = _Search(rows, share)
-    found = search.found
+    findings = search.findings
     if rows.points.shape[1]:
         search.columns()
         advance(rows.points.shape[1])
@@ -128,12 +127,13 @@ def tolerant_statistics(
     if rows.points.shape[1] > 1:
         search.products()
         values, text = learned_direction(rows)
-        found.add("learned direction", values[None], [Feature(("location",), text)])
-    search.categories()
-    search.missing()
-    found.neg_log_p = {name: neg_log_p_beyond(part, share) for name, part in found.parts.items()}
-    found.smallest_tolerance = smallest_tolerance(found.parts, ALPHA)
-    return found
+        findings.add("learned direction", values[None], [Feature(("location",), text)])
+    search.indicators()
+    findings.neg_log_p = {
+        name: neg_log_p_beyond(part, share) for name, part in findings.parts.items()
+    }
+    findings.smallest_tolerance = smallest_tolerance(findings.parts, alpha)
+    return findings
 
 
 class _Search:
@@ -141,7 +141,7 @@ class _Search:
 
     def __init__(self, rows: PooledSample, share: float) -> None:
         self.rows, self.share = rows, share
-        self.found = Findings(rows.permutations.count, TOLERANT_WEIGHTS)
+        self.findings = Findings(rows.permutations.count, TOLERANT_WEIGHTS)
 
     def add_functions(
         self, name: str, values: np.ndarray, features: list[Feature], far: np.ndarray | None = None
@@ -150,17 +150,17 @@ class _Search:
 
         Returns the evidence beyond the tolerance by mean ranks, and by intervals, each (F, B + 1).
         """
-        permutations = self.rows.permutations
-        outer = np.array([feature.kinds[0] == "spread" for feature in features])
-        n_threads = self.rows.n_threads
+        permutations, n_threads = self.rows.permutations, self.rows.n_threads
+        values = np.ascontiguousarray(values)
         half_lines, intervals = share_differences(
-            np.ascontiguousarray(values), permutations.words, permutations.count, _CUTS, n_threads
+            values, permutations.words, permutations.count, _CUTS, n_threads
         )
-        means = mean_differences(permutations, unit_ranks(values, n_threads), outer, far)
-        self.found.add(name, means, features)
-        self.found.add("half-lines", half_lines, features)
+        outer = [feature.kinds[0] == "spread" for feature in features]
+        means = mean_differences(permutations, values, outer, far, n_threads)
+        self.findings.add(name, means, features)
+        self.findings.add("half-lines", half_lines, features)
         shapes = [feature._replace(kinds=("shape",)) for feature in features]
-        self.found.add("intervals", intervals, shapes)
+        self.findings.add("intervals", intervals, shapes)
         return neg_log_p_beyond(means, self.share), neg_log_p_beyond(intervals, self.share)
 
     def columns(self) -> None:
@@ -169,10 +169,10 @@ class _Search:
         location, shape = self.add_functions("columns", columns, features, away > _FAR)
         features = [column_feature(name, "spread") for name in names]
         spread, _ = self.add_functions("spreads", away, features)
-        kinds = column_kinds(self.rows, cosine_powers(self.rows, columns, COSINES), self.share)
-        features = [column_feature(name, *own) for name, own in zip(names, kinds, strict=True)]
+        kinds = column_kinds(self.rows, self.rows.cosine_powers(columns, COSINES), self.share)
+        features = [column_feature(name, *each) for name, each in zip(names, kinds, strict=True)]
         # Intervals are sensitive to location and spread too, and count less.
-        self.found.columns.add(features, np.max([location, shape / _SHAPE, spread], axis=0))
+        self.findings.columns.add(features, np.max([location, shape / _SHAPE, spread], axis=0))
 
     def directions(self, advance: Callable[[int], None]) -> np.ndarray:
         """Return the maximum outlyingness of each row (n,) over all directions."""
@@ -182,7 +182,7 @@ class _Search:
         for first in range(0, len(self.rows.directions), step):
             directions = self.rows.directions[first : first + step]
             values = self.rows.along(directions)
-            away = outlyingness(values)
+            away = outlyingness(values, self.rows.n_threads)
             np.maximum(largest, away.max(axis=0), out=largest)
             later = slice(max(0, d - first), None)
             features = [
@@ -195,70 +195,72 @@ class _Search:
         return largest
 
     def whole_rows(self, outlying: np.ndarray) -> None:
-        names, values = self.rows.whole_rows
-        kinds = ["location" if name == TOTAL else "spread" for name in names]
-        features = [Feature((kind,), name) for kind, name in zip(kinds, names, strict=True)]
-        features.append(Feature(("spread",), OUTLYINGNESS))
-        each, _ = self.add_functions(
-            "whole rows", np.concatenate([values, outlying[None]]), features
-        )
-        self.found.whole.add(features, each)
+        functions = {**self.rows.whole_rows, "outlyingness": outlying}
+        features = [
+            Feature(("location" if name == TOTAL else "spread",), name) for name in functions
+        ]
+        each, _ = self.add_functions("whole rows", np.stack([*functions.values()]), features)
+        self.findings.whole.add(features, each)
 
     def products(self) -> None:
         """Add products of pairs of columns, and of each column and the distance from the center."""
-        distance = self.rows.whole_rows[1][0]
+        distance = self.rows.whole_rows[CENTER]
         factors = [*self.rows.points.T.clip(-_HUGE, _HUGE), distance - np.median(distance)]
-        for pairs, features, family in self.found.pairs_of(self.rows, _PAIRS):
+        for pairs, features, family in self.findings.column_pairs(self.rows, _PAIRS):
             products = np.stack([factors[a] * factors[b] for a, b in pairs])
             each, _ = self.add_functions("dependence", products, features)
             family.add(features, each)
 
-    def categories(self) -> None:
+    def indicators(self) -> None:
+        """Add the shares of categories, and of missing values."""
         for category in self.rows.categories:
-            ranks = unit_ranks(category.indicators())
-            values = mean_differences(self.rows.permutations, ranks)
+            values = mean_differences(self.rows.permutations, category.indicators())
             each = neg_log_p_beyond(values, self.share)
             feature = shares_feature(category, each[:, 0])
-            self.found.add("categories", values, [feature] * len(values))
-            self.found.columns.add([feature], each.max(axis=0)[None])
-
-    def missing(self) -> None:
-        missing = self.rows.missing
-        if missing is None:
-            return
-        values = mean_differences(missing.permutations, unit_ranks(missing.indicators))
-        features = [column_feature(name, "missing") for name in missing.names]
-        self.found.add("missing", values, features)
-        self.found.columns.add(features, neg_log_p_beyond(values, self.share))
+            self.findings.add("categories", values, [feature] * len(values))
+            self.findings.columns.add([feature], each.max(axis=0)[None])
+        if (missing := self.rows.missing) is not None:
+            values = mean_differences(missing.permutations, missing.indicators)
+            features = [column_feature(name, "missing") for name in missing.names]
+            self.findings.add("missing", values, features)
+            self.findings.columns.add(features, neg_log_p_beyond(values, self.share))
 
 
-def outlyingness(values: np.ndarray) -> np.ndarray:
+def outlyingness(values: np.ndarray, n_threads: int = 1) -> np.ndarray:
     """Return distances of values (F, n) from their medians, in units of their spreads."""
-    center = np.median(values, axis=1, keepdims=True)
-    return np.abs(values - center) / mad_spread(values.T)[:, None]
+
+    def away(f: int) -> np.ndarray:
+        center = quantile(values[f : f + 1], 0.5)
+        return np.abs(values[f] - center) / mad_spread(values[f][:, None])
+
+    return np.stack(map_rows(away, len(values), values.shape[1], n_threads))
 
 
 def mean_differences(
     permutations: Permutations,
-    ranks: np.ndarray,
-    outer: np.ndarray | bool = False,
+    values: np.ndarray,
+    outer: Sequence[bool] | None = None,
     far: np.ndarray | None = None,
+    n_threads: int = 1,
 ) -> np.ndarray:
-    """Return |G(h)| of clipped unit ranks (F, n), rescaled to [0, 1], of shape (F, B + 1).
+    """Return |G(h)| of h = clipped unit ranks of values (F, n), in [0, 1], of shape (F, B + 1).
 
     Ranks of functions with `outer` (F,) are clipped to an interval of outer rows, others around the
     median. Rows with `far` (F, n) have the score of the median.
     """
-    low, high = np.where(outer, np.transpose([_OUTER]), np.transpose([_INNER]))[:, :, None]
-    scores = ranks.clip(low, high)
-    low = scores.min(axis=1, keepdims=True)
-    width = scores.max(axis=1, keepdims=True) - low
-    scores -= low
-    scores /= np.where(width > 0, width, 1.0)
-    # Centered, since sums in float32 cancel.
-    scores -= 0.5
-    if far is not None:
-        scores[far] = 0.0
+    values = np.ascontiguousarray(values, np.float64)
+    scores = np.empty(values.shape, precision(permutations.n_rows))
+
+    def fill(f: int) -> None:
+        at, sizes, ranks = rank_groups(values[f])
+        clipped = ranks.clip(*(_OUTER if outer and outer[f] else _INNER))
+        clipped -= clipped[0]
+        # Centered, since sums in float32 cancel.
+        scores[f, at] = np.repeat(clipped / (clipped[-1] or 1.0) - 0.5, sizes)
+        if far is not None:
+            scores[f, far[f]] = 0.0
+
+    map_rows(fill, len(values), values.shape[1], n_threads)
     contrasts = permutations.contrasts(scores)
     return np.abs(contrasts) * np.sqrt(
         permutations.n_rows / (permutations.sizes[0] * permutations.sizes[1])

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -14,29 +14,95 @@ from isodepth.core.directions import mean_of_direction, rng_for
 from isodepth.core.scaling import column_units
 from isodepth.data.frames import Table
 from isodepth.data.kinds import column_lines
-from isodepth.data.validation import check_option_names
+from isodepth.data.validation import (
+    check_boolean,
+    check_choice,
+    check_integer,
+    check_number,
+    check_option_names,
+    is_tensor,
+)
 from isodepth.depth.resolve import depth_text
-from isodepth.engine import Resources
-from isodepth.errors import InvalidInputError
-from isodepth.metric.comparison import Comparison
+from isodepth.engine import available_cores
+from isodepth.errors import InvalidInputError, InvalidOptionError
+from isodepth.metric.base import BaseMetric
 from isodepth.metric.signature import seed_text
 from isodepth.progress import progress_bar
 from isodepth.significance.aggregated import aggregated_statistics
-from isodepth.significance.combination import Findings, combined, permutation_pvalue
-from isodepth.significance.naming import significant_changes
-from isodepth.significance.pooled_sample import (
-    MissingValues,
-    Permutations,
+from isodepth.significance.features import Findings, significant_changes
+from isodepth.significance.permutations import combined, ks_distance, map_rows, permutation_pvalue
+from isodepth.significance.result import ALPHA, ColumnTest, Component, TwoSampleResult
+from isodepth.significance.samples import (
     PooledSample,
+    Samples,
     directions_with_axes,
-    ks_distance,
-    map_rows,
+    read_samples,
     standardized,
 )
-from isodepth.significance.result import ALPHA, ColumnTest, Component, TwoSampleResult
-from isodepth.significance.settings import Samples, Settings, checked_settings, read_samples
-from isodepth.significance.tolerance import allowed_share, tolerant_statistics, whole_rows
+from isodepth.significance.tolerance import (
+    allowed_share,
+    tolerant_statistics,
+    whole_row_tolerance,
+)
 from isodepth.tensors.host import arrays_on_host
+
+METHODS = ("aggregated", "regions")
+# Options of the regions, and their defaults.
+_OF_REGIONS = {"q": 2.0, "p": 2.0, "eps": 0.1, "depth": "projection", "levels": 20}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """Checked options of a test.
+
+    Attributes
+    ----------
+    metric : BaseMetric
+        Options of the regions, and those shared with a metric.
+    """
+
+    method: str
+    n_permutations: int
+    tolerance: float | None
+    n_directions: int | None
+    progress: bool
+    metric: BaseMetric
+
+    def __post_init__(self) -> None:
+        check_choice(self.method, "method", METHODS)
+        check_integer(self.n_permutations, "n_permutations", 1)
+        check_boolean(self.progress, "progress")
+        if self.n_directions is not None:
+            check_integer(self.n_directions, "n_directions", 1)
+        if self.tolerance is None:
+            return
+        check_number(self.tolerance, "tolerance", 0, 0.5, high_open=True)
+        if self.method != "aggregated":
+            raise InvalidOptionError(
+                f"tolerance applies to method='aggregated' only, got method={self.method!r}; "
+                "remove one of them"
+            )
+
+
+def _metric(method: str, scale: Any, of_regions: dict[str, Any], **options: Any) -> BaseMetric:
+    """Return the metric of the regions of a test, with the options that it shares with others."""
+    for name, value in of_regions.items():
+        if value is not None and method == "aggregated":
+            raise InvalidOptionError(
+                f"{name} belongs to method='regions', got {name}={value!r} with "
+                f"method={method!r}; remove it, or use method='regions'"
+            )
+        options[name] = _OF_REGIONS[name] if value is None else value
+    if isinstance(scale, str):
+        if scale == "reference":
+            raise InvalidOptionError(
+                "scale='reference' depends on which rows are X, which is not allowed in a "
+                "permutation test; use 'pooled', or an array of scales from other data"
+            )
+        check_choice(scale, "scale", ("pooled",))
+    check_number(options["p"], "p", 1)
+    check_integer(options["levels"], "levels", 1)
+    return BaseMetric(refine=0, scale=scale, **options)
 
 
 @check_option_names
@@ -144,117 +210,112 @@ def two_sample_test(
     >>> result.pvalue, result.changes[0].text
     (0.001, 'column 0: median -0.10 -> 0.72')
     """
-    settings = checked_settings(
-        method=method, n_permutations=n_permutations, tolerance=tolerance, scale=scale,
-        nan_policy=nan_policy, q=q, p=p, eps=eps, depth=depth, n_directions=n_directions,
-        levels=levels, random_state=random_state, n_jobs=n_jobs, progress=progress,
+    of_regions = {"q": q, "p": p, "eps": eps, "depth": depth, "levels": levels}
+    settings = Settings(
+        method=method,
+        n_permutations=n_permutations,
+        tolerance=tolerance,
+        n_directions=n_directions,
+        progress=progress,
+        metric=_metric(
+            method, scale, of_regions,
+            nan_policy=nan_policy, random_state=random_state, n_jobs=n_jobs,
+        ),
     )  # fmt: skip
-    X, Y, blocks, place = arrays_on_host(X, Y, blocks)
+    device = None
+    if is_tensor(X) or is_tensor(Y):
+        X, Y, blocks, device = arrays_on_host(X, Y, blocks)
     result = _test(read_samples(X, Y, nan_policy, blocks, kinds), settings)
-    return replace(result, moved_from=place, _inputs=(X, Y, kinds))
+    return replace(result, moved_from=device, _inputs=(X, Y, kinds))
 
 
 def _test(samples: Samples, settings: Settings) -> TwoSampleResult:
-    x, y = samples.x, samples.y
-    d = x.shape[1]
-    names = samples.names
-    metric = settings.metric
-    if not d and settings.method == "regions":
+    x, y, names = samples.x.points, samples.y.points, samples.names
+    d, tolerance, metric = len(names), settings.tolerance, settings.metric
+    only_regions = settings.method == "regions"
+    if not d and only_regions:
         raise InvalidInputError("regions need a column of numbers, got categories alone")
     # No negative zeros: equal numbers are equal bits.
     columns = np.array(np.concatenate([x, y]).T, np.float64, order="C") + 0.0
     points, divisors = standardized(columns, metric.scale, metric.eps, names)
     directions = directions_with_axes(d, settings.n_directions, metric.random_state)
-    permutations, missing = _labelings(
-        samples, settings.n_permutations, rng_for(metric.random_state, "permutations")
+    permutations, missing = samples.labelings(
+        settings.n_permutations, rng_for(metric.random_state, "permutations")
     )
     rows = PooledSample(
         columns, points, divisors, names, directions, permutations,
         rng_for(metric.random_state, "column pairs"),
-        samples.categories, Resources(metric.n_jobs).n_threads, missing,
+        samples.categories, metric.n_jobs or available_cores(), missing,
     )  # fmt: skip
-    statistics = aggregated_statistics if settings.tolerance is None else tolerant_statistics
-    # Directions, and the regions of each labeling.
-    total = len(directions) + (permutations.count if d and settings.tolerance is None else 0)
-    label = f"two_sample_test, {settings.n_permutations} permutations"
-    with progress_bar(settings.progress, total, label, "step") as advance:
-        found = statistics(rows, settings, advance)
-    parts = found.neg_log_p
-    if settings.method == "regions":
+    bar: Any = nullcontext(lambda count: None)
+    if settings.progress:
+        # Directions, and the regions of each labeling.
+        total = len(directions) + (permutations.count if d and tolerance is None else 0)
+        label = f"two_sample_test, {settings.n_permutations} permutations"
+        bar = progress_bar(True, total, label, "step")
+    share = 0.0 if tolerance is None else allowed_share(tolerance, len(x), len(y))
+    with bar as advance:
+        if tolerance is None:
+            findings = aggregated_statistics(rows, metric, advance, only_regions=only_regions)
+        else:
+            findings = tolerant_statistics(rows, share, ALPHA, advance)
+    parts, weights = findings.neg_log_p, findings.weights
+    if only_regions:
         # The distance itself, in the units of the data.
         size = divisors if metric.scale is None else 1.0
-        scores = found.parts["regions"] * (size / mean_of_direction(d, metric.q))
+        scores = findings.parts["regions"] * (size / mean_of_direction(d, metric.q))
         parts = {"regions": parts["regions"]}
     else:
-        scores = combined(parts, found.weights)
+        scores = combined(parts, weights)
     pvalue = float(permutation_pvalue(scores[0], scores[1:]))
-    blocks = samples.blocks
-    if blocks is not None and samples.kept is not None:
-        blocks = np.unique(blocks[samples.kept], return_inverse=True)[1]
-    smallest = found.smallest_tolerance
-    if smallest is not None and settings.tolerance is not None:
+    smallest = findings.smallest_tolerance
+    if smallest is not None:
         # The search is exact to 0.0001; the p-value of the test decides about its own tolerance.
-        most = 1.0 if pvalue <= ALPHA else allowed_share(settings.tolerance, len(x), len(y))
-        smallest = whole_rows(min(smallest, most), (len(x), len(y)))
-    order = sorted(parts, key=lambda name: -(parts[name][0] + np.log(found.weights[name])))
+        most = 1.0 if pvalue <= ALPHA else share
+        smallest = whole_row_tolerance(min(smallest, most), (len(x), len(y)))
+    components = [
+        Component(
+            name,
+            findings.strongest[name].kinds[0],
+            findings.strongest[name].label,
+            float(findings.parts[name][0]),
+            float(permutation_pvalue(part[0], part[1:])),
+        )
+        for name, part in parts.items()
+    ]
+    strengths = {name: part[0] + np.log(weights[name]) for name, part in parts.items()}
+    compare = None
+    if d:
+        scale = None if metric.scale is None else divisors
+        fixed = replace(metric, directions=directions, scale=scale, nan_policy="raise")
+        compare = partial(fixed.compare, *(Table(side, samples.x.columns) for side in (x, y)))
     return TwoSampleResult(
         statistic=float(scores[0]),
         pvalue=pvalue,
         null_distribution=scores[1:],
-        components=[
-            Component(
-                name,
-                found.strongest[name].kinds[0],
-                found.strongest[name].label,
-                float(found.parts[name][0]),
-                float(permutation_pvalue(parts[name][0], parts[name][1:])),
-            )
-            for name in order
-        ],
-        changes=significant_changes(rows, found, samples, ALPHA) if pvalue <= ALPHA else [],
-        column_tests=_column_tests(rows, samples, found, pvalue),
+        components=sorted(components, key=lambda each: -strengths[each.name]),
+        changes=significant_changes(rows, findings, ALPHA) if pvalue <= ALPHA else [],
+        column_tests=_column_tests(rows, findings, pvalue),
         n_rows=(len(x), len(y)),
         method=settings.method,
-        tolerance=settings.tolerance,
+        tolerance=tolerance,
         smallest_tolerance=smallest,
         missing=samples.missing,
-        notes=(*found.notes, *_notes(samples, settings.tolerance)),
+        notes=(*findings.notes, *_notes(samples, tolerance)),
         kinds=samples.kinds,
         shares=[each for category in samples.categories for each in category.shares(len(x))],
-        signature=_signature(settings, directions, samples.blocks),
-        _compare=_comparing(samples, divisors, directions, settings) if d else None,
-        _blocks=blocks,
+        _signature=partial(_signature, settings, len(directions), samples.blocks),
+        _compare=compare,
+        _blocks=samples.blocks_of_complete_rows,
     )
-
-
-def _labelings(
-    samples: Samples, n_permutations: int, rng: np.random.Generator
-) -> tuple[Permutations, MissingValues | None]:
-    """Draw labelings of the complete rows, and of all rows if values are missing.
-
-    Labels of all rows are permuted, complete or not, and restricted to the complete rows for the
-    statistics that need them. If all rows are exchangeable, all labelings are equally likely, and
-    every statistic is one function of the labeling, so that the test of values and missing
-    indicators together is exact. Permutations of the complete rows alone would fix how many
-    incomplete rows each sample has.
-    """
-    kept, absent = samples.kept, samples.absent
-    if kept is None or absent is None:
-        n, m = len(samples.x), len(samples.y)
-        return Permutations(n, m, n_permutations, rng, samples.blocks), None
-    assert samples.missing is not None
-    sizes = samples.missing.x.n_rows, samples.missing.y.n_rows
-    every = Permutations(*sizes, n_permutations, rng, samples.blocks)
-    columns = np.flatnonzero(absent.any(axis=0))
-    indicators = np.ascontiguousarray(absent[:, columns].T, np.float64)
-    missing = MissingValues([samples.names[j] for j in columns], indicators, every)
-    return every.restricted(np.flatnonzero(kept), rng), missing
 
 
 def _notes(samples: Samples, tolerance: float | None) -> list[str]:
     """Return notes about non-numeric columns, and categories that occur in only one sample."""
+    if not samples.kinds:
+        return []
     notes = column_lines(samples.kinds)
-    if samples.categories and tolerance is not None and samples.x.shape[1]:
+    if samples.categories and tolerance is not None and samples.names:
         notes.append("with a tolerance, numbers are not compared within categories")
     if len(samples.categories) > 1:
         notes.append("the dependence between categories is not compared")
@@ -266,23 +327,20 @@ def _notes(samples: Samples, tolerance: float | None) -> list[str]:
     return notes
 
 
-def _column_tests(
-    rows: PooledSample, samples: Samples, found: Findings, pvalue: float
-) -> list[ColumnTest]:
+def _column_tests(rows: PooledSample, findings: Findings, pvalue: float) -> list[ColumnTest]:
     """Test each column, adjusted by the maximum over all columns and by the whole test.
 
     The values of a column and its missing values are one test, that of the stronger evidence.
     """
-    n_x, family = rows.permutations.n_x, found.columns
+    n_x, family, n = rows.permutations.n_x, findings.columns, len(rows.points)
     medians = [np.median(part, axis=0) for part in (rows.points[:n_x], rows.points[n_x:])]
     shifts = dict(
         zip(rows.names, (medians[1] - medians[0]) / column_units(rows.points), strict=True)
     )
-    numeric = map_rows(
-        lambda j: ks_distance(rows.columns[j], n_x), len(rows.columns), len(rows.points),
-        rows.n_threads,
-    )  # fmt: skip
-    differences = dict(zip(rows.names, numeric, strict=True))
+    distances = map_rows(
+        lambda j: ks_distance(rows.columns[j], n_x), len(rows.names), n, rows.n_threads
+    )
+    differences = dict(zip(rows.names, distances, strict=True))
     for category in rows.categories:
         shares = category.shares(n_x)
         differences[category.name] = 0.5 * sum(abs(share.x - share.y) for share in shares)
@@ -292,24 +350,14 @@ def _column_tests(
         (name,), kind = family.features[f].columns, family.features[f].kinds[0]
         shift = None if kind == "missing" or name not in shifts else float(shifts[name])
         difference = differences[name]
-        if kind == "missing":
-            before, after = samples.missing_shares(name)
+        if kind == "missing" and rows.missing is not None:
+            before, after = rows.missing.shares(name)
             difference = abs(after - before)
         tests.setdefault(name, ColumnTest(name, kind, difference, shift, float(pvalues[f])))
     return list(tests.values())
 
 
-def _comparing(
-    samples: Samples, divisors: np.ndarray | float, directions: np.ndarray, settings: Settings
-) -> Callable[[], Comparison]:
-    """Return a function that compares the two samples with the settings of the test."""
-    scale = None if settings.metric.scale is None else divisors
-    metric = replace(settings.metric, directions=directions, scale=scale, nan_policy="raise")
-    x, y = (Table(points, samples.columns) for points in (samples.x, samples.y))
-    return partial(metric.compare, x, y)
-
-
-def _signature(settings: Settings, directions: np.ndarray, blocks: np.ndarray | None) -> str:
+def _signature(settings: Settings, n_directions: int, blocks: np.ndarray | None) -> str:
     metric, scale = settings.metric, settings.metric.scale
     parts = {
         "method": settings.method,
@@ -317,7 +365,7 @@ def _signature(settings: Settings, directions: np.ndarray, blocks: np.ndarray | 
         "permutations": str(settings.n_permutations),
         "blocks": "rows" if blocks is None else str(int(blocks.max()) + 1),
         "scale": "none" if scale is None else scale if isinstance(scale, str) else "given",
-        "dirs": f"axes+orthogonal:{len(directions)}",
+        "dirs": f"axes+orthogonal:{n_directions}",
     }
     if settings.method == "regions":
         parts |= {name: f"{getattr(metric, name):g}" for name in ("q", "p", "eps", "levels")}

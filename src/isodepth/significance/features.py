@@ -1,0 +1,361 @@
+"""Features of a row that may have changed: their statistics, the kind of change, and its words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from isodepth.core.scaling import mad_spread
+from isodepth.data import changes
+from isodepth.data.changes import Change
+from isodepth.significance.permutations import (
+    Moments,
+    map_rows,
+    neg_log_p,
+    permutation_pvalue,
+    rank_cosines,
+)
+from isodepth.significance.samples import CENTER, Category, PooledSample
+
+#: Number of cosines of the ranks of a single column.
+COSINES = 6
+#: Maximum numbers in a block of functions of all rows: 512 MB in float32.
+MAX_NUMBERS = 1 << 27
+# Columns with at most this number of distinct values are not aligned: alignment breaks ties.
+_FEW_VALUES = 20
+# Rows of each sample that determine the kinds.
+_MAX_ROWS = 50_000
+# Quantile of permuted statistics above which a difference remains after alignment.
+_QUANTILE = 0.99
+_LIMIT = float(np.finfo(np.float64).max) / 4
+# A dependence is named if it differs at this level after alignment, in a subset of the rows.
+_ALIGNED_LEVEL, _ALIGNED_ROWS = 0.02, 50_000
+_OF_COLUMN = {
+    "location": changes.location_change,
+    "spread": changes.spread_change,
+    "shape": changes.shape_change,
+}
+
+
+class Feature(NamedTuple):
+    """Function of a row that may have changed: of a column, a pair of columns, or of all columns.
+
+    Attributes
+    ----------
+    kinds : tuple of str
+        Kinds of change that it indicates, such as ("location", "spread"); the main one first.
+    label : str
+        Name of the column, pair, direction or function.
+    columns : tuple of str
+        One column, or the two columns of a dependence; empty for a function of all columns.
+    value : str or None
+        Category of the last column, for a share or for a dependence within a category.
+    """
+
+    kinds: tuple[str, ...]
+    label: str
+    columns: tuple[str, ...] = ()
+    value: str | None = None
+
+
+def column_feature(name: str, *kinds: str) -> Feature:
+    """Return the feature of one column."""
+    return Feature(kinds, name, (name,))
+
+
+def shares_feature(category: Category, strengths: np.ndarray) -> Feature:
+    """Return the feature of a category, with the value that changed most."""
+    value = category.values[int(strengths.argmax())]
+    return column_feature(category.name, "shares")._replace(value=value)
+
+
+# -log p, adjusted p-value, and feature.
+Test = tuple[float, float, Feature]
+
+
+class Family:
+    """Features whose p-values are adjusted for each other by the maximum over all of them.
+
+    Attributes
+    ----------
+    features : list of Feature
+    observed : list of float
+        -log p of each feature under the given labels.
+    largest : ndarray of shape (B + 1,)
+        Maximum of -log p over all features, for each labeling.
+    """
+
+    def __init__(self, count: int) -> None:
+        self.features: list[Feature] = []
+        self.observed: list[float] = []
+        self.largest = np.zeros(count)
+
+    def add(self, features: Sequence[Feature], neg_log_p: np.ndarray) -> None:
+        """Add features with their -log p (F, B + 1)."""
+        self.features += features
+        self.observed += neg_log_p[:, 0].tolist()
+        np.maximum(self.largest, neg_log_p.max(axis=0), out=self.largest)
+
+    def pvalues(self) -> np.ndarray:
+        """Return the adjusted p-values of all features."""
+        return permutation_pvalue(np.array(self.observed), self.largest[1:])
+
+    def significant(self, alpha: float) -> list[Test]:
+        """Return -log p, adjusted p-value and feature, for p-values of at most alpha."""
+        tests = zip(self.observed, self.pvalues().tolist(), self.features, strict=True)
+        return [test for test in tests if test[1] <= alpha]
+
+
+class Findings:
+    """Statistics of all labelings.
+
+    Attributes
+    ----------
+    parts, neg_log_p : dicts of ndarrays of shape (B + 1,)
+        Each statistic for all labelings, and its -log p.
+    weights : dict of float
+        Weights of the statistics.
+    strongest : dict of Feature
+        Feature with the largest value of each statistic under the given labels.
+    columns, pairs, whole : Family
+        Single columns, pairs of columns, and functions of all columns.
+    smallest_tolerance : float or None
+    notes : list of str
+    """
+
+    def __init__(self, count: int, weights: dict[str, float]) -> None:
+        self.weights = weights
+        self.parts: dict[str, np.ndarray] = {}
+        self.neg_log_p: dict[str, np.ndarray] = {}
+        self.smallest_tolerance: float | None = None
+        self.strongest: dict[str, Feature] = {}
+        self.columns, self.pairs, self.whole = (Family(count) for _ in range(3))
+        self.notes: list[str] = []
+
+    def add(
+        self,
+        name: str,
+        values: np.ndarray,
+        features: Sequence[Feature],
+        family: Family | None = None,
+    ) -> None:
+        """Include values (F, B + 1) of features in the maximum that is the statistic `name`.
+
+        With a family the values are -log p of its features.
+        """
+        first, largest = int(values[:, 0].argmax()), values.max(axis=0)
+        if name not in self.parts or largest[0] > self.parts[name][0]:
+            self.strongest[name] = features[first]
+        self.parts[name] = np.maximum(self.parts.get(name, 0.0), largest)
+        if family is not None:
+            family.add(features, values)
+
+    def column_pairs(
+        self, rows: PooledSample, most: int
+    ) -> Iterator[tuple[np.ndarray, list[Feature], Family]]:
+        """Yield pairs of columns, and of each column and the distance from the center, in blocks.
+
+        The distance has the index d. A change of inner rows in one direction and of outer rows in
+        the opposite one shows in no column and no pair of columns. Of more than `most` pairs of
+        columns a random selection is compared.
+        """
+        d, names = len(rows.names), (*rows.names, CENTER)
+        if d * (d - 1) // 2 <= most:
+            pairs = np.transpose(np.triu_indices(d, 1))
+        else:
+            first = rows.rng.integers(0, d, most)
+            second = (first + rows.rng.integers(1, d, most)) % d
+            pairs = np.sort(np.stack([first, second], axis=1), axis=1)
+            self.notes.append(f"dependence was compared in {most} random pairs of columns")
+        with_distance = np.stack([np.arange(d), np.full(d, d)], axis=1)
+        for chosen, family in ((pairs, self.pairs), (with_distance, self.whole)):
+            for block in in_blocks(chosen, rows, 4):
+                features = []
+                for a, b in block:
+                    columns = (names[a], names[b])[: 1 + (family is self.pairs)]
+                    label = f"{names[a]} and {names[b]}"
+                    features.append(Feature(("dependence",), label, columns))
+                yield block, features, family
+
+
+def in_blocks(items: Any, rows: PooledSample, numbers: int) -> Iterator[Any]:
+    """Yield parts of `items`, each of which needs `numbers` functions of all rows in memory."""
+    step = max(1, MAX_NUMBERS // (numbers * max(len(rows.points), rows.permutations.count)))
+    for first in range(0, len(items), step):
+        yield items[first : first + step]
+
+
+# -- significant changes in the units of their columns --------------------------------------------
+
+
+def significant_changes(rows: PooledSample, findings: Findings, alpha: float) -> list[Change]:
+    """Return the significant changes, the strongest evidence first.
+
+    Functions of all columns are included only if no column or pair is significant by itself.
+    """
+    pairs = findings.pairs.significant(alpha)
+    tests = findings.columns.significant(alpha)
+    tests += _remaining_pairs(rows, pairs, len(findings.pairs.features))
+    tests = sorted(tests or findings.whole.significant(alpha), key=lambda test: -test[0])
+    return [
+        _change(rows, feature, kind, pvalue)
+        for _, pvalue, feature in tests
+        for kind in feature.kinds
+    ]
+
+
+def _remaining_pairs(rows: PooledSample, tests: list[Test], count: int) -> list[Test]:
+    """Return the pairs whose dependence differs even if all columns have equal distributions.
+
+    A shift of a column changes the mean ranks within categories and the rank correlations of the
+    pooled rows. Ranks within each sample align location, spread and shape of every column. P-values
+    of aligned rows are multiplied by the number of all compared pairs, `count`: the significant
+    ones are the largest of them.
+    """
+    if not tests:
+        return []
+    subset = rows.random_subset(_ALIGNED_ROWS)
+    permutations = subset.permutations
+    parts = np.split(subset.columns, [permutations.n_x], axis=1)
+    ranks = np.concatenate([subset.centered_ranks(part) for part in parts], axis=1)
+    categories = {category.name: category for category in subset.categories}
+    moments = Moments(permutations, ranks)
+    remaining = []
+    for test in tests:
+        first, second = test[2].columns
+        j, value = rows.names.index(first), test[2].value
+        if value is None:
+            pair = np.array([[j, rows.names.index(second)]])
+            change = moments.correlation_change(ranks, pair)
+        else:
+            inside = categories[second].rows_with(value)[None].astype(np.float64)
+            change = permutations.mean_changes(ranks[[j]], inside)
+        if neg_log_p(np.square(change))[0, 0] >= math.log(count / _ALIGNED_LEVEL):
+            remaining.append(test)
+    return remaining
+
+
+def _change(rows: PooledSample, feature: Feature, kind: str, pvalue: float) -> Change:
+    """Describe a change in the units of its columns.
+
+    For a function of all columns, each column is in units of its spread.
+    """
+    n_x, columns = rows.permutations.n_x, feature.columns
+    inside = np.ones(len(rows.points), bool)
+    if feature.value is not None:
+        category = next(each for each in rows.categories if each.name == columns[-1])
+        inside = category.rows_with(feature.value)
+    if kind == "shares":
+        before, after = float(inside[:n_x].mean()), float(inside[n_x:].mean())
+        return Change(kind, columns, "share", before, after, pvalue, value=feature.value)
+    if kind == "missing":
+        assert rows.missing is not None
+        return changes.missing_change(columns[0], *rows.missing.shares(columns[0]), pvalue)
+    if columns:
+        values = rows.columns[rows.names.index(columns[0])]
+        x, y = values[:n_x][inside[:n_x]], values[n_x:][inside[n_x:]]
+    if len(columns) == 2 and feature.value is not None:
+        return changes.conditional_change((columns[0], columns[1]), feature.value, x, y, pvalue)
+    if len(columns) == 2:
+        both = np.stack([values, rows.columns[rows.names.index(columns[1])]], axis=1)
+        return changes.dependence_change((columns[0], columns[1]), both[:n_x], both[n_x:], pvalue)
+    if kind == "dependence":
+        column = rows.points[:, rows.names.index(columns[0])]
+        both = np.stack([column, rows.whole_rows[CENTER]], axis=1)
+        change = changes.dependence_change((columns[0], CENTER), both[:n_x], both[n_x:], pvalue)
+        quantity = f"{change.quantity} of {feature.label}"
+        return Change(kind, (), quantity, change.before, change.after, pvalue)
+    if columns:
+        return _OF_COLUMN[kind](columns[0], x, y, pvalue)
+    # The outlyingness, of the test with a tolerance, is described by the distance.
+    label = feature.label if feature.label in rows.whole_rows else CENTER
+    values = rows.whole_rows[label]
+    before, after = float(np.median(values[:n_x])), float(np.median(values[n_x:]))
+    return Change(kind, (), f"median {label} (in spreads)", before, after, pvalue)
+
+
+# -- kinds of changes of single columns ------------------------------------------------------------
+
+
+def column_kinds(
+    rows: PooledSample, powers: np.ndarray, share: float = 0.0
+) -> list[tuple[str, ...]]:
+    """Determine the kinds of change of each column.
+
+    A change of location is a difference that remains if only the spreads are aligned, and vanishes
+    if the medians are aligned too. A change of spread is the reverse. A change of shape remains if
+    both are aligned.
+
+    Parameters
+    ----------
+    rows : PooledSample
+    powers : ndarray of shape (6, d, B + 1)
+        Squared contrasts of the cosines of the ranks of the columns, for all labelings.
+    share : float
+        Fraction of the rows of each sample that may be contaminated.
+
+    Returns
+    -------
+    kinds : list of d tuples
+        One or two of "location", "spread" and "shape", the main one first.
+    """
+    n_x, n = rows.permutations.n_x, len(rows.points)
+    size = math.sqrt(n_x * (n - n_x) / n)
+    parts = [part[:_MAX_ROWS] for part in (rows.points[:n_x], rows.points[n_x:])]
+    # Contrasts grow with the root of the number of rows.
+    enlarged = n / sum(map(len, parts))
+
+    def kinds(j: int) -> tuple[str, ...]:
+        # A quarter of the values: differences do not overflow.
+        x, y = (0.25 * part[:, j] for part in parts)
+        limit = float(np.quantile(powers[:, j].sum(axis=0), _QUANTILE))
+        # Contaminated rows change the mean of a cosine by about their share.
+        limit = (math.sqrt(limit) + share * size) ** 2
+        observed = powers[:, j, 0]
+        rounded = np.where(observed > 1e-9 * observed.sum(), observed, 0.0)
+        location, spread, shape = rounded[0], rounded[1], rounded[2:].mean()
+        if len(np.unique(np.concatenate([x, y]))) <= _FEW_VALUES:
+            return ("location",) if location >= spread else ("spread",)
+        neither, same_spread, same_location = enlarged * _aligned_differences(x, y)
+        if neither > limit and neither > 0.5 * observed.sum():
+            return ("shape",)
+        named = []
+        if same_spread - neither > limit:
+            named.append((location, "location"))
+        if same_location - neither > limit:
+            named.append((spread, "spread"))
+        if named:
+            return tuple(kind for _, kind in sorted(named, reverse=True))
+        ordered = sorted([(location, "location"), (spread, "spread"), (shape, "shape")])
+        if ordered[-1][1] == "shape" and neither <= limit:
+            ordered.pop()
+        return (ordered[-1][1],)
+
+    return map_rows(kinds, len(rows.names), n, rows.n_threads)
+
+
+def _aligned_differences(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Compare a column of two samples after alignment of location and spread, of one, of the other.
+
+    Returns the three sums of squared contrasts of the cosines of the pooled ranks: of the values
+    with equal medians and spreads, with equal spreads, and with equal medians.
+    """
+    centers = np.median(x), np.median(y)
+    x, y, shift = x - centers[0], y - centers[1], centers[1] - centers[0]
+    units = mad_spread(x[:, None])[0], mad_spread(y[:, None])[0]
+    # The shift is in units of the geometric mean of both spreads.
+    common = math.sqrt(units[0]) * math.sqrt(units[1])
+    a, b, shift = _divided(x, units[0]), _divided(y, units[1]), _divided(shift, common)
+    pooled = [np.concatenate(pair) for pair in ((a, b), (a, b + shift), (x, y))]
+    cosines = rank_cosines(np.stack(pooled), COSINES)
+    means = [part.mean(axis=2, dtype=np.float64) for part in np.split(cosines, [len(x)], axis=2)]
+    return np.square(means[0] - means[1]).sum(axis=0) * len(x) * len(y) / (len(x) + len(y))
+
+
+def _divided(values: Any, unit: float) -> Any:
+    """Return values / unit, at most a quarter of the maximum float, so that sums are finite."""
+    with np.errstate(over="ignore"):
+        return np.clip(values / unit, -_LIMIT, _LIMIT)

@@ -1,0 +1,380 @@
+"""Permuted labels of rows, ranks, and p-values of statistics under permutation.
+
+The last axis of statistics is that of the labelings, the given one first. Any function that treats
+all labelings alike keeps the p-value, the rank of the given labeling, exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from isodepth._core import order
+from isodepth.engine import thread_map
+
+#: Permutations that share a word of bits.
+WORD = 64
+#: Numbers in a block of labels: 32 MB.
+BLOCK = 1 << 22
+# Bits of the probability with which labels are drawn before their number is corrected.
+_PROBABILITY_BITS = 16
+# Labels of at most this number of bytes are converted from bits only once.
+_KEPT_LABELS = 1 << 26
+# Below these numbers of rows, threads and float32 save no time.
+_ROWS_FOR_THREADS, _ROWS_FOR_FLOAT32 = 10_000, 20_000
+# Relative difference below which two statistics count as tied, because of rounding.
+_ROUNDING = 1e-6
+# The mean of a column within a category is not compared if a sample has fewer rows in it.
+_MIN_INSIDE = 5
+
+
+def precision(n: int) -> Any:
+    """Return the type of functions of n rows: the rounding is far below the error of a contrast."""
+    return np.float32 if n > _ROWS_FOR_FLOAT32 else np.float64
+
+
+class Permutations:
+    """Given labels of rows, followed by random permutations of them, stored as bits.
+
+    Parameters
+    ----------
+    words : uint64 ndarray of shape (W, n)
+        Bit b of words[w, i] is 1 if row i belongs to the first sample in labeling 64 w + b.
+        Labeling 0 is the given one.
+    count : int
+        Number of labelings.
+
+    Attributes
+    ----------
+    n_rows, n_x : int
+        Numbers of all rows, and of the rows of the first sample under the given labels.
+    sizes : float64 ndarray of shape (2, count)
+        Rows of the first and of the second sample in each labeling.
+    """
+
+    def __init__(self, words: np.ndarray, count: int) -> None:
+        self.words, self.count, self.n_rows = words, count, words.shape[1]
+        sizes = np.concatenate([_bit_counts(row) for row in words])[:count]
+        self.sizes = np.stack([sizes, self.n_rows - sizes]).astype(np.float64)
+        self.n_x = int(sizes[0])
+        self._kept: np.ndarray | None = None
+
+    @classmethod
+    def draw(
+        cls,
+        n_x: int,
+        n_y: int,
+        n_permutations: int,
+        rng: np.random.Generator,
+        blocks: np.ndarray | None = None,
+    ) -> Permutations:
+        """Draw permutations of the labels of n_x rows, followed by n_y rows of the second sample.
+
+        Blocks are permuted as a whole, and the number of blocks in each sample stays the same. If
+        blocks are exchangeable, all these labelings are equally likely.
+
+        Parameters
+        ----------
+        n_x, n_y, n_permutations : int
+        rng : numpy.random.Generator
+        blocks : int64 ndarray of shape (n_x + n_y,) or None
+            Index of the block of each row, the blocks of the first sample first, see
+            :func:`isodepth.significance.samples.check_blocks`. None if every row is a block.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> permutations = Permutations.draw(2, 1, 9, np.random.default_rng(0))
+        >>> permutations.labels().sum(axis=0)
+        array([2., 2., 2., 2., 2., 2., 2., 2., 2., 2.])
+        """
+        n_units = n_x + n_y if blocks is None else int(blocks.max()) + 1
+        n_units_x = n_x if blocks is None else int(blocks[:n_x].max()) + 1
+        words = random_subsets(n_units, n_units_x, n_permutations + 1, rng)
+        words[0] &= ~np.uint64(1)
+        words[0, :n_units_x] |= np.uint64(1)
+        return cls(words if blocks is None else words.take(blocks, axis=1), n_permutations + 1)
+
+    def restricted(self, rows: np.ndarray, rng: np.random.Generator) -> Permutations:
+        """Return the same labelings of a subset of the rows, given by increasing indices.
+
+        The subset must not depend on the labels. Then every labeling of the subset is obtained by
+        the same function from a labeling of all rows, and p-values stay exact. This function
+        replaces a labeling with fewer than two rows in a sample by a random division in halves.
+        """
+        words = self.words.take(rows, axis=1)
+        for b in np.flatnonzero(Permutations(words, self.count).sizes.min(axis=0) < 2):
+            word, bit = words[b // WORD], np.uint64(1) << np.uint64(b % WORD)
+            word &= ~bit
+            word[rng.permutation(len(rows))[: len(rows) // 2]] |= bit
+        return Permutations(words, self.count)
+
+    def labels(self, rows: slice = slice(None), dtype: Any = np.float64) -> np.ndarray:
+        """Return 1 for rows of the first sample, else 0, of shape (rows, labelings)."""
+        return _bits(self.words[:, rows].T, self.count).astype(dtype)
+
+    def blocks_of_rows(self) -> list[slice]:
+        """Return slices of all rows, with a few megabytes of labels each."""
+        step = max(1, BLOCK // (4 * self.count))
+        return [slice(first, first + step) for first in range(0, self.n_rows, step)]
+
+    def sums(self, values: np.ndarray) -> np.ndarray:
+        """Return sums of values (F, n) over the first sample, float64 of shape (F, labelings).
+
+        Many rows are multiplied in blocks in float32, and the blocks are added in float64.
+        """
+        if self.n_rows <= _ROWS_FOR_FLOAT32 and 8 * self.n_rows * self.count <= _KEPT_LABELS:
+            if self._kept is None:
+                self._kept = self.labels()
+            return values @ self._kept
+        out = np.zeros((len(values), self.count))
+        dtype = precision(self.n_rows)
+        for rows in self.blocks_of_rows():
+            out += values[:, rows].astype(dtype, copy=False) @ self.labels(rows, dtype=dtype)
+        return out
+
+    def both_sums(self, values: np.ndarray) -> np.ndarray:
+        """Return sums of values (F, n) over the rows of each sample, (2, F, labelings)."""
+        first = self.sums(values)
+        return np.stack([first, values.sum(axis=1, dtype=np.float64)[:, None] - first])
+
+    def contrasts(self, values: np.ndarray) -> np.ndarray:
+        """Return scaled differences of the means of values (F, n), of shape (F, labelings).
+
+        The mean of the first sample minus that of the second, times sqrt(n m / (n + m)), has the
+        variance of the values under permutation.
+        """
+        means = values.mean(axis=1, dtype=np.float64)[:, None]
+        centered = self.sums(values) - means * self.sizes[0]
+        return centered * np.sqrt(self.n_rows / (self.sizes[0] * self.sizes[1]))
+
+    def mean_changes(self, values: np.ndarray, inside: np.ndarray) -> np.ndarray:
+        """Compare the means of values (F, n) within sets of rows between the samples.
+
+        Parameters
+        ----------
+        values : ndarray of shape (F, n)
+        inside : ndarray of shape (F, n)
+            1 for the rows of the set, else 0.
+
+        Returns
+        -------
+        changes : ndarray of shape (F, labelings)
+            Difference between the samples of (mean within the set - mean of all rows), in units of
+            the standard error of the mean within the set. 0 if a sample has fewer than five rows in
+            the set.
+        """
+        inner, counts, whole = (self.both_sums(v) for v in (values * inside, inside, values))
+        sizes = np.maximum(counts, 1.0)
+        relative = inner / sizes - whole / self.sizes[:, None]
+        change = (relative[0] - relative[1]) * np.sqrt(sizes[0] * sizes[1] / (sizes[0] + sizes[1]))
+        return np.where(counts.min(axis=0) < _MIN_INSIDE, 0.0, change)
+
+
+def random_subsets(n: int, size: int, count: int, rng: np.random.Generator) -> np.ndarray:
+    """Draw uniform subsets of `size` of n rows, as bits of words (W, n), see :class:`Permutations`.
+
+    Independent labels with probability about size / n, in 64 labelings at once. Random rows of the
+    more frequent label are then exchanged until the sizes are right. By symmetry all subsets are
+    equally likely.
+    """
+    words = np.zeros((-(-count // WORD), n), np.uint64)
+    probability = round(size / n * 2**_PROBABILITY_BITS)
+    for w, word in enumerate(words):
+        for i in range(_PROBABILITY_BITS):
+            one = probability >> i & 1
+            if one or word.any():
+                random = rng.integers(0, 2**WORD, n, np.uint64)
+                word[:] = word | random if one else word & random
+        if probability == 2**_PROBABILITY_BITS:
+            word[:] = ~np.uint64(0)
+        excess = _bit_counts(word) - size
+        for b in range(min(WORD, count - w * WORD)):
+            if excess[b]:
+                bit = np.uint64(1) << np.uint64(b)
+                rows = np.flatnonzero((word & bit) > 0 if excess[b] > 0 else (word & bit) == 0)
+                chosen = rng.choice(len(rows), abs(int(excess[b])), replace=False, shuffle=False)
+                word[rows[chosen]] ^= bit
+    return words
+
+
+def _bit_counts(words: np.ndarray) -> np.ndarray:
+    """Return the number of words (n,) with each bit set, of shape (64,)."""
+    return _bits(words[:, None], WORD).sum(axis=0, dtype=np.int64)
+
+
+def _bits(words: np.ndarray, count: int) -> np.ndarray:
+    """Return the first bits of rows of words (n, W) as uint8 of shape (n, count)."""
+    packed = np.ascontiguousarray(words, "<u8").view(np.uint8)
+    return np.unpackbits(packed, axis=1, count=count, bitorder="little")
+
+
+class Moments:
+    """Means and variances of centered functions of a row (F, n) in both samples, all labelings."""
+
+    def __init__(self, permutations: Permutations, values: np.ndarray) -> None:
+        self._permutations = permutations
+        self.means = self._both(values)
+        self.variances = self._both(np.square(values)) - np.square(self.means)
+
+    def _both(self, values: np.ndarray) -> np.ndarray:
+        """Return the means in the two samples, of shape (2, F, B + 1)."""
+        return self._permutations.both_sums(values) / self._permutations.sizes[:, None]
+
+    def correlation_change(self, values: np.ndarray, pairs: np.ndarray) -> np.ndarray:
+        """Return the correlations of pairs (P, 2) in X minus those in Y, of shape (P, B + 1)."""
+        a, b = pairs.T
+        covariance = self._both(values[a] * values[b]) - self.means[:, a] * self.means[:, b]
+        # The correlation is 0 if a function is constant in a sample. Ranks are of order one, so a
+        # variance below this limit is rounding.
+        flat = np.minimum(self.variances[:, a], self.variances[:, b]) <= 1e-15
+        product = np.where(flat, 1.0, self.variances[:, a] * self.variances[:, b])
+        correlations = np.where(flat, 0.0, covariance / np.sqrt(product))
+        return correlations[0] - correlations[1]
+
+
+# -- ranks -----------------------------------------------------------------------------------------
+
+
+def map_rows(function: Callable[[int], Any], count: int, n: int, n_threads: int) -> list[Any]:
+    """Call a function for 0 .. count - 1, in threads if a call handles many (n) values."""
+    if n < _ROWS_FOR_THREADS:
+        return [function(i) for i in range(count)]
+    return thread_map(function, range(count), n_threads)
+
+
+def rank_groups(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the order of values (n,), and sizes and ranks in (0, 1) of the groups of ties."""
+    at = order(values)
+    ordered = values[at]
+    starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
+    sizes = np.diff(starts, append=len(values))
+    return at, sizes, (starts + 0.5 * sizes) / len(values)
+
+
+def ks_distance(values: np.ndarray, n_x: int) -> float:
+    """Return the maximum difference of the empirical distribution functions of two samples.
+
+    The first n_x values belong to the first sample.
+    """
+    at, sizes, _ = rank_groups(values)
+    steps = np.where(at < n_x, 1 / n_x, -1 / (len(values) - n_x))
+    return float(np.abs(np.cumsum(steps)[np.cumsum(sizes) - 1]).max())
+
+
+def unit_ranks(values: np.ndarray, n_threads: int = 1) -> np.ndarray:
+    """Return ranks of each row of values (F, n) in (0, 1); ties have their mean rank."""
+    values = np.ascontiguousarray(values, np.float64)
+    ranks = np.empty(values.shape)
+
+    def fill(f: int) -> None:
+        at, sizes, of_groups = rank_groups(values[f])
+        ranks[f, at] = np.repeat(of_groups, sizes)
+
+    map_rows(fill, len(values), values.shape[1], n_threads)
+    return ranks
+
+
+def rank_cosines(values: np.ndarray, count: int, n_threads: int = 1) -> np.ndarray:
+    """Return cos(pi j R), j = 1 .. count, of the unit ranks R of values (F, n): (count, F, n)."""
+    values = np.ascontiguousarray(values, np.float64)
+    n = values.shape[1]
+    frequencies = np.pi * np.arange(1, count + 1)[:, None]
+    without_ties = np.cos(frequencies * ((np.arange(n) + 0.5) / n)).astype(precision(n))
+    cosines = np.empty((count, *values.shape), precision(n))
+
+    def fill(f: int) -> None:
+        at, sizes, ranks = rank_groups(values[f])
+        ordered = without_ties
+        if len(ranks) < n:
+            ordered = np.repeat(np.cos(frequencies * ranks), sizes, axis=1)
+        for j in range(count):
+            cosines[j, f, at] = ordered[j]
+
+    map_rows(fill, len(values), n, n_threads)
+    return cosines
+
+
+# -- p-values --------------------------------------------------------------------------------------
+
+
+def moments(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return mean and variance / mean^2 along the last axis, which is kept.
+
+    The maximum is excluded: an outlier would otherwise inflate the moments that it is compared
+    with.
+    """
+    others = np.array(values, np.float64)
+    largest = others.argmax(axis=-1)[..., None]
+    n = max(1, others.shape[-1] - 1)
+    np.put_along_axis(others, largest, 0.0, axis=-1)
+    mean = others.sum(axis=-1, keepdims=True) / n
+    np.put_along_axis(others, largest, mean, axis=-1)
+    mean = np.maximum(mean, np.finfo(np.float64).tiny)
+    variance = np.square(others / mean - 1.0).sum(axis=-1, keepdims=True) / n
+    # If all values are equal, a value that is larger by more than rounding is an outlier.
+    return mean, np.maximum(variance, 1e-12)
+
+
+def neg_log_p(values: np.ndarray, at: np.ndarray | None = None) -> np.ndarray:
+    """Return -log p of each labeling, from the gamma distribution with the moments of all.
+
+    Uses the approximation of Wilson and Hilferty: the cube root of a gamma variable is nearly
+    normal.
+
+    Parameters
+    ----------
+    values : ndarray of shape (..., B + 1), not negative
+    at : ndarray of shape (..., any) or None
+        Points at which the tail probability is computed; None for the values themselves.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> int(neg_log_p(np.array([9.0, 1.0, 2.0, 3.0])).argmax())
+    0
+    """
+    from scipy.special import log_ndtr
+
+    mean, variance = moments(values)
+    deviation = np.sqrt(variance) / 3.0
+    root = np.cbrt((values if at is None else at) / mean)
+    return -log_ndtr((1.0 - root) / deviation - deviation)
+
+
+def neg_log_p_of_largest(values: np.ndarray) -> np.ndarray:
+    """Return -log p of each labeling for a maximum of many -log p, from the Gumbel distribution.
+
+    The maximum of K exponential variables is nearly log K plus a Gumbel variable. A gamma
+    distribution with the same moments has a shorter tail: such statistics would then use a larger
+    part of the level the more columns there are.
+    """
+    from scipy.special import exprel
+
+    mean, variance = moments(values)
+    z = (values - mean) / (np.sqrt(6.0 * variance) / np.pi * mean) + np.euler_gamma
+    # -log(1 - exp(-exp(-z))), which is about z for large z.
+    return z - np.log(exprel(-np.exp(-np.maximum(z, -500.0))))
+
+
+def combined(neg_log_p: dict[str, np.ndarray], weights: dict[str, float]) -> np.ndarray:
+    """Return the maximum of -log p + log w over statistics, for each labeling."""
+    return np.max([part + np.log(weights[name]) for name, part in neg_log_p.items()], axis=0)
+
+
+def permutation_pvalue(observed: Any, null: np.ndarray) -> Any:
+    """Return (1 + number of `null` (B,) at least as large) / (1 + B), for one or many statistics.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> permutation_pvalue(2.0, np.array([1.0, 2.0, 3.0]))
+    0.75
+    """
+    observed = np.asarray(observed, np.float64)
+    least = observed - _ROUNDING * (np.abs(observed) + np.ptp(null))
+    below = np.searchsorted(np.sort(null), least, side="left")
+    pvalues = (1 + len(null) - below) / (1 + len(null))
+    return float(pvalues) if observed.ndim == 0 else pvalues

@@ -1,0 +1,430 @@
+"""The two samples of a test: their columns, categories, blocks and missing values, then pooled.
+
+Units, directions and functions of a row of the pooled sample do not depend on the labels.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import compress
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from isodepth._core import project
+from isodepth.core.directions import unit_vectors
+from isodepth.core.scaling import check_scale_width, column_units, mad_spread
+from isodepth.data.arrays import column_labels, describe, is_missing
+from isodepth.data.frames import in_order, labels_of
+from isodepth.data.kinds import ColumnKind, category_values, column_lines, split_columns
+from isodepth.data.missing import MissingPair
+from isodepth.data.validation import SampleRows, as_pair, check_finite, read_sample, to_array
+from isodepth.errors import InvalidInputError, InvalidOptionError
+from isodepth.significance.permutations import Permutations, precision, rank_cosines, unit_ranks
+from isodepth.tensors.host import to_host
+
+#: A category with fewer rows than this, and than this share, of both samples together is rare.
+FEWEST_ROWS, SMALLEST_SHARE = 10, 0.05
+#: Name of the pooled categories.
+OTHERS = "(rare values)"
+#: Names of the functions of all columns.
+CENTER, TOTAL = "distance from the center", "sum of the columns"
+# Values are clipped at this number of spreads in the distance from the center.
+_FAR = 6.0
+# Approximate number of directions, in whole orthonormal bases. More directions add little power.
+_DIRECTIONS = 100
+
+
+class ValueShare(NamedTuple):
+    """Value of a category, and its shares in X and in Y."""
+
+    column: str
+    value: str
+    x: float
+    y: float
+
+
+@dataclass(frozen=True)
+class Category:
+    """One category column of the pooled sample.
+
+    Attributes
+    ----------
+    name : str
+    values : tuple of str
+        Compared categories; rare ones are pooled in the last.
+    codes : int64 ndarray of shape (n,)
+        Index of the category of each row.
+    only_x, only_y : tuple of str
+        Categories that occur in only one sample.
+    """
+
+    name: str
+    values: tuple[str, ...]
+    codes: np.ndarray
+    only_x: tuple[str, ...] = ()
+    only_y: tuple[str, ...] = ()
+
+    def indicators(self) -> np.ndarray:
+        """Return 1 for rows with each value, else 0, of shape (values, n)."""
+        return (self.codes == np.arange(len(self.values))[:, None]).astype(np.float64)
+
+    def rows_with(self, value: str) -> np.ndarray:
+        """Return the rows that have a value, as a bool array."""
+        return self.codes == self.values.index(value)
+
+    def shares(self, n_x: int) -> list[ValueShare]:
+        """Return the shares of all values among the first n_x rows, and among the others."""
+        parts = self.codes[:n_x], self.codes[n_x:]
+        x, y = (np.bincount(part, minlength=len(self.values)) / len(part) for part in parts)
+        each = zip(self.values, x.tolist(), y.tolist(), strict=True)
+        return [ValueShare(self.name, *shares) for shares in each]
+
+
+def category_of(name: str, x: Sequence[Any], y: Sequence[Any]) -> Category:
+    """Return the category column of two samples.
+
+    Two or more categories that are rare in both samples together are pooled.
+
+    Examples
+    --------
+    >>> carrier = category_of("carrier", ["AA"] * 90 + ["OO"], ["AA"] * 80 + ["UA"] * 30 + ["B6"])
+    >>> carrier.values, carrier.only_y
+    (('AA', 'UA', '(rare values)'), ('B6', 'UA'))
+    """
+    strings = np.array([str(value) for value in [*x, *y]], dtype=object)
+    values, codes, counts = np.unique(strings, return_inverse=True, return_counts=True)
+    in_x = np.bincount(codes[: len(x)], minlength=len(values))
+    rare = counts < min(FEWEST_ROWS, SMALLEST_SHARE * len(strings))
+    rare &= rare.sum() > 1
+    compared = values[~rare].tolist() + [OTHERS] * bool(rare.any())
+    new_codes = np.where(rare, len(compared) - 1, np.cumsum(~rare) - 1)
+    return Category(
+        name,
+        tuple(compared),
+        new_codes[codes],
+        only_x=tuple(values[in_x == counts].tolist()),
+        only_y=tuple(values[in_x == 0].tolist()),
+    )
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Two samples with the same columns.
+
+    Attributes
+    ----------
+    x, y : SampleRows
+        Numeric columns of the complete rows.
+    categories : list of Category
+    kinds : tuple of ColumnKind
+        Kind and use of every column of data frames; empty for arrays.
+    blocks : int64 ndarray or None
+        Index of the block of each row, of incomplete rows too.
+    """
+
+    x: SampleRows
+    y: SampleRows
+    categories: list[Category]
+    kinds: tuple[ColumnKind, ...]
+    blocks: np.ndarray | None
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Names of the numeric columns."""
+        return self.x.columns or column_labels(self.x.points.shape[1])
+
+    @property
+    def missing(self) -> MissingPair | None:
+        """Dropped rows; None if missing values are refused."""
+        return self.x.missing and MissingPair(self.x.missing, self.y.missing)
+
+    @property
+    def blocks_of_complete_rows(self) -> np.ndarray | None:
+        """Index of the block of each complete row."""
+        if self.blocks is None or self.x.kept is None:
+            return self.blocks
+        kept = np.concatenate([self.x.kept, self.y.kept])
+        return np.unique(self.blocks[kept], return_inverse=True)[1]
+
+    def labelings(
+        self, n_permutations: int, rng: np.random.Generator
+    ) -> tuple[Permutations, MissingValues | None]:
+        """Draw labelings of the complete rows, and of all rows if values are missing.
+
+        Labels of all rows are permuted, complete or not, and restricted to the complete rows for
+        the statistics that need them. If all rows are exchangeable, all labelings are equally
+        likely, and every statistic is one function of the labeling, so that the test of values and
+        missing indicators together is exact. Permutations of the complete rows alone would fix how
+        many incomplete rows each sample has.
+        """
+        sizes = _n_rows(self.x), _n_rows(self.y)
+        permutations = Permutations.draw(*sizes, n_permutations, rng, self.blocks)
+        if self.x.absent is None:
+            return permutations, None
+        absent = np.concatenate([self.x.absent, self.y.absent])
+        columns = np.flatnonzero(absent.any(axis=0))
+        if not len(columns):
+            return permutations, None
+        indicators = np.ascontiguousarray(absent[:, columns].T, np.float64)
+        missing = MissingValues([self.names[j] for j in columns], indicators, permutations)
+        return permutations.restricted(np.flatnonzero(~absent.any(axis=1)), rng), missing
+
+
+def read_samples(X: Any, Y: Any, nan_policy: str, blocks: Any, kinds: Any) -> Samples:
+    """Read two samples with the names of their columns, their blocks, and missing values."""
+    mixed = None
+    if kinds is not None or not isinstance(X, np.ndarray):
+        mixed = split_columns((X, Y), ("X", "Y"), kinds)
+    if mixed is not None:
+        X, Y = mixed.numeric
+    if mixed is not None and X is None:
+        if not mixed.categories:
+            raise InvalidInputError(
+                "X and Y must have a column of numbers or categories, got neither; "
+                f"{'; '.join(column_lines(mixed.columns))}"
+            )
+        first = next(iter(mixed.categories.values()))
+        x, y = (SampleRows(np.empty((len(values), 0)), ()) for values in first)
+    else:
+        if not isinstance(X, np.ndarray):
+            Y = in_order(Y, labels_of(X), "Y", "X")
+        x = read_sample(X, None, "X", nan_policy=nan_policy)
+        y = read_sample(Y, None, "Y", nan_policy=nan_policy)
+        x, y = as_pair(x, y)
+    for name, side in (("X", x), ("Y", y)):
+        if len(side.points) < 2 and side.columns != ():
+            raise InvalidInputError(
+                f"{name} must have at least 2 complete rows to be tested, got {len(side.points)}"
+            )
+    categories = []
+    for name, both in mixed.categories.items() if mixed else ():
+        values = []
+        for sample, side, all_values in zip("XY", (x, y), both, strict=True):
+            checked = category_values(all_values, name, sample, nan_policy)
+            values.append(checked if side.kept is None else list(compress(checked, side.kept)))
+        categories.append(category_of(name, *values))
+    checked_blocks = check_blocks(blocks, _n_rows(x), _n_rows(y))
+    return Samples(x, y, categories, mixed.columns if mixed else (), checked_blocks)
+
+
+def _n_rows(side: SampleRows) -> int:
+    """Return the number of all rows, incomplete ones included."""
+    return len(side.points if side.kept is None else side.kept)
+
+
+def check_blocks(blocks: Any, n_x: int, n_y: int) -> np.ndarray | None:
+    """Return indices of the blocks of all rows, those of the first sample first.
+
+    Parameters
+    ----------
+    blocks : array-like of n_x + n_y labels, pair of array-likes of n_x and n_y labels, or None
+        Labels of any type: numbers, strings, dates.
+
+    Returns
+    -------
+    indices : int64 ndarray of shape (n_x + n_y,) or None
+    """
+    if blocks is None:
+        return None
+    parts = [("blocks", blocks, n_x + n_y, "X and Y, or be a pair (labels of X, labels of Y)")]
+    if isinstance(blocks, tuple | list) and len(blocks) == 2 and n_x + n_y != 2:
+        parts = [("blocks[0]", blocks[0], n_x, "X"), ("blocks[1]", blocks[1], n_y, "Y")]
+    labels: list[Any] = []
+    for name, part, n, rows in parts:
+        array = row_labels(to_host(part), name)
+        if array.shape != (n,):
+            raise InvalidInputError(
+                f"{name} must hold one label for each of the {n} rows of {rows}, got "
+                f"{describe(array)}"
+            )
+        labels += array.tolist()
+    index_of: dict[Any, int] = {}
+    indices = np.array([index_of.setdefault(label, len(index_of)) for label in labels], np.int64)
+    shared = np.intersect1d(indices[:n_x], indices[n_x:])
+    if len(shared):
+        raise InvalidInputError(
+            "a block must lie in one sample, since blocks are permuted as a whole; got rows in "
+            f"both for {len(shared)} of {len(index_of)} blocks, the first "
+            f"{list(index_of)[shared[0]]!r}. If different groups share a label, such as the days "
+            "of two months, give them different labels"
+        )
+    if len(index_of) == 2:
+        raise InvalidInputError(
+            "blocks must be more than one in at least one sample, got one block in each: "
+            "exchanging them does not change how far apart they are"
+        )
+    return indices
+
+
+def row_labels(labels: Any, name: str) -> np.ndarray:
+    """Return labels of rows, of any type, as an array; none may be missing."""
+    try:
+        array = np.asanyarray(labels)  # masked arrays keep their mask
+    except ValueError:
+        array = to_array(labels, name)
+    missing = sum(is_missing(label) or label != label for label in array.ravel().tolist())
+    if missing:
+        raise InvalidInputError(
+            f"{name} must have a label for every row, got {missing} missing of {array.size} labels"
+        )
+    return array
+
+
+# -- both samples together -------------------------------------------------------------------------
+
+
+def standardized(
+    columns: np.ndarray, scale: Any, eps: float, names: tuple[str, ...]
+) -> tuple[np.ndarray, np.ndarray | float]:
+    """Return all rows (n, d) of columns (d, n), centered and divided by a scale, and the divisors.
+
+    Without a scale the divisor is a power of two.
+    """
+    points = np.array(columns.T, order="C")
+    divisors: np.ndarray | float
+    if isinstance(scale, str):
+        divisors = column_units(points, None, eps)
+    points -= np.median(points, axis=0)
+    if scale is None:
+        divisors = 2.0 ** math.frexp(float(mad_spread(points).max(initial=0.0)))[1]
+    elif not isinstance(scale, str):
+        check_scale_width(scale, len(columns))
+        divisors = scale
+    with np.errstate(over="ignore"):
+        points /= divisors
+    if names:
+        check_finite(points, "X or Y divided by scale", False, names)
+    points += 0.0  # no negative zeros: equal numbers are equal bits
+    return points, divisors
+
+
+def directions_with_axes(d: int, n_directions: int | None, random_state: Any) -> np.ndarray:
+    """Return the axes, followed by random orthonormal bases, of shape (K, d)."""
+    if d < 2:
+        return np.eye(d)
+    if n_directions is None:
+        n_directions = d * max(2, math.ceil(_DIRECTIONS / d))
+    if n_directions < d:
+        raise InvalidOptionError(
+            f"n_directions must be at least the number of columns, {d}, since the axes are among "
+            f"them; got {n_directions}"
+        )
+    if n_directions == d:
+        return np.eye(d)
+    others = unit_vectors(d, n_directions - d, "orthogonal", random_state)
+    return np.concatenate([np.eye(d), others])
+
+
+class MissingValues(NamedTuple):
+    """Indicators of missing values on all rows, complete or not.
+
+    Attributes
+    ----------
+    names : list of str
+        Columns with missing values.
+    indicators : float64 ndarray of shape (columns, n)
+        1 for a missing value, else 0.
+    permutations : Permutations
+        Labelings of all n rows.
+    """
+
+    names: list[str]
+    indicators: np.ndarray
+    permutations: Permutations
+
+    def shares(self, name: str) -> tuple[float, float]:
+        """Return the shares of missing values of a column in X and in Y."""
+        missing, n_x = self.indicators[self.names.index(name)], self.permutations.n_x
+        return float(missing[:n_x].mean()), float(missing[n_x:].mean())
+
+
+@dataclass(frozen=True)
+class PooledSample:
+    """The complete rows of both samples together, and their labelings.
+
+    Attributes
+    ----------
+    columns : float64 ndarray of shape (d, n)
+        Values of the numeric columns as they are; d may be 0. Ranks are those of these values,
+        since differences from a median make small values equal.
+    points : float64 ndarray of shape (n, d)
+        The same, centered and in units of their spread.
+    divisors : float64 ndarray of shape (d,) or float
+        Units of `points`.
+    names : tuple of str, of length d
+    directions : ndarray of shape (K, d), the axes first
+    permutations : Permutations
+    rng : numpy.random.Generator
+        Source of random pairs of columns and random subsets of rows.
+    categories : list of Category
+    n_threads : int
+    missing : MissingValues or None
+    """
+
+    columns: np.ndarray
+    points: np.ndarray
+    divisors: np.ndarray | float
+    names: tuple[str, ...]
+    directions: np.ndarray
+    permutations: Permutations
+    rng: np.random.Generator
+    categories: list[Category] = field(default_factory=list)
+    n_threads: int = 1
+    missing: MissingValues | None = None
+
+    def along(self, directions: np.ndarray) -> np.ndarray:
+        """Return projections of all rows on directions (k, d), of shape (k, n)."""
+        return project(self.points, np.ascontiguousarray(directions), self.n_threads)
+
+    def random_subset(self, size: int) -> PooledSample:
+        """Return a random subset of the rows, chosen without regard to the labels."""
+        n = len(self.points)
+        if n <= size:
+            return self
+        rows = np.sort(self.rng.choice(n, size, replace=False))
+        return replace(
+            self,
+            columns=self.columns[:, rows],
+            points=self.points[rows],
+            permutations=self.permutations.restricted(rows, self.rng),
+            categories=[replace(each, codes=each.codes[rows]) for each in self.categories],
+        )
+
+    @cached_property
+    def whole_rows(self) -> dict[str, np.ndarray]:
+        """Functions (n,) of all columns by their names: the distance, and the sum."""
+        functions = {CENTER: np.sqrt(np.square(self.points.clip(-_FAR, _FAR)).sum(axis=1))}
+        if self.points.shape[1] > 1:
+            functions[TOTAL] = self.along(np.ones((1, self.points.shape[1])))[0]
+        return functions
+
+    def centered_ranks(self, values: np.ndarray) -> np.ndarray:
+        """Return the unit ranks of values (F, n), minus 1/2."""
+        ranks = unit_ranks(values, self.n_threads) - 0.5
+        return ranks.astype(precision(values.shape[1]), copy=False)
+
+    def cosine_powers(self, values: np.ndarray, count: int) -> np.ndarray:
+        """Square the contrasts of the first `count` cosines of the ranks of values (F, n).
+
+        Returns
+        -------
+        powers : ndarray of shape (count, F, B + 1)
+        """
+        cosines = rank_cosines(values, count, self.n_threads)
+        contrasts = self.permutations.contrasts(cosines.reshape(-1, values.shape[1]))
+        return np.square(contrasts).reshape(count, len(values), -1)
+
+
+def direction_text(direction: np.ndarray, names: tuple[str, ...]) -> str:
+    """Return the largest entries of a direction, at most three, as "0.8 temp - 0.6 dewp"."""
+    order = np.argsort(-np.abs(direction), kind="stable")[:3]
+    kept = [j for j in order if abs(direction[j]) >= 0.1]
+    terms = "".join(
+        f" {'-' if direction[j] < 0 else '+'} {abs(direction[j]):.2g} {names[j]}" for j in kept
+    )
+    more = " ..." if np.square(direction[kept]).sum() < 0.99 else ""
+    return terms.removeprefix(" + ").lstrip() + more
