@@ -283,9 +283,7 @@ def test_statistics_of_the_aggregated_test(
     for name, values in wanted.items():
         assert found.parts[name] == pytest.approx(values, rel=1e-9, abs=1e-9), name
     names = [*rows.names, *rows.whole_rows]
-    assert (
-        found.strongest["columns"].label == names[np.argmax(np.array(smooth)[:d, 0])]
-    )
+    assert found.strongest["columns"].label == names[np.argmax(np.array(smooth)[:d, 0])]
     assert found.strongest["shape"].label == names[np.argmax(np.array(flat)[:, 0])]
     best = rows.directions[np.argmax(np.array(along)[:, 0])]
     assert found.strongest["directions"].label == direction_text(best, rows.names)

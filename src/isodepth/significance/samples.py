@@ -17,7 +17,7 @@ import numpy as np
 from isodepth._core import project
 from isodepth.core.directions import unit_vectors
 from isodepth.core.scaling import check_scale_width, column_units, mad_spread
-from isodepth.data.arrays import column_labels, describe, is_missing
+from isodepth.data.arrays import describe, is_missing
 from isodepth.data.frames import in_order, labels_of
 from isodepth.data.kinds import ColumnKind, category_values, column_lines, split_columns
 from isodepth.data.missing import MissingPair
@@ -135,7 +135,7 @@ class Samples:
     @cached_property
     def names(self) -> tuple[str, ...]:
         """Names of the numeric columns."""
-        return self.x.columns or column_labels(self.x.points.shape[1])
+        return self.x.columns or tuple(f"column {j}" for j in range(self.x.points.shape[1]))
 
     @property
     def missing(self) -> MissingPair | None:
