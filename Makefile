@@ -91,7 +91,7 @@ test-sanitized: $(TEST_ENV)  ## run the tests of the kernels under AddressSaniti
 # Without a GPU, kernels run in the interpreter of Triton. The other tests need a GPU.
 test-cuda: $(ALL_ENV) core  ## run what needs a GPU, and the kernels anywhere
 	$(PIP) install triton
-	$(BIN)/python -m pytest -m "kernels or cuda" -q tests/tensors/kernels $(if $(wildcard /dev/nvidia0),tests/tensors tests/text/test_on_device.py)
+	$(BIN)/python -m pytest -m "kernels or cuda" -q tests/tensors/kernels $(if $(wildcard /dev/nvidia0),tests/tensors tests/text/test_tensors.py)
 
 # Chromium comes from the packages of the distribution. Without a browser .ci/browser.sh fails with a message.
 test-browser: $(DEV_ENV) core  ## open reports and pages of the documentation in a real browser

@@ -105,20 +105,16 @@ def test_collections_are_samples() -> None:
         scan(frames[0], ["e"])
 
 
-def test_bags_and_delayed_samples() -> None:
-    import dask.bag
-
+def test_many_sources() -> None:
     bags = [POINTS[i * 40 : i * 40 + 30 + i] for i in range(5)]
     options = {"n_directions": 20, "levels": 8, "random_state": 0}
-    expected = isodepth.region_tables(bags, **options).values
-    for given in (
-        dask.bag.from_sequence(bags, npartitions=2),
-        [dask.delayed(bag) for bag in bags],
-        [scan([bag[:7], bag[7:]]) for bag in bags],
-    ):
-        assert np.array_equal(isodepth.region_tables(given, **options).values, expected)
+    sources = [scan([bag[:7], bag[7:]]) for bag in bags]
+    tables = isodepth.region_tables(sources, **options).values
+    assert np.array_equal(tables, isodepth.region_tables(bags, **options).values)
     distances = isodepth.pairwise([scan(bag) for bag in bags], **options)
     assert np.array_equal(distances, isodepth.pairwise(bags, **options))
+    with pytest.raises(isodepth.InvalidInputError, match="Dask collection"):
+        isodepth.region_tables([dask.delayed(bags[0])], **options)
 
 
 # -- a cluster ------------------------------------------------------------------------------------

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from isodepth import AIIRWDepth, HalfspaceDepth, IRWDepth, Metric, ProjectionDepth
-from isodepth.depth.estimators import DepthEstimator
 from isodepth.depth.resolve import builtin_name, resolve_depth
 from isodepth.errors import InvalidInputError, InvalidOptionError
 
@@ -18,13 +17,11 @@ X = np.random.default_rng(0).standard_normal((9, 2))
 def test_defaults(estimator: type) -> None:
     found = estimator().get_params()
     expected = {"n_directions": 1000, "directions": "uniform", "random_state": None, "n_jobs": None}
-    if estimator in (HalfspaceDepth, ProjectionDepth):
-        expected |= {"refine": 0}
     if estimator is HalfspaceDepth:
         expected |= {"method": "directions"}
     if estimator is AIIRWDepth:
         expected |= {"covariance": "empirical"}
-    assert {name: found[name] for name in expected} == expected
+    assert found == expected
 
 
 @pytest.mark.parametrize("estimator", ALL)
@@ -38,18 +35,9 @@ def test_invalid_numbers(estimator: type, options: dict[str, float]) -> None:
     assert estimator(n_jobs=1, n_directions=1).fit(X).depth_.shape == (9,)
 
 
-@pytest.mark.parametrize(
-    ("depth", "cause"),
-    [
-        (HalfspaceDepth(method="exact", refine=1), "refine=1"),
-        (HalfspaceDepth(method="best"), "method"),
-        (HalfspaceDepth(refine=-1), "refine"),
-        (ProjectionDepth(refine=-1), "refine"),
-    ],
-)
-def test_invalid_method_or_refinement(depth: DepthEstimator, cause: str) -> None:
-    with pytest.raises(InvalidOptionError, match=cause):
-        depth.fit(X)
+def test_invalid_method() -> None:
+    with pytest.raises(InvalidOptionError, match="method"):
+        HalfspaceDepth(method="best").fit(X)
 
 
 def test_projection_depth_has_no_method() -> None:

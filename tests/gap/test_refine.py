@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import isodepth
-from isodepth import HalfspaceDepth, ProjectionDepth
 
 DEPTHS = ["halfspace", "projection", "irw"]
 
@@ -57,19 +56,3 @@ def test_refined_is_close_to_exact() -> None:
         exact = isodepth.distance(X, Y, gap="exact", **options)
         short.append(1 - refined / exact)
     assert np.mean(np.array(short) <= 0.01) >= 0.95
-
-
-@pytest.mark.parametrize("estimator", [HalfspaceDepth, ProjectionDepth])
-@pytest.mark.parametrize("d", [1, 2, 6])
-def test_depth_search_only_lowers_and_agrees_with_itself(estimator: type, d: int) -> None:
-    rng = np.random.default_rng(d)
-    X, Z = rng.standard_normal((80, d)), rng.standard_normal((7, d))
-    before = estimator(n_directions=50, random_state=0).fit(X)
-    previous, previous_z = before.depth_, before.score_samples(Z)
-    for steps in (1, 5, 20):
-        fitted = estimator(n_directions=50, random_state=0, refine=steps).fit(X)
-        assert (fitted.depth_ <= previous + 1e-12).all()
-        scores = fitted.score_samples(Z)
-        assert (scores <= previous_z + 1e-12).all()
-        np.testing.assert_allclose(fitted.score_samples(X[::9]), fitted.depth_[::9], rtol=1e-12)
-        previous, previous_z = fitted.depth_, scores

@@ -159,15 +159,6 @@ def _depths() -> Iterator[Case]:
             *isodepth.HalfspaceDepth(method="exact").fit(x).score_samples(y),
         ],
     )
-    for kind in (isodepth.HalfspaceDepth, isodepth.ProjectionDepth):
-        a, b = _pair(12, 200, 50, 4)
-        yield (
-            f"searched {kind.__name__}",
-            lambda kind=kind, a=a, b=b: [
-                *kind(refine=3, n_directions=40, random_state=0).fit(a).depth_,
-                *kind(refine=3, n_directions=40, random_state=0).fit(a).score_samples(b),
-            ],
-        )
     solid, _ = _pair(13, 40, 1, 3)
     yield (
         "exact halfspace in space",

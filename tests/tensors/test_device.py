@@ -156,7 +156,6 @@ def test_invalid_numbers_are_refused():
 @pytest.mark.parametrize(
     "depth",
     [
-        isodepth.ProjectionDepth(refine=2),
         isodepth.HalfspaceDepth(method="exact"),
         isodepth.AIIRWDepth(covariance="mcd"),
         SteadyIRW(),

@@ -27,8 +27,8 @@ print(len(sizes), "weeks of", sizes.min(), "to", sizes.max(), "rows")
 
 # %%
 # :func:`isodepth.pairwise` computes a region table of each week, with common directions, and
-# compares these tables. ``by`` is the column of the labels. Lists of samples, dictionaries and
-# group-bys are accepted as well. ``q=2`` averages over directions.
+# compares these tables. ``by`` is the column of the labels. Lists and dictionaries of
+# samples are accepted as well. ``q=2`` averages over directions.
 
 options = {"q": 2, "directions": "orthogonal", "n_directions": 200, "scale": "pooled"}
 matrix = isodepth.pairwise(hourly, by="week", **options, random_state=0)

@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 
 from isodepth.chunked.passes import DaskRunner, Runner
-from isodepth.chunked.scan import DelayedPart, as_source, is_delayed, scan
+from isodepth.chunked.scan import DelayedPart, as_source, scan
 from isodepth.chunked.sources import Source
 from isodepth.chunked.table import SourceRegions, column_spreads, stream_table
 from isodepth.core.directions import draws_at_random, integer_seed, mean_of_direction
 from isodepth.core.regions import LevelPlan
-from isodepth.data.extras import load_extra
 from isodepth.data.missing import MissingPair
 from isodepth.data.results import plain
 from isodepth.data.validation import (
@@ -64,11 +63,6 @@ def compare(
 
 def shared_scale(metric: BaseMetric, samples: Any, weights: Any, name: str) -> np.ndarray:
     """Return the units (d,) of the columns in many samples together, including sources."""
-    if any(is_delayed(sample) for sample in samples):
-        raise InvalidOptionError(
-            f"scale={metric.scale!r} is not available for delayed samples; give one number per "
-            "column (scale=array)"
-        )
     sources = [
         _source(sample, w, f"{name}[{i}]")
         for i, (sample, w) in enumerate(zip(samples, weights, strict=True))
@@ -76,26 +70,6 @@ def shared_scale(metric: BaseMetric, samples: Any, weights: Any, name: str) -> n
     for i, source in enumerate(sources):
         check_same_width(sources[0].n_features, source.n_features, f"{name}[0]", f"{name}[{i}]")
     return column_spreads(sources, metric, _runner_of(*sources))
-
-
-def tables_of_delayed(metric: Any, samples: Any, weights: Any, storage: str) -> list[Any] | None:
-    """Return the tables of a `dask.bag` or of delayed samples; None for other samples."""
-    if not all(map(is_delayed, samples)):
-        return None
-    if any(w is not None for w in weights):
-        raise InvalidInputError("weights are not available for delayed samples; remove them")
-    dask = load_extra("dask", "dask", "tables of delayed samples")
-    parts: list[Any] = []
-    for sample in samples:
-        bag = type(sample).__module__.startswith("dask.bag")
-        parts += sample.to_delayed() if bag else [[sample]]
-    make, single = dask.delayed(_tables), replace(metric, n_jobs=1)
-    computed = dask.compute(*(make(single, part, storage) for part in parts))
-    return [table for tables in computed for table in tables]
-
-
-def _tables(metric: Any, samples: Any, storage: str) -> list[Any]:
-    return [metric.table(sample, storage=storage) for sample in samples]
 
 
 def grid_metric(metric: BaseMetric) -> BaseMetric:

@@ -115,8 +115,7 @@ def _parts_and_label(data: Any, any_dtype: bool) -> tuple[list[Part], str]:
     if isinstance(data, Source):
         raise InvalidInputError("this is a source already; give it to distance or Metric.table")
     if type(data).__module__.partition(".")[0] in ("dask", "dask_expr"):
-        label = f"Dask {type(data).__name__}"
-        return dask_parts(data, label), label
+        return dask_parts(data), f"Dask {type(data).__name__}"
     several = isinstance(data, list | tuple) and not isinstance(data, Table)
     items = list(data) if several else [data]
     label = f"list of {len(items)}" if several else "array"
@@ -244,39 +243,30 @@ class DelayedPart(Part):
 
     def tables(self, rows: int) -> Iterator[tuple[Any, str, int]]:
         """Yield the partition."""
-        delayed = is_delayed(self.data)
-        yield self.data.compute() if delayed else self.data, self.origin, 0
+        data = self.data.compute() if hasattr(self.data, "compute") else self.data
+        yield data, self.origin, 0
 
 
-def dask_parts(data: Any, label: str) -> list[Part]:
+def dask_parts(data: Any) -> list[Part]:
     """Return the partitions of a `dask.array` or `dask.dataframe`."""
     load_extra("dask", "dask", "reading a Dask collection")
-    if is_delayed(data):
-        raise InvalidInputError(
-            f"the columns of a {label} are not known; make it a collection of known shape "
-            "(dask.array.from_delayed, to_dataframe), or give samples to isodepth.region_tables"
-        )
-    if hasattr(data, "to_delayed") and hasattr(data, "dtypes"):
-        labels, delayed = [*map(str, data.columns)], data.to_delayed()
-        counts, kinds = [np.nan] * len(delayed), data.dtypes
-    elif hasattr(data, "to_delayed") and getattr(data, "ndim", 0) == 2:
-        whole = data.rechunk({1: -1})
-        labels, delayed = numbered(data.shape[1]), whole.to_delayed().ravel()
-        counts, kinds = whole.chunks[0], [data.dtype] * len(labels)
-    else:
-        shape = f" with shape {data.shape}" if hasattr(data, "shape") else ""
+    # Delayed objects have any attribute, which is delayed.
+    if not isinstance(getattr(data, "ndim", None), int) or data.ndim != 2:
+        shape = f" with shape {data.shape}" if hasattr(data, "ndim") else ""
         raise InvalidInputError(
             f"a Dask collection must be a data frame or an array of shape (n points, d columns), "
             f"got {type(data).__name__}{shape}"
         )
+    if hasattr(data, "dtypes"):
+        labels, delayed = [*map(str, data.columns)], data.to_delayed()
+        counts, kinds = [np.nan] * len(delayed), data.dtypes
+    else:
+        whole = data.rechunk({1: -1})
+        labels, delayed = numbered(data.shape[1]), whole.to_delayed().ravel()
+        counts, kinds = whole.chunks[0], [data.dtype] * len(labels)
     single = [name for name, kind in zip(labels, kinds, strict=True) if kind == np.float32]
     about = labels, labels != numbered(len(labels)), single
     return [
         DelayedPart(part, f"partition {i}", *about, None if np.isnan(rows) else int(rows))
         for i, (part, rows) in enumerate(zip(delayed, counts, strict=True))
     ]
-
-
-def is_delayed(sample: Any) -> bool:
-    """Check if a sample is delayed, or a `dask.bag` of samples."""
-    return type(sample).__module__.startswith(("dask.delayed", "dask.bag"))

@@ -1,6 +1,6 @@
 """Base classes of depths, and the depths defined as a minimum over directions.
 
-The minimum is over given directions, over directions found by a local search, or exact.
+The minimum is over given directions, or exact.
 """
 
 from __future__ import annotations
@@ -15,9 +15,8 @@ import numpy as np
 from isodepth import _core
 from isodepth.core.regions import Sample, TrimmedRegions
 from isodepth.data.validation import check_choice, check_integer, check_n_jobs
-from isodepth.depth.direction_search import search_directions
 from isodepth.engine import Resources
-from isodepth.errors import DegenerateDepthWarning, InvalidOptionError
+from isodepth.errors import DegenerateDepthWarning
 
 #: Values of the option `method` of the halfspace depth.
 METHODS = ("directions", "exact")
@@ -193,67 +192,20 @@ class Depth(DepthSource):
         return distinct, depths
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
 class MinimumDepth(Depth):
-    """Depth that is the minimum of one-dimensional depths over all directions.
-
-    Parameters
-    ----------
-    refine : int
-        Number of steps of local search.
-    n_directions, directions, random_state, n_jobs
-        As for every depth, see :class:`isodepth.depth.base.Depth`.
-    """
+    """Depth that is the minimum of one-dimensional depths over directions."""
 
     #: Function of the core that returns the extreme value over directions, and its direction.
     _kernel: ClassVar[Callable[..., tuple[np.ndarray, Any]]]
-    #: -1 if the values of the kernel decrease with the distance from the center.
-    sign: ClassVar[int] = 1
 
-    refine: int = 0
-
-    def outlyingness(
-        self, sample: Sample, queries: Queries, along: Projections, locate: bool = False
-    ) -> tuple[np.ndarray, Any]:
-        """Return the outlyingness of `queries` (m, d), or of the sample itself if None.
-
-        If `locate`, also return the index of the maximizing direction.
-        """
-        values, index = along.run(type(self)._kernel, sample.points, sample.masses, queries, locate)
-        return values if self.sign > 0 else -values, index
-
-    def to_depth(self, sample: Sample, outlyingness: np.ndarray) -> np.ndarray:
-        """Convert outlyingness (m,) to depths (m,)."""
+    def to_depth(self, sample: Sample, extremes: np.ndarray) -> np.ndarray:
+        """Convert values of the kernel (m,) to depths (m,)."""
         raise NotImplementedError
 
-    def search_start(self, sample: Sample, queries: np.ndarray) -> np.ndarray:
-        """Return the points (k, d) at which a search for directions for `queries` (m, d) starts."""
-        return queries
-
-    def check_options(self) -> None:
-        super().check_options()
-        check_integer(self.refine, "refine", 0)
-
     def evaluate(self, sample: Sample, queries: Queries, along: Projections) -> np.ndarray:
-        used = along
-        if self.refine:
-            starts = None if queries is None else self.search_start(sample, queries)
-            directions = search_directions(
-                standardize(sample, sample.points if starts is None else starts),
-                along.directions,
-                self.refine,
-                lambda rows: self.outlyingness(
-                    sample, starts, along._replace(directions=rows), locate=True
-                ),
-            )
-            used = along._replace(directions=directions)
-        depths = self.to_depth(sample, self.outlyingness(sample, queries, used)[0])
-        if queries is None or not self.refine:
-            return depths
-        # Queries that are points of the sample get the depths of the sample: the directions found
-        # for other queries could lower them.
-        index = sample.find(queries)
-        return np.where(index >= 0, self.evaluate(sample, None, along)[index], depths)
+        kernel = type(self)._kernel
+        extremes, _ = along.run(kernel, sample.points, sample.masses, queries, False)
+        return self.to_depth(sample, extremes)
 
 
 class Projection(MinimumDepth):
@@ -263,8 +215,8 @@ class Projection(MinimumDepth):
     tie_tolerance = 1e-12
     _kernel = staticmethod(_core.largest_outlyingness)
 
-    def to_depth(self, sample: Sample, outlyingness: np.ndarray) -> np.ndarray:
-        return 1.0 / (1.0 + outlyingness.astype(np.float64, copy=False))
+    def to_depth(self, sample: Sample, extremes: np.ndarray) -> np.ndarray:
+        return 1.0 / (1.0 + extremes.astype(np.float64, copy=False))
 
     def tied_depth(self, sample: Sample) -> np.ndarray:
         # The projections of the corners of a simplex are arbitrary. Moving one point away from the
@@ -288,24 +240,15 @@ class Halfspace(MinimumDepth):
 
     name = "halfspace"
     _kernel = staticmethod(_core.smallest_halfspace)
-    sign = -1
 
     method: str = "directions"
 
     def check_options(self) -> None:
         super().check_options()
         check_choice(self.method, "method", METHODS)
-        if self.method == "exact" and self.refine:
-            raise InvalidOptionError(
-                f"refine={self.refine} has no effect with method='exact'; remove one of them"
-            )
 
-    def to_depth(self, sample: Sample, outlyingness: np.ndarray) -> np.ndarray:
-        return -outlyingness / sample.total
-
-    def search_start(self, sample: Sample, queries: np.ndarray) -> np.ndarray:
-        # Masses are step functions of the direction: a search from few queries would get stuck.
-        return sample.with_queries(queries).points
+    def to_depth(self, sample: Sample, extremes: np.ndarray) -> np.ndarray:
+        return extremes / sample.total
 
     def evaluate(self, sample: Sample, queries: Queries, along: Projections) -> np.ndarray:
         if self.method != "exact":

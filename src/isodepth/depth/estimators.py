@@ -88,9 +88,6 @@ class ProjectionDepth(DepthEstimator, Projection):
 
     Parameters
     ----------
-    refine : int
-        Steps of local search from the best direction of each point. The depth along directions is
-        an upper bound of the exact depth. A search tightens it in more than a few dimensions.
     n_directions, directions, random_state, n_jobs
         As for every depth, see :class:`isodepth.depth.base.Depth`.
 
@@ -121,9 +118,6 @@ class HalfspaceDepth(DepthEstimator, Halfspace):
         of the depth that decreases to it as directions are added. `exact` computes it by
         combinatorics: O(n log n) per point in the plane, and a further factor of about n per
         dimension.
-    refine : int
-        Steps of local search from the best direction of each point, which tighten the bound in
-        more than a few dimensions; only with ``method="directions"``.
     n_directions, directions, random_state, n_jobs
         As for every depth, see :class:`isodepth.depth.base.Depth`.
 

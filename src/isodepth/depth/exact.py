@@ -107,7 +107,7 @@ def _in_full_span(
     if d > _MOST_DIMENSIONS:
         raise InvalidOptionError(
             f"method='exact' of the halfspace depth is for up to {_MOST_DIMENSIONS} dimensions, "
-            f"got points that span {d}; use method='directions' with refine",
+            f"got points that span {d}; use method='directions'",
             option="method",
         )
     if not _products_are_exact(d, rows, queries):

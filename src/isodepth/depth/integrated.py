@@ -109,7 +109,9 @@ class SteadyIRW(IRW):
             joint = sample.with_queries(queries)
             return self.evaluate(joint, None, along)[joint.inverse]
         total, count = sample.total, len(along.directions)
-        if sample.n_points > MOST_POINTS or not counts_fit(total, count):
+        # Masses, and the sums of their squares over all directions, must be exact.
+        exact = total < _LARGEST_TOTAL and total * total * count < _LARGEST_SUM
+        if sample.n_points > MOST_POINTS or not exact:
             return super().evaluate(sample, None, along)
         points = span_of_sample(sample)
         kind = sample.points.dtype
@@ -119,7 +121,9 @@ class SteadyIRW(IRW):
             sample.unit_masses,
         )
         size, square = sizes / (count * total), squares / (count * total**2)
-        return steady_depth(size, square, _mean_square(points, sample.shares, along.resources))
+        all_squares = _mean_square(points, sample.shares, along.resources)
+        steadied = size - _SLOPE * (square - all_squares)
+        return ((1.0 - steadied) / 2.0).clip(0.0, 0.5)
 
 
 class Dual(Depth):
@@ -140,17 +144,6 @@ class Dual(Depth):
         square = _mean_square(span_of_sample(sample), sample.shares, along.resources)
         # Distances to an outlier of 1e200 leave rounding alone of the angles between the others.
         return ((1.0 - square) / 2.0).clip(0.0, 0.5)
-
-
-def counts_fit(total: int, count: int) -> bool:
-    """Check if masses and the sums of their squares over `count` directions are exact."""
-    return total < _LARGEST_TOTAL and total * total * count < _LARGEST_SUM
-
-
-def steady_depth(size: Any, square: Any, mean_square: Any) -> Any:
-    """Return depths from means of |2 F - 1| and its square over some and over all directions."""
-    steadied = size - _SLOPE * (square - mean_square)
-    return ((1.0 - steadied) / 2.0).clip(0.0, 0.5)
 
 
 def span_of_sample(sample: Sample) -> np.ndarray:

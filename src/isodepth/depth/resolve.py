@@ -95,9 +95,7 @@ def builtin_name(source: DepthSource) -> str | None:
 
 def is_plain(source: Any) -> bool:
     """Check if a depth is an extremum or a mean over the given directions alone."""
-    return getattr(source, "method", "directions") == "directions" and not getattr(
-        source, "refine", 0
-    )
+    return getattr(source, "method", "directions") == "directions"
 
 
 def depth_text(depth: Any) -> str:

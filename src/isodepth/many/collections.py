@@ -1,6 +1,6 @@
 """Collections of samples: their labels, checks, common columns and common scale.
 
-Labels come with dictionaries, group-bys, and frames with `by`.
+Labels come with dictionaries, and frames with `by`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 from isodepth.api import Metric
 from isodepth.core.scaling import units_of_samples
-from isodepth.data.frames import Table, in_order, is_frame, labels_of
+from isodepth.data.frames import in_order, is_frame, labels_of
 from isodepth.data.results import label_text
 from isodepth.data.validation import (
     check_same_columns,
@@ -31,7 +31,7 @@ def labeled(samples: Any, by: Any = None, name: str = "samples") -> tuple[Any, l
 
     Parameters
     ----------
-    samples : mapping, group-by, frame with `by`, or samples
+    samples : mapping, frame with `by`, or samples
     by : str, sequence of str or None
         Columns of a frame whose values define its samples.
     name : str
@@ -46,47 +46,12 @@ def labeled(samples: Any, by: Any = None, name: str = "samples") -> tuple[Any, l
         return _split_frame(samples, by, name)
     if isinstance(samples, Mapping):
         return list(samples.values()), [label_text(key) for key in samples]
-    if isinstance(samples, list | tuple | np.ndarray):
-        return samples, None
-    if is_frame(samples):
+    if not isinstance(samples, list | tuple | np.ndarray) and is_frame(samples):
         raise InvalidInputError(
             f"{name} is one frame ({type(samples).__name__}); use by='month' to name the column "
             "that defines its samples, or pass several frames",
         )
-    keys = _keys_of_group_by(samples)
-    if keys is None:
-        return samples, None
-    groups = list(samples)
-    parts = [_without(frame, keys) for _, frame in groups]
-    return parts, [label_text(label) for label, _ in groups]
-
-
-def _keys_of_group_by(samples: Any) -> tuple[str, ...] | None:
-    """Return the key columns of a group-by of pandas or polars; None for other objects."""
-    kind = type(samples)
-    if kind.__name__ not in ("DataFrameGroupBy", "GroupBy"):
-        return None
-    keys = getattr(samples, "keys", None) if kind.__name__ == "DataFrameGroupBy" else None
-    if keys is None or callable(keys):
-        keys = getattr(samples, "by", None) or getattr(samples, "_keys", None) or ()
-    return tuple(_texts(keys))
-
-
-def _texts(keys: Any) -> list[str]:
-    """Return the strings among keys and lists of keys; other keys are not columns."""
-    if isinstance(keys, str):
-        return [keys]
-    return [name for key in keys for name in _texts(key)] if isinstance(keys, list | tuple) else []
-
-
-def _without(frame: Any, names: Sequence[str]) -> Any:
-    """Return a frame without its key columns."""
-    keys = [name for name in names if name in (labels_of(frame) or ())]
-    if not keys or isinstance(frame, Table):
-        return frame
-    import narwhals as nw
-
-    return nw.from_native(frame, eager_only=True).drop(keys).to_native()
+    return samples, None
 
 
 def _split_frame(frame: Any, by: Any, name: str) -> tuple[Any, list[str]]:

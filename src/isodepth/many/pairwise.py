@@ -13,11 +13,7 @@ from isodepth.core.directions import draws_at_random, integer_seed
 from isodepth.core.regions import Sample
 from isodepth.core.scaling import scaled
 from isodepth.data.results import LabeledMatrix, label_text, plain
-from isodepth.data.validation import (
-    check_n_jobs,
-    is_chunked,
-    split_weights,
-)
+from isodepth.data.validation import check_n_jobs, split_weights
 from isodepth.engine import Resources, thread_map, worker_count
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.many.collections import (
@@ -168,8 +164,7 @@ def region_tables(
     ----------
     samples : sequence of N array-likes or data frames of shape (n_i, d), or array (N, n, d)
         The sizes n_i may differ. Columns of frames are matched by name, in the order of the first.
-        Samples may be read in chunks (:func:`isodepth.scan`), delayed by Dask, or all of them a
-        ``dask.bag``.
+        Samples may be read in chunks (:func:`isodepth.scan`).
     weights : sequence of N arrays of shape (n_i,) or None, or None
     progress : bool
         Show a progress bar (needs tqdm).
@@ -201,9 +196,8 @@ def region_tables(
     >>> isodepth.region_tables(bags, n_directions=100, random_state=0).values.shape
     (3, 20, 200)
     """
-    inputs = [samples] if is_chunked(samples) else as_list(samples, "samples")
     metric = table_metric(options)
-    group = prepare_group(inputs, weights, metric)
+    group = prepare_group(as_list(samples, "samples"), weights, metric)
     return fit_tables(group, with_shared_scale(metric, group), storage, progress)
 
 
@@ -233,8 +227,7 @@ def pairwise(
         The sizes n_i may differ. Tables are compared with the settings that they contain; of the
         options below only `n_jobs` has an effect on them.
 
-        Names come with a dictionary ``{label: sample}``, a group-by of pandas or polars (its keys
-        are not compared), or a frame and `by`.
+        Names come with a dictionary ``{label: sample}``, or with a frame and `by`.
     other : the same for M further samples, or None
         None compares `samples` with themselves.
     by : str or sequence of str, optional
@@ -368,14 +361,10 @@ def _tables_of_chunks(
     group: SampleGroup, metric: Metric, storage: str, advance: Callable[[int], None]
 ) -> tuple[TableStack, list[Sample]]:
     """Compute tables one after the other, if samples are read in chunks."""
-    from isodepth.chunked.entry import tables_of_delayed
-
-    tables = tables_of_delayed(metric, group.samples, group.weights, storage)
-    if tables is None:
-        tables = []
-        for sample, weights in zip(group.samples, group.weights, strict=True):
-            tables.append(metric.table(sample, weights, storage=storage))
-            advance(1)
+    tables = []
+    for sample, weights in zip(group.samples, group.weights, strict=True):
+        tables.append(metric.table(sample, weights, storage=storage))
+        advance(1)
     return TableStack.of(tables, group.name), []
 
 

@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 
 import torch
 
 from isodepth.tensors.products import blocks
-
-# The same series as on the host: Abramowitz and Stegun 4.4.46.
-ASIN = (
-    1.5707963050, -0.2145988016, 0.0889789874, -0.0501743046,
-    0.0308918810, -0.0170881256, 0.0066700901, -0.0012624911,
-)  # fmt: skip
 
 
 def smallest_halfspace(
@@ -93,75 +86,3 @@ def _ranks(
         yield index, first, last
         # Free this block before the next one is allocated.
         del index, first, last
-
-
-def centered_ranks(
-    points: torch.Tensor, masses: torch.Tensor, directions: torch.Tensor, budget: int
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """Sum |2 F - 1| times the total mass, and its square, over the directions.
-
-    Parameters
-    ----------
-    points : tensor of shape (B, n, r), B samples
-    masses : int64 tensor of shape (B, n), zero for padding
-    directions : tensor of shape (K, r)
-    budget : int
-        Bytes for blocks of directions.
-
-    Returns
-    -------
-    sizes, squares : int64 tensors of shape (B, n)
-    """
-    sizes, squares = torch.zeros_like(masses), torch.zeros_like(masses)
-    each = masses.numel() * (3 * points.element_size() + 3 * 8)
-    for which in blocks(len(directions), each, budget):
-        projections = points @ directions[which].T
-        balance = torch.zeros_like(projections, dtype=torch.int64)
-        for j in range(points.shape[1]):
-            # The mass below less the mass above: ties count half on each side.
-            side = torch.sign(projections - projections[:, j : j + 1])
-            balance.addcmul_(side.long(), masses[:, j, None, None])
-        sizes += balance.abs().sum(dim=2)
-        squares += balance.square_().sum(dim=2)
-    return sizes, squares
-
-
-def mean_squared_ranks(points: torch.Tensor, shares: torch.Tensor, budget: int) -> torch.Tensor:
-    """Compute the mean of (2 F - 1)**2 over all directions of the space, float64 (B, n).
-
-    Parameters
-    ----------
-    points : float64 tensor of shape (B, n, r), distinct except for padding
-    shares : float64 tensor of shape (B, n), masses with sum one; zero for padding
-    budget : int
-        Bytes for blocks of points with all of their angles.
-    """
-    exact = "donot_use_mm_for_euclid_dist"
-    distances = torch.cdist(points, points, compute_mode=exact).square_()
-    n = points.shape[1]
-    out = torch.empty_like(shares)
-    squares = shares * shares
-    for which in blocks(n, len(points) * n * n * 6 * 8, budget):
-        away = distances[:, which]
-        others = (shares[:, None, :] > 0) & (away > 0)
-        weight = torch.where(others, shares[:, None, :], 0.0)
-        lengths = torch.where(others, away, 1.0).sqrt_()
-        cosines = away[:, :, :, None] + away[:, :, None, :] - distances[:, None]
-        cosines /= 2.0 * lengths[:, :, :, None] * lengths[:, :, None, :]
-        angles = _arcsine(cosines)
-        # The angle of a pair with itself is known, and does not depend on rounding.
-        angles.diagonal(dim1=2, dim2=3).zero_()
-        cross_terms = torch.einsum("bij,bijk,bik->bi", weight, angles, weight)
-        same_terms = torch.where(others, squares[:, None, :], 0.0).sum(dim=2)
-        out[:, which] = same_terms + 2.0 / math.pi * cross_terms
-    return out
-
-
-def _arcsine(x: torch.Tensor) -> torch.Tensor:
-    """Approximate arcsin, with the series of `ASIN`."""
-    size = x.abs().clamp_(max=1.0)
-    series = torch.full_like(size, ASIN[-1])
-    for coefficient in reversed(ASIN[:-1]):
-        series.mul_(size).add_(coefficient)
-    angle = 0.5 * math.pi - (1.0 - size).sqrt_() * series
-    return torch.where(x > 0, angle, -angle)

@@ -16,7 +16,7 @@ _BLOCK = 16
 
 
 def pair_distances(
-    clouds: Sequence[Any], pairs: Sequence[tuple[int, int]], metric: Metric, device: str = "cpu"
+    clouds: Sequence[Any], pairs: Sequence[tuple[int, int]], metric: Metric
 ) -> np.ndarray:
     """Return the distance DR of each pair of samples.
 
@@ -29,8 +29,6 @@ def pair_distances(
     pairs : sequence of P pairs of indices into `clouds`
     metric : Metric
         With an integer `random_state`.
-    device : str
-        Device for the depths of small samples, such as "cuda".
 
     Returns
     -------
@@ -52,13 +50,7 @@ def pair_distances(
     used = sorted({i for pair in distinct for i in pair})
     samples = [clouds[i] for i in used]
     fitted = metric.with_directions(samples[0].shape[1], metric.dtype or str(samples[0].dtype))
-    if device.startswith("cpu"):
-        sample_regions = fitted.all_regions(samples)
-    else:
-        from isodepth.text.on_device import regions_on_device
-
-        sample_regions = regions_on_device(fitted, samples, device)
-    regions = dict(zip(used, sample_regions, strict=True))
+    regions = dict(zip(used, fitted.all_regions(samples), strict=True))
     # Samples of a few dozen points are too small for several threads per pair.
     single_threaded = replace(fitted, resources=Resources(1, fitted.resources.memory_mb))
 

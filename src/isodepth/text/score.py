@@ -13,7 +13,7 @@ import numpy as np
 
 from isodepth.api import Metric
 from isodepth.data.results import ResultMixin, plain
-from isodepth.data.validation import check_choice, check_integer, check_number, is_tensor
+from isodepth.data.validation import check_choice, check_integer, check_number
 from isodepth.depth import AIIRW, Dual, SteadyIRW
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.text.clouds import check_counts, check_texts, clean_clouds
@@ -111,8 +111,7 @@ class DepthScore(EncoderOptions):
         With several references: the mean of the distances, their minimum, or the distance to the
         first reference.
     special_tokens, max_length, truncation, batch_size, device, precision, progress
-        As in :class:`Encoder`. If the encoder runs on a GPU, the depths "irw" and "dual" are
-        computed on it as well.
+        As in :class:`Encoder`.
     l2_normalize : bool
         Whether to scale every token vector to length one.
     empty : {"worst", "nan", "error"}
@@ -185,8 +184,7 @@ class DepthScore(EncoderOptions):
         encoder = CachedEncoder(self.encoder)
         encoder([text for text in clouds if text.strip()])
         clouds |= encoder.cache
-        device = self.encoder.resolved_device() if isinstance(self.encoder, Encoder) else None
-        return self._scores(clouds, texts, groups, device)
+        return self._scores(clouds, texts, groups)
 
     def score_clouds(
         self, candidates: Sequence[Any], references: Sequence[Sequence[Any]]
@@ -219,14 +217,8 @@ class DepthScore(EncoderOptions):
         clouds: dict[Any, Any],
         candidates: Sequence[Any],
         references: Sequence[Sequence[Any]],
-        device: str | None = None,
     ) -> Scores:
-        """Return the scores of candidates and references, given as keys of `clouds`.
-
-        `device` computes the depths; None for the device of the clouds.
-        """
-        if device is None:
-            device = next((str(c.device) for c in clouds.values() if is_tensor(c)), "cpu")
+        """Return the scores of candidates and references, given as keys of `clouds`."""
         cleaned = clean_clouds(clouds.values(), self.l2_normalize)
         index = {key: position for position, key in enumerate(clouds)}
         first = [index[key] for key in candidates]
@@ -242,7 +234,7 @@ class DepthScore(EncoderOptions):
             worst = both_empty = math.nan
         distances = np.where(empty_pairs.all(axis=1), both_empty, worst)
         scored = np.flatnonzero(~empty_pairs.any(axis=1))
-        distances[scored] = pair_distances(cleaned, [pairs[k] for k in scored], self.metric, device)
+        distances[scored] = pair_distances(cleaned, [pairs[k] for k in scored], self.metric)
         reduce = np.min if self.multi_ref == "min" else np.mean
         ends = np.cumsum([len(group) for group in references])
         scores = [float(reduce(part)) for part in np.split(distances, ends)[:-1]]
