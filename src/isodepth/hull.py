@@ -25,6 +25,8 @@ from isodepth.core.regions import LevelPlan, TrimmedRegions
 from isodepth.data.validation import check_points, check_same_width
 from isodepth.engine import Resources, ascent, level_gaps, signed_directions
 
+__all__ = ["HullGap", "hausdorff"]
+
 #: Values of the option `gap`.
 WAYS = ("search", "exact")
 _MOST_LEVELS = 8
