@@ -18,12 +18,12 @@ from isodepth.two_samples import TwoSamples
 _HEADLINED_FRACTION = 0.05
 
 
-class PlottableResult(ResultMixin):
-    """Result with figures.
+class ReportableResult(ResultMixin):
+    """Result with figures and a report.
 
     Attributes
     ----------
-    result_type : {"comparison", "test", "verdict", "monitor", "matrix"}
+    result_type : {"comparison", "test", "monitor"}
         Determines the available figures and the template of the report.
     """
 
@@ -38,7 +38,7 @@ class PlottableResult(ResultMixin):
         kind : str, optional
             Kind of figure. For a comparison "gaps" (the default), "regions" and "columns", and
             with a test "null"; for a test "null" (the default), "gaps", "regions" and "columns";
-            for a matrix of distances "matrix"; for a monitor "timeline".
+            for a monitor "timeline".
         ax : matplotlib.axes.Axes, optional
             Axes to draw into; a new figure by default. A timeline makes its own figure.
 
@@ -49,12 +49,6 @@ class PlottableResult(ResultMixin):
         from isodepth.plot import draw  # matplotlib is optional, and slow to import
 
         return draw(self, kind, ax)
-
-
-class ReportableResult(PlottableResult):
-    """Result with a report."""
-
-    __slots__ = ()
 
     def report(self, path: Any, **options: Any) -> None:
         """Write a report as one self-contained HTML file.

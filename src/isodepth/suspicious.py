@@ -75,14 +75,9 @@ class SuspiciousRow(NamedTuple):
 
     def text(self, name: str) -> str:
         """Describe the row; `name` is the name of the sample."""
-        given = " given the other columns" if "given" in self.reason else ""
         low, high = (f"{bound:.4g}" for bound in self.usual)
-        return (
-            f"{name}[{self.row}]: {self.column} = {self.value:.6g}, usually {low} to {high}{given}"
-        )
-
-    def __str__(self) -> str:
-        return self.text(self.sample)
+        value, given = f"{self.column} = {self.value:.6g}", self.reason.removeprefix("value")
+        return f"{name}[{self.row}]: {value}, usually {low} to {high}{given}"
 
 
 class OneSidedValue(NamedTuple):
@@ -138,9 +133,8 @@ class RepeatedValue(NamedTuple):
         """Describe the rows; `name` is the name of the sample."""
         more = len(self.columns) - 1
         others = f" and {more} more column{'s' * (more > 1)}" if more else ""
-        return (
-            f"{self.n_rows} rows of {name} look wrong: {self.columns[0]}{others} = {self.value:.6g}"
-        )
+        where = f"{self.columns[0]}{others} = {self.value:.6g}"
+        return f"{self.n_rows} rows of {name} look wrong: {where}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -191,10 +185,7 @@ class SuspiciousRows(ResultMixin):
 
     def to_dict(self) -> dict[str, Any]:
         """Convert to plain numbers and strings."""
-        return plain(
-            {"rows": self.rows, "values": self.values, "n_rows": self.n_rows,
-             "skipped": self.skipped, "repeated": self.repeated, "rule": RULE}
-        )  # fmt: skip
+        return plain({**vars(self), "rule": RULE})
 
     def _rows(self) -> dict[str, list[Any]]:
         return {
@@ -204,16 +195,14 @@ class SuspiciousRows(ResultMixin):
 
     def summary(self, names: Sequence[str] = ("X", "Y")) -> str:
         """Count the rows of both samples, such as "12 suspicious rows in July"."""
-        counts = [len(self.indices(sample)) for sample in "XY"]
-        parts = [
-            f"{count} suspicious row{'s' * (count > 1)} in {name}"
-            for count, name in zip(counts, names, strict=True)
-            if count
+        counts = [
+            (len(self.indices(sample)), name) for sample, name in zip("XY", names, strict=True)
         ]
+        parts = [f"{n} suspicious row{'s' * (n > 1)} in {name}" for n, name in counts if n]
         return " and ".join(parts) or "no suspicious rows"
 
     def __repr__(self) -> str:
-        lines = [self.summary(), *map(str, self.rows[:7])]
+        lines = [self.summary(), *(row.text(row.sample) for row in self.rows[:7])]
         if len(self.rows) > 7:
             lines.append(f"and {len(self.rows) - 7} more")
         lines += [str(value) for value in self.values[: 10 - len(lines)]]
@@ -380,7 +369,9 @@ class RowScorer:
             reference = reference[rng.choice(len(reference), _MAX_ROWS, replace=False)]
         reference = np.asarray(reference, dtype=np.float64)
         self.values = _Tails.of(reference)
-        self.floors = _log_floors(reference)
+        # A positive lower end for positive columns, whose logarithms are used; 0 for others.
+        minima = np.fmin.reduce(reference, axis=0)
+        self.floors = np.where(minima > 0, minima / 1000, 0.0)
         transformed = self._transform(reference)
         self.center, self.spread = np.nanmedian(transformed, axis=0), spreads(transformed)
         standard = (transformed - self.center) / self.spread
@@ -399,10 +390,10 @@ class RowScorer:
     def flagged(self, points: np.ndarray) -> np.ndarray:
         """Return the fraction (d,) of points (m, d) above the threshold of each column."""
         d = points.shape[1]
-        counts = [
-            (r > 1).reshape(len(r), -1, d).any(axis=1).sum(axis=0) for r in self._blocks(points)
+        above = [
+            (ratios > 1).reshape(-1, ratios.shape[1] // d, d) for ratios in self._blocks(points)
         ]
-        return np.sum(counts, axis=0) / len(points)
+        return np.concatenate(above).any(axis=1).mean(axis=0)
 
     def _blocks(self, points: np.ndarray) -> Iterator[np.ndarray]:
         """Yield ratios to the thresholds, in blocks of rows that bound the memory."""
@@ -512,12 +503,6 @@ def _terms(standard: np.ndarray, squares: bool) -> np.ndarray:
     clipped = np.clip(standard, -_FAR, _FAR)
     parts = [np.ones((len(standard), 1)), clipped]
     return np.hstack([*parts, clipped**2 / _FAR] if squares else parts)
-
-
-def _log_floors(reference: np.ndarray) -> np.ndarray:
-    """Return a positive lower end (d,) for positive columns; else 0."""
-    minima = np.fmin.reduce(reference, axis=0)
-    return np.where(minima > 0, minima / 1000, 0.0)
 
 
 def spreads(values: np.ndarray) -> np.ndarray:

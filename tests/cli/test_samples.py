@@ -1,4 +1,4 @@
-"""`pairwise` and `depth`: the numbers of the library, files that are written, bad input."""
+"""`pairwise`: the numbers of the library, files that are written, bad input."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ import isodepth
 
 SHIFTS = {"may": 0.0, "june": 0.5, "july": 6.0, "august": 7.0}
 BAGS = {name: sample(i, 25 + i, SHIFTS[name]) for i, name in enumerate(SHIFTS)}
-RAW = 'origin,a,b\nEWR,1,2\nJFK,,3\n"L, G",4,5\nEWR,5,9\nEWR,2,2\n'
 
 
 @pytest.fixture
@@ -83,52 +82,3 @@ def test_wrong_samples(folder: Path, arguments: list[str], said: str) -> None:
     before = sorted(folder.iterdir())
     assert said in refusal("pairwise", *arguments)
     assert sorted(folder.iterdir()) == before
-
-
-# -- depth ----------------------------------------------------------------------------------------
-
-
-def test_depths_equal_those_of_the_library(folder: Path) -> None:
-    table = save(Path("t.csv"), sample(0))
-    own = isodepth.ProjectionDepth(n_directions=20, random_state=0).fit(sample(0))
-    assert run_json("depth", table, *QUICK)["depths"] == own.depth_.tolist()
-    lowest = own.depth_.argmin()
-    assert (
-        f"least deep     row {lowest}: {own.depth_[lowest]:.4g}"
-        in run("depth", table, *QUICK).stdout
-    )
-    of = save(Path("of.csv"), sample(1)[:, [1, 2, 0]], ("dewp", "wind", "temp"))
-    other = isodepth.HalfspaceDepth(n_directions=20, random_state=0).fit(sample(1))
-    found = run_json("depth", table, "--of", of, "--depth", "halfspace", *QUICK)
-    assert found["depths"] == other.score_samples(sample(0)).tolist()
-
-
-def test_depths_are_written(folder: Path) -> None:
-    path = write(Path("raw.csv"), RAW)
-    given = ("--drop-text", "--nan-policy", "omit", *QUICK)
-    rows = [[1, 2], [4, 5], [5, 9], [2, 2]]
-    depths = isodepth.ProjectionDepth(n_directions=20, random_state=0).fit(rows).depth_.tolist()
-    for name in ("deep.csv", "deep.npy"):
-        result = run("depth", path, "-o", name, *given)
-        assert f"left out       origin\nwritten to     {name}" in result.stdout
-        assert "dropped 1 of 5 rows, missing values in a (1) of raw.csv" in result.stderr
-    cells = [repr(depths[0]), "", *map(repr, depths[1:])]
-    lines = [f"{row},{cell}" for row, cell in enumerate(cells)]
-    assert Path("deep.csv").read_text().splitlines() == ["row,depth", *lines]
-    np.testing.assert_array_equal(np.load("deep.npy"), [depths[0], np.nan, *depths[1:]])
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["--of", "absent.csv"], "there is no such file"),
-        (["-o", "absent/d.csv"], "there is no folder"),
-        (["-o", "d.parquet"], "its name must end in .csv or .npy"),
-        (["--directions", "0"], "--directions must"),
-        (["--eps", "0.1"], "--eps"),
-    ],
-)
-def test_wrong_options_of_depth(folder: Path, arguments: list[str], said: str) -> None:
-    table = save(Path("t.csv"), sample(0))
-    assert said in refusal("depth", table, *arguments)
-    assert not Path("d.csv").exists()

@@ -123,7 +123,7 @@ def test_declared_categories_keep_their_zeros(tmp_path: Path) -> None:
 )
 def test_columns_are_chosen(tmp_path: Path, arguments: tuple[str, ...]) -> None:
     raw = write(tmp_path / "raw.csv", RAW)
-    assert "--drop-text or --drop origin,when" in refusal("depth", raw)
+    assert "--drop-text or --drop origin,when" in refusal("pairwise", raw, raw)
     found = run_json("compare", raw, raw, "--depth", "irw", *QUICK, *arguments)
     assert (found["columns"], found["distance"]) == (["temp", "dewp"], 0)
     assert found["left_out"] == ([] if "--columns" in arguments else ["origin", "when"])

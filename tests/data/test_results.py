@@ -38,7 +38,6 @@ def all_results() -> dict[str, ResultMixin]:
         "Comparison": comparison,
         "LargestGap": comparison.largest_gap,
         "SuspiciousRows": comparison.suspicious_rows(),
-        "MissingPair": comparison.missing,
         "TwoSampleResult": comparison.test,
         "Monitor": monitor,
         "Verdict": verdict,

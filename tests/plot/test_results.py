@@ -23,10 +23,7 @@ def results():
     comparison = isodepth.compare(x, y, n_permutations=19, n_directions=20, random_state=0)
     monitor = isodepth.Monitor(rng.normal(size=(2000, 2)), random_state=0)
     monitor.check(rng.normal(size=(30, 2)))
-    matrix = isodepth.DistanceMatrix.of(
-        isodepth.pairwise([x, y, x + 3], n_directions=20, random_state=0)
-    )
-    return [comparison, comparison.test, monitor, matrix]
+    return [comparison, comparison.test, monitor]
 
 
 def test_all_figures_of_all_results(results) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pandas as pd
 
 import isodepth
-from isodepth.plot import bagplot, nested_regions
+from isodepth.plot import nested_regions
 
 columns = ["temp", "dewp", "humid", "wind_speed", "pressure", "visib"]
 folder = Path("../../../examples/weather")
@@ -58,11 +58,6 @@ ax = result.plot("columns")
 # %%
 
 ax = result.plot("null")
-
-# %%
-# **One sample in the plane**: a bagplot, which is a boxplot in two dimensions.
-
-ax = bagplot(july[["wind_speed", "dewp"]].dropna())
 
 # %%
 # Every function accepts axes (``ax=``) and returns them, so figures can be combined and modified.

@@ -40,7 +40,7 @@ def compare_tables(
         for path, sample in zip(paths, samples, strict=True)
     ]
     about = {"names": tables.file_names(paths), "sources": files}
-    x, y = tables.aligned(samples, reading.kinds)
+    x, y = tables.frames_of(samples, reading.kinds)
     blocks = None if test["blocks"] is None else tuple(labels)
     return compare_samples(x, y, reading, settings, {**test, "blocks": blocks}), about
 

@@ -15,14 +15,7 @@ import click
 import isodepth
 import isodepth.cli.options as cli
 from isodepth.cli.commands import Answer, Command
-from isodepth.cli.tables import (
-    _natural,
-    frames_of,
-    label_column,
-    open_sources,
-    read_tables,
-    with_columns,
-)
+from isodepth.cli.tables import _natural, frames_of, label_column, open_sources, read_tables
 from isodepth.data.frames import Table
 from isodepth.data.input_file import table_files
 from isodepth.errors import BusyFileError, InvalidInputError, InvalidOptionError
@@ -156,7 +149,7 @@ def _batch(sources: Any, reading: cli.Reading, fitted: isodepth.Monitor) -> Any:
         (found,) = read_tables(sources, reading, text=text)
     if special or not isinstance(found.mixed, Table):
         return found.frame
-    return with_columns(found, columns, "the reference")
+    return found.numbers
 
 
 @monitor.command(cls=Command)

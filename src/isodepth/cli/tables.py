@@ -12,10 +12,10 @@ import numpy as np
 from isodepth.cli.commands import note
 from isodepth.cli.options import Reading
 from isodepth.data.arrays import numbered
-from isodepth.data.frames import Table, in_order
+from isodepth.data.frames import Table
 from isodepth.data.input_file import InputFile, is_stdin, open_input, table_files
 from isodepth.data.readers import ReadOptions, ReadResult, read_table, unknown_column
-from isodepth.data.validation import check_same_width, read_sample
+from isodepth.data.validation import read_sample
 from isodepth.errors import InvalidInputError, InvalidOptionError
 
 
@@ -77,28 +77,6 @@ def frames_of(results: Sequence[ReadResult], kinds: Any) -> list[Any]:
     return [each.frame if mixed else each.numbers for each in results]
 
 
-def aligned(results: Sequence[ReadResult], kinds: Any = None) -> list[Any]:
-    """Return tables with the columns of the first one with names; arrays if none has names."""
-    tables = frames_of(results, kinds)
-    if not all(isinstance(table, Table) for table in tables):
-        return tables
-    like = next((each for each in results if each.columns is not None), results[0])
-    for each in results:
-        if like.columns is None or each.columns is None:
-            widths = like.numbers.points.shape[1], each.numbers.points.shape[1]
-            check_same_width(*widths, str(like.path), str(each.path))
-    if like.columns is None:
-        return [table.points for table in tables]
-    return [with_columns(each, like.columns, str(like.path)) for each in results]
-
-
-def with_columns(result: ReadResult, names: tuple[str, ...] | None, like: str) -> Table:
-    """Return a table with its columns in the order of `names`; unnamed columns get these names."""
-    if names is None:
-        return result.numbers
-    return Table(in_order(result.numbers, names, str(result.path), like).points, names)
-
-
 def label_column(source: InputFile, name: str | None) -> np.ndarray | None:
     """Return the labels in a column as integers or floats if all are numbers, else as strings."""
     if name is None:
@@ -130,7 +108,8 @@ def read_samples(
     folders = [sorted(map(str, table_files(path, recursive=False)), key=_natural) for path in paths]
     files = [file for folder in folders for file in folder]
     if group_by is None:
-        return file_names(files), aligned(read_tables(open_sources(files), reading))
+        results = read_tables(open_sources(files), reading)
+        return file_names(files), frames_of(results, reading.kinds)
     if len(files) != 1:
         raise InvalidOptionError(f"--group-by needs a single table, got {len(files)}")
     sources = open_sources(files)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.data.results import ResultMixin, plain
+from isodepth.data.results import plain
 from isodepth.data.validation import MissingReport
 
 #: Allowed values of `nan_policy=`.
@@ -38,7 +38,7 @@ class MissingShare(NamedTuple):
 
 
 @dataclass(frozen=True)
-class MissingPair(ResultMixin):
+class MissingPair:
     """Dropped rows of the two samples of a comparison.
 
     Attributes
@@ -78,10 +78,6 @@ class MissingPair(ResultMixin):
                 "columns": self.shares,
             }
         )
-
-    def _rows(self) -> dict[str, list[Any]]:
-        names = MissingShare._fields
-        return {name: [getattr(share, name) for share in self.shares] for name in names}
 
     def difference(self, names: Sequence[str] = ("X", "Y")) -> str:
         """Describe the column that is missing much more often in one sample, or return ""."""

@@ -300,8 +300,8 @@ def _chosen_columns(
     if text:
         named = [names[place] for place in text]
         if options.text != "drop":
-            place = min(text, key=lambda place: text[place].row)
-            cell = text[place].cell
+            place = min(text, key=lambda place: text[place][0])
+            row, cell = text[place]
             advice = "leave out such columns with --drop-text"
             if len(named) <= MOST_NAMED:
                 advice += f" or --drop {','.join(named)}"
@@ -312,18 +312,11 @@ def _chosen_columns(
                 )
             refuse(
                 file.path,
-                f"{where(text[place].row, place)}: {cell!r} is not a number (text or dates in "
+                f"{where(row, place)}: {cell!r} is not a number (text or dates in "
                 f"{listed([*map(repr, named)])}); {advice}",
             )
-        about = []
-        for place, (row, cell, count) in list(text.items())[:MOST_NAMED]:
-            total = len(frame) - columns[place].null_count
-            such = f"text such as {cell!r}"
-            if count < total:  # probably a typing error in a column of numbers
-                line = where(row, place).partition(",")[0]
-                such = f"text in {count} of {total} cells, the first {cell!r} in {line}"
-            about.append(f"{names[place]!r} ({such})")
-        notes.append(f"left out of {file.path}: {listed([*about, *named[MOST_NAMED:]])}")
+        about = [f"{names[place]!r} (text such as {cell!r})" for place, (_, cell) in text.items()]
+        notes.append(f"left out of {file.path}: {listed(about)}")
         left_out += named
         columns = {place: column for place, column in columns.items() if place not in text}
         if not columns:
@@ -382,22 +375,13 @@ def _first(mask: Any) -> int:
     return int(mask.index(True).as_py())
 
 
-class _TextCells(NamedTuple):
-    """Row and content of the first non-numeric cell of a column, and the number of these cells."""
-
-    row: int
-    cell: str
-    n_cells: int
-
-
-def _first_text(column: Any) -> _TextCells:
+def _first_text(column: Any) -> tuple[int, str]:
+    """Return row and content of the first non-numeric cell of a column."""
+    row = max(_first(column.is_valid()), 0)
     if _has_strings(column):
         faults = Numerals(column.to_pylist()).faults()
-        if faults.any():
-            row = int(faults.argmax())
-            return _TextCells(row, column[row].as_py(), int(faults.sum()))
-    row = max(_first(column.is_valid()), 0)
-    return _TextCells(row, str(column[row].as_py()), len(column) - column.null_count)
+        row = int(faults.argmax()) if faults.any() else row
+    return row, str(column[row].as_py())
 
 
 # -- arrays ---------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from isodepth.api import Metric
 from isodepth.core.directions import draws_at_random, integer_seed
 from isodepth.core.regions import Sample
 from isodepth.core.scaling import scaled
-from isodepth.data.results import LabeledMatrix, label_text, plain
+from isodepth.data.results import LabeledMatrix, ResultMixin, label_text, plain
 from isodepth.data.validation import check_n_jobs, split_weights
 from isodepth.engine import Resources, thread_map, worker_count
 from isodepth.errors import InvalidInputError, InvalidOptionError
@@ -26,7 +26,6 @@ from isodepth.many.collections import (
 from isodepth.metric.base import with_metric_options
 from isodepth.metric.table import RegionTable, TableStack, check_comparable, fill_distances
 from isodepth.progress import progress_bar
-from isodepth.results import PlottableResult
 
 #: Default number of levels of tables.
 TABLE_LEVELS = 20
@@ -35,7 +34,7 @@ NOT_FOR_TABLES = ("gap", "refine", "n_levels")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class DistanceMatrix(LabeledMatrix, PlottableResult):
+class DistanceMatrix(LabeledMatrix, ResultMixin):
     """Distance matrix with labels.
 
     NumPy functions accept it as an array: ``np.asarray(matrix)``.
@@ -63,8 +62,6 @@ class DistanceMatrix(LabeledMatrix, PlottableResult):
     b   0.5  0.0  8.0
     c   8.0  8.0  0.0
     """
-
-    result_type = "matrix"
 
     def nearest(self, label: Any) -> tuple[str, float]:
         """Return the label and the distance of the nearest other sample.

@@ -1,4 +1,4 @@
-"""Figures of comparisons, tests, single samples, many samples and monitors."""
+"""Figures of comparisons, tests and monitors."""
 
 from __future__ import annotations
 
@@ -7,27 +7,23 @@ from typing import Any
 
 from isodepth.errors import InvalidOptionError
 from isodepth.plot.comparisons import contributions, gap_profile, null_distribution
-from isodepth.plot.many_samples import distance_matrix
 from isodepth.plot.monitor_timeline import monitor_timeline
-from isodepth.plot.one_sample import bagplot
 from isodepth.plot.regions import nested_regions
 
 __all__ = [
-    "bagplot", "contributions", "distance_matrix", "gap_profile", "monitor_timeline",
-    "nested_regions", "null_distribution",
+    "contributions", "gap_profile", "monitor_timeline", "nested_regions", "null_distribution"
 ]  # fmt: skip
 
 
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "gaps": gap_profile, "regions": nested_regions, "columns": contributions,
-    "null": null_distribution, "timeline": monitor_timeline, "matrix": distance_matrix,
+    "null": null_distribution, "timeline": monitor_timeline,
 }  # fmt: skip
 #: Kinds of figures of each type of result, the default first.
 FIGURES = {
     "comparison": ("gaps", "regions", "columns", "null"),
     "test": ("null", "gaps", "regions", "columns"),
     "monitor": ("timeline",),
-    "matrix": ("matrix",),
 }
 
 
