@@ -94,7 +94,7 @@ def test_kinds_can_be_given() -> None:
     assert notes["size"] == notes["carrier"] == "ranks of its values"
     assert (notes["tail"], notes["late"]) == ("on request", "0 and 1")
     assert run(X, Y, kinds={"tail": "category"}).kinds[3].use == "shares"
-    with pytest.raises(InvalidInputError, match="has the value 'L', which is not in the list"):
+    with pytest.raises(InvalidInputError, match="'size' has 'L' in X, which is not in the list"):
         isodepth.compare(X, Y, kinds={"size": ["S", "M"]})
 
 

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
-from twins import naive_permutation
 
 import isodepth
 from isodepth import InvalidInputError
@@ -89,22 +86,6 @@ def test_labels_of_any_kind_are_numbered_in_the_order_of_x_and_y() -> None:
 def test_what_cannot_be_blocks_is_refused(blocks: object, message: str) -> None:
     with pytest.raises(InvalidInputError, match=message):
         check_blocks(blocks, 3, 2)
-
-
-@pytest.mark.parametrize("blocks", [None, [0, 0, 0, 1, 2, 2, 3, 3, 3, 3, 4]])
-def test_contrasts_are_differences_of_means(blocks: list[int] | None) -> None:
-    rng = np.random.default_rng(0)
-    values = rng.normal(size=(3, 11)) + 5
-    numbers = None if blocks is None else np.array(blocks)
-    permutations = Permutations.draw(4, 7, 80, np.random.default_rng(1), numbers)
-    labels = permutations.labels(dtype=bool).T.tolist()
-    sizes = [math.sqrt(sum(mine) * (11 - sum(mine)) / 11) for mine in labels]
-    wanted = [
-        [size * naive_permutation.difference(row, mine)
-         for size, mine in zip(sizes, labels, strict=True)]
-        for row in values.tolist()
-    ]  # fmt: skip
-    assert permutations.contrasts(values) == pytest.approx(np.array(wanted), rel=1e-12, abs=1e-12)
 
 
 def test_null_profile_is_that_of_permuted_labels() -> None:

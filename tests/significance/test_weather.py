@@ -42,15 +42,6 @@ def test_a_faulty_sensor_does_not_change_the_verdict(faults: int) -> None:
     assert result.missing.x.n_rows == 2160
 
 
-def test_temperature_and_dew_point_lead_for_any_seed() -> None:
-    (_, june), (_, july) = month("june"), month("july")
-    for seed in range(2):
-        result = isodepth.two_sample_test(
-            june, july, nan_policy="omit", n_permutations=199, random_state=seed
-        )
-        assert {column.column for column in result.column_tests[:2]} == {"dewp", "temp"}
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("faults", [0, 10])
 def test_temperature_and_dew_point_carry_the_comparison_for_any_seed(faults: int) -> None:

@@ -178,7 +178,7 @@ class _Search:
         """Return the maximum outlyingness of each row (n,) over all directions."""
         d = self.rows.points.shape[1]
         largest = np.zeros(len(self.rows.points))
-        step = max(1, BLOCK // (2 * len(largest)))
+        step = max(1, BLOCK // len(largest))
         for first in range(0, len(self.rows.directions), step):
             directions = self.rows.directions[first : first + step]
             values = self.rows.along(directions)
@@ -273,44 +273,66 @@ def mean_differences(
 # the difference along it.
 _SOUGHT, _MEASURED = 2.5, 0.7
 _STEPS = 2
+# Of more rows a random subset of this size determines the directions.
+_LEARNING_ROWS = 20_000
 
 
 def learned_direction(rows: PooledSample) -> tuple[np.ndarray, str]:
     """|G(h)| of h = clipped projection on a direction fitted to the labels, for each labeling.
 
     The direction of every labeling is found by the same few ascent steps, so that all labelings are
-    treated alike.
+    treated alike. Of many rows a random subset, the same for all labelings, determines the
+    directions. |G(h)| is that of all rows, for which the tolerance is defined.
     """
     permutations = rows.permutations
     points, to_rows = _whitened(rows.points)
     radius = np.linalg.norm(points, axis=1)
     if radius.any():
         points[radius > _FAR_ROW * np.median(radius[radius > 0])] = 0.0
+    if len(points) <= _LEARNING_ROWS:
+        values, directions = _ascend(points, permutations)
+    else:
+        chosen = np.sort(rows.rng.choice(len(points), _LEARNING_ROWS, replace=False))
+        _, directions = _ascend(points[chosen], permutations.restricted(chosen, rows.rng))
+        values, _ = _ascend(points, permutations, directions, steps=0)
+    return values, direction_text(_unit(directions[:1] @ to_rows)[0], rows.names)
+
+
+def _ascend(
+    points: np.ndarray,
+    permutations: Permutations,
+    start: np.ndarray | None = None,
+    steps: int = _STEPS,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the largest |G(h)| of each labeling on its ascent, and its direction (B + 1, d).
+
+    The ascent begins with the rows of `start` (B + 1, d), or with the differences of the means.
+    """
     clipped = points.clip(-_SOUGHT, _SOUGHT)
-    n_x, n_y = permutations.sizes.astype(np.float32)
-
-    def blocks() -> Iterator[tuple[slice, np.ndarray]]:
-        """Yield slices of rows, and their weights (B + 1, rows) in the difference of the means."""
-        for block in permutations.blocks_of_rows():
-            labels = permutations.labels(block, dtype=np.float32)
-            yield block, np.ascontiguousarray((labels * (1 / n_x + 1 / n_y) - 1 / n_y).T)
-
-    start = sum(weights @ clipped[block] for block, weights in blocks())
-    directions = _unit(start)
-    best, leader = np.zeros(permutations.count, np.float32), directions[0]
-    for step in range(_STEPS + 1):
+    if start is None:
+        start = sum(weights @ clipped[block] for block, weights in _mean_weights(permutations))
+    directions = leaders = _unit(start)
+    best = np.zeros(permutations.count, np.float32)
+    for step in range(steps + 1):
         total, ascent = np.zeros(permutations.count), 0.3 * start
-        for block, weights in blocks():
+        for block, weights in _mean_weights(permutations):
             along = directions @ points[block].T
-            if step < _STEPS:
+            if step < steps:
                 ascent += (weights * (np.abs(along) < _MEASURED)) @ clipped[block]
             total += np.einsum("bn,bn->b", weights, along.clip(-_MEASURED, _MEASURED))
-        value = np.abs(total) / (2 * _MEASURED)
-        if value[0] > best[0]:
-            leader = directions[0]
-        best = np.maximum(best, value)
+        values = np.abs(total) / (2 * _MEASURED)
+        leaders = np.where((values > best)[:, None], directions, leaders)
+        best = np.maximum(best, values)
         directions = _unit(ascent)
-    return best, direction_text(_unit((leader @ to_rows)[None])[0], rows.names)
+    return best, leaders
+
+
+def _mean_weights(permutations: Permutations) -> Iterator[tuple[slice, np.ndarray]]:
+    """Yield slices of rows, and their weights (B + 1, rows) in the difference of the means."""
+    n_x, n_y = permutations.sizes.astype(np.float32)
+    for block in permutations.blocks_of_rows():
+        labels = permutations.labels(block, dtype=np.float32)
+        yield block, np.ascontiguousarray((labels * (1 / n_x + 1 / n_y) - 1 / n_y).T)
 
 
 def _unit(vectors: np.ndarray) -> np.ndarray:

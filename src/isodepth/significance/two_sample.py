@@ -93,13 +93,11 @@ def _metric(method: str, scale: Any, of_regions: dict[str, Any], **options: Any)
                 f"method={method!r}; remove it, or use method='regions'"
             )
         options[name] = _OF_REGIONS[name] if value is None else value
-    if isinstance(scale, str):
-        if scale == "reference":
-            raise InvalidOptionError(
-                "scale='reference' depends on which rows are X, which is not allowed in a "
-                "permutation test; use 'pooled', or an array of scales from other data"
-            )
-        check_choice(scale, "scale", ("pooled",))
+    if isinstance(scale, str) and scale != "pooled":
+        raise InvalidOptionError(
+            f"scale must be 'pooled', None or an array from other data, got {scale!r}: a scale "
+            "that depends on which rows are X is not allowed in a permutation test"
+        )
     check_number(options["p"], "p", 1)
     check_integer(options["levels"], "levels", 1)
     return BaseMetric(refine=0, scale=scale, **options)
