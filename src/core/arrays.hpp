@@ -72,26 +72,28 @@ template <class T> bool are_finite(std::span<const T> values, T limit = std::num
 
 template <class Array> auto values_of(const Array& array) { return std::span(array.data(), array.size()); }
 
-// The values (n,) of a vector: finite, between 1 and 2**30 of them, and `size` of them unless negative.
+// Check that an array has values, all of them finite, and fewer than 2**30 rows and columns.
+template <class Array> void check_values(const Array& array) {
+    require(array.size() > 0, "an array is empty; it needs at least one row and one column");
+    for (size_t axis = 0; axis < array.ndim(); axis++)
+        require(int64_t(array.shape(axis)) < most_rows,
+                "an array has 2**30 rows or columns or more; use fewer");
+    if constexpr (std::is_floating_point_v<typename Array::Scalar>)
+        require(are_finite(values_of(array)), "an array has a value that is NaN or infinite");
+}
+
+// The values (n,) of a vector; `size` of them unless negative.
 template <class T> std::span<const T> check_vector(const Vector<T>& array, int64_t size = -1) {
     require(size < 0 || int64_t(array.size()) == size,
             "an array has another length than the arrays it belongs to");
-    require(array.size() > 0, "an array is empty; it needs at least one value");
-    require(int64_t(array.size()) < most_rows, "an array has 2**30 values or more; use fewer");
-    if constexpr (std::is_floating_point_v<T>)
-        require(are_finite(values_of(array)), "an array has a value that is NaN or infinite");
+    check_values(array);
     return values_of(array);
 }
 
-// The rows (n, d) of a matrix: finite, at least one row and column, fewer than 2**30 rows, and `d` columns
-// unless negative.
+// The rows (n, d) of a matrix; with `d` columns unless negative.
 template <class T> Rows<T> check_rows(const Matrix<T>& array, int64_t d = -1) {
     require(d < 0 || int64_t(array.shape(1)) == d, "two arrays have different numbers of columns");
-    require(array.size() > 0, "an array is empty; it needs at least one row and one column");
-    require(int64_t(array.shape(0)) < most_rows && int64_t(array.shape(1)) < most_rows,
-            "an array has 2**30 rows or columns or more; use fewer");
-    if constexpr (std::is_floating_point_v<T>)
-        require(are_finite(values_of(array)), "an array has a value that is NaN or infinite");
+    check_values(array);
     return {array.data(), int64_t(array.shape(0)), int64_t(array.shape(1))};
 }
 
@@ -166,35 +168,6 @@ template <class T> Result<T> new_array(Shape shape, T value) {
     auto array = new_array<T>(shape);
     std::fill_n(array.data(), array.size(), value);
     return array;
-}
-
-// ---- The GIL ----
-
-// Releases the GIL. A daemon thread that returns from the core while the interpreter shuts down cannot have
-// the GIL again: Python then ends the thread, by unwinding its stack, which aborts the process at the first
-// function that does not allow exceptions. Such a thread waits here until the process has ended.
-class ReleasedGil {
-  public:
-    ReleasedGil() : state_(PyEval_SaveThread()) {}
-    ReleasedGil(const ReleasedGil&) = delete;
-    ReleasedGil& operator=(const ReleasedGil&) = delete;
-    ~ReleasedGil() {
-        try {
-            PyEval_RestoreThread(state_);
-        } catch (...) {
-            wait_forever();
-        }
-    }
-
-  private:
-    PyThreadState* state_;
-    [[noreturn]] static void wait_forever();
-};
-
-// The result of `work()`, during which other threads of Python may run.
-template <class Work> auto without_gil(Work work) {
-    ReleasedGil released;
-    return work();
 }
 
 }  // namespace isodepth

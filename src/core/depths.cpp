@@ -72,21 +72,6 @@ template <class T> static Result<int64_t> order(Vector<T> values, int64_t n_thre
     return out;
 }
 
-template <class T> static Result<T> take_rows(Matrix<T> table, Vector<int64_t> indices, int64_t n_threads) {
-    const int64_t count = indices.shape(0), *at = indices.data();
-    require(table.shape(1) > 0, "the rows have no columns");
-    const Rows<T> rows{table.data(), int64_t(table.shape(0)), int64_t(table.shape(1))};
-    auto out = new_array<T>({size_t(count), size_t(rows.d)});
-    ReleasedGil released;
-    over_rows(count, 8 * rows.d, n_threads, [&](int64_t start, int64_t stop) {
-        for (int64_t i = start; i < stop; i++) {
-            if (at[i] < 0 || at[i] >= rows.n) throw nb::index_error("an index is outside of the rows");
-            std::copy_n(rows[at[i]], rows.d, out.data() + i * rows.d);
-        }
-    });
-    return out;
-}
-
 template <class T> static nb::tuple center_and_exponent(Matrix<T> points) {
     const Frame<T> frame(check_rows(points));
     std::vector<T> center = frame.center;
@@ -165,7 +150,6 @@ template <class T> static void bind(nb::module_& m) {
     m.def("project", project<T>, points, directions, threads,
           "Projections (K, n) of points (n, d) on directions (K, d).");
     m.def("order", order<T>, "values"_a.noconvert(), threads, "Stable order of finite values.");
-    m.def("take_rows", take_rows<T>, rows, "indices"_a.noconvert(), threads, "The rows with given indices.");
     m.def(
         "center_and_exponent", center_and_exponent<T>, points,
         "A center (d,) of the points, 0 in columns in which a subtraction would round, and the power of two "

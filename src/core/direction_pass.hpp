@@ -90,14 +90,15 @@ template <class T> class DirectionPass {
 
     // Calls `work(state, direction, along, asked)` with the projections of the points (n,) and of the targets
     // (m,), which are the same array if there are no queries; `work` may modify them. `make` gives a worker
-    // its state, which has `held` bytes. Returns the states. The result does not depend on the blocks.
-    template <class Make, class Work> auto run(double held, Make make, Work work) const {
+    // its state, which has at most `row_bytes` bytes per point and query. Returns the states. The result does
+    // not depend on the blocks.
+    template <class Make, class Work> auto run(double row_bytes, Make make, Work work) const {
         using State = typename decltype(make())::element_type;
         constexpr double cache = 1 << 19;
         constexpr int64_t most = 256, fewest = 4;
         const auto [n_threads, memory_mb] = task.resources;
         const int64_t n = task.n, m = queries_ ? task.m : 0, count = task.count;
-        const double each = double(sizeof(T)) * double(n + m);
+        const double each = double(sizeof(T)) * double(n + m), held = row_bytes * double(n + m);
         // Medians and ranks of projections take about four times as long as the projections.
         int64_t workers = worker_count(n_threads, count, 4 * n * count);
         workers = workers_within(workers, held + each, memory_mb);

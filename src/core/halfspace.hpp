@@ -23,17 +23,11 @@ template <class T, class Mass> class HalfspaceBounds {
           start_(buckets_ + 1),
           bound_(buckets_),
           wanted_(buckets_, uint8_t(0)),
-          values_(n_ / share),
-          sorter_(n_ / share) {}
-
-    static double bytes(int64_t n) {
-        return 8.0 * double(n) + (2 * sizeof(Mass) + 1.0) * double(bucket_count(n)) +
-               double(n / share) * sizeof(T) + Sorter<T>::bytes(n / share);
-    }
+          values_(n_ / share) {}
 
     // Call `lower(i, mass)` for all points whose mass may be below `best` (n,). Return false, without any
     // call, if the number of ranked points is so large that a sort of all points is faster.
-    template <class Lower> bool lower(const T* values, const Mass* best, Lower lower) {
+    template <class Lower> bool lower(const T* values, const Mass* best, Sorter<T>& sorter, Lower lower) {
         bound_masses(values);
         int64_t count = 0;
         for (int64_t i = 0; i < n_; i++) {
@@ -51,7 +45,7 @@ template <class T, class Mass> class HalfspaceBounds {
         }
         std::fill_n(wanted_.data(), buckets_, uint8_t(0));
         if (count > n_ / share) return false;
-        rank_found(values, count, lower);
+        rank_found(values, count, sorter, lower);
         return true;
     }
 
@@ -66,7 +60,6 @@ template <class T, class Mass> class HalfspaceBounds {
     Workspace<Mass> bound_;  // lower bound of the masses of the points in a bucket
     Workspace<uint8_t> wanted_;
     Workspace<T> values_;
-    Sorter<T> sorter_;
 
     // Counters should stay in the cache, but the bound of a bucket with many values is loose.
     static int64_t bucket_count(int64_t n) {
@@ -89,16 +82,16 @@ template <class T, class Mass> class HalfspaceBounds {
     }
 
     // Rank the points found, which are all points of some buckets.
-    template <class Lower> void rank_found(const T* values, int64_t count, Lower lower) {
+    template <class Lower> void rank_found(const T* values, int64_t count, Sorter<T>& sorter, Lower lower) {
         for (int64_t j = 0; j < count; j++) values_[j] = values[found_[j]];
-        sorter_.sort(values_.data(), count);
-        uint32_t* index = sorter_.index.data();
+        sorter.sort(values_.data(), count);
+        uint32_t* index = sorter.index.data();
         for (int64_t i = 0; i < count; i++) index[i] = found_[index[i]];
         for (int64_t start = 0, stop; start < count; start = stop) {
             const uint32_t bucket = bucket_[index[start]];
             for (stop = start; stop < count && bucket_[index[stop]] == bucket; stop++) {
             }
-            masses_around(sorter_.keys.data() + start, index + start, stop - start, weights_, start_[bucket],
+            masses_around(sorter.keys.data() + start, index + start, stop - start, weights_, start_[bucket],
                           [&](int64_t i, int64_t below, int64_t upto) {
                               lower(i, Mass(std::min<int64_t>(upto, total_ - below)));
                           });
@@ -133,14 +126,12 @@ void smallest_halfspaces(const DirectionTask<T>& task, int64_t* out, int64_t* wh
         if (bounded) state->bounds.emplace(task);
         return state;
     };
-    const double held = double(m) * (sizeof(Mass) + (where ? 8 : 0)) + Ranks<T>::bytes(task.n) +
-                        (bounded ? HalfspaceBounds<T, Mass>::bytes(task.n) : 0);
     // With smaller minima fewer points have to be ranked, so workers exchange theirs. Not if directions are
     // located: the direction of a minimum belongs to the worker that found it.
     const bool shared = bounded && !where && task.resources.n_threads > 1;
     Workspace<Mass> known(shared ? m : 0, Mass(total));
     const DirectionPass<T> pass(task, task.rank_frame());
-    const auto states = pass.run(held, make, [&](State& state, int64_t direction, T* along, T* asked) {
+    const auto states = pass.run(88, make, [&](State& state, int64_t direction, T* along, T* asked) {
         Mass* best = state.best.values.data();
         if (shared && (state.behind || direction % 4 == 0)) exchange(best, known.data(), m);
         auto lower = [&](int64_t i, Mass mass) {
@@ -148,7 +139,7 @@ void smallest_halfspaces(const DirectionTask<T>& task, int64_t* out, int64_t* wh
             best[i] = mass;
             if (where) state.best.where[i] = direction;
         };
-        state.behind = !(bounded && state.bounds->lower(along, best, lower));
+        state.behind = !(bounded && state.bounds->lower(along, best, state.ranks.sorter, lower));
         if (!state.behind) return;
         state.ranks.find(along, asked, [&](int64_t i, int64_t below, int64_t upto) {
             lower(i, Mass(std::min(upto, total - below)));

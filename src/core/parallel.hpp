@@ -41,8 +41,29 @@ template <class T> class Workspace {
     std::unique_ptr<T[]> values_;
 };
 
-inline void ReleasedGil::wait_forever() {
-    for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
+// Releases the GIL. A daemon thread that returns from the core while the interpreter shuts down cannot have
+// the GIL again: Python then ends the thread, by unwinding its stack, which aborts the process at the first
+// function that does not allow exceptions. Such a thread waits here until the process has ended.
+class ReleasedGil {
+  public:
+    ReleasedGil() : state_(PyEval_SaveThread()) {}
+    ReleasedGil(const ReleasedGil&) = delete;
+    ~ReleasedGil() {
+        try {
+            PyEval_RestoreThread(state_);
+        } catch (...) {
+            for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
+        }
+    }
+
+  private:
+    PyThreadState* state_;
+};
+
+// The result of `work()`, during which other threads of Python may run.
+template <class Work> auto without_gil(Work work) {
+    ReleasedGil released;
+    return work();
 }
 
 // Identifier of the main thread of Python, the only one that handles signals. Set when the module is loaded.

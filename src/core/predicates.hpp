@@ -43,20 +43,6 @@ inline void add(Expansion& terms, double x) {
 
 inline TwoTerms difference(const double* a, const double* b, int64_t k) { return two_sum(a[k], -b[k]); }
 
-// The determinant of a - o and b - o in columns x and y, in about twice the precision of a double, and a
-// bound of its error.
-inline TwoTerms determinant(const double* o, const double* a, const double* b, int64_t x, int64_t y) {
-    const TwoTerms ax = difference(a, o, x), ay = difference(a, o, y);
-    const TwoTerms bx = difference(b, o, x), by = difference(b, o, y);
-    const TwoTerms left = two_product(ax.value, by.value), right = two_product(ay.value, bx.value);
-    const TwoTerms main = two_sum(left.value, -right.value);
-    const double of_left = left.error + (ax.value * by.error + ax.error * by.value);
-    const double of_right = right.error + (ay.value * bx.error + ay.error * bx.value);
-    // Less than 16 of these units are lost.
-    const double unit = roundoff * roundoff * (std::abs(left.value) + std::abs(right.value));
-    return {main.value + (main.error + (of_left - of_right)), 32.0 * unit};
-}
-
 // Determinants of points (n, d) seen from an origin.
 class Determinants {
   public:
@@ -66,11 +52,6 @@ class Determinants {
     // because it is rarely needed.
     __attribute__((noinline)) int sign(const double* origin, const int64_t* rows, const int64_t* columns,
                                        int64_t size) {
-        if (size == 2) {
-            const auto [value, error] =
-                determinant(origin, points_[rows[0]], points_[rows[1]], columns[0], columns[1]);
-            if (std::abs(value) > error) return value > 0.0 ? 1 : -1;
-        }
         // Minors of the first rows, one per set of columns (a bit mask), by Laplace expansion along the last
         // of these rows. A subset has a smaller mask, so it is computed before.
         minors_[0] = {1.0};

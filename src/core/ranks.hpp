@@ -37,7 +37,6 @@ template <class T> class Ranks {
 
     explicit Ranks(const DirectionTask<T>& task)
         : sorter(task.n), task_(task), reached_(task.queries && task.weights ? task.n + 1 : 0) {}
-    static double bytes(int64_t n) { return Sorter<T>::bytes(n) + 8.0 * double(n); }
 
     // Call `found(i, below, upto)` for all targets.
     template <class Found> void find(const T* along, const T* asked, Found found) {
@@ -77,8 +76,7 @@ template <class T, class Sum> void mean_rank_weights(const DirectionTask<T>& tas
         return Sum(std::min(below + upto, 2 * total - below - upto) >> shift);
     };
     const DirectionPass<T> pass(task, task.rank_frame());
-    const double held = double(sizeof(Sum)) * double(n + m) + Ranks<T>::bytes(n);
-    const auto states = pass.run(held, make, [&](State& state, int64_t, const T* along, const T* asked) {
+    const auto states = pass.run(64, make, [&](State& state, int64_t, const T* along, const T* asked) {
         Sum* sums = state.sums.data();
         if (task.weights || task.queries)
             return state.ranks.find(along, asked, [=](int64_t i, int64_t below, int64_t upto) {

@@ -56,7 +56,6 @@ template <class T> struct SelectWorkspace {
     Workspace<int64_t> weights;
 
     explicit SelectWorkspace(int64_t n, bool weighted) : values(n + 1), weights(weighted ? n + 1 : 0) {}
-    static double bytes(int64_t n, bool weighted) { return double(n) * (sizeof(T) + (weighted ? 8 : 0)); }
 };
 
 // Copy the numbers in [low, high), with their weights, to the workspace, and return their number.

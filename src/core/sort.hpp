@@ -134,9 +134,6 @@ template <class T> class Sorter {
           spare_index_(spare(n)),
           spare_bucket_(spare(n)),
           spare_keys_(spare(n)) {}
-    static double bytes(int64_t n) {
-        return double(n) * (sizeof(T) + 16) + double(spare(n)) * (sizeof(T) + 8);
-    }
 
     void sort(const T* values, int64_t n) {
         divide(values, n);

@@ -246,9 +246,7 @@ template <class T> void largest_outlyingness(const DirectionTask<T>& given, T* o
         return std::make_unique<State>(
             State{Best<T>(m, T(0), where), SelectWorkspace<T>(n, task.weights), model});
     };
-    const double held =
-        double(m) * (sizeof(T) + (where ? 8 : 0)) + SelectWorkspace<T>::bytes(n, task.weights);
-    const auto states = pass.run(held, make, [&](State& state, int64_t direction, T* along, T* asked) {
+    const auto states = pass.run(32, make, [&](State& state, int64_t direction, T* along, T* asked) {
         const T* axis = task.directions + direction * task.d;
         const auto [center, deviation] = state.model.guess(axis);
         const Numbers<T> numbers(along, n, task.weights, task.total);

@@ -7,6 +7,9 @@
 
 namespace isodepth {
 
+// Power below which a direct sum of powers has a relative error above 1e-13.
+constexpr double small_power = 1e-3;
+
 // (length * sum of shares * gaps^p)^(1/p), the maximum for p = inf. Without shares all have equal weight.
 //
 // Gaps are divided by their maximum, so that no power overflows or underflows. For small p the powers are
@@ -15,7 +18,7 @@ inline double power_mean(const double* gaps, const double* shares, int64_t n, do
     const double largest = *std::max_element(gaps, gaps + n), even = 1.0 / double(n);
     if (largest == 0 || std::isinf(p)) return largest;
     double sum = 0.0;
-    if (p >= 1e-3) {
+    if (p >= small_power) {
         for (int64_t i = 0; i < n; i++) sum += (shares ? shares[i] : even) * power(gaps[i] / largest, p);
         return largest * power(length * sum, 1.0 / p);
     }

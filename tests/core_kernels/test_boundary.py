@@ -47,7 +47,6 @@ CALLS: dict[str, dict[str, Any]] = {
     } | THREAD,
     "project": {"points": POINTS, "directions": DIRECTIONS} | THREAD,
     "order": {"values": MASSES} | THREAD,
-    "take_rows": {"rows": POINTS, "indices": SIZES - 1} | THREAD,
     "center_and_exponent": {"points": POINTS},
     "distinct_rows": {"rows": POINTS, "weights": WEIGHTS} | THREAD,
     "quantile": {"rows": POINTS.T.copy(), "q": 0.3, "weights": WEIGHTS} | THREAD,
@@ -98,16 +97,14 @@ WRONG_NUMBERS: dict[str, list[tuple[str, Any]]] = {
     "Chunk": [("exponent", 10**6), ("n_threads", 0)],
     "Chunk.count_rank_cells": [("bits", -1), ("bits", 30), ("bits", BITS + 1)],
     "Chunk.rank_bounds": [("bits", -1), ("bits", 30), ("bits", BITS + 1)],
-    "take_rows": [("indices", np.array([N])), ("indices", np.array([-1]))],
     "nearest_in_hull": [("points", 1e200 * POINTS), ("queries", 1e200 * POINTS)],
     "halfspace_masses": [("points", POINTS[:, :1].copy()), ("points", 1e300 * POINTS)],
 }
 #: Arrays that may hold any values, or be empty, or have any length.
 INFINITE = {("Chunk.numbers_inside", "low"), ("Chunk.numbers_inside", "high")}
-UNCHECKED = {("take_rows", "rows")}
-EMPTY = {(name, "queries") for name in CALLS} | {("take_rows", "indices")}
+EMPTY = {(name, "queries") for name in CALLS}
 ANY_LENGTH = {
-    ("order", "values"), ("tie_ends", "falling"), ("take_rows", "indices"),
+    ("order", "values"), ("tie_ends", "falling"),
     ("label_distances", "betas"), ("supports", "prefix_sizes"),
 }  # fmt: skip
 SIZE_NAMES = {"weights", "masses", "prefix_sizes", "prefix_sizes_x", "prefix_sizes_y", "stops"}
@@ -116,7 +113,7 @@ SIZE_NAMES = {"weights", "masses", "prefix_sizes", "prefix_sizes_x", "prefix_siz
 def wrong_arrays(call: str, name: str, array: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
     """Yield arrays like a valid one that the entry point has to refuse."""
     place = call, name
-    if place not in EMPTY and place not in UNCHECKED:
+    if place not in EMPTY:
         yield "empty", np.empty((0, *array.shape[1:]), array.dtype)
     yield "another number of dimensions", array[None]
     # A chunk converts its arrays; all other entry points take them as they are.
@@ -134,7 +131,7 @@ def wrong_arrays(call: str, name: str, array: np.ndarray) -> Iterator[tuple[str,
         if place not in ANY_LENGTH and len(array) > 1:
             yield "too short", array[:-1].copy()
             yield "too long", np.append(array, array[-1:])
-    if array.dtype == np.float64 and place not in UNCHECKED:
+    if array.dtype == np.float64:
         for value in () if place in INFINITE else (np.nan, np.inf, -np.inf):
             wrong = array.copy()
             wrong.flat[array.size // 2] = value

@@ -100,9 +100,6 @@ def test_order_and_distinct_rows_on_threads(kind: str, dtype: str) -> None:
         assert np.array_equal(found, distinct)
         assert np.array_equal(places, inverse.ravel())
         assert np.array_equal(counts, weights) if weights is not None else len(set(counts)) == 1
-        assert np.array_equal(_core.take_rows(rows, places, threads), rows[places])
-    with pytest.raises(IndexError):
-        _core.take_rows(rows, np.array([70_001]))
 
 
 @settings(max_examples=80, deadline=None)

@@ -265,28 +265,6 @@ def order(
     """Stable order of finite values."""
 
 @overload
-def take_rows(
-    rows: Annotated[
-        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    indices: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    n_threads: int = 1,
-) -> Annotated[NDArray[numpy.float32], dict(order="C")]: ...
-@overload
-def take_rows(
-    rows: Annotated[
-        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    indices: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    n_threads: int = 1,
-) -> Annotated[NDArray[numpy.float64], dict(order="C")]:
-    """The rows with given indices."""
-
-@overload
 def center_and_exponent(
     points: Annotated[
         NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)

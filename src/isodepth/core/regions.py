@@ -213,7 +213,7 @@ class TrimmedRegions:
             alphas=falling if len(ends) == len(falling) else falling[ends - 1],
             counts=ends,
             masses=cumulated / sample.total,
-            ordered=_core.take_rows(sample.points, order, resources.n_threads),
+            ordered=sample.points.take(order, axis=0),
             origin=origin,
         )
 
