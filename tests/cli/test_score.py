@@ -42,7 +42,7 @@ def test_warnings_go_to_stderr_once(folder: Path) -> None:
     Path("long").write_text(("word " * 600 + "\n") * 2)
     Path("short").write_text("word\nword\n")
     said = run("score", "-c", "long", "-r", "short").stderr
-    assert said.startswith("isodepth: warning: texts with more than 512 tokens: 1 of 2")
+    assert said.startswith("isodepth: warning: 1 of 2 texts have more than 512 tokens")
     assert said.count("\n") == 1
 
 

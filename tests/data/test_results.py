@@ -135,16 +135,9 @@ def test_matrix_is_an_array_to_numpy() -> None:
     assert len(matrix) == 4
 
 
-def test_nearest_sample_of_a_matrix() -> None:
-    matrix = isodepth.DistanceMatrix.of([[0, 2.0, 1.0], [2, 0, 3], [1, 3, 0]], "abc")
-    assert matrix.nearest("b") == ("a", 2.0)
-    with pytest.raises(InvalidInputError, match="no sample 'z'"):
-        matrix.nearest("z")
-    with pytest.raises(InvalidInputError, match="only sample"):
-        isodepth.DistanceMatrix.of([[0.0]]).nearest("0")
+def test_labels_of_a_matrix() -> None:
     assert isodepth.DistanceMatrix.of([[3.0, 0.5]], ["a"]).other_labels == ("0", "1")
     between = isodepth.DistanceMatrix.of([[3.0, 0.5]], ["a"], ["p", "sample"])
-    assert between.nearest("a") == ("sample", 0.5)
     assert list(between._rows()) == ["sample_", "p", "sample"]
 
 

@@ -105,12 +105,10 @@ def test_long_texts_are_truncated_with_one_warning_that_counts():
     with pytest.warns(UserWarning, match="truncated") as caught:
         clouds = Encoder(progress=False)([long, "short", long + "more"])
     (warning,) = caught
-    assert "more than 512 tokens: 2 of 3" in str(warning.message)
+    assert "2 of 3 texts have more than 512 tokens" in str(warning.message)
     assert [len(cloud) for cloud in clouds] == [510, 1, 510]
     with pytest.warns(UserWarning, match="1 of 1"):
         assert len(Encoder(max_length=10, progress=False)(["one " * 20])[0]) == 8
-    with pytest.raises(InvalidInputError, match=r"more than 512 tokens.*shorten"):
-        Encoder(truncation="error", progress=False)([long])
 
 
 def test_invalid_settings_are_refused(tmp_path):
@@ -124,7 +122,7 @@ def test_invalid_settings_are_refused(tmp_path):
         Encoder(str(tmp_path / "elsewhere"), progress=False)(["a"])
     with pytest.raises(InvalidOptionError, match=r"model must be .* got 3"):
         Encoder(3)
-    for settings in ({"special_tokens": "some"}, {"truncation": "no"}, {"precision": "half"}):
+    for settings in ({"special_tokens": "some"}, {"precision": "half"}):
         with pytest.raises(InvalidOptionError):
             Encoder(**settings)
 

@@ -32,7 +32,7 @@ print(len(sizes), "weeks of", sizes.min(), "to", sizes.max(), "rows")
 
 options = {"q": 2, "directions": "orthogonal", "n_directions": 200, "scale": "pooled"}
 matrix = isodepth.pairwise(hourly, by="week", **options, random_state=0)
-print(matrix.nearest("27"))
+print(matrix.to_frame()["27"].nsmallest(3))
 
 # %%
 # A map of the weeks (the numbers) by classical multidimensional scaling: weeks of similar weather

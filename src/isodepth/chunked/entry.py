@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from isodepth.chunked.passes import DaskRunner, Runner
-from isodepth.chunked.scan import DelayedPart, as_source, scan
+from isodepth.chunked.scan import DelayedPart, as_source
 from isodepth.chunked.sources import Source
 from isodepth.chunked.table import SourceRegions, column_spreads, stream_table
 from isodepth.core.directions import draws_at_random, integer_seed, mean_of_direction
@@ -19,8 +19,6 @@ from isodepth.data.results import plain
 from isodepth.data.validation import (
     check_same_columns,
     check_same_width,
-    check_weights,
-    read_points,
     split_weights,
 )
 from isodepth.errors import InvalidInputError, InvalidOptionError
@@ -94,18 +92,12 @@ def _runner_of(*sources: Source) -> Runner:
 
 
 def _source(X: Any, weights: Any, name: str) -> Source:
-    if weights is None:
-        return as_source(X)
-    if isinstance(X, Source) or hasattr(X, "__dask_graph__"):
+    if weights is not None:
         raise InvalidInputError(
-            f"weights of {name} must be a column of {name}, which is read in chunks; name the "
+            f"weights of {name} must be a column of samples that are read in chunks; name the "
             "column, as in scan(..., weights='weight')"
         )
-    points, columns = read_points(X, name, None)
-    checked = check_weights(weights, len(points), f"weights of {name}")
-    assert checked is not None
-    joined = scan(np.column_stack([points.astype(np.float64), checked]), weights=points.shape[1])
-    return replace(joined, dtype=str(points.dtype), columns=columns)
+    return as_source(X)
 
 
 # -- the result -----------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ from isodepth.errors import InvalidInputError, UnreadableFileError
     only=("depth", "eps", "p", "q", "n_directions", "random_state"),
     depth="irw", eps="0.01", n_directions="4000",
 )  # fmt: skip
-@click.option("--multi-ref", help="mean (default), min or first.")
+@click.option("--multi-ref", help="mean (default) or min.")
 @click.option("--batch-size", type=int, help="Texts embedded together (default 32).")
 def score(
     candidates: str, references: Sequence[str], settings: dict[str, Any], **encoder: Any

@@ -12,7 +12,7 @@ from isodepth.api import Metric
 from isodepth.core.directions import draws_at_random, integer_seed
 from isodepth.core.regions import Sample
 from isodepth.core.scaling import scaled
-from isodepth.data.results import LabeledMatrix, ResultMixin, label_text, plain
+from isodepth.data.results import LabeledMatrix, ResultMixin, plain
 from isodepth.data.validation import check_n_jobs, split_weights
 from isodepth.engine import Resources, thread_map, worker_count
 from isodepth.errors import InvalidInputError, InvalidOptionError
@@ -54,31 +54,12 @@ class DistanceMatrix(LabeledMatrix, ResultMixin):
     >>> import isodepth
     >>> bags = {"a": [[0.0], [1.0]], "b": [[0.5], [1.0]], "c": [[8.0], [9.0]]}
     >>> matrix = isodepth.DistanceMatrix.of(isodepth.pairwise(list(bags.values())), bags)
-    >>> matrix.nearest("a")
-    ('b', 0.5)
     >>> matrix.to_frame().round(1)
           a    b    c
     a   0.0  0.5  8.0
     b   0.5  0.0  8.0
     c   8.0  8.0  0.0
     """
-
-    def nearest(self, label: Any) -> tuple[str, float]:
-        """Return the label and the distance of the nearest other sample.
-
-        Labels are strings; a number is converted to its string.
-        """
-        label = label_text(label)
-        if label not in self.labels:
-            raise InvalidInputError(
-                f"there is no sample {label!r}; the samples are {', '.join(self.labels[:20])}"
-            )
-        row = np.array(self.values[self.labels.index(label)], dtype=float)
-        if self.among_themselves:
-            if len(row) == 1:
-                raise InvalidInputError(f"{label!r} is the only sample")
-            row[self.labels.index(label)] = np.inf
-        return self.other_labels[int(row.argmin())], float(row.min())
 
     def to_dict(self) -> dict[str, Any]:
         """Convert labels, distances and signature to plain Python objects."""
@@ -269,8 +250,8 @@ def pairwise(
            [0.5, 0. , 3.2],
            [3.3, 3.2, 0. ]])
     >>> named = dict(zip(["may", "june", "july"], bags))
-    >>> isodepth.pairwise(named, n_directions=100, random_state=0).nearest("may")[0]
-    'june'
+    >>> isodepth.pairwise(named, n_directions=100, random_state=0).to_frame().idxmax()["may"]
+    'july'
     """
     samples, labels = labeled(samples, by)
     other, other_labels = (None, None) if other is None else labeled(other, by, "other")

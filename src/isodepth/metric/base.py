@@ -272,24 +272,15 @@ class BaseMetric(Settings):
     def check_for_tables(self, storage: str = "float64") -> None:
         """Check that tables of separate calls of this metric can be compared."""
         check_choice(storage, "storage", STORAGES)
-        if isinstance(self.levels, str):
+        random = draws_at_random(self.directions) and not isinstance(self.random_state, int)
+        wrong = {"levels": isinstance(self.levels, str), "random_state": random}
+        wrong["gap"] = self.gap != "search"
+        for name in (name for name, refused in wrong.items() if refused):
             raise InvalidOptionError(
-                f"a table needs a fixed grid of levels, got levels={self.levels!r}; use an "
-                "integer, such as levels=20",
-                option="levels",
-            )
-        if draws_at_random(self.directions) and not isinstance(self.random_state, int):
-            raise InvalidOptionError(
-                "tables can only be compared along the same directions, got random_state="
-                f"{self.random_state!r}; use an integer, such as random_state=0, or an array of "
-                "directions",
-                option="random_state",
-            )
-        if self.gap != "search":
-            raise InvalidOptionError(
-                f"tables are compared along their directions only, got gap={self.gap!r}; use "
-                "Metric.distance for the exact supremum",
-                option="gap",
+                f"tables need a fixed grid of levels (an integer, such as levels=20), the same "
+                "directions in each call (an integer, such as random_state=0, or an array of "
+                f"directions) and gap='search'; got {name}={getattr(self, name)!r}",
+                option=name,
             )
 
     def _fit_one(self, X: Any, weights: Any, purpose: str) -> tuple[FittedMetric, TrimmedRegions]:

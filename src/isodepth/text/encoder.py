@@ -33,7 +33,6 @@ class EncoderOptions:
     _: KW_ONLY
     special_tokens: str = "drop"
     max_length: int | None = None
-    truncation: str = "warn"
     batch_size: int = 32
     device: str | None = None
     precision: str = "double"
@@ -57,10 +56,8 @@ class Encoder(EncoderOptions):
     special_tokens : {"drop", "keep"}
         Whether to keep the vectors of tokens that the tokenizer adds, such as [CLS] and [SEP].
     max_length : int or None
-        Maximum number of tokens per text, including special tokens. Longer texts are truncated.
-        None for the limit of the model.
-    truncation : {"warn", "error"}
-        Whether texts that are too long cause a warning or an error.
+        Maximum number of tokens per text, including special tokens. Longer texts are truncated,
+        with a warning. None for the limit of the model.
     batch_size : int
         Number of texts per forward pass.
     device : str or None
@@ -94,7 +91,6 @@ class Encoder(EncoderOptions):
             self.max_length = check_integer(self.max_length, "max_length", 3)
         self.batch_size = check_integer(self.batch_size, "batch_size", 1)
         check_choice(self.special_tokens, "special_tokens", ("drop", "keep"))
-        check_choice(self.truncation, "truncation", ("warn", "error"))
         check_choice(self.precision, "precision", ("double", "single"))
 
     def __call__(self, texts: Sequence[str]) -> list[np.ndarray]:
@@ -217,12 +213,11 @@ class Encoder(EncoderOptions):
         encoding = tokenizer(texts, verbose=False, **settings)
         n_long = sum(len(ids) > limit for ids in encoding["input_ids"])
         if n_long:
-            message = f"texts with more than {limit} tokens: {n_long} of {len(texts)}"
-            if self.truncation == "error":
-                raise InvalidInputError(
-                    f"{message}; shorten them, or use truncation='warn' to truncate them"
-                )
-            warnings.warn(f"{message}; they were truncated", UserWarning, stacklevel=3)
+            warnings.warn(
+                f"{n_long} of {len(texts)} texts have more than {limit} tokens and were truncated",
+                UserWarning,
+                stacklevel=3,
+            )
             encoding = tokenizer(texts, truncation=True, max_length=limit, **settings)
         keep = self.special_tokens == "keep"
         kept = [

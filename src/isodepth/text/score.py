@@ -14,8 +14,8 @@ import numpy as np
 from isodepth.api import Metric
 from isodepth.data.results import ResultMixin, plain
 from isodepth.data.validation import check_choice, check_integer, check_number
-from isodepth.depth import AIIRW, Dual, SteadyIRW
-from isodepth.errors import InvalidInputError, InvalidOptionError
+from isodepth.depth import Dual, SteadyIRW
+from isodepth.errors import InvalidOptionError
 from isodepth.text.clouds import check_counts, check_texts, clean_clouds
 from isodepth.text.encoder import CachedEncoder, Encoder, EncoderOptions
 from isodepth.text.pairs import pair_distances
@@ -85,10 +85,8 @@ class DepthScore(EncoderOptions):
         that lowers its dependence on the sampled directions. "dual" replaces the mean of absolute
         ranks by the mean of squared ranks, which has a closed form and needs no directions. A text
         has fewer tokens than dimensions, so affine-invariant depths ("halfspace", "projection",
-        "ai_irw") are constant; they cause a warning.
-    covariance : str, estimator or None
-        Only with ``depth="ai_irw"``. The shrinkage estimator "ledoit-wolf" makes this depth
-        informative for few tokens.
+        "ai_irw") are constant; they cause a warning. ``AIIRWDepth(covariance="ledoit-wolf")`` is
+        informative.
     p : float in (0, inf]
         Order of the mean over levels; inf for the maximum.
     q : float in [1, inf]
@@ -107,17 +105,16 @@ class DepthScore(EncoderOptions):
         "search" if q is finite.
     refine : int
         Only with ``gap="search"``.
-    multi_ref : {"mean", "min", "first"}
-        With several references: the mean of the distances, their minimum, or the distance to the
-        first reference.
-    special_tokens, max_length, truncation, batch_size, device, precision, progress
+    multi_ref : {"mean", "min"}
+        With several references: the mean of the distances, or their minimum.
+    special_tokens, max_length, batch_size, device, precision, progress
         As in :class:`Encoder`.
     l2_normalize : bool
         Whether to scale every token vector to length one.
-    empty : {"worst", "nan", "error"}
+    empty : {"worst", "nan"}
         Score if either the candidate or the reference is empty, consists of whitespace, or has no
         tokens. "worst" is the upper bound of the score: 2 with `l2_normalize`, infinity without.
-        Two such texts have score 0. With "worst" and "nan" a warning counts them.
+        Two such texts have score 0. A warning counts them.
     random_state : int
         Seed of the directions.
     n_jobs : int or None
@@ -135,7 +132,6 @@ class DepthScore(EncoderOptions):
 
     _: KW_ONLY
     depth: Any = "irw"
-    covariance: Any = None
     p: float = 2
     q: float = math.inf
     eps: float = 0.01
@@ -155,14 +151,17 @@ class DepthScore(EncoderOptions):
     name = "DepthScore"
 
     def __post_init__(self) -> None:
-        check_choice(self.multi_ref, "multi_ref", ("mean", "min", "first"))
-        check_choice(self.empty, "empty", ("worst", "nan", "error"))
+        check_choice(self.multi_ref, "multi_ref", ("mean", "min"))
+        check_choice(self.empty, "empty", ("worst", "nan"))
         check_integer(self.random_state, "random_state", 0, "; scores must be reproducible")
         check_number(self.q, "q", 1)
         if self.gap is None:
             self.gap = "exact" if math.isinf(self.q) else "search"
         options = {name: getattr(self, name) for name in _METRIC_OPTIONS}
-        self.metric = Metric(depth=self._depth(), dtype="float32", **options)
+        # Depths of text scores, which have no public name.
+        internal = {"irw": SteadyIRW(), "dual": Dual()}
+        depth = internal.get(self.depth, self.depth) if isinstance(self.depth, str) else self.depth
+        self.metric = Metric(depth=depth, dtype="float32", **options)
         self.encoder = self._encoder()
 
     def score(self, candidates: Sequence[str], references: Sequence[str | Sequence[str]]) -> Scores:
@@ -179,7 +178,6 @@ class DepthScore(EncoderOptions):
             List of N floats, 0 or larger.
         """
         texts, groups = check_texts(candidates, references)
-        groups = [group[self._used_references] for group in groups]
         clouds: dict[str, Any] = dict.fromkeys(chain(texts, *groups))
         encoder = CachedEncoder(self.encoder)
         encoder([text for text in clouds if text.strip()])
@@ -202,15 +200,10 @@ class DepthScore(EncoderOptions):
             List of N floats, 0 or larger.
         """
         check_counts(len(candidates), len(references))
-        groups = [list(group[self._used_references]) for group in references]
         # Keys by identity: an array that occurs several times is processed once.
-        clouds = {id(cloud): cloud for cloud in chain(candidates, *groups)}
-        keys = [[id(cloud) for cloud in group] for group in groups]
+        clouds = {id(cloud): cloud for cloud in chain(candidates, *references)}
+        keys = [[id(cloud) for cloud in group] for group in references]
         return self._scores(clouds, [id(cloud) for cloud in candidates], keys)
-
-    @property
-    def _used_references(self) -> slice:
-        return slice(1) if self.multi_ref == "first" else slice(None)
 
     def _scores(
         self,
@@ -241,12 +234,10 @@ class DepthScore(EncoderOptions):
         return Scores(scores, self.signature)
 
     def _report_empty(self, name: str, empty: np.ndarray) -> None:
-        """Warn about empty texts, or raise if they are not allowed."""
+        """Warn about empty texts."""
         if not empty.any():
             return
         message = f"{name} that are empty or have no tokens: {empty.sum()} of {len(empty)}"
-        if self.empty == "error":
-            raise InvalidInputError(f"{message}; remove them, or use empty='worst' or 'nan'")
         result = "NaN" if self.empty == "nan" else "the worst possible score"
         warnings.warn(f"{message}; they get {result}", UserWarning, stacklevel=4)
 
@@ -261,18 +252,6 @@ class DepthScore(EncoderOptions):
     def __repr__(self) -> str:
         model = "default" if self.model is None else self.model
         return f"DepthScore(model={model!r}, layer={self.layer!r}, {self.metric.signature})"
-
-    def _depth(self) -> Any:
-        if self.covariance is not None:
-            if self.depth != "ai_irw":
-                raise InvalidOptionError(
-                    f"covariance={self.covariance!r} has no effect with depth={self.depth!r}; "
-                    "use depth='ai_irw', or remove it"
-                )
-            return AIIRW(covariance=self.covariance)
-        if self.depth in ("irw", "dual"):
-            return SteadyIRW() if self.depth == "irw" else Dual()
-        return self.depth
 
     def _encoder(self) -> Callable[[Sequence[str]], Sequence[Any]]:
         if callable(self.model):
