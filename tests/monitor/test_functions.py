@@ -34,9 +34,8 @@ def by_loops(functions: Functions, rows: Rows) -> list[int]:
         np.sqrt((np.minimum(np.abs(z), 10) ** 2).sum(axis=1)),
         np.maximum(np.abs(z).max(axis=1), apart.max(axis=1)),
     ]
-    ends = np.cumsum(functions.n_cuts)
-    for values, count, end in zip(features, functions.n_cuts, ends, strict=True):
-        counts += [sum(v <= cut for v in values) for cut in functions.cuts[end - count : end]]
+    for values, cuts in zip(features, functions.cuts, strict=True):
+        counts += [sum(v <= cut for v in values) for cut in cuts]
     counts += [sum(z[:, i] * z[:, j] > 0) for i, j in functions.pairs]
     counts += [sum(np.isnan(numbers[:, j])) for j in range(width)]
     counts += [sum(codes[:, c] == -1) for c in range(codes.shape[1])]

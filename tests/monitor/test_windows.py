@@ -10,9 +10,7 @@ import pytest
 
 from isodepth import InvalidOptionError
 from isodepth.monitor.functions import Counts
-from isodepth.monitor.windows import AlarmPolicy, DyadicSums, scale_weight, test_weight
-
-test_weight.__test__ = False  # type: ignore[attr-defined]  # pytest would collect it
+from isodepth.monitor.windows import AlarmPolicy, DyadicSums
 
 
 def counted(number: int) -> Counts:
@@ -34,16 +32,18 @@ def test_windows_are_the_last_batches_since_the_restart() -> None:
 
 
 def test_the_weights_of_the_level_sum_to_at_most_one() -> None:
-    assert sum(map(scale_weight, range(10**5))) == pytest.approx(1 - 1 / (10**5 + 1))
-    last = 10**5
+    level, last = AlarmPolicy(alpha=0.5).window_level, 10**5
+    # Half of the level belongs to the windows of one batch.
+    scales = math.fsum(level(scale, 2**scale) / level(0, 1) for scale in range(200)) / 2
+    assert scales == pytest.approx(1 - 1 / 201)
     # The weights decrease and are convex, so that the rest is at most an integral from the middle.
     rest = 0.47 / math.log(last + 1.5)
-    total = math.fsum(test_weight(k) for k in range(1, last + 1))
+    total = math.fsum(level(0, k) for k in range(1, last + 1)) / (0.5 / 2)
     assert 0.99 < total + rest < 1
 
 
 def test_levels_of_a_stream_sum_to_alpha() -> None:
-    policy, n_groups = AlarmPolicy.checked(alpha=0.05, patience=2), 3
+    policy, n_groups = AlarmPolicy(alpha=0.05, patience=2), 3
     sums, total = DyadicSums(), 0.0
     for end in range(1, 3000):
         sums, windows = sums.add(counted(1))
@@ -52,7 +52,7 @@ def test_levels_of_a_stream_sum_to_alpha() -> None:
 
 
 def test_arl_spends_half_a_level_per_batch() -> None:
-    policy = AlarmPolicy.checked(arl=500.0)
+    policy = AlarmPolicy(arl=500.0)
     sums, total = DyadicSums(), 0.0
     for end in range(1, 3000):
         sums, windows = sums.add(counted(1))
@@ -74,4 +74,4 @@ def test_arl_spends_half_a_level_per_batch() -> None:
 )
 def test_bad_policies(options: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidOptionError, match=message):
-        AlarmPolicy.checked(**options)
+        AlarmPolicy(**options)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -44,10 +44,8 @@ MISSING, UNSEEN = -1, -2
 class Rows(NamedTuple):
     """Rows of a table."""
 
-    #: float64 array of shape (m, d). NaN is a missing value.
-    numbers: np.ndarray
-    #: int64 array of shape (m, C). Indices of categories among those of the reference, or a code.
-    codes: np.ndarray
+    numbers: np.ndarray  # (m, d), NaN is a missing value
+    codes: np.ndarray  # (m, C), index of a category among those of the reference, or a code above
 
     def __len__(self) -> int:  # type: ignore[override]
         return len(self.numbers)
@@ -58,16 +56,16 @@ class Rows(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """Sums over rows."""
+    """Sums over rows.
+
+    `summaries` has the number of present values of each column, and this number times their median
+    and times their interquartile range. Sums of batches give weighted means of both.
+    """
 
     n_rows: int
-    #: int64 array of shape (H,). Rows for which each function is 1.
-    ones: np.ndarray
-    #: float64 array of shape (3, d). Present values of each column, and their number times the
-    #: median and times the interquartile range. Sums of batches give weighted means of both.
-    summaries: np.ndarray
-    #: Rows farther out than all rows that chose the functions, or with an unseen category.
-    suspicious: int
+    ones: np.ndarray  # (H,), rows for which each function is 1
+    summaries: np.ndarray  # (3, d)
+    suspicious: int  # rows beyond all that chose the functions, or with an unseen category
 
     def __add__(self, other: Counts) -> Counts:  # type: ignore[override]
         return Counts(*(a + b for a, b in zip(self, other, strict=True)))  # type: ignore[operator]
@@ -76,39 +74,25 @@ class Counts(NamedTuple):
 class Function(NamedTuple):
     """Property of a row."""
 
-    #: "column", "deviation", "direction", "distance", "pair", "missing", "category" or "crossed".
-    kind: str
-    #: Columns that it belongs to, numbers first and then categories; empty if it uses all.
-    columns: tuple[int, ...]
-    #: Index of the category among the known ones; -1 for other kinds.
-    value: int = -1
+    kind: str  # "column", "deviation", "direction", "distance", "pair", "missing", "category", ...
+    columns: tuple[int, ...]  # numbers first and then categories; empty if it uses all
+    value: float = 0  # cut point, or index of the category among the known ones
 
 
 @dataclass(frozen=True, eq=False)
 class Functions:
     """Functions of a row, chosen from a part of the reference."""
 
-    #: Arrays of shape (d,). Median and spread of each column.
-    center: np.ndarray
-    scale: np.ndarray
-    #: Array of shape (K, d). Of standardized columns.
-    directions: np.ndarray
-    #: Array of shape (2, K). Median and spread along each direction.
-    middles: np.ndarray
-    #: int64 array of shape (P, 2).
-    pairs: np.ndarray
-    #: int64 arrays, one per category column. Codes of the categories that are counted one by one.
-    known: tuple[np.ndarray, ...]
-    #: int64 array of shape (T, 2). Category column and index of the known value within which
-    #: numbers are compared with `medians` (T, d).
-    crossed: np.ndarray
-    medians: np.ndarray
-    #: Arrays of shapes (sum of n_cuts,) and (2 d + K + 2,). Cut points of all features, one feature
-    #: after the other.
-    cuts: np.ndarray
-    n_cuts: np.ndarray
-    #: Maximum outlyingness among the rows that chose the functions.
-    farthest: float = float(np.finfo(np.float64).max)
+    center: np.ndarray  # (d,), medians of the columns
+    scale: np.ndarray  # (d,), their spreads
+    directions: np.ndarray  # (K, d), of standardized columns
+    middles: np.ndarray  # (2, K), median and spread along each direction
+    pairs: np.ndarray  # (P, 2), indices of columns
+    known: tuple[np.ndarray, ...]  # codes that are counted one by one, for each category column
+    crossed: np.ndarray  # (T, 2), category columns and indices of frequent known values
+    medians: np.ndarray  # (T, d), medians of the columns within these values
+    cuts: tuple[np.ndarray, ...]  # cut points of each feature
+    farthest: float  # maximum outlyingness among the rows that chose the functions
 
     @classmethod
     def choose(cls, rows: Rows, rng: np.random.Generator) -> Functions:
@@ -122,42 +106,50 @@ class Functions:
         directions = np.empty((0, width))
         if width > 1:
             directions = unit_vectors(width, _DIRECTIONS, "orthogonal", rng)
-        count = len(directions)
-        pairs = np.array(np.triu_indices(width, 1), dtype=np.int64).T.reshape(-1, 2)
+        pairs = np.array(np.triu_indices(width, 1), dtype=np.int64).T
         if len(pairs) > _PAIRS:
             pairs = pairs[np.sort(rng.permutation(len(pairs))[:_PAIRS])]
-        known = tuple(_most_frequent(codes) for codes in rows.codes.T)
-        crossed, medians = _frequent_values(rows, known, center)
-        functions = cls(
-            center, scale, directions, np.vstack([np.zeros(count), np.ones(count)]), pairs, known,
-            crossed, medians, np.empty(0), np.zeros(0, np.int64),
-        )  # fmt: skip
-        z = functions._standardized(numbers)
-        if count:
-            along = z @ directions.T
-            functions.middles[:] = np.median(along, axis=0), mad_spread(along)
-        features = functions._features(numbers, z)
+        z = _standardized(numbers, center, scale)
+        along = z @ directions.T
+        middles = np.array([np.median(along, axis=0), mad_spread(along)])
+        features = _features(numbers, z, directions, middles)
         levels = [_COLUMN_LEVELS] * width + [_DEVIATION_LEVELS] * width
-        levels += [_DIRECTION_LEVELS] * count + [_OUTLYING_LEVELS] * (2 * bool(width))
-        cuts = [
-            _cut_points(values, levels[j], exact=j < width) for j, values in enumerate(features)
-        ]
-        functions = replace(functions, cuts=np.concatenate([np.empty(0), *cuts]),
-                            n_cuts=np.array([len(each) for each in cuts], np.int64))  # fmt: skip
-        return replace(functions, farthest=float(features[-1].max())) if width else functions
+        levels += [_DIRECTION_LEVELS] * len(directions) + [_OUTLYING_LEVELS] * 2
+        cuts = [_cut_points(v, levels[j], exact=j < width) for j, v in enumerate(features)]
+        farthest = float(features[-1].max()) if width else 0.0
+        known, crossed = _frequent_values(rows.codes, _CROSSED // max(1, width))
+        filled = np.where(np.isnan(numbers), center, numbers)
+        medians = np.empty((len(crossed), width))
+        for at, (c, v) in enumerate(crossed.tolist()):
+            within = filled[rows.codes[:, c] == known[c][v]]
+            medians[at] = np.quantile(within, 0.5, axis=0, method="inverted_cdf")
+        return cls(
+            center,
+            scale,
+            directions,
+            middles,
+            pairs,
+            known,
+            crossed,
+            medians,
+            tuple(cuts),
+            farthest,
+        )
 
     @functools.cached_property
     def members(self) -> list[Function]:
         """The functions, in the order of their counts."""
-        width, members = len(self.center), []
-        kinds = ["column"] * width + ["deviation"] * width + ["direction"] * len(self.directions)
-        kinds += ["distance"] * 2
-        for j, count in enumerate(self.n_cuts.tolist()):
-            members += [Function(kinds[j], (j % width,) if j < 2 * width else ())] * count
+        width = len(self.center)
+        members: list[Function] = []
+        for j, cuts in enumerate(self.cuts):
+            kind = "column" if j < width else "deviation" if j < 2 * width else "direction"
+            kind = "distance" if j >= len(self.cuts) - 2 else kind
+            columns = (j % width,) if j < 2 * width else ()
+            members += [Function(kind, columns, cut) for cut in cuts.tolist()]
         members += [Function("pair", (i, j)) for i, j in self.pairs.tolist()]
         members += [Function("missing", (j,)) for j in range(width + len(self.known))]
-        for c, known in enumerate(self.known):
-            members += [Function("category", (width + c,), v) for v in range(len(known) + 1)]
+        for c, known in enumerate(self.known, width):
+            members += [Function("category", (c,), v) for v in range(len(known) + 1)]
         for c, v in self.crossed.tolist():
             members += [Function("crossed", (j, width + c), v) for j in range(width)]
         return members
@@ -168,58 +160,26 @@ class Functions:
         return total(self._count_chunk(rows.take(slice(at, at + _CHUNK))) for at in starts)
 
     def _count_chunk(self, rows: Rows) -> Counts:
-        numbers, width = rows.numbers, len(self.center)
-        z = self._standardized(numbers)
-        features = self._features(numbers, z)
-        suspicious = (rows.codes == UNSEEN).any(axis=1)
-        if width:
+        numbers, codes = rows
+        z = _standardized(numbers, self.center, self.scale)
+        features = _features(numbers, z, self.directions, self.middles)
+        suspicious = (codes == UNSEEN).any(axis=1)
+        if len(features):
             suspicious |= features[-1] > self.farthest
         features.sort(axis=1)  # NaN last
-        ends = np.cumsum(self.n_cuts)
-        parts = [
-            ordered.searchsorted(self.cuts[end - count : end], side="right")
-            for ordered, count, end in zip(features, self.n_cuts, ends, strict=True)
-        ]
+        counts = [f.searchsorted(c, side="right") for f, c in zip(features, self.cuts, strict=True)]
         above, below = (z > 0).astype(np.float32), (z < 0).astype(np.float32)
         same = above.T @ above + below.T @ below
-        parts.append(same[self.pairs[:, 0], self.pairs[:, 1]].astype(np.int64))
         absent = np.isnan(numbers).sum(axis=0)
-        parts += [absent, (rows.codes == MISSING).sum(axis=0)]
-        places = [_places(codes, own) for codes, own in zip(rows.codes.T, self.known, strict=True)]
-        for at, own in zip(places, self.known, strict=True):
-            parts.append(np.bincount(at + 1, minlength=len(own) + 2)[1:])
+        counts += [same[tuple(self.pairs.T)], absent, (codes == MISSING).sum(axis=0)]
+        places = [_places(*both) for both in zip(codes.T, self.known, strict=True)]
+        for at, known in zip(places, self.known, strict=True):
+            counts.append(np.bincount(at + 1, minlength=len(known) + 2)[1:])
         for (c, v), medians in zip(self.crossed.tolist(), self.medians, strict=True):
-            parts.append((numbers[places[c] == v] <= medians).sum(axis=0))
-        summaries = np.zeros((3, width))
-        for j, present in enumerate((len(rows) - absent).tolist()):
-            if present:
-                low, middle, high = _quartiles(features[j, :present])
-                summaries[:, j] = present, present * middle, present * (high - low)
-        ones = np.concatenate(parts).astype(np.int64)
+            counts.append((numbers[places[c] == v] <= medians).sum(axis=0))
+        summaries = _summaries(features[: len(absent)], len(rows) - absent)
+        ones = np.concatenate(counts).astype(np.int64)
         return Counts(len(rows), ones, summaries, int(np.count_nonzero(suspicious)))
-
-    def _standardized(self, numbers: np.ndarray) -> np.ndarray:
-        """Columns in spreads from their medians, 0 for missing values."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            z = numbers / self.scale - self.center / self.scale
-        z[np.isnan(z)] = 0.0
-        return np.clip(z, -_FAR, _FAR, out=z)
-
-    def _features(self, numbers: np.ndarray, z: np.ndarray) -> np.ndarray:
-        """Columns, deviations, directions, distance from the center, outlyingness: (F, m)."""
-        m, width = z.shape
-        if not width:
-            return np.empty((0, m))
-        features = np.empty((2 * width + len(self.directions) + 2, m))
-        features[:width] = numbers.T
-        deviations = np.abs(z.T, out=features[width : 2 * width])
-        along = np.matmul(self.directions, z.T, out=features[2 * width : -2])
-        features[-2] = np.sqrt(np.square(np.minimum(deviations, 10.0)).sum(axis=0))
-        apart = np.abs(along - self.middles[0][:, None]) / self.middles[1][:, None]
-        features[-1] = np.maximum(deviations.max(axis=0), apart.max(axis=0, initial=0.0))
-        # A missing value has no deviation: it must not count as a value in the center.
-        deviations[np.isnan(numbers.T)] = np.nan
-        return features
 
 
 def total(counts: Iterable[Counts]) -> Counts:
@@ -234,13 +194,42 @@ def split_reference(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.nd
     return np.sort(order[:chosen]), np.sort(order[chosen:])
 
 
-def _quartiles(ordered: np.ndarray) -> list[float]:
-    """Quartiles of increasing values; much faster than np.quantile, which sorts again."""
-    at = np.array([0.25, 0.5, 0.75]) * (len(ordered) - 1)
-    low = at.astype(np.int64)
-    below, above = ordered[low], ordered[np.minimum(low + 1, len(ordered) - 1)]
+def _standardized(numbers: np.ndarray, center: np.ndarray, scale: np.ndarray) -> np.ndarray:
+    """Columns in spreads from their medians, 0 for missing values."""
     with np.errstate(over="ignore", invalid="ignore"):
-        return (below + (at - low) * (above - below)).tolist()
+        z = numbers / scale - center / scale
+    z[np.isnan(z)] = 0.0
+    return np.clip(z, -_FAR, _FAR, out=z)
+
+
+def _features(
+    numbers: np.ndarray, z: np.ndarray, directions: np.ndarray, middles: np.ndarray
+) -> np.ndarray:
+    """Columns, deviations, directions, distance from the center, outlyingness: (F, m)."""
+    m, width = z.shape
+    if not width:
+        return np.empty((0, m))
+    features = np.empty((2 * width + len(directions) + 2, m))
+    features[:width] = numbers.T
+    deviations = np.abs(z.T, out=features[width : 2 * width])
+    along = np.matmul(directions, z.T, out=features[2 * width : -2])
+    features[-2] = np.sqrt(np.square(np.minimum(deviations, 10.0)).sum(axis=0))
+    apart = np.abs(along - middles[0][:, None]) / middles[1][:, None]
+    features[-1] = np.maximum(deviations.max(axis=0), apart.max(axis=0, initial=0.0))
+    # A missing value has no deviation: it must not count as a value in the center.
+    deviations[np.isnan(numbers.T)] = np.nan
+    return features
+
+
+def _summaries(ordered: np.ndarray, present: np.ndarray) -> np.ndarray:
+    """Summaries of columns (d, m) in increasing order, NaN last; see `Counts`."""
+    columns, last = np.arange(len(ordered)), np.maximum(present - 1, 0)
+    at = np.array([[0.25], [0.5], [0.75]]) * last
+    low = at.astype(np.int64)
+    below, above = ordered[columns, low], ordered[columns, np.minimum(low + 1, last)]
+    with np.errstate(over="ignore", invalid="ignore"):
+        first, middle, third = np.where(present > 0, below + (at - low) * (above - below), 0.0)
+        return present * np.array([np.ones(len(ordered)), middle, third - first])
 
 
 def _cut_points(values: np.ndarray, levels: Sequence[float], exact: bool) -> np.ndarray:
@@ -267,34 +256,20 @@ def _cut_points(values: np.ndarray, levels: Sequence[float], exact: bool) -> np.
     return (distinct[index] + distinct[index + 1]) / 2
 
 
-def _most_frequent(codes: np.ndarray) -> np.ndarray:
-    """Most frequent codes of known categories, in increasing order."""
-    values, counts = np.unique(codes[codes >= 0], return_counts=True)
-    return np.sort(values[np.argsort(-counts, kind="stable")[:_VALUES]]).astype(np.int64)
+def _frequent_values(codes: np.ndarray, most: int) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
+    """Codes that are counted one by one, in increasing order, and the `most` frequent (T, 2)."""
+    known, frequent = [], []
+    for c, column in enumerate(codes.T):
+        values, counts = np.unique(column[column >= 0], return_counts=True)
+        kept = np.sort(np.argsort(-counts, kind="stable")[:_VALUES])
+        known.append(values[kept].astype(np.int64))
+        often = np.flatnonzero(counts[kept] >= _FREQUENT * len(codes)).tolist()
+        frequent += [(counts[kept][v], c, v) for v in often]
+    crossed = [(c, v) for _, c, v in sorted(frequent, reverse=True)[:most]]
+    return tuple(known), np.array(crossed, np.int64).reshape(-1, 2)
 
 
 def _places(codes: np.ndarray, known: np.ndarray) -> np.ndarray:
     """Return the index of each code in `known`; len(known) if unknown, and -1 if missing."""
-    at = np.searchsorted(known, codes)
-    at[~np.isin(codes, known)] = len(known)
-    at[codes == MISSING] = -1
-    return at
-
-
-def _frequent_values(
-    rows: Rows, known: Sequence[np.ndarray], center: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Frequent values of categories (T, 2), and the medians of all numbers among their rows."""
-    width, frequent = len(center), []
-    for c, (codes, own) in enumerate(zip(rows.codes.T, known, strict=True)):
-        counts = np.count_nonzero(codes[:, None] == own, axis=0)
-        often = np.flatnonzero(counts >= _FREQUENT * len(rows)).tolist()
-        frequent += [(int(counts[v]), c, v) for v in often]
-    most = _CROSSED // width if width else 0
-    crossed = [(c, v) for _, c, v in sorted(frequent, reverse=True)[:most]]
-    medians = np.empty((len(crossed), width))
-    for at, (c, v) in enumerate(crossed):
-        own = rows.numbers[rows.codes[:, c] == known[c][v]]
-        own = np.where(np.isnan(own), center, own)
-        medians[at] = np.quantile(own, 0.5, axis=0, method="inverted_cdf")
-    return np.array(crossed, np.int64).reshape(-1, 2), medians
+    at = np.where(np.isin(codes, known), np.searchsorted(known, codes), len(known))
+    return np.where(codes == MISSING, -1, at)

@@ -6,7 +6,7 @@ import copy
 import json
 import os
 import threading
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from isodepth.core.directions import integer_seed
@@ -15,7 +15,7 @@ from isodepth.data.missing import NAN_POLICIES
 from isodepth.data.results import plain
 from isodepth.data.validation import check_boolean, check_choice
 from isodepth.errors import InvalidInputError, InvalidOptionError
-from isodepth.monitor.persistence import Autosave, read_state, write_state
+from isodepth.monitor.persistence import MonitorFile, read_state, write_state
 from isodepth.monitor.state import fit_state
 from isodepth.monitor.verdict import Verdict
 from isodepth.monitor.windows import AlarmPolicy
@@ -27,12 +27,11 @@ _LONGEST_LABEL = 200
 class Monitor(ReportableResult):
     """Compare batches of a stream with a reference, and raise an alarm if they change.
 
-    About a thousand functions of a row with values 0 and 1 are chosen from a quarter of the
-    reference: columns, deviations, directions and distances up to cut points, signs of products of
-    two columns, categories, missing values. The rest of the reference and the last 1, 2, 4, 8, ...
-    batches are counted, and the counts are compared by Fisher's exact test. For independent rows
-    the probability of any false alarm is at most `alpha`, for every distribution and all batch
-    sizes. A monitor holds counts, but no rows. Threads may share a monitor.
+    A quarter of the reference chooses about a thousand functions of a row with values 0 and 1. The
+    rest of the reference and the last 1, 2, 4, 8, ... batches are counted, and the counts are
+    compared by Fisher's exact test. For independent rows the probability of any false alarm is at
+    most `alpha`, for every distribution and all batch sizes. A monitor holds counts, but no rows.
+    Threads may share a monitor.
 
     Parameters
     ----------
@@ -44,11 +43,10 @@ class Monitor(ReportableResult):
         In place of `alpha`: lower bound on the mean number of batches between false alarms. Windows
         restart after each alarm.
     tolerance : float in [0, 0.5), default 0
-        Share of arbitrary rows in a window that never raise an alarm. The other rows must be
+        Share of arbitrary rows in a window that never raise an alarm, if the others are
         exchangeable with those of the reference.
     patience : int, 1 to 100
-        Number of windows without common batches that must cross their thresholds. With 2, a single
-        batch cannot raise an alarm.
+        Number of windows without common batches that must cross their thresholds.
     blocks : array-like of shape (n,), optional
         Label of each row of the reference, such as its day, if rows with the same label depend on
         each other. Batches are then compared with whole blocks and must have about as many rows.
@@ -63,14 +61,9 @@ class Monitor(ReportableResult):
     random_state : None, int or numpy.random.Generator, default None
         Seed of the choice of functions.
     path : str or path-like, optional
-        Save the monitor to this file now and after every batch. An existing file is never replaced
-        without `overwrite`.
+        Save the monitor to this file now and after every batch.
     overwrite : bool, default False
         Replace an existing monitor at `path`, with its history.
-
-    See Also
-    --------
-    isodepth.two_sample_test : compare two samples once.
 
     Examples
     --------
@@ -102,23 +95,18 @@ class Monitor(ReportableResult):
         path: str | os.PathLike[str] | None = None,
         overwrite: bool = False,
     ) -> None:
-        self._lock = threading.RLock()
-        policy = AlarmPolicy.checked(alpha, arl, tolerance, patience)
+        policy = AlarmPolicy(alpha, arl, tolerance, patience)
         if blocks is not None and policy.tolerance > 0:
-            raise InvalidOptionError(
-                f"tolerance has no effect with blocks, got tolerance={tolerance!r}; remove one"
-            )
+            raise InvalidOptionError(f"tolerance has no effect with blocks, got {tolerance!r}")
         if check_boolean(overwrite, "overwrite") and path is None:
             raise InvalidOptionError("overwrite has no effect without path; remove it")
-        self._autosave = Autosave(path)
-        self._autosave.check_new(overwrite)
-        self._state = fit_state(
-            reference, policy, blocks, groups, kinds,
-            check_choice(nan_policy, "nan_policy", NAN_POLICIES), integer_seed(random_state),
-        )  # fmt: skip
-        with self._autosave.locked(reading=True):
-            self._autosave.check_new(overwrite)
-            self._autosave.save(self._state)
+        check_choice(nan_policy, "nan_policy", NAN_POLICIES)
+        seed, self._file = integer_seed(random_state), MonitorFile(path)
+        self._file.check_new(overwrite)
+        self._lock = threading.RLock()
+        self._state = fit_state(reference, policy, blocks, groups, kinds, nan_policy, seed)
+        with self._file.locked():
+            self._file.save(self._state)
 
     def __getstate__(self) -> dict[str, Any]:
         """All but the lock: every copy has its own."""
@@ -126,13 +114,7 @@ class Monitor(ReportableResult):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         # Of copies that save to one file, only the first that checks a batch may continue.
-        own = {"_autosave": copy.copy(state["_autosave"]), "_lock": threading.RLock()}
-        self.__dict__.update(state | own)
-
-    @property
-    def nan_policy(self) -> str:
-        """Treatment of missing values: "raise" or "omit"."""
-        return self._state.reader.nan_policy
+        self.__dict__.update(state, _file=copy.copy(state["_file"]), _lock=threading.RLock())
 
     @property
     def columns(self) -> tuple[str, ...] | None:
@@ -151,11 +133,6 @@ class Monitor(ReportableResult):
         return self._state.n_batches
 
     @property
-    def n_functions(self) -> int:
-        """Number of functions that are counted; the maximum over groups."""
-        return max(len(group.reference.ones) for group in self._state.groups.values())
-
-    @property
     def alarm(self) -> bool:
         """Whether an alarm was raised and not reset; with `arl`, by the last batch."""
         return self._state.alarm_since > 0
@@ -163,7 +140,7 @@ class Monitor(ReportableResult):
     @property
     def verdicts(self) -> list[Verdict]:
         """Verdicts on the last 500 batches."""
-        return [Verdict.from_json(record.line) for record in self._state.records]
+        return [Verdict.from_json(line) for _, _, line in self._state.records]
 
     def check(self, batch: Any, label: Any = None, group: Any = None) -> Verdict:
         """Check the next batch of the stream.
@@ -182,34 +159,32 @@ class Monitor(ReportableResult):
         -------
         verdict : Verdict
         """
-        state, text = self._state, _checked_label(label)
-        name = None if group is None else str(group)
-        if name not in state.groups:
-            known = ", ".join(repr(each) for each in state.groups)
+        label, group = (None if name is None else str(name) for name in (label, group))
+        if label is not None and not (label.isprintable() and 0 < len(label) <= _LONGEST_LABEL):
             raise InvalidInputError(
-                f"the monitor has no groups, got group={group!r}; leave it out"
-                if None in state.groups
-                else f"group must be one of {known}, got {name!r}"
+                f"label must have 1 to {_LONGEST_LABEL} printable characters, got {label!r:.80}"
             )
-        reference = state.groups[name]
-        counted = reference.counted(*state.reader.read(batch))
-        if reference.model is not None:
-            reference.model.check_size(counted.counts.n_rows)
-        with self._lock, self._autosave.locked():
-            state = self._state
-            for record in state.records:
-                if text is not None and record.label == text:
-                    earlier = Verdict.from_json(record.line)
-                    if record.digest != counted.digest or earlier.group != name:
+        groups = self._state.groups
+        if group not in groups:
+            allowed = "None: the monitor has no groups"
+            if None not in groups:
+                allowed = f"one of {', '.join(map(repr, groups))}"
+            raise InvalidInputError(f"group must be {allowed}; got {group!r}")
+        counted = groups[group].counted(*self._state.reader.read(batch))
+        with self._lock, self._file.locked():
+            for earlier, digest, line in self._state.records:
+                if label is not None and earlier == label:
+                    verdict = Verdict.from_json(line)
+                    if digest != counted.digest or verdict.group != group:
                         raise InvalidInputError(
-                            f"batch {earlier.batch} has the label {text!r} already, and other "
-                            "rows; give another label"
+                            f"batch {verdict.batch} with other rows has the label {label!r} "
+                            "already; give another label"
                         )
-                    return earlier
-            after, verdict = state.after_batch(name, counted, text)
+                    return verdict
+            state, verdict = self._state.after_batch(group, counted, label)
             # The file first: if saving fails, the batch is not counted.
-            self._autosave.save(after)
-            self._state = after
+            self._file.save(state)
+            self._state = state
         return verdict
 
     def reset(self) -> None:
@@ -217,10 +192,11 @@ class Monitor(ReportableResult):
 
         The bound on the probability of a false alarm holds for the whole stream, resets included.
         """
-        with self._lock, self._autosave.locked():
-            after = self._state.reset()
-            self._autosave.save(after)
-            self._state = after
+        with self._lock, self._file.locked():
+            state = replace(self._state, crossings=0, alarm_since=0)
+            state.restart()
+            self._file.save(state)
+            self._state = state
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the monitor to an .npz file; an existing file is replaced atomically."""
@@ -237,10 +213,9 @@ class Monitor(ReportableResult):
             Save the monitor to this file after every batch, as ``Monitor(..., path=path)`` does.
         """
         monitor = cls.__new__(cls)
-        store = Autosave(path if check_boolean(autosave, "autosave") else None)
-        with store.locked(reading=True):
-            monitor.__setstate__({"_state": read_state(path), "_autosave": store})
-        monitor._autosave = store
+        # The file before the state: if it changes in between, the next batch is refused.
+        file = MonitorFile(path if check_boolean(autosave, "autosave") else None)
+        monitor.__setstate__({"_file": file, "_state": read_state(path)})
         return monitor
 
     def to_dict(self) -> dict[str, Any]:
@@ -253,41 +228,27 @@ class Monitor(ReportableResult):
         ]  # fmt: skip
         return plain(
             {
-                "columns": list(state.reader.names),
-                "kinds": list(state.reader.kinds),
+                "columns": state.reader.names,
+                "kinds": state.reader.kinds,
                 "policy": asdict(state.policy),
                 "groups": groups,
                 "n_batches": state.n_batches,
                 "alarm": self.alarm,
-                "verdicts": [json.loads(record.line) for record in state.records],
+                "verdicts": [json.loads(line) for _, _, line in state.records],
             }
         )
 
     def _rows(self) -> dict[str, list[Any]]:
         """One row per batch, with the strongest change."""
-        verdicts = self.verdicts
         names = ("batch", "label", "group", "n_rows", "pvalue", "window", "window_pvalue",
                  "threshold", "alarm")  # fmt: skip
-        rows = {name: [getattr(verdict, name) for verdict in verdicts] for name in names}
-        rows["change"] = [v.changes[0].text if v.changes else "" for v in verdicts]
-        return rows
+        rows = {name: [getattr(each, name) for each in self.verdicts] for name in names}
+        return rows | {"change": [v.changes[0].text if v.changes else "" for v in self.verdicts]}
 
     def __repr__(self) -> str:
         state = self._state
-        width = len(state.reader.names)
         rows = sum(group.reference.n_rows for group in state.groups.values())
-        columns = f"{width} {'column' if width == 1 else 'columns'}"
-        batches = f"{state.n_batches} {'batch' if state.n_batches == 1 else 'batches'}"
         alarm = f"alarm since batch {state.alarm_since}" if self.alarm else "no alarm"
+        columns = f"{len(state.reader.names)} column{'s' * (len(state.reader.names) != 1)}"
+        batches = "1 batch" if state.n_batches == 1 else f"{state.n_batches} batches"
         return f"Monitor({columns}, {rows} reference rows, {batches} checked, {alarm})"
-
-
-def _checked_label(label: Any) -> str | None:
-    if label is None:
-        return None
-    text = str(label)
-    if not text or len(text) > _LONGEST_LABEL or not text.isprintable():
-        raise InvalidInputError(
-            f"label must have 1 to {_LONGEST_LABEL} printable characters, got {text!r:.80}"
-        )
-    return text

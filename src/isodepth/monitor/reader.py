@@ -29,34 +29,32 @@ _REFERENCE, _BATCH = "the reference", "the batch"
 class BatchReader:
     """Columns of the reference."""
 
-    #: Number of numeric columns, and their names; None for plain arrays.
-    width: int
-    columns: tuple[str, ...] | None
+    width: int  # number of numeric columns
+    columns: tuple[str, ...] | None  # their names; None for plain arrays
     nan_policy: str
-    #: Values of each category column in the reference.
-    categories: dict[str, tuple[str, ...]]
-    #: Every column of a reference that was a data frame.
-    kinds: tuple[ColumnKind, ...] = ()
+    categories: dict[str, tuple[str, ...]]  # values of each category column in the reference
+    kinds: tuple[ColumnKind, ...]  # every column of a reference that was a data frame
 
     @classmethod
     def of_reference(
-        cls, reference: Any, nan_policy: str, kinds: Any, memory_mb: float, seed: int | None
+        cls, reference: Any, nan_policy: str, kinds: Any, seed: int | None
     ) -> tuple[BatchReader, Rows]:
         """Return the reader and the rows of the reference.
 
-        Of a source that does not fit into `memory_mb`, rows are drawn with `seed`.
+        Of a source that does not fit into memory, rows are drawn with `seed`.
         """
         if is_chunked(reference):
-            split_columns([reference], [_REFERENCE], kinds)  # refuses kinds
-            reference = load_rows(reference, "reference", "float64", nan_policy, memory_mb, seed)
+            reference = load_rows(reference, "reference", "float64", nan_policy, seed=seed)
         mixed = split_columns([reference], [_REFERENCE], kinds)
-        mixed = mixed or MixedFrames([reference], {}, ())
-        strings = {column: samples[0] for column, samples in mixed.categories.items()}
-        reader = cls(0, None, nan_policy, {}, mixed.columns)
-        points, columns = reader._read_numbers(mixed.numeric[0], _REFERENCE, strings)
+        numbers, categories, kinds = mixed or MixedFrames([reference], {}, ())
+        strings = {column: values[0] for column, values in categories.items()}
+        reader = cls(0, None, nan_policy, {}, kinds)
+        points, columns = reader._read_numbers(numbers[0], _REFERENCE, strings)
         if strings:
-            columns = tuple(each.column for each in mixed.columns if each.use == "numbers")
-        values = {c: tuple(sorted({v for v in own if v is not None})) for c, own in strings.items()}
+            columns = tuple(each.column for each in kinds if each.use == "numbers")
+        values = {
+            c: tuple(sorted(v for v in {*own} if v is not None)) for c, own in strings.items()
+        }
         reader = replace(reader, width=points.shape[1], columns=columns, categories=values)
         return reader, reader._rows(points, strings, _REFERENCE)[0]
 
@@ -68,78 +66,64 @@ class BatchReader:
     def read(self, batch: Any) -> tuple[Iterable[Rows], dict[int, str]]:
         """Return the rows of a batch, in chunks if it is a source.
 
-        Also the most frequent value among those that the reference does not have, for each
-        category column with such values.
+        Also the most frequent new value of each category column that has any.
         """
         if is_chunked(batch) and not self.categories:
             return self._read_source(batch), {}
         batch = self._matched(batch)
-        kinds = {
-            each.column: "category" if each.use == "shares" else each.given
-            for each in self.kinds
-            if each.column in self.names and (each.use == "shares" or each.given is not None)
-        }
+        kinds = {k.column: k.given for k in self.kinds if k.use == "numbers" and k.given}
+        kinds |= dict.fromkeys(self.categories, "category")
         try:
             mixed = split_columns([batch], [_BATCH], kinds)
         except InvalidInputError as error:
             raise InvalidInputError(f"{error}. {_KINDS_HINT}") from None
+        strings, numbers = {}, batch
         if mixed is not None:
             self._check_kinds(batch, mixed)
-        mixed = mixed or MixedFrames([batch], {}, ())
-        strings = {column: mixed.categories[column][0] for column in self.categories}
-        numbers = mixed.numeric[0]
-        if numbers is not None:
-            numbers = in_order(numbers, self.columns, _BATCH, _REFERENCE)
+            strings = {column: mixed.categories[column][0] for column in self.categories}
+            numbers = mixed.numeric[0]
         points, _ = self._read_numbers(numbers, _BATCH, strings)
         check_same_width(self.width, points.shape[1], _REFERENCE, _BATCH)
         rows, unseen = self._rows(points, strings, _BATCH)
         return [rows], unseen
 
     def _matched(self, batch: Any) -> Any:
-        """Select the columns of the reference by name; other columns are ignored."""
+        """Select the columns of the reference by name, in its order; others are ignored."""
         labels = labels_of(batch)
-        if self.categories and labels is None:
+        if self.categories and (labels is None or isinstance(batch, Table)):
             raise InvalidInputError(
-                f"the reference has the columns {', '.join(self.names)}, some of them categories, "
-                f"and the batch is not a data frame but {type(batch).__name__}; give a data frame"
+                f"the reference has categories ({', '.join(self.categories)}), but the batch is "
+                f"not a data frame but {type(batch).__name__}; give a data frame"
             )
-        if self.columns is None or labels is None or len(set(labels)) < len(labels):
+        names = self.names
+        if self.columns is None or labels in (None, names) or len({*labels}) < len(labels):
             return batch
-        if not set(self.names) <= set(labels):
-            if len(labels) == self.width and not self.categories:
-                return in_order(batch, self.columns, _BATCH, _REFERENCE)
-            common = tuple(label for label in labels if label in self.names)
-            raise differing(self.names, common or labels, _REFERENCE, _BATCH)
-        if len(labels) == len(self.names):
-            return batch
-        at = [labels.index(column) for column in self.names]
+        if not {*names} <= {*labels}:
+            if len(labels) == len(names) and not self.categories:
+                return in_order(batch, names, _BATCH, _REFERENCE)
+            raise differing(names, tuple(n for n in labels if n in names), _REFERENCE, _BATCH)
+        at = [labels.index(name) for name in names]
         if isinstance(batch, Table):
-            return Table(batch.points[:, at], self.names)
+            return Table(batch.points[:, at], names)
         frame = _narwhals_frame(batch)
         return frame.select([frame.get_column(frame.columns[i]) for i in at]).to_native()
 
     def _check_kinds(self, batch: Any, mixed: MixedFrames) -> None:
         """Refuse columns of another kind than in the reference, unless all values are missing."""
         dtypes = {str(label): dtype for label, dtype in _narwhals_frame(batch).schema.items()}
-        expected = {c: ColumnKind(c, "numeric", "numbers") for c in self.columns or ()}
-        expected |= {each.column: each for each in self.kinds if each.column in self.names}
-        for each in mixed.columns:
-            wanted = expected.get(each.column, each)
-            kinds = None
-            if wanted.use == "numbers" and each.use != "numbers":
-                kinds = "numbers", "categories" if each.use == "shares" else each.note or each.kind
-            elif wanted.use == "shares" and wanted.given is None:
-                dtype = dtypes[each.column]
-                if (dtype.is_numeric() or dtype.is_temporal()) and any(
-                    mixed.categories[each.column][0]
-                ):
-                    kinds = "categories", "numbers" if dtype.is_numeric() else "dates"
-            if kinds is not None:
+        given = {each.column for each in self.kinds if each.given is not None}
+        for column, _, use, *_ in mixed.columns:
+            dtype, wanted = dtypes[column], ""
+            if column in (self.columns or ()) and use != "numbers":
+                wanted = "numbers"
+            elif column in self.categories and column not in given:
+                typed = dtype.is_numeric() or dtype.is_temporal()
+                wanted = "strings" if typed and any(mixed.categories[column][0]) else ""
+            if wanted:
                 raise InvalidInputError(
-                    f"column {each.column!r} holds {kinds[0]} in the reference and {kinds[1]} in "
-                    "the batch; convert it, or fit a new monitor without the column, or with "
-                    f"kinds={{{each.column!r}: 'category'}} (--category {each.column}). "
-                    f"{_KINDS_HINT}"
+                    f"column {column!r} holds {wanted} in the reference and {dtype} in the batch; "
+                    "convert it, or fit a new monitor without the column, or with "
+                    f"kinds={{{column!r}: 'category'}} (--category {column}). {_KINDS_HINT}"
                 )
 
     def _read_source(self, batch: Any) -> Iterator[Rows]:
@@ -147,13 +131,12 @@ class BatchReader:
         if source.weighted:
             raise InvalidInputError("a monitor counts rows; scan the batch without weights")
         if self.columns is not None and source.columns is not None:
-            if not set(self.columns) <= set(source.columns):
+            if not {*self.columns} <= {*source.columns}:
                 raise differing(self.columns, source.columns, _REFERENCE, _BATCH)
             parts = tuple(replace(part, labels=self.columns) for part in source.parts)
             source = replace(source, parts=parts, columns=self.columns, n_features=self.width)
         check_same_width(self.width, source.n_features, _REFERENCE, _BATCH)
-        how = Preparation.of(source, "float64", self.nan_policy)
-        empty = True
+        how, empty = Preparation.of(source, "float64", self.nan_policy), True
         for chunk in source.chunks(_CHUNK_ROWS):
             points = how.split(chunk)[0]
             if len(points):
@@ -169,7 +152,7 @@ class BatchReader:
         unseen: dict[int, str] = {}
         for c, (column, categories) in enumerate(self.categories.items()):
             values = strings[column]
-            if self.nan_policy == "raise" and None in values:
+            if self.nan_policy == "raise":
                 category_values(values, column, name, "raise")
             code: dict[str | None, int] = {value: i for i, value in enumerate(categories)}
             code[None] = MISSING

@@ -7,7 +7,7 @@ import math
 import warnings
 import zlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +15,6 @@ from scipy.special import chdtrc
 
 from isodepth.core.directions import rng_for
 from isodepth.errors import DependenceWarning, InvalidInputError
-from isodepth.metric.fitted import MEMORY_MB
 from isodepth.monitor.blocks import BlockModel, RankEvidence, split_blocks
 from isodepth.monitor.functions import Counts, Functions, Rows, split_reference, total
 from isodepth.monitor.reader import BatchReader
@@ -30,25 +29,16 @@ _LEAST_ROWS = 20
 _PARTS, _LEAST_PARTS = 50, 5
 # Approximate probability of this warning if the rows are in random order.
 _LEVEL = 1e-3
+# Counts of properties with a smaller share are not nearly normal.
 _RARE = 0.1
-
-
-class Record(NamedTuple):
-    """A checked batch: its label, a checksum of its counts, and the verdict as JSON."""
-
-    label: str | None
-    digest: int
-    line: str
 
 
 class CountedBatch(NamedTuple):
     """A batch after counting."""
 
     counts: Counts
-    #: Most frequent new value of each category column with new values.
-    unseen: dict[int, str]
-    #: Only with blocks.
-    rows: Rows | None
+    unseen: dict[int, str]  # most frequent new value of each category column with new values
+    rows: Rows | None  # only with blocks
 
     @property
     def digest(self) -> int:
@@ -62,94 +52,79 @@ class Group:
 
     functions: Functions
     reference: Counts
-    sums: DyadicSums = field(default_factory=DyadicSums)
-    #: Only with blocks.
-    model: BlockModel | None = None
+    sums: DyadicSums
+    model: BlockModel | None = None  # only with blocks
 
     def counted(self, parts: Iterable[Rows], unseen: dict[int, str]) -> CountedBatch:
         """Count a batch, part by part."""
-        counts, rows = [], []
-        for part in parts:
-            counts.append(self.functions.count(part))
-            rows += [] if self.model is None else [part]
-        whole = Rows(*map(np.concatenate, zip(*rows, strict=True))) if rows else None
-        return CountedBatch(total(counts), unseen, whole)
+        if self.model is None:
+            return CountedBatch(total(map(self.functions.count, parts)), unseen, None)
+        rows = Rows(*map(np.concatenate, zip(*parts, strict=True)))
+        self.model.check_size(len(rows))
+        return CountedBatch(self.functions.count(rows), unseen, rows)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class MonitorState:
     """A monitor with the stream so far; a batch makes a new state."""
 
     policy: AlarmPolicy
     reader: BatchReader
-    #: With the key None if there are no groups.
-    groups: dict[str | None, Group]
+    groups: dict[str | None, Group]  # with the key None if there are no groups
     seed: int
-    #: Only with blocks.
-    evidence: RankEvidence | None = None
+    ranks: RankEvidence | None = None  # only with blocks
     n_batches: int = 0
-    #: Windows that crossed their level since the last alarm or reset.
-    crossings: int = 0
-    #: Batch that raised the alarm; 0 if there is none.
-    alarm_since: int = 0
-    #: The last batches.
-    records: tuple[Record, ...] = ()
+    crossings: int = 0  # windows that crossed their level since the last alarm or reset
+    alarm_since: int = 0  # batch that raised the alarm; 0 if there is none
+    #: Label, checksum of the counts and verdict as JSON of the last batches.
+    records: tuple[tuple[str | None, int, str], ...] = ()
 
     def after_batch(
         self, name: str | None, batch: CountedBatch, label: str | None
     ) -> tuple[MonitorState, Verdict]:
         """Return the state after a batch, and the verdict on it."""
-        group, repeated, number = self.groups[name], self.policy.arl is not None, self.n_batches + 1
-        if self.evidence is None or group.model is None or batch.rows is None:
-            sums, windows = group.sums.add(batch.counts)
-            after, ranks = replace(group, sums=sums), None
-            evidence = strongest_window(
-                self.policy, group.reference, windows, sums.end, len(self.groups)
+        group, policy, number = self.groups[name], self.policy, self.n_batches + 1
+        state = replace(self, n_batches=number)
+        if self.ranks is None or group.model is None or batch.rows is None:
+            evidence, sums = strongest_window(
+                policy, group.reference, group.sums, batch.counts, len(self.groups)
             )
+            state.groups = self.groups | {name: replace(group, sums=sums)}
         else:
-            model, ranks, evidence = group.model.judge(
-                batch.rows, batch.counts, group.functions, group.reference, self.evidence,
-                (self.seed, number),
-            )  # fmt: skip
-            evidence = evidence._replace(level=self.policy.level)
-            after = replace(group, model=model)
-        state = replace(self, groups=self.groups | {name: after}, evidence=ranks)
+            uniform = 1.0 - float(rng_for(self.seed, "batches", number).random())
+            evidence, model, state.ranks = group.model.judge(
+                batch.rows, batch.counts, group.functions, group.reference, self.ranks, uniform
+            )
+            evidence = evidence._replace(level=policy.level)
+            state.groups = self.groups | {name: replace(group, model=model)}
         crossing = evidence.log_pvalue <= math.log(evidence.level)
-        crossings, alarm_since = self.crossings, 0 if repeated else self.alarm_since
-        if crossing and not alarm_since:
-            crossings += 1
+        if policy.arl is not None:
+            state.alarm_since = 0
+        if crossing and not state.alarm_since:
             # Evidence of ranks includes the patience.
-            if crossings >= self.policy.patience or ranks is not None:
-                crossings, alarm_since = 0, number
-            if not alarm_since or repeated:
-                state = state.reset()
-        changes = WindowChanges(
-            self.reader.names, list(self.reader.categories.values()), group.functions,
-            group.reference, evidence.counts, evidence.logs, batch.unseen,
-        ).strongest()  # fmt: skip
+            if self.crossings + 1 >= policy.patience or self.ranks is not None:
+                state.crossings, state.alarm_since = 0, number
+            else:
+                state.crossings += 1
+            if not state.alarm_since or policy.arl is not None:
+                state.restart()
+        changes = WindowChanges(self.reader, group.functions, group.reference, evidence.counts,
+                                evidence.logs, batch.unseen)  # fmt: skip
         verdict = Verdict(
             batch=number, label=label, group=name, n_rows=batch.counts.n_rows,
             pvalue=evidence.pvalue, window=evidence.window,
             window_pvalue=pvalue_of(evidence.log_pvalue), threshold=evidence.level,
-            crossing=crossing, alarm=alarm_since > 0, alarm_since=alarm_since or None,
-            extreme=evidence.extreme, changes=changes, suspicious=batch.counts.suspicious,
-            score=evidence.score, exact=evidence.exact,
+            crossing=crossing, alarm=state.alarm_since > 0, alarm_since=state.alarm_since or None,
+            extreme=evidence.extreme, changes=changes.strongest(),
+            suspicious=batch.counts.suspicious, score=evidence.score, exact=evidence.exact,
         )  # fmt: skip
-        records = (*self.records[1 - HISTORY :], Record(label, batch.digest, verdict.to_json()))
-        state = replace(state, n_batches=number, crossings=crossings, alarm_since=alarm_since,
-                        records=records)  # fmt: skip
+        state.records = (*self.records[1 - HISTORY :], (label, batch.digest, verdict.to_json()))
         return state, verdict
 
-    def reset(self) -> MonitorState:
-        """Return the state without evidence and without an alarm; numbers of batches are kept."""
-        evidence = None if self.evidence is None else self.evidence.restarted()
-        groups = {
-            name: replace(group, sums=group.sums.restarted()) for name, group in self.groups.items()
-        }
-        return replace(self, groups=groups, evidence=evidence, crossings=0, alarm_since=0)
-
-
-# -- fitting --------------------------------------------------------------------------------------
+    def restart(self) -> None:
+        """Forget the evidence, but not the numbers of batches."""
+        self.ranks = self.ranks and RankEvidence.start(self.ranks.restarting, self.policy.patience)
+        self.groups = {k: replace(g, sums=g.sums.restarted()) for k, g in self.groups.items()}
 
 
 def fit_state(
@@ -159,14 +134,14 @@ def fit_state(
     """Fit a monitor to a reference; see `Monitor`."""
     # Labels of rows need all rows in their order; otherwise large sources are sampled.
     sampling = seed if blocks is None and groups is None else None
-    reader, rows = BatchReader.of_reference(reference, nan_policy, kinds, MEMORY_MB, sampling)
-    days = None if blocks is None else _labels(blocks, len(rows), "blocks")
-    members: dict[str | None, np.ndarray] = {None: np.arange(len(rows))}
-    if groups is not None:
-        labels = _labels(groups, len(rows), "groups")
-        members = {str(name): np.flatnonzero(labels == name) for name in np.unique(labels)}
+    reader, rows = BatchReader.of_reference(reference, nan_policy, kinds, sampling)
+    days, sites = (
+        None if labels is None else row_labels(labels, name, len(rows), "the reference").astype(str)
+        for labels, name in ((blocks, "blocks"), (groups, "groups"))
+    )
     rng, fitted = rng_for(seed, "splits"), {}
-    for name, index in members.items():
+    for name in (None,) if sites is None else np.unique(sites).tolist():
+        index = np.arange(len(rows)) if sites is None else np.flatnonzero(sites == name)
         title = "the reference" if name is None else f"group {name!r} of the reference"
         if len(index) < _LEAST_ROWS:
             raise InvalidInputError(
@@ -177,25 +152,14 @@ def fit_state(
             choosing, counted = split_reference(len(index), rng)
             functions = Functions.choose(part.take(choosing), rng)
             counts = _count_in_order(functions, part.take(counted), reader.names, title)
-            fitted[name] = Group(functions, counts)
+            fitted[name] = Group(functions, counts, DyadicSums())
         else:
             block, fitting = split_blocks(days[index], rng)
             functions = Functions.choose(part.take(np.isin(block, fitting)), rng)
-            model, counts = BlockModel.fit(part, block, fitting, functions, seed)
-            fitted[name] = Group(functions, counts, model=model)
-    ranks = RankEvidence.start(policy.arl is not None, policy.patience)
-    return MonitorState(policy, reader, fitted, seed, None if blocks is None else ranks)
-
-
-def _labels(labels: Any, n: int, name: str) -> np.ndarray:
-    """Labels of n rows as strings."""
-    array = row_labels(labels, name)
-    if array.shape != (n,):
-        raise InvalidInputError(
-            f"{name} must hold one label for each of the {n} rows of the reference, got shape "
-            f"{array.shape}"
-        )
-    return array.astype(str)
+            model, counts = BlockModel.fit(part, block, functions, fitting, seed)
+            fitted[name] = Group(functions, counts, DyadicSums(), model)
+    ranks = None if days is None else RankEvidence.start(policy.arl is not None, policy.patience)
+    return MonitorState(policy, reader, fitted, seed, ranks)
 
 
 def _count_in_order(functions: Functions, rows: Rows, names: Sequence[str], title: str) -> Counts:
@@ -211,12 +175,10 @@ def _count_in_order(functions: Functions, rows: Rows, names: Sequence[str], titl
     counts = total(parts)
     share = counts.ones / counts.n_rows
     named = np.array([bool(member.columns) for member in functions.members])
-    # Counts of rare properties are not nearly normal.
     usable = np.flatnonzero(named & (share > _RARE) & (share < 1 - _RARE))
     if count < _LEAST_PARTS or not len(usable):
         return counts
-    sizes = np.array([[part.n_rows] for part in parts], dtype=np.float64)
-    expected = sizes * share[usable]
+    expected = np.array([[part.n_rows] for part in parts], dtype=np.float64) * share[usable]
     squares = (np.array([part.ones[usable] for part in parts]) - expected) ** 2
     factors = (squares / (expected * (1 - share[usable]))).sum(axis=0) / (count - 1)
     strongest = int(factors.argmax())

@@ -13,6 +13,7 @@ import numpy as np
 from isodepth.data.changes import Change
 from isodepth.data.results import ResultMixin, p_text, plain
 from isodepth.monitor.functions import Counts, Functions
+from isodepth.monitor.reader import BatchReader
 from isodepth.monitor.windows import log_pvalues, pvalue_of
 
 # Largest adjusted p-value of a change that is named.
@@ -34,31 +35,25 @@ class Verdict(ResultMixin):
     label, group : str or None
     n_rows : int
     pvalue : float
-        p-value of the batch alone, adjusted for all functions. With `blocks`, the rank of its score
-        among all earlier ones.
+        p-value of the batch alone, adjusted. With `blocks`, the rank of its score.
     window : int
-        Number of batches in the strongest window that ends with this batch. With `blocks`, all
-        batches since the last reset.
+        Number of batches in the strongest window. With `blocks`, all since the last reset.
     window_pvalue : float
         Adjusted p-value of that window. With `blocks`, 1 / evidence.
     threshold : float
         The window crosses if its p-value is at most this.
     crossing : bool
-        Whether a window that ends with this batch crosses its threshold.
+        Whether the window crosses its threshold.
     alarm : bool
-        Whether there is an alarm: from the batch that raised it until `reset`. With `arl`, at that
-        batch alone.
+        Whether there is an alarm: until `reset`, or with `arl` at the batch that raised it.
     alarm_since : int or None
         Batch that raised the alarm.
     extreme : bool
-        Only with `blocks`: whether the batch is far beyond all blocks. This is an approximation
-        by a t distribution, without the guarantee of `alarm`.
+        Only with `blocks`: whether the batch is far beyond all blocks, approximately.
     changes : list of Change
-        Columns that changed in the strongest window, strongest first, with p-values adjusted for
-        all functions.
+        Columns that changed in the window, strongest first, with adjusted p-values.
     suspicious : int
-        Rows that are farther from the center than all rows that chose the functions, or have a
-        category that the reference does not have.
+        Rows far outside the reference, or with a category that it does not have.
     score : float or None
         Only with `blocks`: distance from the blocks of the reference.
     exact : bool
@@ -79,17 +74,17 @@ class Verdict(ResultMixin):
     extreme: bool
     changes: list[Change]
     suspicious: int
-    score: float | None = None
-    exact: bool = True
+    score: float | None
+    exact: bool
 
     @classmethod
     def from_json(cls, line: str) -> Verdict:
         """Make a verdict from the result of `to_json`."""
         fields = json.loads(line)
-        for each in fields["changes"]:
-            each["columns"] = tuple(each["columns"])
-            del each["text"]
-        return cls(**{**fields, "changes": [Change(**each) for each in fields["changes"]]})
+        for change in fields["changes"]:
+            del change["text"]
+        changes = [Change(**{**c, "columns": tuple(c["columns"])}) for c in fields["changes"]]
+        return cls(**{**fields, "changes": changes})
 
     def to_dict(self) -> dict[str, Any]:
         """Convert to plain numbers and strings."""
@@ -101,31 +96,26 @@ class Verdict(ResultMixin):
         rows = {name: [getattr(change, name) for change in self.changes] for name in fields}
         return rows | {"columns": [", ".join(names) for names in rows["columns"]]}
 
-    @property
-    def alarm_text(self) -> str:
-        """Status of the alarm in a few words."""
-        alarm = f"ALARM since batch {self.alarm_since}" if self.alarm else ""
-        if self.extreme:
-            text = "EXTREME batch, far beyond all blocks of the reference (approximation)"
-            return f"{text}; {alarm}" if alarm else text
-        return alarm or ("threshold crossed, no alarm yet" if self.crossing else "no alarm")
-
     def __str__(self) -> str:
+        status = []
+        if self.extreme:
+            status = ["EXTREME batch, far beyond all blocks of the reference (approximation)"]
+        if self.alarm:
+            status.append(f"ALARM since batch {self.alarm_since}")
+        quiet = "threshold crossed, no alarm yet" if self.crossing else "no alarm"
         label = "" if self.label is None else f" ({self.label})"
         group = "" if self.group is None else f" of group {self.group}"
         window = "this batch" if self.window == 1 else f"the last {self.window} batches"
-        approximate = "" if self.exact else ", approximately"
-        lines = [
-            f"batch {self.batch}{label}{group}: {self.alarm_text}",
-            f"  p-value    {p_text(self.pvalue)} for this batch of {self.n_rows} rows",
-            f"  window     p = {p_text(self.window_pvalue)} for {window}, "
-            f"threshold {self.threshold:.2g}{approximate}",
-        ]
         changes = [str(change) for change in self.changes[:_SHOWN]]
         if len(self.changes) > _SHOWN:
             changes.append(f"and {len(self.changes) - _SHOWN} more")
-        heads = ["changes", *[""] * len(changes)]
-        lines += [f"  {head:10} {text}" for head, text in zip(heads, changes, strict=False)]
+        lines = [
+            f"batch {self.batch}{label}{group}: {'; '.join(status) or quiet}",
+            f"  p-value    {p_text(self.pvalue)} for this batch of {self.n_rows} rows",
+            f"  window     p = {p_text(self.window_pvalue)} for {window}, "
+            f"threshold {self.threshold:.2g}{'' if self.exact else ', approximately'}",
+            *(f"  {'' if i else 'changes':10} {text}" for i, text in enumerate(changes)),
+        ]
         if self.suspicious:
             lines.append(f"  suspicious {self.suspicious} rows outside the reference")
         return "\n".join(lines)
@@ -135,27 +125,22 @@ class Verdict(ResultMixin):
 class WindowChanges:
     """Comparison of the counts of a window with those of the reference."""
 
-    #: Names of all columns, categories last.
-    names: Sequence[str]
-    #: Values of each category column in the reference.
-    categories: Sequence[Sequence[str]]
+    reader: BatchReader
     functions: Functions
     reference: Counts
     window: Counts
-    #: Array of shape (H,). Logarithms of the p-values of the functions.
-    logs: np.ndarray
-    #: Most frequent new value of category columns in the last batch.
-    unseen: dict[int, str]
+    logs: np.ndarray  # (H,), logarithms of the p-values of the functions
+    unseen: dict[int, str]  # most frequent new value of category columns in the last batch
 
     def strongest(self) -> list[Change]:
         """Return the changes of the window, strongest first.
 
-        A column is named by its own functions alone. A pair of columns is named if neither column
-        is: a shift of one column changes its relation to others too. All columns together are named
-        only if nothing else is.
+        A column is named by its own functions alone, a pair of columns if neither column is named,
+        and all columns together if nothing else is.
         """
         members, logs, limit = self.functions.members, self.logs, math.log(_NAMED / len(self.logs))
-        significant = [h for h in np.argsort(logs, kind="stable").tolist() if logs[h] <= limit]
+        order = np.argsort(logs, kind="stable")
+        significant = order[logs[order] <= limit].tolist()
         columns: dict[int, dict[str, int]] = {}
         for h in significant:
             if len(members[h].columns) == 1:
@@ -163,13 +148,14 @@ class WindowChanges:
         changes: list[Change] = []
         for by_kind in columns.values():
             missing = by_kind.pop("missing", None)
-            hs = sorted(by_kind.values(), key=logs.__getitem__)
+            hs = list(by_kind.values())
             if missing is not None:
                 changes.append(self._change(missing, "missing", "missing"))
                 hs = [h for h in hs if self._among_present(h, missing) <= limit]
             changes += [self._column_change(h) for h in hs[:1]]
         for h in [h for h in significant if len(members[h].columns) == 2][:3]:
-            changes += [] if columns.keys() & {*members[h].columns} else [self._pair_change(h)]
+            if not columns.keys() & {*members[h].columns}:
+                changes.append(self._pair_change(h))
         if not changes and significant:
             distance = members[significant[0]].kind == "distance"
             feature = "the distance from the center" if distance else "a direction"
@@ -182,36 +168,35 @@ class WindowChanges:
     ) -> Change:
         """Change of a function, by default of the share of rows for which it is 1."""
         before, after = pair or [c.ones[h] / c.n_rows for c in (self.reference, self.window)]
-        columns = tuple(self.names[c] for c in self.functions.members[h].columns)
+        columns = tuple(self.reader.names[c] for c in self.functions.members[h].columns)
         pvalue = pvalue_of(float(self.logs[h]) + math.log(len(self.logs)))
         return Change(kind, columns, quantity, float(before), float(after), pvalue, value)
 
     def _among_present(self, h: int, missing: int) -> float:
         """Logarithm of the p-value of a function among the rows without a missing value."""
-        n, m = (c.n_rows - int(c.ones[missing]) for c in (self.reference, self.window))
-        if n == 0 or m == 0:
-            return 0.0
-        return float(log_pvalues(self.reference.ones[[h]], n, self.window.ones[[h]], m)[0])
+        both = (
+            c._replace(n_rows=c.n_rows - int(c.ones[missing]), ones=c.ones[[h]])
+            for c in (self.reference, self.window)
+        )
+        before, after = both
+        return float(log_pvalues(before, after)[0]) if before.n_rows and after.n_rows else 0.0
 
     def _column_change(self, h: int) -> Change:
         kind, (column,), value = self.functions.members[h]
-        if column >= len(self.functions.center):
-            return self._change(h, "shares", "share", value=self._word(column, value))
-        sums = [c.summaries[:, column] for c in (self.reference, self.window)]
-        present = [max(float(each[0]), 1.0) for each in sums]
-        (middle, now), (spread, wide) = (
-            [float(each[i]) / n for each, n in zip(sums, present, strict=True)] for i in (1, 2)
-        )
-        cut = self.functions.cuts[h]
-        quantity = f"share of values up to {cut:.4g}"
+        if kind == "category":
+            return self._change(h, "shares", "share", value=self._word(column, int(value)))
+        both = [c.summaries[:, column] / [1, *[max(c.summaries[0, column], 1.0)] * 2]
+                for c in (self.reference, self.window)]  # fmt: skip
+        (n, middle, spread), (m, now, wide) = (each.tolist() for each in both)
+        quantity = f"share of values up to {value:.4g}"
         if kind == "deviation":
             if min(spread, wide) > 0 and max(spread / wide, wide / spread) >= _WIDENED:
                 return self._change(h, "spread", "interquartile range", (spread, wide))
-            away = cut * self.functions.scale[column]
+            away = value * self.functions.scale[column]
             quantity = f"share of values within {away:.4g} of the median"
         elif abs(now - middle) > _MOVED * spread:
             return self._change(h, "location", "median", (middle, now))
-        shares = self.reference.ones[h] / present[0], self.window.ones[h] / present[1]
+        shares = self.reference.ones[h] / max(n, 1.0), self.window.ones[h] / max(m, 1.0)
         return self._change(h, "shape", quantity, shares)
 
     def _pair_change(self, h: int) -> Change:
@@ -222,13 +207,12 @@ class WindowChanges:
             return self._change(h, "dependence", "quadrant correlation", (r, s))
         at = self.functions.members.index(("category", (column,), value))  # type: ignore[arg-type]
         r, s = (c.ones[h] / max(1, c.ones[at]) for c in both)
-        quantity = f"share up to the median within {self._word(column, value)}"
+        quantity = f"share up to the median within {self._word(column, int(value))}"
         return self._change(h, "dependence", quantity, (r, s))
 
     def _word(self, column: int, value: int) -> str:
         """Known value of a category column, or the new values together."""
         c = column - len(self.functions.center)
-        known = self.functions.known[c]
-        if value < len(known):
-            return self.categories[c][known[value]]
-        return self.unseen.get(c, "(other values)")
+        if value == len(self.functions.known[c]):
+            return self.unseen.get(c, "(other values)")
+        return self.reader.categories[self.reader.names[column]][self.functions.known[c][value]]

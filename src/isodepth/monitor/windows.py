@@ -1,21 +1,9 @@
-"""Windows of the last 1, 2, 4, 8, ... batches, and the level of each of their tests.
+"""Windows of the last 1, 2, 4, 8, ... batches, the level of each of their tests, and the tests.
 
 A window of 2^j batches is tested whenever it ends at a multiple of 2^(j - 1), counted from the
-first batch of the stream. The tests of all windows are one fixed family: a restart only removes
-windows that began before it. The levels of the family sum to `alpha`, so that the probability of
-any false alarm is at most `alpha`, also if windows restart at times that depend on the data. With
-patience k an alarm takes k windows without common batches that cross their levels. By Markov's
-inequality the levels may then sum to k times `alpha`.
-
-With `arl` the levels of the tests up to batch T sum to at most T / (2 arl). So P(alarm by T) is at
-most T / (2 arl), and the mean time until the first alarm is at least the sum of 1 - T / (2 arl)
-over T < 2 arl, which exceeds arl.
-
-Each test is Fisher's exact test for all functions at once. Of n reference rows `a` have a property,
-of m new rows `b`. If all rows are exchangeable, `b` given a + b is hypergeometric. The logarithm of
-its probability comes from Loader's decomposition: the deviance of the 2 x 2 table and Stirling
-corrections, which neither overflow nor cancel. The tail follows by the recurrence of the
-probabilities. Absolute errors of the logarithm stay below 1e-10 for up to 1e9 rows.
+first batch of the stream. A restart removes the windows that began before it. `docs/monitoring.md`
+proves the guarantees. Each test is Fisher's exact test for all functions at once: of n reference
+rows `a` have a property, of m new rows `b`, and `b` given a + b is hypergeometric.
 """
 
 from __future__ import annotations
@@ -38,41 +26,30 @@ _TINY = float(np.finfo(np.float64).tiny)
 _SMALL = np.array([0.0, *(math.lgamma(x + 1.0) - x * math.log(x) + x for x in range(1, 16))])
 # Terms of a tail are summed in blocks that grow up to this number of numbers.
 _BLOCK = 1 << 19
-# With a cap of 0.01 or less, p-values of counts within sqrt(log(1 / cap)) standard deviations are
-# set to 1 without a sum. Normal p-values of such counts are above the cap; an error would make a
-# p-value too large, never too small.
-_UNREACHED = 0.01
 
 
-@dataclass(frozen=True)
+@dataclass
 class AlarmPolicy:
     """Rule for alarms; see `Monitor` for the options."""
 
-    alpha: float | None
-    arl: float | None
-    tolerance: float
-    patience: int
+    alpha: float | None = None
+    arl: float | None = None
+    tolerance: float = 0.0
+    patience: int = 1
 
-    @classmethod
-    def checked(
-        cls, alpha: Any = None, arl: Any = None, tolerance: Any = 0.0, patience: Any = 1
-    ) -> AlarmPolicy:
-        """Check the options of a monitor."""
-        if arl is None:
-            alpha = _ALPHA if alpha is None else alpha
-            alpha = check_number(alpha, "alpha", 0, 1, low_open=True, high_open=True)
-        elif alpha is not None:
+    def __post_init__(self) -> None:
+        if self.arl is None:
+            alpha = _ALPHA if self.alpha is None else self.alpha
+            self.alpha = check_number(alpha, "alpha", 0, 1, low_open=True, high_open=True)
+        elif self.alpha is not None:
             raise InvalidOptionError(
-                "alpha bounds the probability of any false alarm, arl the mean time between false "
-                f"alarms; got alpha={alpha!r} and arl={arl!r}, give one of them"
+                f"give one of alpha and arl, got alpha={self.alpha!r} and arl={self.arl!r}"
             )
         else:
-            arl = check_number(arl, "arl", 1, low_open=True, high_open=True)
-        tolerance = check_number(tolerance, "tolerance", 0, 0.5, high_open=True)
-        patience = check_integer(patience, "patience", 1)
-        if patience > _MOST_PATIENCE:
-            raise InvalidOptionError(f"patience must be at most {_MOST_PATIENCE}, got {patience}")
-        return cls(alpha, arl, tolerance, patience)
+            self.arl = check_number(self.arl, "arl", 1, low_open=True, high_open=True)
+        self.tolerance = check_number(self.tolerance, "tolerance", 0, 0.5, high_open=True)
+        self.patience = check_integer(self.patience, "patience", 1)
+        check_number(self.patience, "patience", 1, _MOST_PATIENCE)
 
     @property
     def level(self) -> float:
@@ -80,25 +57,18 @@ class AlarmPolicy:
         return 1.0 / self.arl if self.arl is not None else float(self.alpha or _ALPHA)
 
     def window_level(self, scale: int, end: int, n_groups: int = 1) -> float:
-        """Level of the test of the window of 2**scale batches that ends with batch `end`."""
-        step = max(1, 2**scale // 2)
-        share = scale_weight(scale) * test_weight((end - 2**scale) // step + 1) / n_groups
+        """Level of the test of the window of 2**scale batches that ends with batch `end`.
+
+        The weights of all scales sum to 1. The sum of 1 / (k log(k)^2) from k = 2 on is 2.1097, so
+        that 0.47 is nearly the largest factor for which the levels of a scale sum to at most 1.
+        """
+        weight, step = 1.0 / ((scale + 1) * (scale + 2)), max(1, 2**scale // 2)
         if self.arl is not None:
-            share = scale_weight(scale) * step / 2.0
+            share = weight * step / 2.0
+        else:
+            k = (end - 2**scale) // step + 2
+            share = weight * (0.47 / (k * math.log(k) ** 2)) / n_groups
         return min(1.0, self.patience * self.level * share)
-
-
-def scale_weight(scale: int) -> float:
-    """Fraction of the level for windows of 2**scale batches; the sum over all scales is 1."""
-    return 1.0 / ((scale + 1) * (scale + 2))
-
-
-def test_weight(number: int) -> float:
-    """Fraction of the level of a scale for its test 1, 2, ...; the sum is below 1.
-
-    The sum of 1 / (k log(k)^2) from k = 2 on is 2.1097, so that 0.47 is nearly the largest factor.
-    """
-    return 0.47 / ((number + 1) * math.log(number + 1.0) ** 2)
 
 
 def pvalue_of(log: float) -> float:
@@ -109,10 +79,8 @@ def pvalue_of(log: float) -> float:
 class DyadicSums(NamedTuple):
     """Sums of the latest blocks of 1, 2, 4, ... batches that end at multiples of their length."""
 
-    #: Batches so far.
-    end: int = 0
-    #: The latest complete block of each length; None if a restart cut it.
-    blocks: tuple[Counts | None, ...] = ()
+    end: int = 0  # batches so far
+    blocks: tuple[Counts | None, ...] = ()  # None if a restart cut the block
 
     def restarted(self) -> DyadicSums:
         """Forget all batches, but not their number."""
@@ -134,78 +102,51 @@ class DyadicSums(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """Evidence after a batch."""
+    """Evidence after a batch: its own p-value, and its strongest window."""
 
-    #: p-value of the batch alone.
     pvalue: float
-    #: Strongest window: number of batches, counts, logarithms of the p-values of all functions
-    #: (H,), logarithm of the adjusted p-value, and the level at which this p-value crosses.
-    window: int
+    window: int  # number of batches
     counts: Counts
-    logs: np.ndarray
-    log_pvalue: float
+    logs: np.ndarray  # (H,), logarithms of the p-values of all functions
+    log_pvalue: float  # adjusted for all functions
     level: float
-    #: Only with blocks; see `Verdict`.
     extreme: bool = False
     score: float | None = None
     exact: bool = True
 
 
 def strongest_window(
-    policy: AlarmPolicy, reference: Counts, windows: list[Counts], end: int, n_groups: int
-) -> Evidence:
-    """Test the windows of 1, 2, 4, ... batches that end with batch `end`."""
+    policy: AlarmPolicy, reference: Counts, sums: DyadicSums, batch: Counts, n_groups: int
+) -> tuple[Evidence, DyadicSums]:
+    """Test the windows of 1, 2, 4, ... batches that end with a batch, and add it to the sums."""
+    sums, windows = sums.add(batch)
     count, tests = len(reference.ones), []
     for scale, window in enumerate(windows):
         dirty = contaminated_rows(policy.tolerance, window.n_rows)
-        logs = log_pvalues(
-            reference.ones, reference.n_rows, window.ones, window.n_rows, dirty, 1.0 / count
-        )
+        logs = log_pvalues(reference, window, dirty, 1.0 / count)
         adjusted = min(0.0, float(logs.min()) + math.log(count))
-        level = policy.window_level(scale, end, n_groups)
+        level = policy.window_level(scale, sums.end, n_groups)
         tests.append(Evidence(0.0, 2**scale, window, logs, adjusted, level))
     strongest = min(tests, key=lambda test: test.log_pvalue - math.log(test.level))
-    return strongest._replace(pvalue=pvalue_of(tests[0].log_pvalue))
+    return strongest._replace(pvalue=pvalue_of(tests[0].log_pvalue)), sums
 
 
 # -- Fisher's exact test --------------------------------------------------------------------------
 
 
-def log_pvalues(
-    a: np.ndarray, n: int, b: np.ndarray, m: int, dirty: int = 0, cap: float = 1.0
-) -> np.ndarray:
-    """Return logarithms of two-sided p-values, twice the smaller tail and at most 1.
+def log_pvalues(reference: Counts, window: Counts, dirty: int = 0, cap: float = 1.0) -> np.ndarray:
+    """Return logarithms of two-sided p-values (H,), twice the smaller tail and at most 1.
 
-    If `dirty` of the m new rows may be anything, the p-value is the maximum over all counts that
-    the other rows may have: max(b - dirty, 0) to min(b, m - dirty). One more row with the property
-    lowers the upper tail and raises the lower one, because the hypergeometric count grows by at
-    most 1. So there is one maximum, near the expected count, and steps uphill reach it.
-
-    Parameters
-    ----------
-    a, b : int64 ndarrays of shape (H,)
-        Rows with a property, of n and of m rows.
-    n, m, dirty : int
-    cap : float in (0, 1]
-        p-values of at least `cap` are returned as 1. Their tails need not be summed to the end.
-
-    Returns
-    -------
-    logs : ndarray of shape (H,)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> np.exp(log_pvalues(np.array([1, 50]), 100, np.array([8, 6]), 12)).round(12)
-    array([1.8098e-08, 1.0000e+00])
+    p-values of at least `cap` are returned as 1: their tails need not be summed to the end. If
+    `dirty` of the m new rows may be anything, the p-value is the maximum over all counts that the
+    other rows may have. There is one maximum, near the expected count, and steps uphill reach it.
     """
-    if dirty == 0:
-        return _clean_log_pvalues(a, n, b, m, cap)
+    (n, a, *_), (m, b, *_) = reference, window
     clean = m - dirty
     low, high = np.maximum(b - dirty, 0), np.minimum(b, clean)
     at = np.clip(np.rint(a * (clean / n)).astype(np.int64), low, high)
     logs = _clean_log_pvalues(a, n, at, clean, cap)
-    for step in (1, -1):
+    for step in (1, -1) if dirty else ():
         active = np.flatnonzero(logs < 0)
         while len(active):
             further = at[active] + step
@@ -219,52 +160,41 @@ def log_pvalues(
 
 
 def _clean_log_pvalues(a: np.ndarray, n: int, b: np.ndarray, m: int, cap: float) -> np.ndarray:
-    logs = np.zeros(len(a))
-    used: Any = slice(None)
-    if cap <= _UNREACHED:
-        used = np.flatnonzero(_squared_deviation(a, n, b, m) > -math.log(cap))
-        a, b = a[used], b[used]
     # Counting the rows without the property turns a lower tail into an upper one.
     lower = b * n < a * m
     a, b = np.where(lower, n - a, a), np.where(lower, m - b, b)
     log_pmf = _log_pmf(a, n, b, m)
-    ratio = _tail_ratio(a, n, b, m, log_pmf, cap)
     with np.errstate(over="ignore", divide="ignore"):
+        enough = np.exp(math.log(cap / 2.0) - log_pmf) if cap < 1.0 else np.full(len(a), np.inf)
+        ratio = _tail_ratio(a, n, b, m, enough)
         tail = log_pmf + np.log(ratio)
         # The other tail is smaller only if both are near 1/2.
         other = 1.0 - np.exp(tail) + np.exp(log_pmf)
         tail = np.where(other < np.exp(tail), np.log(np.maximum(other, 1e-300)), tail)
     tail = np.where(np.isfinite(ratio), tail + math.log(2.0), 0.0)
-    logs[used] = np.where(tail >= math.log(cap), 0.0, tail)
-    return logs
-
-
-def _squared_deviation(a: np.ndarray, n: int, b: np.ndarray, m: int) -> np.ndarray:
-    """Squared difference of b from its expected value, in variances."""
-    total = float(n + m)
-    both = (a + b).astype(np.float64)
-    variance = both * (total - both) * (n / total) * (m / total) / max(total - 1.0, 1.0)
-    apart = (b * float(n) - a * float(m)) / total
-    return np.divide(apart**2, variance, out=np.zeros(len(a)), where=variance > 0)
+    return np.where(tail >= math.log(cap), 0.0, tail)
 
 
 def _log_pmf(a: np.ndarray, n: int, b: np.ndarray, m: int) -> np.ndarray:
-    """Logarithm of the hypergeometric probability of b, given a + b."""
+    """Logarithm of the hypergeometric probability of b, given a + b.
+
+    Loader's decomposition into the deviance of the 2 x 2 table and Stirling corrections neither
+    overflows nor cancels. Its absolute error is below 1e-10 for up to 1e9 rows.
+    """
     total, both = n + m, a + b
+    cells = np.array([b, m - b, a, n - a])
+    margins = np.array([both, total - both] * 2)
+    expected = margins * (np.array([[m], [m], [n], [n]]) / total)
     # Observed less expected count: the same in all four cells, but for its sign.
-    apart = (b * n - a * m) / total
-    logs = _correction(np.float64(m)) + _correction(np.float64(n)) - _correction(np.float64(total))
-    logs = logs + _correction(both) + _correction(total - both)
-    for cell, rows, margin, sign in (
-        (b, m, both, 1), (m - b, m, total - both, -1),
-        (a, n, both, -1), (n - a, n, total - both, 1),
-    ):  # fmt: skip
-        expected = margin * (rows / total)
-        excess = np.divide(sign * apart, expected, out=np.zeros(len(a)), where=expected > 0)
-        excess = np.maximum(excess, -1.0)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            deviance = np.where(cell > 0, (1.0 + excess) * np.log1p(excess), 0.0) - excess
-        logs = logs - expected * deviance - _correction(cell)
+    apart = (b * n - a * m) / total * np.array([[1], [-1], [-1], [1]])
+    excess = np.divide(apart, expected, out=np.zeros(cells.shape), where=expected > 0)
+    excess = np.maximum(excess, -1.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        deviance = np.where(cells > 0, (1.0 + excess) * np.log1p(excess), 0.0) - excess
+    logs = _correction(m) + _correction(n) - _correction(total)
+    logs = logs + _correction(margins[0]) + _correction(margins[1])
+    for parts in zip(expected * deviance, _correction(cells), strict=True):
+        logs = logs - parts[0] - parts[1]
     return np.minimum(logs, 0.0)
 
 
@@ -273,29 +203,23 @@ def _correction(count: Any) -> np.ndarray:
     x = np.maximum(np.asarray(count, np.float64), 1.0)
     y = 1.0 / (x * x)
     series = (1 / 12 - y * (1 / 360 - y * (1 / 1260 - y * (1 / 1680 - y / 1188)))) / x
-    small = _SMALL[np.minimum(count, len(_SMALL) - 1).astype(np.int64)]
+    small = _SMALL[np.minimum(count, len(_SMALL) - 1)]
     return np.where(count < len(_SMALL), small, series + 0.5 * np.log(2.0 * math.pi * x))
 
 
-def _tail_ratio(
-    a: np.ndarray, n: int, b: np.ndarray, m: int, log_pmf: np.ndarray, cap: float
-) -> np.ndarray:
-    """Upper tail from b on, divided by the probability of b; inf if twice the tail reaches `cap`.
+def _tail_ratio(a: np.ndarray, n: int, b: np.ndarray, m: int, enough: np.ndarray) -> np.ndarray:
+    """Upper tail from b on, divided by the probability of b; inf if the ratio reaches `enough`.
 
-    The ratio of two neighboring probabilities falls along the tail, so that the rest of a sum is at
-    most a geometric series.
+    The ratio of neighboring probabilities falls, so that the rest is at most a geometric series.
     """
-    total = np.ones(len(a))
-    with np.errstate(over="ignore"):
-        enough = np.exp(math.log(cap / 2.0) - log_pmf) if cap < 1.0 else np.full(len(a), np.inf)
-    active, term, done, size = np.arange(len(a)), np.ones(len(a)), 0, 32
+    total, term = np.where(enough > 1.0, 1.0, np.inf), np.ones(len(a))
+    active, done, size = np.flatnonzero(enough > 1.0), 0, 32
     while len(active):
         steps = np.arange(done, done + size, dtype=np.float64)
-        up, left = a[active, None] - steps, (m - b[active])[:, None] - steps
+        x, y = a[active, None], b[active, None]
         # No term follows the last possible count.
-        top = np.maximum(up, 0.0) * np.maximum(left, 0.0)
-        bottom = (b[active, None] + steps + 1.0) * ((n - a[active])[:, None] + steps + 1.0)
-        ratio = top / bottom
+        top = np.maximum(x - steps, 0.0) * np.maximum(m - y - steps, 0.0)
+        ratio = top / ((y + steps + 1.0) * (n - x + steps + 1.0))
         terms = term[active, None] * np.cumprod(ratio, axis=1)
         total[active] += terms.sum(axis=1)
         term[active], last = terms[:, -1], ratio[:, -1]

@@ -235,13 +235,7 @@ def check_blocks(blocks: Any, n_x: int, n_y: int) -> np.ndarray | None:
         parts = [("blocks[0]", blocks[0], n_x, "X"), ("blocks[1]", blocks[1], n_y, "Y")]
     labels: list[Any] = []
     for name, part, n, rows in parts:
-        array = row_labels(to_host(part), name)
-        if array.shape != (n,):
-            raise InvalidInputError(
-                f"{name} must hold one label for each of the {n} rows of {rows}, got "
-                f"{describe(array)}"
-            )
-        labels += array.tolist()
+        labels += row_labels(to_host(part), name, n, rows).tolist()
     index_of: dict[Any, int] = {}
     indices = np.array([index_of.setdefault(label, len(index_of)) for label in labels], np.int64)
     shared = np.intersect1d(indices[:n_x], indices[n_x:])
@@ -260,8 +254,8 @@ def check_blocks(blocks: Any, n_x: int, n_y: int) -> np.ndarray | None:
     return indices
 
 
-def row_labels(labels: Any, name: str) -> np.ndarray:
-    """Return labels of rows, of any type, as an array; none may be missing."""
+def row_labels(labels: Any, name: str, n: int, rows: str) -> np.ndarray:
+    """Return the labels of n rows, of any type, as an array; none may be missing."""
     try:
         array = np.asanyarray(labels)  # masked arrays keep their mask
     except ValueError:
@@ -270,6 +264,10 @@ def row_labels(labels: Any, name: str) -> np.ndarray:
     if missing:
         raise InvalidInputError(
             f"{name} must have a label for every row, got {missing} missing of {array.size} labels"
+        )
+    if array.shape != (n,):
+        raise InvalidInputError(
+            f"{name} must hold one label for each of the {n} rows of {rows}, got {describe(array)}"
         )
     return array
 
