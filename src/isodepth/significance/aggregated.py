@@ -168,9 +168,9 @@ def _add_category_means(rows: PooledSample, findings: Findings) -> None:
         each = neg_log_p(np.square(changes))
         features = []
         for j, category, value in block:
-            columns = (rows.names[j], category.name)
-            label = f"{rows.names[j]} and {category.name} = {value}"
-            features.append(Feature(("dependence",), label, columns, value))
+            first, second = rows.names[j], category.name
+            label = f"{first} and {second} = {value}"
+            features.append(Feature(("dependence",), label, (first, second), value))
         findings.add("dependence", each, features, findings.pairs)
 
 

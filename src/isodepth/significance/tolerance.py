@@ -25,10 +25,10 @@ from isodepth.significance.features import (
     Findings,
     column_feature,
     column_kinds,
+    in_blocks,
     shares_feature,
 )
 from isodepth.significance.permutations import (
-    BLOCK,
     Permutations,
     combined,
     map_rows,
@@ -176,22 +176,16 @@ class _Search:
 
     def directions(self, advance: Callable[[int], None]) -> np.ndarray:
         """Return the maximum outlyingness of each row (n,) over all directions."""
-        d = self.rows.points.shape[1]
-        largest = np.zeros(len(self.rows.points))
-        step = max(1, BLOCK // len(largest))
-        for first in range(0, len(self.rows.directions), step):
-            directions = self.rows.directions[first : first + step]
-            values = self.rows.along(directions)
-            away = outlyingness(values, self.rows.n_threads)
+        rows, d = self.rows, self.rows.points.shape[1]
+        largest = outlyingness(rows.along(rows.directions[:d]), rows.n_threads).max(axis=0)
+        for directions in in_blocks(rows.directions[d:], rows, 32):
+            values = rows.along(directions)
+            away = outlyingness(values, rows.n_threads)
             np.maximum(largest, away.max(axis=0), out=largest)
-            later = slice(max(0, d - first), None)
-            features = [
-                Feature(("location",), direction_text(each, self.rows.names))
-                for each in directions[later]
-            ]
-            if features:
-                self.add_functions("directions", values[later], features, away[later] > _FAR)
-                advance(len(features))
+            labels = [direction_text(direction, rows.names) for direction in directions]
+            features = [Feature(("location",), label) for label in labels]
+            self.add_functions("directions", values, features, away > _FAR)
+            advance(len(features))
         return largest
 
     def whole_rows(self, outlying: np.ndarray) -> None:

@@ -74,13 +74,11 @@ class Settings:
         check_boolean(self.progress, "progress")
         if self.n_directions is not None:
             check_integer(self.n_directions, "n_directions", 1)
-        if self.tolerance is None:
-            return
-        check_number(self.tolerance, "tolerance", 0, 0.5, high_open=True)
-        if self.method != "aggregated":
+        if self.tolerance is not None and self.method != "aggregated":
             raise InvalidOptionError(
                 f"tolerance applies to method='aggregated' only, got method={self.method!r}; "
-                "remove one of them"
+                "remove one of them",
+                option="tolerance",
             )
 
 
@@ -90,13 +88,15 @@ def _metric(method: str, scale: Any, of_regions: dict[str, Any], **options: Any)
         if value is not None and method == "aggregated":
             raise InvalidOptionError(
                 f"{name} belongs to method='regions', got {name}={value!r} with "
-                f"method={method!r}; remove it, or use method='regions'"
+                f"method={method!r}; remove it, or use method='regions'",
+                option=name,
             )
         options[name] = _OF_REGIONS[name] if value is None else value
     if isinstance(scale, str) and scale != "pooled":
         raise InvalidOptionError(
             f"scale must be 'pooled', None or an array from other data, got {scale!r}: a scale "
-            "that depends on which rows are X is not allowed in a permutation test"
+            "that depends on which rows are X is not allowed in a permutation test",
+            option="scale",
         )
     check_number(options["p"], "p", 1)
     check_integer(options["levels"], "levels", 1)
@@ -208,6 +208,8 @@ def two_sample_test(
     >>> result.pvalue, result.changes[0].text
     (0.001, 'column 0: median -0.10 -> 0.72')
     """
+    if tolerance is not None:
+        tolerance = check_number(tolerance, "tolerance", 0, 0.5, high_open=True)
     of_regions = {"q": q, "p": p, "eps": eps, "depth": depth, "levels": levels}
     settings = Settings(
         method=method,
