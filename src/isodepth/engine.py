@@ -236,16 +236,13 @@ def _sizes(numbers: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(numbers, dtype=np.int64)
 
 
-def direction_index(codes: np.ndarray) -> np.ndarray:
-    """Return the index of each direction, without its sign."""
-    return np.where(codes >= 0, codes, -1 - codes)
-
-
-def direction_sign(codes: np.ndarray) -> np.ndarray:
-    """Return 1.0 for a direction itself, -1.0 for its opposite."""
-    return np.where(codes >= 0, 1.0, -1.0)
+def decode(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the indices (L,) of directions, and 1.0 for a direction, -1.0 for its opposite."""
+    forward = codes >= 0
+    return np.where(forward, codes, -1 - codes), np.where(forward, 1.0, -1.0)
 
 
 def signed_directions(directions: np.ndarray, codes: np.ndarray) -> np.ndarray:
     """Return the unit vectors (L, d) that are encoded by `codes` (L,) for `directions` (K, d)."""
-    return directions[direction_index(codes)] * direction_sign(codes)[:, None]
+    indices, signs = decode(codes)
+    return directions[indices] * signs[:, None]

@@ -149,7 +149,7 @@ def test_the_same_bits_for_any_threads(n: int, count: int, dtype: str, weighted:
     queries = points[::9] + points.dtype.type(0.01)
 
     def everything(threads: int, memory_mb: float) -> list[np.ndarray]:
-        found: list[np.ndarray] = []
+        found = [_core.project(points, U, threads)]
         for asked in (None, queries):
             found.append(_core.mean_rank_weight(points, U, weights, asked, threads, memory_mb))
             for kernel in (_core.smallest_halfspace, _core.largest_outlyingness):

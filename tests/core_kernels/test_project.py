@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -31,15 +30,3 @@ def test_projections_are_products(
     bound = d * np.finfo(dtype).eps * (np.abs(directions) @ np.abs(points).T)
     assert found.dtype == dtype
     assert (np.abs(found - exact) <= bound).all()
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_the_number_of_threads_changes_no_bit(dtype: type) -> None:
-    rng = np.random.default_rng(0)
-    points = rng.standard_normal((5000, 7)).astype(dtype)
-    directions = rng.standard_normal((333, 7)).astype(dtype)
-
-    alone = _core.project(points, directions, 1)
-
-    for n_threads in (2, 7, 16):
-        assert np.array_equal(_core.project(points, directions, n_threads), alone)

@@ -16,13 +16,12 @@ import numpy as np
 from isodepth import _core
 from isodepth.core.weights import exact_masses
 from isodepth.data.validation import check_direction_rows, check_levels_inside, check_weights
-from isodepth.engine import Resources, write_supports
+from isodepth.engine import ALONE, Resources, write_supports
 
 #: Relative distance below which a level counts as the end of the interval.
 SLIVER = 1e-14
 #: Power below which a direct sum of powers has a relative error above 1e-13.
 SMALL_POWER = 1e-3
-_SINGLE_THREAD = Resources(n_jobs=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +50,7 @@ class Sample:
         points: np.ndarray,
         weights: Any = None,
         name: str = "weights",
-        resources: Resources = _SINGLE_THREAD,
+        resources: Resources = ALONE,
     ) -> Sample:
         """Return the canonical form of checked points (n, d) with optional weights (n,)."""
         checked = check_weights(weights, len(points), name)
@@ -84,7 +83,7 @@ class Sample:
 
     @classmethod
     def _merge(
-        cls, points: np.ndarray, masses: np.ndarray | None, resources: Resources = _SINGLE_THREAD
+        cls, points: np.ndarray, masses: np.ndarray | None, resources: Resources = ALONE
     ) -> Sample:
         rows, inverse, merged = _core.distinct_rows(
             np.ascontiguousarray(points), masses, resources.n_threads
@@ -193,7 +192,7 @@ class TrimmedRegions:
         columns: tuple[str, ...] | None = None,
         tie_tolerance: float = 0.0,
         origin: Any = None,
-        resources: Resources = _SINGLE_THREAD,
+        resources: Resources = ALONE,
     ) -> TrimmedRegions:
         """Order the distinct points (u, d) of `sample` by their depths (u,)."""
         order = _core.order(-distinct_depth, resources.n_threads)
@@ -278,7 +277,7 @@ class TrimmedRegions:
         sizes, place = np.unique(self.counts[self.group(beta)], return_inverse=True)
         ordered = self.ordered.astype(np.float64, copy=False)
         both = np.empty((len(sizes), 2 * len(rows)))
-        write_supports(ordered, sizes, rows, both, _SINGLE_THREAD)
+        write_supports(ordered, sizes, rows, both, ALONE)
         result = both[np.atleast_1d(place), : len(rows)]
         if np.ndim(u) == 1:
             result = result[:, 0]

@@ -20,7 +20,7 @@ import numpy as np
 
 from isodepth.core.directions import mean_of_direction
 from isodepth.core.regions import TrimmedRegions
-from isodepth.engine import direction_index, direction_sign, support_rows
+from isodepth.engine import decode, support_rows
 from isodepth.errors import InvalidOptionError
 from isodepth.hull import Gaps, project_to_hull
 
@@ -108,7 +108,7 @@ def _gradients_of_gaps(gaps: Gaps, rows: list[np.ndarray], slopes: np.ndarray) -
     """
     gradients = [np.zeros(points.shape) for points in rows]
     sizes = gaps.plan.prefix_sizes
-    indices, signs = direction_index(gaps.codes), direction_sign(gaps.codes)
+    indices, signs = decode(gaps.codes)
     maximizing = np.unique(indices[slopes > 0])
     size = max(1, _HELD // max(len(gaps.values), *map(len, rows)))
     for first in range(0, len(maximizing), size):
