@@ -36,7 +36,7 @@ def test_a_collection_is_a_list_or_has_three_axes() -> None:
     assert len(as_list(np.zeros((1, 2, 3)), "bags")) == 1
     assert as_list(BAGS, "bags") is BAGS
     for array in (np.zeros(3), np.zeros((2, 3)), np.zeros((1, 2, 3, 4))):
-        with pytest.raises(InvalidInputError, match=r"bags must be .* got one array of shape"):
+        with pytest.raises(InvalidInputError, match=r"bags must be .* got an array of shape"):
             as_list(array, "bags")
     for empty in ([], np.zeros((0, 2, 3)), iter(())):
         with pytest.raises(InvalidInputError, match="bags is empty"):

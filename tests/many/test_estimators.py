@@ -101,7 +101,7 @@ def test_output_as_a_frame(estimator: type) -> None:
 
 @pytest.mark.parametrize("estimator", BOTH)
 def test_bad_bags(estimator: type) -> None:
-    with pytest.raises(InvalidInputError, match="one array of shape"):
+    with pytest.raises(InvalidInputError, match="an array of shape"):
         estimator(**OPTIONS).fit(BAGS[0])
     fitted = estimator(**OPTIONS).fit(BAGS)
     with pytest.raises(InvalidInputError, match=r"and 1 in X\[1\]"):

@@ -217,7 +217,7 @@ def test_no_bar_without_tqdm(monkeypatch: pytest.MonkeyPatch) -> None:
     ("samples", "message"),
     [
         ([], "samples is empty"),
-        (BAGS[0], "one array of shape"),
+        (BAGS[0], "an array of shape"),
         ("abc", "sequence of samples"),
         (3, "sequence of samples"),
         ([BAGS[0], BAGS[1][:, :2]], r"got 3 in samples\[0\] and 2 in samples\[1\]"),
@@ -284,7 +284,7 @@ def test_bad_options() -> None:
     for bad in (0, -1, 1.5, True):
         with pytest.raises(InvalidOptionError, match="n_jobs must be an integer"):
             pairwise(stack, n_jobs=bad)
-    with pytest.raises(InvalidOptionError, match="weights have no effect on tables"):
+    with pytest.raises(InvalidOptionError, match="weights has no effect on tables"):
         pairwise(stack, weights=[None, None])
     with pytest.raises(InvalidInputError, match=r"samples\[1\] is ndarray"):
         pairwise([stack[0], BAGS[0]])

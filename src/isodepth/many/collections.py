@@ -13,6 +13,7 @@ import numpy as np
 
 from isodepth.api import Metric
 from isodepth.core.scaling import units_of_samples
+from isodepth.data.arrays import describe
 from isodepth.data.frames import in_order, is_frame, labels_of
 from isodepth.data.results import label_text
 from isodepth.data.validation import (
@@ -211,14 +212,11 @@ def as_list(samples: Any, name: str) -> Sequence[Any]:
             f"{name} is a {type(samples).__name__}, and names have no effect here; pass "
             f"list({name}.values())"
         )
-    if isinstance(samples, str | bytes) or not isinstance(samples, Iterable):
+    several = isinstance(samples, Iterable) and not isinstance(samples, str | bytes)
+    if not several or (shape is not None and len(shape) != 3):
         raise InvalidInputError(
-            f"{name} must be a sequence of samples of shape (n, d), got {type(samples).__name__}"
-        )
-    if shape is not None and len(shape) != 3:
-        raise InvalidInputError(
-            f"{name} must be a sequence of samples of shape (n, d), got one array of shape "
-            f"{tuple(shape)}; for a single sample write [{name}]"
+            f"{name} must be a sequence of samples of shape (n, d), got {describe(samples)}; for a "
+            f"single sample write [{name}]"
         )
     result = samples if isinstance(samples, Sequence) else list(samples)
     if len(result) == 0:
@@ -230,14 +228,11 @@ def weights_of_each(weights: Any, count: int, name: str) -> Sequence[Any]:
     """Return a list with the weights, or None, of each of `count` samples."""
     if weights is None:
         return [None] * count
-    if not isinstance(weights, Iterable):
+    arrays = [to_host(entry) for entry in weights] if isinstance(weights, Iterable) else None
+    if arrays is None or len(arrays) != count:
+        received = type(weights).__name__ if arrays is None else len(arrays)
         raise InvalidInputError(
-            f"weights of {name} must be a sequence with one entry per sample, an array or None; "
-            f"got {type(weights).__name__}"
-        )
-    arrays = [to_host(entry) for entry in weights]
-    if len(arrays) != count:
-        raise InvalidInputError(
-            f"weights of {name} must have one entry for each of {count} samples, got {len(arrays)}"
+            f"weights of {name} must be a sequence with one entry for each of {count} samples, got "
+            f"{received}"
         )
     return arrays

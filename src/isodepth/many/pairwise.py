@@ -348,18 +348,13 @@ def _tables_of_chunks(
 
 def _n_jobs_for_tables(weights: Any, options: dict[str, Any]) -> int | None:
     """Return the option `n_jobs`, the only one that has an effect on tables."""
-    if weights is not None:
-        raise InvalidOptionError(
-            "weights have no effect on tables, which already include them; remove weights",
-            option="weights",
-        )
-    unknown = [name for name in options if name != "n_jobs"]
-    if unknown:
-        raise InvalidOptionError(
-            f"{unknown[0]} has no effect on tables, which already have their settings; remove it, "
-            "or pass samples",
-            option=unknown[0],
-        )
+    for name in (*(["weights"] if weights is not None else []), *options):
+        if name != "n_jobs":
+            raise InvalidOptionError(
+                f"the option {name} has no effect on tables, which already have weights and "
+                "settings; remove it, or pass samples",
+                option=name,
+            )
     return check_n_jobs(options.get("n_jobs"))
 
 
