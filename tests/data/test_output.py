@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from isodepth import BusyFileError, InvalidOptionError, Metric
-from isodepth.data.output import check_target, locked, replace_file, table_bytes
+from isodepth.data.output import check_target, csv_bytes, locked, replace_file
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes of POSIX systems")
@@ -151,7 +151,7 @@ def test_drafts_of_killed_processes_are_removed(tmp_path: Path) -> None:
 
 def test_labels_are_not_formulas() -> None:
     columns = {"label": ["=cmd|' /C calc'!A0", "@x", "plain"], "-d": [-1.5, 0.0, 2.0]}
-    text = table_bytes(Path("t.csv"), columns, np.zeros(3)).decode()
+    text = csv_bytes(columns).decode()
     assert text.splitlines()[0] == "label,'-d"
     assert text.splitlines()[1] == "'=cmd|' /C calc'!A0,-1.5"
     assert text.splitlines()[2:] == ["'@x,0.0", "plain,2.0"]

@@ -166,12 +166,10 @@ def test_the_legend_is_below_the_axes(size) -> None:
     assert ax.get_legend().get_title().get_text().startswith("regions of the deepest 22%")
 
 
-def test_one_column_and_wrong_names_are_refused() -> None:
+def test_one_column_is_refused() -> None:
     comparison = isodepth.compare(*pair(1), scale=None, random_state=0)
     with pytest.raises(InvalidInputError, match="one column"):
         nested_regions(comparison)
-    with pytest.raises(InvalidInputError, match="names"):
-        nested_regions(comparison, names=("a",))
 
 
 def test_names_of_columns_are_not_formulas() -> None:

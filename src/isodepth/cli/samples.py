@@ -11,7 +11,7 @@ import isodepth
 import isodepth.cli.options as cli
 from isodepth.cli.commands import Answer, Command, progress_wanted
 from isodepth.cli.tables import read_samples
-from isodepth.data.output import check_table_target, replace_file, table_bytes
+from isodepth.data.output import check_csv_target, csv_bytes, replace_file
 from isodepth.errors import InvalidInputError
 
 # A larger matrix would be wider than a terminal.
@@ -23,7 +23,7 @@ _PRINTED = 12
 @click.option("--group-by", metavar="COLUMN", help="Rows with the same value form one sample.")
 @cli.reading_options()
 @cli.settings_options(without=("refine",), levels="20")
-@click.option("-o", "--output", metavar="FILE", help="Write the matrix (.csv or .npy).")
+@click.option("-o", "--output", metavar="FILE", help="Write the matrix (.csv).")
 def pairwise(
     samples: tuple[str, ...], group_by: str | None, output: str | None, reading: cli.Reading,
     settings: dict[str, Any],
@@ -38,14 +38,14 @@ def pairwise(
       isodepth pairwise months -o distances.csv
       isodepth pairwise june.csv july.csv august.csv --scale none
       isodepth pairwise year.csv --group-by month --drop-text
-      isodepth pairwise year.csv --group-by origin -o distances.npy
+      isodepth pairwise year.csv --group-by origin -o distances.csv
       isodepth pairwise months --json
     """
     from isodepth.many.pairwise import table_metric
 
     options = {**settings, "nan_policy": reading.nan_policy}
     table_metric(options).check_for_tables("float64")
-    target = None if output is None else check_table_target(output)
+    target = None if output is None else check_csv_target(output)
     labels, tables = read_samples(samples, reading, group_by)
     if len(tables) < 2:
         raise InvalidInputError(
@@ -54,7 +54,7 @@ def pairwise(
     named = dict(zip(labels, tables, strict=True))
     matrix = isodepth.pairwise(named, progress=progress_wanted(), **options)
     if target is not None:
-        replace_file(target, table_bytes(target, matrix._rows(), np.asarray(matrix)))
+        replace_file(target, csv_bytes(matrix._rows()))
     content = {
         **matrix.to_dict(), "scale": settings["scale"], "left_out": reading.left_out,
         "output": output,

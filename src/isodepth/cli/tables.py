@@ -13,7 +13,7 @@ from isodepth.cli.commands import note
 from isodepth.cli.options import Reading
 from isodepth.data.arrays import numbered
 from isodepth.data.frames import Table
-from isodepth.data.input_file import InputFile, is_stdin, open_input, table_files
+from isodepth.data.input_file import STDIN, InputFile, open_input, table_files
 from isodepth.data.readers import ReadOptions, ReadResult, read_table, unknown_column
 from isodepth.data.validation import read_sample
 from isodepth.errors import InvalidInputError, InvalidOptionError
@@ -21,7 +21,7 @@ from isodepth.errors import InvalidInputError, InvalidOptionError
 
 def open_sources(paths: Sequence[str]) -> list[InputFile]:
     """Open all files before any is read, so that a missing file is reported first."""
-    if sum(map(is_stdin, paths)) > 1:
+    if sum(path in (STDIN, "/dev/stdin") for path in paths) > 1:
         raise InvalidOptionError("standard input can be read only once; use - for one table")
     return [open_input(path) for path in paths]
 
@@ -81,7 +81,7 @@ def label_column(source: InputFile, name: str | None) -> np.ndarray | None:
     """Return the labels in a column as integers or floats if all are numbers, else as strings."""
     if name is None:
         return None
-    options = ReadOptions(missing=True, columns=[name], text="labels")
+    options = ReadOptions(missing=True, columns=[name], text="keep", categories=[name])
     frame = read_table(source, options).frame
     column = frame[:, 0] if isinstance(frame, np.ndarray) else frame.column(0).to_pylist()
     labels = ["" if value is None else str(value).strip() for value in column]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import io
 import math
-import os
 import stat
 import sys
 import zlib
@@ -193,8 +192,3 @@ def refuse(file: object, reason: str, cause: BaseException | None = None) -> NoR
     """Raise the error for a file that cannot be read, with a message of one line."""
     # Messages of other libraries may span lines.
     raise UnreadableFileError(f"cannot read {file}: {' '.join(reason.split())}") from cause
-
-
-def is_stdin(path: str | os.PathLike[str]) -> bool:
-    """Whether a path is standard input, which a command can read only once."""
-    return path == STDIN or os.fspath(path) == "/dev/stdin"

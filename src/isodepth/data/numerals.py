@@ -97,9 +97,7 @@ class Numerals:
         fits = self._fitting(self.style)
         others = (v for v in self._counts if v not in fits)
         self.other = max(others, key=lambda v: self._counts[v], default=None)
-        self.example = next(
-            (v for v in self._counts if v in fits and not _is_plain(v)), ""
-        ) or next((v for v in self._counts if v in fits), "")
+        self.example = min((v for v in self._counts if v in fits), key=_is_plain, default="")
         self.units = {self._parts[v].unit for v in fits}
 
     def _fitting(self, style: Style) -> set[str]:

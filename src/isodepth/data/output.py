@@ -136,35 +136,27 @@ def locked(path: str | os.PathLike[str], timeout: float = 10.0) -> Iterator[None
 # -- tables ---------------------------------------------------------------------------------------
 
 
-def check_table_target(path: Any) -> Path:
-    """Check that a table can be written as .csv or .npy, before the computation."""
+def check_csv_target(path: Any) -> Path:
+    """Check that a .csv file can be written, before the computation."""
     target = check_target(path)
-    if target.suffix.lower() not in (".csv", ".npy"):
-        raise InvalidOptionError(f"cannot write {target}: its name must end in .csv or .npy")
+    if target.suffix.lower() != ".csv":
+        raise InvalidOptionError(f"cannot write {target}: its name must end in .csv")
     return target
 
 
-def table_bytes(target: Path, columns: Mapping[str, Sequence[Any]], numbers: np.ndarray) -> bytes:
-    """Return the bytes of named columns as .csv, or of the numbers alone as .npy.
+def csv_bytes(columns: Mapping[str, Sequence[Any]]) -> bytes:
+    """Return named columns as a .csv file, with exact floats.
 
-    In a .csv file floats are exact, and NaN is empty. Strings that a spreadsheet would evaluate as
-    a formula get a leading apostrophe.
+    Strings that a spreadsheet would evaluate as a formula get a leading apostrophe.
     """
-    if target.suffix.lower() == ".npy":
-        binary = io.BytesIO()
-        np.save(binary, numbers, allow_pickle=False)
-        return binary.getvalue()
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
     rows = [list(columns), *zip(*columns.values(), strict=True)]
-    writer.writerows([_cell(value) for value in row] for row in rows)
+    csv.writer(text, lineterminator="\n").writerows([_cell(cell) for cell in row] for row in rows)
     return text.getvalue().encode()
 
 
 def _cell(value: Any) -> Any:
-    if isinstance(value, str):
-        return f"'{value}" if value.startswith(_FORMULA) else value
-    return "" if isinstance(value, float) and np.isnan(value) else value
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
 
 
 # -- archives -------------------------------------------------------------------------------------

@@ -22,7 +22,6 @@ from isodepth.data.input_file import (
     read_npy_header,
     refuse,
 )
-from isodepth.data.kinds import FEW_VALUES
 from isodepth.data.numerals import Numerals
 from isodepth.errors import InvalidOptionError, IsodepthError
 
@@ -42,12 +41,10 @@ class ReadOptions:
         Columns to read, in this order; None for all.
     drop : sequence of str
         Columns to leave out; the file need not have them.
-    text : {"raise", "drop", "keep", "labels"}
-        Treatment of columns of strings or dates. With "labels" all columns of a text file are read
-        as strings.
+    text : {"raise", "drop", "keep"}
+        Treatment of columns of strings or dates.
     categories : sequence of str
-        Columns that may mix numbers and other strings, with ``text="keep"``. They are read as
-        strings from a text file, so that "01" remains "01".
+        Columns that are read as strings from a text file, so that "01" remains "01".
     missing_words : sequence of str
         Strings that are missing values in all columns, in addition to the empty string.
     """
@@ -197,8 +194,7 @@ def _read_csv(file: InputFile, options: ReadOptions) -> ReadResult:
     form = csv_files.csv_format(file)
     names = form.names or numbered(form.width)
     choice = choose_columns(names, options, file.path)
-    labels = options.text == "labels"
-    strings = [place for place in choice.kept if labels or names[place] in options.categories]
+    strings = [place for place in choice.kept if names[place] in options.categories]
     frame = csv_files.read_csv_columns(file, form, choice.kept, strings, options.missing_words)
 
     def where(row: int, place: int) -> str:
@@ -295,7 +291,7 @@ def _chosen_columns(
     text = {
         place: _first_text(column)
         for place, column in columns.items()
-        if not holds_numbers(column.type) and not _is_kept(column, names[place], options)
+        if options.text != "keep" and not holds_numbers(column.type)
     }
     if text:
         named = [names[place] for place in text]
@@ -305,11 +301,6 @@ def _chosen_columns(
             advice = "leave out such columns with --drop-text"
             if len(named) <= MOST_NAMED:
                 advice += f" or --drop {','.join(named)}"
-            if options.text == "keep":
-                advice = (
-                    f"correct it, or read it as missing with --missing {cell}, or compare the "
-                    f"column as a category with --category {names[place]}, or {advice}"
-                )
             refuse(
                 file.path,
                 f"{where(row, place)}: {cell!r} is not a number (text or dates in "
@@ -347,22 +338,6 @@ def _with_nulls(column: Any, words: Collection[str]) -> Any:
         return column
     missing = pc.is_in(column, value_set=pa.array(sorted(words), column.type))
     return pc.if_else(missing, pa.scalar(None, column.type), column)
-
-
-def _is_kept(column: Any, name: str, options: ReadOptions) -> bool:
-    """Whether a column of strings or dates is kept.
-
-    More than half, but not all, of its strings are numbers if one of them has a typing error, which
-    would turn numbers into a category. If it has few distinct values, these may be codes, and
-    `split_columns` decides about its kind.
-    """
-    if options.text != "keep" or name in options.categories:
-        return options.text in ("keep", "labels")
-    if not _has_strings(column):
-        return True
-    numerals = Numerals(column.to_pylist())
-    few = len(numerals.distinct) <= FEW_VALUES < numerals.rows
-    return few or not numerals.rows / 2 < numerals.count < numerals.rows
 
 
 def _has_strings(column: Any) -> bool:

@@ -67,8 +67,6 @@ def nested_regions(
     >>> ax.get_xlabel()
     'along the largest difference: +1.00 column 1'
     """
-    if len(names) != 2:
-        raise InvalidInputError(f"names must be those of the two samples, got {len(names)}")
     basis = difference_plane(comparison)
     ax = ax or new_axes(7.2, 6.2)
     center = np.zeros(2)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
 import numpy as np
 
+from isodepth.data.output import csv_bytes
 from isodepth.data.validation import check_option_names
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.plot.changes import change_figure
@@ -184,13 +183,9 @@ def _suspicious(rows: Any, samples: Any, names: Sequence[str]) -> list[dict[str,
 
 def _csv(rows: Any, names: Sequence[str]) -> str:
     """Return all suspicious rows as a data URL of a CSV file."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["sample", "row", "column", "value", "score"])
-    for row in rows.rows:
-        name = names["XY".index(row.sample)]
-        writer.writerow([name, row.row, row.column, repr(row.value), f"{row.score:.4g}"])
-    return "data:text/csv;charset=utf-8," + quote(text.getvalue())
+    columns = rows._rows() | {"sample": [names["XY".index(row.sample)] for row in rows]}
+    kept = {name: columns[name] for name in ("sample", "row", "column", "value", "score")}
+    return "data:text/csv;charset=utf-8," + quote(csv_bytes(kept))
 
 
 def _figures(comparison: Any, test: Any, names: Sequence[str]) -> dict[str, Any]:
