@@ -226,8 +226,8 @@ def test_headers_that_contradict_the_numbers(tmp_path: Path, changes: dict) -> N
     ids=lambda text: text[:12].decode("latin1"),
 )
 def test_headers_that_are_not_json_objects(tmp_path: Path, text: bytes) -> None:
-    content = whole(head=as_header(text))
-    assert isinstance(load(tmp_path / "t.npz", content), UnreadableFileError)
+    loaded = load(tmp_path / "t.npz", whole(head=as_header(text)))
+    assert isinstance(loaded, UnreadableFileError)
 
 
 class Trap:

@@ -153,11 +153,9 @@ def _with_flag(error: IsodepthError, params: Sequence[click.Parameter]) -> str:
     flag = next((max(each.opts, key=len) for each in params if each.name == option), "")
     if not flag.startswith("-"):
         return message
-    return (
-        flag + message.removeprefix(option)
-        if message.startswith(f"{option} ")
-        else f"{flag}: {message}"
-    )
+    if message.startswith(f"{option} "):
+        return flag + message.removeprefix(option)
+    return f"{flag}: {message}"
 
 
 def _refuse_outputs_that_are_inputs(

@@ -108,7 +108,7 @@ def _answer(
     lines += [f"left out: {', '.join(reading.left_out)}"] if reading.left_out else []
     lines += [] if page is None else [f"report: {page}"]
     content = comparison_content(result, **about)
-    content = {name: value for name, value in content.items() if name not in ("levels", "gaps")}
+    content = {name: content[name] for name in content if name not in ("levels", "gaps")}
     content |= {"columns": getattr(result, "columns", None), "files": files}
     content |= {"left_out": reading.left_out, "scale": scale, "report": page}
     return Answer([first, *(f"  {line}" for line in lines)], content)

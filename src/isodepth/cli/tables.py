@@ -86,15 +86,13 @@ def label_column(source: InputFile, name: str | None) -> np.ndarray | None:
     column = frame[:, 0] if isinstance(frame, np.ndarray) else frame.column(0).to_pylist()
     labels = ["" if value is None else str(value).strip() for value in column]
     if "" in labels:
-        raise InvalidInputError(
-            f"{source.path}: {labels.count('')} rows have no value in column {name!r}; add the "
-            "labels"
-        )
+        lacking = f"{labels.count('')} rows have no value in column {name!r}"
+        raise InvalidInputError(f"{source.path}: {lacking}; add the labels")
     try:
         values = np.array([float(label) for label in labels])
     except ValueError:
         return np.array(labels)
-    whole = bool(np.isfinite(values).all() and (values == np.round(values)).all())
+    whole = np.isfinite(values).all() and (values == np.round(values)).all()
     return values.astype(np.int64) if whole else values
 
 

@@ -95,16 +95,11 @@ def read_frame(X: Any, name: str) -> tuple[np.ndarray, Names]:
         )
     try:
         frame = nw.from_native(X, eager_only=True)
-    except TypeError:
-        raise InvalidInputError(
-            f"{name} is a {type(X).__name__}, which is not a supported data frame; pass its "
-            "numbers as an array of shape (n rows, d columns)"
-        ) from None
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
         # Some libraries allow two columns with the same name.
         raise InvalidInputError(
-            f"the columns of {name} are ambiguous ({' '.join(str(error).split())}); give all "
-            "columns different names"
+            f"the {type(X).__name__} {name} cannot be read as a data frame "
+            f"({' '.join(str(error).split())}); give all columns different names, or pass an array"
         ) from None
     labels = list(frame.columns)
     return _numbers(frame, name), None if _is_count(labels) else _names(labels, name)

@@ -107,16 +107,13 @@ def table_files(path: Any, recursive: bool = True) -> list[Path]:
         and not any(part.startswith(("_", ".")) for part in file.relative_to(folder).parts)
         and not file.name.lower().startswith("readme")
     ]
-    odd = [file for file in files if _ending(file)[0] not in ENDINGS]
-    if odd:
-        more = f" (and {len(odd) - 1} more)" if len(odd) > 1 else ""
-        refuse(
-            folder,
-            f"{odd[0].relative_to(folder)}{more} in this folder is not a table: supported endings "
-            f"are {', '.join(ENDINGS)}, also with .gz; move it away, or list the files to read",
-        )
+    odd = next((file for file in files if _ending(file)[0] not in ENDINGS), None)
+    endings = f"{', '.join(ENDINGS)}, also with .gz"
+    if odd is not None:
+        name = f"{odd.relative_to(folder)} in this folder is not a table"
+        refuse(folder, f"{name} ({endings}); move it away, or list the files to read")
     if not files:
-        refuse(folder, f"the folder has no file that ends in {', '.join(ENDINGS)}")
+        refuse(folder, f"the folder has no file that ends in {endings}")
     return files
 
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from isodepth.core.directions import rng_for
 from isodepth.data.arrays import column_labels
 from isodepth.errors import InvalidInputError
 from isodepth.plot.style import FIRST, SECOND, dress, legend_below, new_axes, short
@@ -28,10 +27,7 @@ _SIDES = ((FIRST, "o", "solid", "x"), (SECOND, "^", "dashed", "+"))
 _MARGIN = 0.2
 _ANGLES = 360
 # Limits of the search for the plane.
-_MAX_CANDIDATES, _MAX_LEVELS = 500, 100
-# Radii of the local search around the best direction, and directions per radius.
-_RADII = (0.5, 0.25, 0.12, 0.06, 0.03, 0.015)
-_TRIES = 48
+_MAX_CANDIDATES, _MAX_LEVELS = 1000, 100
 
 
 def nested_regions(
@@ -227,8 +223,8 @@ def mean_squared_gaps(comparison: Any, directions: np.ndarray) -> np.ndarray:
 def difference_plane(comparison: Any) -> np.ndarray:
     """Return the direction of the largest mean squared gap, and the best one orthogonal to it.
 
-    Candidates are the directions of the comparison, their weighted average and the difference of
-    the centers. A local search with a fixed seed starts from the best of them.
+    Candidates are the directions of the comparison, their weighted averages, the difference of the
+    centers, and the axes.
 
     Parameters
     ----------
@@ -270,16 +266,8 @@ def _candidates(comparison: Any) -> np.ndarray:
 
 def _best(comparison: Any, candidates: np.ndarray, orthogonal: np.ndarray) -> np.ndarray:
     """Return the best direction orthogonal to some vectors, with a positive largest entry."""
-    best, maximum = candidates[0], -1.0
-    rng = rng_for(0, "local search")
-    for radius in (None, *_RADII):
-        if radius is not None:
-            steps = _unit_parts(rng.standard_normal((_TRIES, len(best))), orthogonal)
-            candidates = best + radius * steps
-        candidates = _unit_parts(candidates, orthogonal)
-        gaps = mean_squared_gaps(comparison, candidates)
-        if gaps.max() > maximum:
-            best, maximum = candidates[gaps.argmax()], gaps.max()
+    candidates = _unit_parts(candidates, orthogonal)
+    best = candidates[mean_squared_gaps(comparison, candidates).argmax()]
     return best * np.sign(best[np.abs(best).argmax()])
 
 

@@ -24,7 +24,6 @@ PAPER = "#ffffff"
 #: Color map for values from 0 to a maximum; it is monotone in brightness.
 SCALE = "Blues"
 DASHED = (0, (4, 3))
-_MAX_NAME = 24
 
 
 def new_figure(width: float, height: float) -> Any:
@@ -97,7 +96,7 @@ def color_bar(image: Any, ax: Axes, label: str, **options: Any) -> None:
     bar.outline.set_edgecolor(QUIET)
 
 
-def short(name: str, longest: int = _MAX_NAME) -> str:
+def short(name: str, longest: int = 24) -> str:
     """Shorten a name to a number of characters, and escape "$", which starts a formula."""
     text = " ".join(str(name).split()).replace("$", r"\$")
     return text if len(text) <= longest else f"{text[: longest - 1]}…"

@@ -71,8 +71,7 @@ def comparison_context(
     """Return the variables of the template."""
     if isinstance(names, str) or len(names) != 2:
         raise InvalidOptionError(f"names must be two strings, got {names!r}", option="names")
-    parts = Findings.of(result)
-    comparison, test, samples, rows, chance = parts
+    comparison, test, samples, rows, chance = Findings.of(result)
     return {
         "comparison": comparison,
         "test": test,
