@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -254,27 +255,25 @@ def _change(rows: PooledSample, feature: Feature, kind: str, pvalue: float) -> C
     if kind == "missing":
         assert rows.missing is not None
         return changes.missing_change(columns[0], *rows.missing.shares(columns[0]), pvalue)
-    if columns:
-        values = rows.columns[rows.names.index(columns[0])]
-        x, y = values[:n_x][inside[:n_x]], values[n_x:][inside[n_x:]]
-    if len(columns) == 2 and feature.value is not None:
-        return changes.conditional_change((columns[0], columns[1]), feature.value, x, y, pvalue)
-    if len(columns) == 2:
-        both = np.stack([values, rows.columns[rows.names.index(columns[1])]], axis=1)
-        return changes.dependence_change((columns[0], columns[1]), both[:n_x], both[n_x:], pvalue)
-    if kind == "dependence":
-        column = rows.points[:, rows.names.index(columns[0])]
-        both = np.stack([column, rows.whole_rows[CENTER]], axis=1)
-        change = changes.dependence_change((columns[0], CENTER), both[:n_x], both[n_x:], pvalue)
-        quantity = f"{change.quantity} of {feature.label}"
-        return Change(kind, (), quantity, change.before, change.after, pvalue)
-    if columns:
+    if not columns:
+        # The outlyingness, of the test with a tolerance, is described by the distance.
+        label = feature.label if feature.label in rows.whole_rows else CENTER
+        values = rows.whole_rows[label]
+        before, after = float(np.median(values[:n_x])), float(np.median(values[n_x:]))
+        return Change(kind, (), f"median {label} (in spreads)", before, after, pvalue)
+    values = rows.columns[rows.names.index(columns[0])]
+    x, y = values[:n_x][inside[:n_x]], values[n_x:][inside[n_x:]]
+    if kind != "dependence":
         return _OF_COLUMN[kind](columns[0], x, y, pvalue)
-    # The outlyingness, of the test with a tolerance, is described by the distance.
-    label = feature.label if feature.label in rows.whole_rows else CENTER
-    values = rows.whole_rows[label]
-    before, after = float(np.median(values[:n_x])), float(np.median(values[n_x:]))
-    return Change(kind, (), f"median {label} (in spreads)", before, after, pvalue)
+    if len(columns) == 1:
+        both = np.stack([values, rows.whole_rows[CENTER]], axis=1)
+        change = changes.dependence_change((columns[0], CENTER), both[:n_x], both[n_x:], pvalue)
+        return replace(change, columns=(), quantity=f"{change.quantity} of {feature.label}")
+    names = columns[0], columns[1]
+    if feature.value is not None:
+        return changes.conditional_change(names, feature.value, x, y, pvalue)
+    both = np.stack([values, rows.columns[rows.names.index(columns[1])]], axis=1)
+    return changes.dependence_change(names, both[:n_x], both[n_x:], pvalue)
 
 
 # -- kinds of changes of single columns ------------------------------------------------------------
