@@ -107,8 +107,8 @@ def _draw_pvalues(ax: Axes, at: np.ndarray, verdicts: list[Any]) -> None:
     least = min(batch.min(), window.min(), threshold.min())
     # A third of the axis above 1 is room for the legend.
     ax.set_ylim(least**1.15, max(10.0, least**-0.3))
-    ticks = ax.get_yticks()
-    ax.set_yticks([tick for tick in ticks if least**1.15 <= tick <= 1.0])
+    lowest = -1.15 * np.log10(least)
+    ax.set_yticks(10.0 ** -np.arange(0.0, lowest, max(1.0, np.ceil(lowest / 6))))
     style.dress(ax, "Batches against their reference", y="p-value")
     wide = style.root_figure(ax).get_figwidth() > _WIDE
     style.legend(ax, loc="upper left", ncols=5 if wide else 3)

@@ -20,6 +20,7 @@ def monitor_context(monitor: Any, *, labels: Any = None) -> dict[str, Any]:
         "verdict": monitor_headline(verdicts, monitor.alarm),
         "verdicts": verdicts,
         "labels": labels,
+        "strongest_changes": [v.changes[0].text if v.changes else "" for v in verdicts],
         "promise": alarm_promise(summary),
         "groups": summary["groups"],
         "n_batches": summary["n_batches"],
