@@ -115,7 +115,7 @@ class Functions:
         features = _features(numbers, z, directions, middles)
         levels = [_COLUMN_LEVELS] * width + [_DEVIATION_LEVELS] * width
         levels += [_DIRECTION_LEVELS] * len(directions) + [_OUTLYING_LEVELS] * 2
-        cuts = [_cut_points(v, levels[j], exact=j < width) for j, v in enumerate(features)]
+        cuts = tuple(_cut_points(v, levels[j], j < width) for j, v in enumerate(features))
         farthest = float(features[-1].max()) if width else 0.0
         known, crossed = _frequent_values(rows.codes, _CROSSED // max(1, width))
         filled = np.where(np.isnan(numbers), center, numbers)
@@ -124,16 +124,7 @@ class Functions:
             within = filled[rows.codes[:, c] == known[c][v]]
             medians[at] = np.quantile(within, 0.5, axis=0, method="inverted_cdf")
         return cls(
-            center,
-            scale,
-            directions,
-            middles,
-            pairs,
-            known,
-            crossed,
-            medians,
-            tuple(cuts),
-            farthest,
+            center, scale, directions, middles, pairs, known, crossed, medians, cuts, farthest
         )
 
     @functools.cached_property

@@ -174,11 +174,10 @@ class WindowChanges:
 
     def _among_present(self, h: int, missing: int) -> float:
         """Logarithm of the p-value of a function among the rows without a missing value."""
-        both = (
+        before, after = (
             c._replace(n_rows=c.n_rows - int(c.ones[missing]), ones=c.ones[[h]])
             for c in (self.reference, self.window)
         )
-        before, after = both
         return float(log_pvalues(before, after)[0]) if before.n_rows and after.n_rows else 0.0
 
     def _column_change(self, h: int) -> Change:
