@@ -41,7 +41,8 @@ print(result.test)
 # %%
 # The shares of the categories in both samples:
 
-ax = result.plot("shares")
+shares = pd.DataFrame(result.test.shares).set_index(["column", "value"])[["x", "y"]]
+ax = shares.plot.barh(figsize=(8, 6))
 
 # %%
 # **A report** for a colleague:
