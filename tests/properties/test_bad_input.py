@@ -281,8 +281,9 @@ def test_options_are_keyword_only() -> None:
 
 
 def test_results_and_their_parts_are_frozen() -> None:
-    """Samples, plans, tables and results are shared; estimators and running sums change."""
+    """Samples, plans, tables and results are shared; estimators and states of monitors change."""
     changing = {"Depth", "AIIRW", "_BagTransformer", "ReadResult", "Halfspace"}
+    changing |= {"MonitorState", "AlarmPolicy"}
     found = set()
     for package in ("core", "depth", "metric", "many", "data", "significance", "chunked",
                     "monitor"):  # fmt: skip
