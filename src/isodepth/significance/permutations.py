@@ -249,9 +249,11 @@ def rank_groups(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]
     """Return the order of values (n,), and sizes and ranks in (0, 1) of the groups of ties."""
     at = order(values)
     ordered = values[at]
-    starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
-    sizes = np.diff(starts, append=len(values))
-    return at, sizes, (starts + 0.5 * sizes) / len(values)
+    is_bound = np.ones(len(values) + 1, bool)
+    np.not_equal(ordered[1:], ordered[:-1], out=is_bound[1:-1])
+    bounds = np.flatnonzero(is_bound)
+    starts, ends = bounds[:-1], bounds[1:]
+    return at, ends - starts, (starts + ends) * 0.5 / len(values)
 
 
 def ks_distance(values: np.ndarray, n_x: int) -> float:
