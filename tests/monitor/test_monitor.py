@@ -300,6 +300,8 @@ def test_a_batch_of_another_kind_is_refused_and_not_counted() -> None:
     monitor.check(batch)
     with pytest.raises(InvalidInputError, match="not a data frame"):
         monitor.check(REFERENCE[:, :2])
+    with pytest.raises(InvalidInputError, match="no rows"):
+        Monitor(batch[["kind"]], random_state=0).check(batch[["kind"]][:0])
 
 
 def test_missing_values_are_refused_or_counted() -> None:

@@ -166,11 +166,11 @@ class BatchReader:
     ) -> tuple[np.ndarray, tuple[str, ...] | None]:
         """Numeric columns (m, d) as float64, and their names."""
         if numbers is None:
-            if not strings:
-                raise InvalidInputError(
-                    f"{name} has neither numeric columns nor categories; select other columns"
-                )
-            return np.empty((len(next(iter(strings.values()))), 0)), ()
+            n_rows = len(next(iter(strings.values()), ()))
+            if not n_rows:
+                missing = "rows" if strings else "numeric columns or categories"
+                raise InvalidInputError(f"{name} has no {missing}; it needs at least one")
+            return np.empty((n_rows, 0)), ()
         policy = "keep" if self.nan_policy == "omit" else "raise"
         hint = OMIT_HINT if name == _REFERENCE else _BATCH_HINT
         return read_sample(numbers, None, name, "float64", policy, hint=hint)[:2]
