@@ -76,6 +76,8 @@ def test_outputs_that_are_inputs_are_refused(tmp_path: Path, files: list[str]) -
         ("pairwise", x, y, "-o", link),
         ("pairwise", link, y, "-o", hard),
         ("pairwise", folder, "-o", x),
+        ("depth", x, "-o", x),
+        ("depth", x, "--of", y, "-o", y),
         ("compare", x, y, "--report", page),
         ("report", x, y, "-o", page),
         ("monitor", "fit", x, "-o", link),

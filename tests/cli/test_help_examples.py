@@ -39,7 +39,7 @@ EXAMPLES = [(name, line) for name in COMMANDS for line in examples(name)]
 
 def test_every_command_has_examples_and_json() -> None:
     assert list(COMMANDS) == [
-        "compare", "test", "pairwise", "monitor fit", "monitor check", "monitor show",
+        "compare", "test", "pairwise", "depth", "monitor fit", "monitor check", "monitor show",
         "monitor reset", "report", "score",
     ]  # fmt: skip
     for name in COMMANDS:

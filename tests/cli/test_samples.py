@@ -1,4 +1,4 @@
-"""`pairwise`: the numbers of the library, files that are written, bad input."""
+"""`pairwise` and `depth`: the numbers of the library, files that are written, bad input."""
 
 from __future__ import annotations
 
@@ -81,3 +81,44 @@ def test_wrong_samples(folder: Path, arguments: list[str], said: str) -> None:
     before = sorted(folder.iterdir())
     assert said in refusal("pairwise", *arguments)
     assert sorted(folder.iterdir()) == before
+
+
+# -- depth ----------------------------------------------------------------------------------------
+
+
+def test_depths_equal_those_of_the_library(folder: Path) -> None:
+    table = save(Path("t.csv"), sample(0))
+    fitted = isodepth.ProjectionDepth(n_directions=20, random_state=0).fit(sample(0))
+    assert run_json("depth", table, *QUICK)["depths"] == fitted.depth_.tolist()
+    lowest = fitted.depth_.argmin()
+    printed = run("depth", table, *QUICK).stdout
+    assert f"least deep     row {lowest} ({fitted.depth_[lowest]:.4g})" in printed
+    of = save(Path("of.csv"), sample(1)[:, [1, 2, 0]], ("dewp", "wind", "temp"))
+    other = isodepth.HalfspaceDepth(n_directions=20, random_state=0).fit(sample(1))
+    answer = run_json("depth", table, "--of", of, "--depth", "halfspace", *QUICK)
+    assert answer["depths"] == other.score_samples(sample(0)).tolist()
+
+
+def test_depths_are_written(folder: Path) -> None:
+    raw = 'origin,a,b\nEWR,1,2\nJFK,,3\n"L, G",4,5\nEWR,5,9\nEWR,2,2\n'
+    path = write(Path("raw.csv"), raw)
+    rows = [[1, 2], [4, 5], [5, 9], [2, 2]]
+    depths = isodepth.ProjectionDepth(n_directions=20, random_state=0).fit(rows).depth_.tolist()
+    run("depth", path, "-o", "deep.csv", "--drop-text", "--nan-policy", "omit", *QUICK)
+    cells = [repr(depths[0]), "", *map(repr, depths[1:])]
+    lines = [f"{row},{cell}" for row, cell in enumerate(cells)]
+    assert Path("deep.csv").read_text().splitlines() == ["row,depth", *lines]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "cause"),
+    [
+        (["--of", "absent.csv"], "no such file"),
+        (["-o", "absent/d.csv"], "no folder"),
+        (["-o", "d.parquet"], ".csv"),
+        (["--directions", "0"], "--directions"),
+        (["--eps", "0.1"], "--eps"),
+    ],
+)
+def test_wrong_options_of_depth(folder: Path, arguments: list[str], cause: str) -> None:
+    assert cause in refusal("depth", save(Path("t.csv"), sample(0)), *arguments)

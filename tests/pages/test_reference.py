@@ -111,4 +111,4 @@ def test_options_of_the_text_score_are_listed() -> None:
     options = {option.name for option in fields(DepthScore) if option.init}
     assert names <= options
     # These belong to other options and are described with them.
-    assert options - names == {"covariance", "levels", "refine"}
+    assert options - names == {"levels", "refine"}

@@ -11,6 +11,8 @@ from text_extra import needs_encoder
 from isodepth import AIIRWDepth, InvalidInputError, InvalidOptionError
 from isodepth.text import CachedEncoder, DepthScore
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*empty or have no tokens")
+
 CANDIDATES = [
     "The cat sat on the mat.",
     "Aaron Turner plays the electric guitar and comes from Massachusetts.",

@@ -22,7 +22,7 @@ _INTERRUPTED = 130
 # Parameters with the path of a file that is written, and options with one that is read. All
 # arguments of all commands are paths of files that are read.
 _OUTPUTS = ("output", "page")
-_INPUTS = ("candidates", "references")
+_INPUTS = ("of", "candidates", "references")
 # Control characters and characters that change the direction of writing.
 _UNPRINTABLE = {
     code: f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"

@@ -8,7 +8,7 @@ from isodepth._version import __version__
 from isodepth.cli.commands import CommandLine
 from isodepth.cli.compare import compare, report, test
 from isodepth.cli.monitor import monitor
-from isodepth.cli.samples import pairwise
+from isodepth.cli.samples import depth, pairwise
 from isodepth.cli.score import score
 
 
@@ -22,5 +22,5 @@ def cli() -> None:
     """
 
 
-for each in (compare, test, pairwise, monitor, report, score):
+for each in (compare, test, pairwise, depth, monitor, report, score):
     cli.add_command(each)

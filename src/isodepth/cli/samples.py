@@ -1,4 +1,4 @@
-"""The command `pairwise`: distances between many samples."""
+"""The commands `pairwise`, distances between many samples, and `depth`, depths of rows."""
 
 from __future__ import annotations
 
@@ -10,12 +10,16 @@ import numpy as np
 import isodepth
 import isodepth.cli.options as cli
 from isodepth.cli.commands import Answer, Command, progress_wanted
-from isodepth.cli.tables import read_samples
+from isodepth.cli.tables import open_sources, read_samples, read_tables
+from isodepth.data.frames import in_order
 from isodepth.data.output import check_csv_target, csv_bytes, replace_file
+from isodepth.data.results import plain
 from isodepth.errors import InvalidInputError
 
 # A larger matrix would be wider than a terminal.
 _PRINTED = 12
+# Number of rows of least depth that are printed.
+_LEAST_DEEP = 5
 
 
 @click.command(cls=Command)
@@ -59,9 +63,7 @@ def pairwise(
         **matrix.to_dict(), "scale": settings["scale"], "left_out": reading.left_out,
         "output": output,
     }  # fmt: skip
-    lines = _summary(matrix, settings["scale"])
-    lines += [f"left out       {', '.join(reading.left_out)}"] if reading.left_out else []
-    lines += [f"written to     {output}"] if output else []
+    lines = _summary(matrix, settings["scale"]) + _files(reading, output)
     lines.append(f"signature      {matrix.signature}")
     lines += ["", *matrix.matrix_lines()] if len(matrix) <= _PRINTED else []
     return Answer(lines, content)
@@ -80,3 +82,58 @@ def _summary(matrix: Any, scale: str | None) -> list[str]:
             for word, k in (("nearest", apart.argmin()), ("farthest", apart.argmax()))
         ),
     ]
+
+
+@click.command(cls=Command)
+@click.argument("table")
+@click.option("--of", metavar="TABLE", help="Depths with respect to this table.")
+@cli.reading_options()
+@cli.settings_options(only=("depth", "n_directions", "random_state"))
+@click.option("-o", "--output", metavar="FILE", help="Write the depths (.csv).")
+def depth(
+    table: str, of: str | None, output: str | None, reading: cli.Reading, settings: dict[str, Any]
+) -> Answer:
+    """Compute a depth for each row of a table.
+
+    The depth is near 0 for outliers and largest in the middle of the table, or of another one
+    (--of). With -o the depths are written, with the indices of the rows from 0.
+
+    \b
+    Examples:
+      isodepth depth june.csv
+      isodepth depth july.csv --of june.csv --depth halfspace -o deep.csv
+      isodepth depth raw.csv --drop-text --nan-policy omit --json
+    """
+    from isodepth.depth.estimators import ESTIMATORS
+
+    used = settings.pop("depth", "projection")
+    estimator = ESTIMATORS[used](**settings)
+    estimator.check_options()
+    target = None if output is None else check_csv_target(output)
+    results = read_tables(open_sources([table] if of is None else [table, of]), reading)
+    rows, other = results[0].numbers, results[-1].numbers
+    reference = in_order(other, rows.columns, str(results[-1].path), str(results[0].path)).points
+    kept = ~np.isnan(rows.points).any(axis=1)
+    estimator.fit(reference[~np.isnan(reference).any(axis=1)])
+    depths = np.full(len(kept), np.nan)
+    depths[kept] = estimator.depth_ if of is None else estimator.score_samples(rows.points[kept])
+    if target is not None:
+        cells = [value if known else "" for value, known in zip(depths.tolist(), kept, strict=True)]
+        replace_file(target, csv_bytes({"row": range(len(cells)), "depth": cells}))
+    content = {
+        "depth": used, "depths": plain(depths), "columns": rows.columns,
+        "left_out": reading.left_out, "output": output,
+    }  # fmt: skip
+    least = np.argsort(depths, kind="stable")[: min(_LEAST_DEEP, kept.sum())]
+    lines = [
+        f"rows           {len(depths)}",
+        f"depth          {used}, {np.nanmin(depths):.4g} to {np.nanmax(depths):.4g}",
+        "least deep     " + ", ".join(f"row {row} ({depths[row]:.4g})" for row in least),
+    ]
+    return Answer(lines + _files(reading, output), content)
+
+
+def _files(reading: cli.Reading, output: str | None) -> list[str]:
+    """Describe the columns that were left out, and the file that was written."""
+    lines = [f"left out       {', '.join(reading.left_out)}"] if reading.left_out else []
+    return lines + ([f"written to     {output}"] if output else [])
