@@ -16,11 +16,7 @@ from isodepth.core.directions import draws_at_random, integer_seed, mean_of_dire
 from isodepth.core.regions import LevelPlan
 from isodepth.data.missing import MissingPair
 from isodepth.data.results import plain
-from isodepth.data.validation import (
-    check_same_columns,
-    check_same_width,
-    split_weights,
-)
+from isodepth.data.validation import check_same_columns, check_same_width, split_weights
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.hull import Gaps
 from isodepth.metric.base import BaseMetric

@@ -16,13 +16,7 @@ from isodepth.data.arrays import numbered
 from isodepth.data.csv_files import check_distinct, csv_chunks, csv_format
 from isodepth.data.extras import load_extra
 from isodepth.data.frames import Table, is_frame
-from isodepth.data.input_file import (
-    TEXT_ENDINGS,
-    InputFile,
-    open_input,
-    refuse,
-    table_files,
-)
+from isodepth.data.input_file import TEXT_ENDINGS, InputFile, open_input, refuse, table_files
 from isodepth.data.readers import (
     array_of,
     check_ending,

@@ -13,12 +13,7 @@ import numpy as np
 from isodepth.data.arrays import is_missing, listed
 from isodepth.data.frames import Table, differing, is_frame, object_numbers
 from isodepth.data.numerals import Numerals, common_style
-from isodepth.errors import (
-    ColumnWarning,
-    InvalidInputError,
-    InvalidOptionError,
-    NotNumbersError,
-)
+from isodepth.errors import ColumnWarning, InvalidInputError, InvalidOptionError, NotNumbersError
 
 #: Allowed strings in `kinds=`; a list of values in increasing order is allowed too.
 KINDS = ("numeric", "category", "omit")

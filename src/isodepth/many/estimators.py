@@ -21,12 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from isodepth.core.directions import mean_of_direction
 from isodepth.data.validation import check_choice, refuse_chunks
 from isodepth.many.collections import as_list, prepare_group, with_shared_scale
-from isodepth.many.pairwise import (
-    NOT_FOR_TABLES,
-    TABLE_LEVELS,
-    fit_tables,
-    table_metric,
-)
+from isodepth.many.pairwise import NOT_FOR_TABLES, TABLE_LEVELS, fit_tables, table_metric
 from isodepth.metric.base import with_metric_options
 from isodepth.metric.table import STORAGES, TableStack, check_comparable, fill_distances
 

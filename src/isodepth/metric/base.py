@@ -16,12 +16,7 @@ import numpy as np
 
 from isodepth.core.directions import FAMILIES, draws_at_random
 from isodepth.core.regions import Sample, TrimmedRegions
-from isodepth.core.scaling import (
-    SCALES,
-    check_scale,
-    check_scale_width,
-    warn_of_different_spreads,
-)
+from isodepth.core.scaling import SCALES, check_scale, check_scale_width, warn_of_different_spreads
 from isodepth.data.missing import NAN_POLICIES
 from isodepth.data.validation import (
     check_boolean,
@@ -37,13 +32,7 @@ from isodepth.depth.resolve import private_copy
 from isodepth.errors import InvalidOptionError
 from isodepth.hull import WAYS
 from isodepth.metric.comparison import Comparison
-from isodepth.metric.fitted import (
-    FittedMetric,
-    Settings,
-    fit_both,
-    fit_metric,
-    prepare,
-)
+from isodepth.metric.fitted import FittedMetric, Settings, fit_both, fit_metric, prepare
 from isodepth.metric.signature import signature_of
 from isodepth.metric.table import STORAGES
 

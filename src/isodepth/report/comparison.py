@@ -17,12 +17,7 @@ from isodepth.plot.regions import nested_regions
 from isodepth.plot.style import loose_axes, loose_figure
 from isodepth.report.figures import WIDTH
 from isodepth.report.repeat import TableFile, compare_code
-from isodepth.report.sentences import (
-    comparison_headline,
-    distance_sentence,
-    remarks,
-    summary_lines,
-)
+from isodepth.report.sentences import comparison_headline, distance_sentence, remarks, summary_lines
 
 _MAX_CHANGES, _MAX_ROWS = 30, 100
 # Values of a suspicious row that are shown beside the unusual one.

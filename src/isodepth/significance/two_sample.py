@@ -39,11 +39,7 @@ from isodepth.significance.samples import (
     read_samples,
     standardized,
 )
-from isodepth.significance.tolerance import (
-    allowed_share,
-    tolerant_statistics,
-    whole_row_tolerance,
-)
+from isodepth.significance.tolerance import allowed_share, tolerant_statistics, whole_row_tolerance
 from isodepth.tensors.host import arrays_on_host
 
 METHODS = ("aggregated", "regions")
