@@ -13,20 +13,11 @@ from text_extra import needs, needs_encoder
 
 from experiments.framework.table import Table
 from experiments.texts import convert, speed, summarization, webnlg
-from experiments.texts.corpus import (
-    WEBNLG_REFERENCE,
-    DataMissingError,
-    load_realsumm,
-    load_webnlg,
-)
+from experiments.texts.corpus import WEBNLG_REFERENCE, DataMissingError, load_realsumm, load_webnlg
 from experiments.texts.correlations import agreement, by_metric
 from experiments.texts.human_correlation import bootstrap_interval, correlation
 from experiments.texts.metrics import Contender
-from experiments.texts.published import (
-    WEBNLG,
-    WEBNLG_JUDGMENTS,
-    by_judgment,
-)
+from experiments.texts.published import WEBNLG, WEBNLG_JUDGMENTS, by_judgment
 from experiments.texts.scoring import Scored, score_all
 from experiments.texts.tables import correlation_table
 

@@ -181,9 +181,9 @@ def test_out_takes_the_result(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("out", "message"),
     [
-        (np.empty((3, 2)), r"shape \(3, 3\), got \(3, 2\)"),
-        (np.empty((3, 3), dtype=int), "float array or memory map, got int64"),
-        ([[0.0] * 3] * 3, "got list"),
+        (np.empty((3, 2)), r"shape \(3, 3\), got .* \(3, 2\)"),
+        (np.empty((3, 3), dtype=int), "float array or memory map .* int64"),
+        ([[0.0] * 3] * 3, "got a list"),
         (np.broadcast_to(0.0, (3, 3)), "writable"),
     ],
 )

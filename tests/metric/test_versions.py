@@ -11,12 +11,7 @@ import numpy as np
 import pytest
 
 import isodepth
-from isodepth import (
-    InvalidInputError,
-    Metric,
-    RegionTable,
-    UnreadableFileError,
-)
+from isodepth import InvalidInputError, Metric, RegionTable, UnreadableFileError
 from isodepth.data.output import read_archive, write_archive
 from isodepth.metric import signature as signatures
 from isodepth.metric.signature import ALGORITHM

@@ -120,9 +120,8 @@ class SourceComparison(Comparison):
         lines = super().__repr__().splitlines()
         low, high = self.distance_bounds
         levels, directions = len(self._gaps.values), len(self._gaps.vectors)
-        lines.insert(
-            1, f"  read in chunks: {levels} levels, {directions} directions, no refinement"
-        )
+        how = f"{levels} levels, {directions} directions, no refinement"
+        lines.insert(1, f"  read in chunks: {how}")
         if low < high:
             lines.insert(2, f"  exact depths would give between {low:.6g} and {high:.6g}")
         return "\n".join(lines)
@@ -156,15 +155,12 @@ def _compared(x: SourceRegions, y: SourceRegions, fitted: FittedMetric) -> Sourc
     distance, missing = x.table.distance_to(y.table), None
     if x.missing is not None and y.missing is not None:
         missing = MissingPair(x.missing, y.missing)
+    columns = check_same_columns(x.table.columns, y.table.columns)
+    found = Gaps(plan, gaps, fitted.directions, codes)
+    regions: Any = (x, y)
+    signature, bounds = x.table.signature, _bounds(x, y, distance)
     return SourceComparison(
-        distance=distance,
-        regions=(x, y),  # type: ignore[arg-type]
-        signature=x.table.signature,
-        columns=check_same_columns(x.table.columns, y.table.columns),
-        _gaps=Gaps(plan, gaps, fitted.directions, codes),
-        _fitted=fitted,
-        missing=missing,
-        distance_bounds=_bounds(x, y, distance),
+        distance, regions, signature, columns, found, fitted, missing, distance_bounds=bounds
     )
 
 

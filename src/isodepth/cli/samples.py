@@ -59,10 +59,8 @@ def pairwise(
     matrix = isodepth.pairwise(named, progress=progress_wanted(), **options)
     if target is not None:
         replace_file(target, csv_bytes(matrix._rows()))
-    content = {
-        **matrix.to_dict(), "scale": settings["scale"], "left_out": reading.left_out,
-        "output": output,
-    }  # fmt: skip
+    content = matrix.to_dict() | {"scale": settings["scale"], "left_out": reading.left_out}
+    content["output"] = output
     lines = _summary(matrix, settings["scale"]) + _files(reading, output)
     lines.append(f"signature      {matrix.signature}")
     lines += ["", *matrix.matrix_lines()] if len(matrix) <= _PRINTED else []

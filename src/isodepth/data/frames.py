@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import numbers
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from isodepth.data.arrays import FEW, is_missing, listed, numbered, warn_of_rounding
 from isodepth.errors import InvalidInputError
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 Names = tuple[str, ...] | None
 
@@ -37,10 +34,10 @@ class Table(NamedTuple):
     ('temp', 'wind')
     """
 
-    points: NDArray[Any]
+    points: np.ndarray
     columns: tuple[str, ...] | None
 
-    def to_numpy(self) -> NDArray[Any]:
+    def to_numpy(self) -> np.ndarray:
         """Return the array."""
         return self.points
 

@@ -8,14 +8,13 @@ from __future__ import annotations
 import html
 import json
 import math
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any, Self
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
 from isodepth.data.extras import load_extra
-from isodepth.errors import InvalidInputError, InvalidOptionError
+from isodepth.errors import InvalidOptionError
 
 _DIGITS = 4
 _CONTROL = dict.fromkeys({*range(32), 127} - set(map(ord, "\t\n\r")), "\ufffd")
@@ -94,90 +93,6 @@ class ResultMixin:
             )
         library = load_extra(backend, "frames", "making a data frame")
         return getattr(library, _BACKENDS[backend])(self._rows())
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class LabeledMatrix:
-    """Matrix of distances with the names of its rows and columns.
-
-    Attributes
-    ----------
-    values : ndarray of shape (N, M)
-    labels, other_labels : tuples of N and M str
-    signature : str
-    """
-
-    values: np.ndarray
-    labels: tuple[str, ...]
-    other_labels: tuple[str, ...]
-    signature: str = ""
-
-    @classmethod
-    def of(
-        cls,
-        values: Any,
-        labels: Iterable[Any] | None = None,
-        other_labels: Iterable[Any] | None = None,
-        signature: str = "",
-    ) -> Self:
-        """Create a matrix of distances with labels.
-
-        Parameters
-        ----------
-        values : array-like of shape (N, M)
-        labels : N names, by default "0", "1", ...
-        other_labels : M names; by default those of the rows for a square matrix, else "0", ...
-        signature : str
-        """
-        matrix = values if isinstance(values, np.ndarray) else np.asarray(values, dtype=float)
-        if matrix.ndim != 2 or matrix.dtype.kind not in "fiu" or matrix.size == 0:
-            raise InvalidInputError(
-                f"values must be a matrix of distances, got {matrix.dtype} of shape {matrix.shape}"
-            )
-        rows = _names(labels, matrix.shape[0], "labels")
-        square = other_labels is None and matrix.shape[0] == matrix.shape[1]
-        columns = rows if square else _names(other_labels, matrix.shape[1], "other_labels")
-        return cls(matrix, rows, columns, signature)
-
-    @property
-    def among_themselves(self) -> bool:
-        """Whether rows and columns are the same samples."""
-        return self.labels == self.other_labels
-
-    def __len__(self) -> int:
-        return len(self.labels)
-
-    def matrix_lines(self, most: int = 12) -> list[str]:
-        """Return the matrix as aligned lines, at most `most` rows and columns of it.
-
-        Examples
-        --------
-        >>> matrix = LabeledMatrix.of([[0, 1.5], [1.5, 0]], ["june", "july"])
-        >>> print(*matrix.matrix_lines(), sep="\\n")
-              june  july
-        june     0   1.5
-        july   1.5     0
-        """
-        rows = list(zip(self.labels, np.asarray(self.values)[:most, :most], strict=False))
-        cells = [["", *self.other_labels[:most]]]
-        cells += [[label, *(f"{value:.4g}" for value in row)] for label, row in rows]
-        first, *rest = (max(map(len, column)) for column in zip(*cells, strict=True))
-        lines = [
-            "  ".join([row[0].ljust(first), *map(str.rjust, row[1:], rest)]).rstrip()
-            for row in cells
-        ]
-        n, m = self.values.shape
-        return lines if max(n, m) <= most else [*lines, f"(first rows and columns of {n} x {m})"]
-
-
-def _names(labels: Iterable[Any] | None, count: int, name: str) -> tuple[str, ...]:
-    names = tuple(map(label_text, range(count) if labels is None else labels))
-    if len(names) != count:
-        raise InvalidInputError(f"{name} must have {count} entries, got {len(names)}")
-    if len(set(names)) != count:
-        twice = next(label for label in names if names.count(label) > 1)
-        raise InvalidInputError(f"{name} must be distinct, got {twice!r} twice")
-    return names
 
 
 def label_text(label: Any) -> str:

@@ -8,13 +8,4 @@ BY_NAME: dict[str, type[Depth]] = {
     depth.name: depth for depth in (Halfspace, Projection, IRW, AIIRW)
 }
 
-__all__ = [
-    "AIIRW",
-    "BY_NAME",
-    "IRW",
-    "Depth",
-    "Dual",
-    "Halfspace",
-    "Projection",
-    "SteadyIRW",
-]
+__all__ = ["AIIRW", "BY_NAME", "IRW", "Depth", "Dual", "Halfspace", "Projection", "SteadyIRW"]

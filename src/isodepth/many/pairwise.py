@@ -12,7 +12,8 @@ from isodepth.api import Metric
 from isodepth.core.directions import draws_at_random, integer_seed
 from isodepth.core.regions import Sample
 from isodepth.core.scaling import scaled
-from isodepth.data.results import LabeledMatrix, ResultMixin, plain
+from isodepth.data.arrays import describe
+from isodepth.data.results import ResultMixin, label_text, plain
 from isodepth.data.validation import check_n_jobs, split_weights
 from isodepth.engine import Resources, thread_map, worker_count
 from isodepth.errors import InvalidInputError, InvalidOptionError
@@ -34,7 +35,7 @@ NOT_FOR_TABLES = ("gap", "refine", "n_levels")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class DistanceMatrix(LabeledMatrix, ResultMixin):
+class DistanceMatrix(ResultMixin):
     """Distance matrix with labels.
 
     NumPy functions accept it as an array: ``np.asarray(matrix)``.
@@ -61,16 +62,68 @@ class DistanceMatrix(LabeledMatrix, ResultMixin):
     c   8.0  8.0  0.0
     """
 
+    values: np.ndarray
+    labels: tuple[str, ...]
+    other_labels: tuple[str, ...]
+    signature: str = ""
+
+    @classmethod
+    def of(
+        cls,
+        values: Any,
+        labels: Iterable[Any] | None = None,
+        other_labels: Iterable[Any] | None = None,
+        signature: str = "",
+    ) -> DistanceMatrix:
+        """Create a matrix of distances with labels.
+
+        Parameters
+        ----------
+        values : array-like of shape (N, M)
+        labels : N names, by default "0", "1", ...
+        other_labels : M names; by default those of the rows for a square matrix, else "0", ...
+        signature : str
+        """
+        matrix = values if isinstance(values, np.ndarray) else np.asarray(values, dtype=float)
+        if matrix.ndim != 2 or matrix.dtype.kind not in "fiu" or matrix.size == 0:
+            raise InvalidInputError(
+                f"values must be a matrix of distances, got {matrix.dtype} of shape {matrix.shape}"
+            )
+        rows = _names(labels, matrix.shape[0], "labels")
+        square = other_labels is None and matrix.shape[0] == matrix.shape[1]
+        columns = rows if square else _names(other_labels, matrix.shape[1], "other_labels")
+        return cls(matrix, rows, columns, signature)
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def matrix_lines(self, most: int = 12) -> list[str]:
+        """Return the matrix as aligned lines, at most `most` rows and columns of it.
+
+        Examples
+        --------
+        >>> import isodepth
+        >>> matrix = isodepth.DistanceMatrix.of([[0, 1.5], [1.5, 0]], ["june", "july"])
+        >>> print(*matrix.matrix_lines(), sep="\\n")
+              june  july
+        june     0   1.5
+        july   1.5     0
+        """
+        rows = list(zip(self.labels, np.asarray(self.values)[:most, :most], strict=False))
+        cells = [["", *self.other_labels[:most]]]
+        cells += [[label, *(f"{value:.4g}" for value in row)] for label, row in rows]
+        first, *rest = (max(map(len, column)) for column in zip(*cells, strict=True))
+        lines = [
+            "  ".join([row[0].ljust(first), *map(str.rjust, row[1:], rest)]).rstrip()
+            for row in cells
+        ]
+        n, m = self.values.shape
+        return lines if max(n, m) <= most else [*lines, f"(first rows and columns of {n} x {m})"]
+
     def to_dict(self) -> dict[str, Any]:
         """Convert labels, distances and signature to plain Python objects."""
-        return plain(
-            {
-                "labels": self.labels,
-                "other_labels": self.other_labels,
-                "distances": self.values,
-                "signature": self.signature,
-            }
-        )
+        names = {"labels": self.labels, "other_labels": self.other_labels}
+        return plain({**names, "distances": self.values, "signature": self.signature})
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """Convert to a data frame with one column per label of the columns.
@@ -94,13 +147,12 @@ class DistanceMatrix(LabeledMatrix, ResultMixin):
         return {name: list(self.labels), **{label: column.tolist() for label, column in each}}
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        if copy is False and dtype is not None and np.dtype(dtype) != self.values.dtype:
-            raise ValueError(f"distances in {self.values.dtype} become {dtype} only as a copy")
-        return (np.array if copy else np.asarray)(self.values, dtype=dtype)
+        return np.asarray(self.values, dtype=dtype, copy=copy)
 
     def __repr__(self) -> str:
         n, m = self.values.shape
-        among = f"between {n} samples" if self.among_themselves else f"from {n} to {m} samples"
+        same = self.labels == self.other_labels
+        among = f"between {n} samples" if same else f"from {n} to {m} samples"
         lines = [f"DistanceMatrix: distances {among}"]
         if self.signature:
             lines.append(self.signature)
@@ -108,6 +160,16 @@ class DistanceMatrix(LabeledMatrix, ResultMixin):
 
     def __str__(self) -> str:
         return "\n".join([repr(self), *self.matrix_lines()])
+
+
+def _names(labels: Iterable[Any] | None, count: int, name: str) -> tuple[str, ...]:
+    names = tuple(map(label_text, range(count) if labels is None else labels))
+    if len(names) != count:
+        raise InvalidInputError(f"{name} must have {count} entries, got {len(names)}")
+    if len(set(names)) != count:
+        twice = next(label for label in names if names.count(label) > 1)
+        raise InvalidInputError(f"{name} must be distinct, got {twice!r} twice")
+    return names
 
 
 def table_metric(options: dict[str, Any]) -> Metric:
@@ -266,10 +328,7 @@ def pairwise(
         raise InvalidInputError(f"samples and other must both be tables or samples, got {kinds}")
     if are_tables[0]:
         n_jobs = _n_jobs_for_tables(weights, options)
-        stacks = [
-            TableStack.of(each, name)
-            for each, name in zip(inputs, ("samples", "other"), strict=False)
-        ]
+        stacks = [TableStack.of(*each) for each in zip(inputs, ("samples", "other"), strict=False)]
     else:
         metric = table_metric(options)
         n_jobs = metric.n_jobs
@@ -361,11 +420,8 @@ def _n_jobs_for_tables(weights: Any, options: dict[str, Any]) -> int | None:
 def _matrix_for(out: Any, shape: tuple[int, int]) -> np.ndarray:
     if out is None:
         return np.empty(shape)
-    if not isinstance(out, np.ndarray) or out.dtype.kind != "f" or not out.flags.writeable:
-        kind = out.dtype if isinstance(out, np.ndarray) else type(out).__name__
-        raise InvalidOptionError(
-            f"out must be a writable float array or memory map, got {kind}", option="out"
-        )
-    if out.shape != shape:
-        raise InvalidOptionError(f"out must have shape {shape}, got {out.shape}", option="out")
-    return out
+    fits = isinstance(out, np.ndarray) and out.dtype.kind == "f" and out.shape == shape
+    if fits and out.flags.writeable:
+        return out
+    allowed = f"a writable float array or memory map of shape {shape}"
+    raise InvalidOptionError(f"out must be {allowed}, got {describe(out)}", option="out")

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from isodepth.core.directions import rng_for
-from isodepth.core.regions import Sample, TrimmedRegions
+from isodepth.core.regions import TrimmedRegions
 from isodepth.data.arrays import column_labels
 from isodepth.data.kinds import ColumnKind
 from isodepth.data.missing import MissingPair
@@ -225,12 +225,7 @@ class Comparison(TwoSampleReport):
         for _ in range(n_splits):
             order = rng.permutation(len(points))
             parts = (points[order[: len(x)]], points[order[len(x) :]])
-            samples = [Sample.of(part, None, resources=fitted.resources) for part in parts]
-            regions = [
-                fitted.fit_regions(part, None, None, sample)
-                for part, sample in zip(parts, samples, strict=True)
-            ]
-            distances.append(fitted.distance(*regions))
+            distances.append(fitted.distance(*map(fitted.regions_of_rows, parts)))
         return np.array(distances)
 
     @property
@@ -272,12 +267,8 @@ class Comparison(TwoSampleReport):
         """The largest gap with its level, its direction and the contributions of the columns."""
         at = int(self.gaps.argmax())
         direction = self._gaps.directions(slice(at, at + 1))[0]
-        return LargestGap(
-            level=float(np.mean(self.levels[at])),
-            gap=float(self.gaps[at]),
-            direction=direction,
-            columns=self._named(direction**2),
-        )
+        level, gap = float(np.mean(self.levels[at])), float(self.gaps[at])
+        return LargestGap(level, gap, direction, self._named(direction**2))
 
     @property
     def keeps_rows(self) -> bool:

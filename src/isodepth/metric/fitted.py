@@ -228,6 +228,11 @@ class FittedMetric:
             sample, points, weights, self.along, columns=columns, origin=self.origin
         )
 
+    def regions_of_rows(self, points: np.ndarray) -> TrimmedRegions:
+        """Compute the regions of checked points (n, d) without weights and names."""
+        sample = Sample.of(points, None, resources=self.resources)
+        return self.fit_regions(points, None, None, sample)
+
     # -- two samples ------------------------------------------------------------------------
 
     def distance(self, x: TrimmedRegions, y: TrimmedRegions) -> float:
@@ -238,14 +243,10 @@ class FittedMetric:
     def compare(self, x: TrimmedRegions, y: TrimmedRegions) -> Comparison:
         """Compute the distance with its levels and maximizing directions."""
         gaps = self.gaps(x, y)
-        return Comparison(
-            distance=self.mean(gaps.values, gaps.plan),
-            regions=(x, y),
-            signature=self.signature(str(x.ordered.dtype)),
-            columns=check_same_columns(x.columns, y.columns),
-            _gaps=gaps,
-            _fitted=self,
-        )
+        distance = self.mean(gaps.values, gaps.plan)
+        signature = self.signature(str(x.ordered.dtype))
+        columns = check_same_columns(x.columns, y.columns)
+        return Comparison(distance, (x, y), signature, columns, gaps, self)
 
     def plan(self, x: TrimmedRegions, y: TrimmedRegions) -> LevelPlan:
         """Return the levels at which two regions are compared."""

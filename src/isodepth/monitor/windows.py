@@ -28,7 +28,7 @@ _SMALL = np.array([0.0, *(math.lgamma(x + 1.0) - x * math.log(x) + x for x in ra
 _BLOCK = 1 << 19
 
 
-@dataclass
+@dataclass(frozen=True)
 class AlarmPolicy:
     """Rule for alarms; see `Monitor` for the options."""
 
@@ -38,18 +38,21 @@ class AlarmPolicy:
     patience: int = 1
 
     def __post_init__(self) -> None:
+        checked: dict[str, float] = {}
         if self.arl is None:
             alpha = _ALPHA if self.alpha is None else self.alpha
-            self.alpha = check_number(alpha, "alpha", 0, 1, low_open=True, high_open=True)
+            checked["alpha"] = check_number(alpha, "alpha", 0, 1, low_open=True, high_open=True)
         elif self.alpha is not None:
             raise InvalidOptionError(
                 f"give one of alpha and arl, got alpha={self.alpha!r} and arl={self.arl!r}"
             )
         else:
-            self.arl = check_number(self.arl, "arl", 1, low_open=True, high_open=True)
-        self.tolerance = check_number(self.tolerance, "tolerance", 0, 0.5, high_open=True)
-        self.patience = check_integer(self.patience, "patience", 1)
+            checked["arl"] = check_number(self.arl, "arl", 1, low_open=True, high_open=True)
+        checked["tolerance"] = check_number(self.tolerance, "tolerance", 0, 0.5, high_open=True)
+        checked["patience"] = check_integer(self.patience, "patience", 1)
         check_number(self.patience, "patience", 1, _MOST_PATIENCE)
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
 
     @property
     def level(self) -> float:

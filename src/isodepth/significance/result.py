@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from isodepth.core.directions import rng_for
-from isodepth.core.regions import Sample, midpoint_levels
+from isodepth.core.regions import midpoint_levels
 from isodepth.data.changes import Change
 from isodepth.data.kinds import ColumnKind, attention_suffix
 from isodepth.data.missing import MissingPair
@@ -227,13 +227,10 @@ class TwoSampleResult(TwoSampleReport):
         """
         result = {name: getattr(self, name) for name in _COPIED}
         null = self.null_distribution
+        interval = np.quantile(null, [0.025, 0.975])
         result |= {
             "changes": [change.to_dict() for change in self.changes],
-            "null": {
-                "mean": self.null_mean,
-                "deviation": null.std(),
-                "interval": np.quantile(null, [0.025, 0.975]),
-            },
+            "null": {"mean": self.null_mean, "deviation": null.std(), "interval": interval},
             "n_permutations": len(null),
             "rows": list(self.n_rows),
         }
@@ -311,11 +308,7 @@ def null_profile(
     labels = Permutations.draw(len(x), len(y), count, rng, blocks).labels(dtype=bool)
     gaps, distances = np.empty((count, _LEVELS)), np.empty(count)
     for b, first in enumerate(labels.T[1:]):
-        regions = [
-            fitted.fit_regions(part, None, None, Sample.of(part, None, resources=fitted.resources))
-            for part in (points[first], points[~first])
-        ]
-        compared = fitted.gaps(*regions)
+        compared = fitted.gaps(*map(fitted.regions_of_rows, (points[first], points[~first])))
         gaps[b] = compared.values
         distances[b] = fitted.mean(compared.values, compared.plan)
     return NullProfile(levels, gaps, distances)

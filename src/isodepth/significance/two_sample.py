@@ -269,16 +269,11 @@ def _test(samples: Samples, settings: Settings) -> TwoSampleResult:
         # The search is exact to 0.0001; the p-value of the test decides about its own tolerance.
         most = 1.0 if pvalue <= ALPHA else share
         smallest = whole_row_tolerance(min(smallest, most), (len(x), len(y)))
-    components = [
-        Component(
-            name,
-            findings.strongest[name].kinds[0],
-            findings.strongest[name].label,
-            float(findings.parts[name][0]),
-            float(permutation_pvalue(part[0], part[1:])),
-        )
-        for name, part in parts.items()
-    ]
+    components = []
+    for name, part in parts.items():
+        feature, value = findings.strongest[name], float(findings.parts[name][0])
+        alone = float(permutation_pvalue(part[0], part[1:]))
+        components.append(Component(name, feature.kinds[0], feature.label, value, alone))
     strengths = {name: part[0] + np.log(weights[name]) for name, part in parts.items()}
     compare = None
     if d:

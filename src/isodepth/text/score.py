@@ -206,10 +206,7 @@ class DepthScore(EncoderOptions):
         return self._scores(clouds, [id(cloud) for cloud in candidates], keys)
 
     def _scores(
-        self,
-        clouds: dict[Any, Any],
-        candidates: Sequence[Any],
-        references: Sequence[Sequence[Any]],
+        self, clouds: dict[Any, Any], candidates: Sequence[Any], references: Sequence[Sequence[Any]]
     ) -> Scores:
         """Return the scores of candidates and references, given as keys of `clouds`."""
         cleaned = clean_clouds(clouds.values(), self.l2_normalize)

@@ -112,11 +112,15 @@ def fit_pair(metric: BaseMetric, pair: TensorPair) -> FittedPair | None:
     tensors = [_prepared(t, drawn, pair.precision) for t in (pair.x, pair.y)]
     for tensor, name in zip(tensors, "XY", strict=True):
         check_finite_tensor(tensor, name)
-    x, y = (
-        _regions(drawn, tensor, weights, name, directions, budget)
-        for tensor, weights, name in zip(tensors, pair.weights, "XY", strict=True)
-    )
-    return None if x is None or y is None else FittedPair(drawn, directions, budget, (x, y))
+    tolerance = drawn.source.tie_tolerance if pair.precision == torch.float64 else 0.0
+    regions = []
+    for tensor, weights, name in zip(tensors, pair.weights, "XY", strict=True):
+        sample = DeviceSample.of(tensor, weights, name)
+        if len(sample.points) <= tensor.shape[1] + 1:
+            return None
+        depth = depths_on_device(drawn.source, sample, directions, budget)
+        regions.append(regions_of(sample, depth, tolerance))
+    return FittedPair(drawn, directions, budget, (regions[0], regions[1]))
 
 
 def _prepared(tensor: torch.Tensor, drawn: FittedMetric, precision: torch.dtype) -> torch.Tensor:
@@ -142,22 +146,6 @@ def _budget(metric: BaseMetric, *samples: torch.Tensor) -> int:
     # A copy of the rows, and a few numbers for each row.
     copies = sum(sample.numel() * 4 + len(sample) * 64 for sample in samples)
     return max(limit // 4, limit - copies)
-
-
-def _regions(
-    drawn: FittedMetric,
-    points: torch.Tensor,
-    weights: Any,
-    name: str,
-    directions: torch.Tensor,
-    budget: int,
-) -> DeviceRegions | None:
-    sample = DeviceSample.of(points, weights, name)
-    if len(sample.points) <= points.shape[1] + 1:
-        return None
-    depth = depths_on_device(drawn.source, sample, directions, budget)
-    tolerance = drawn.source.tie_tolerance if points.dtype == torch.float64 else 0.0
-    return regions_of(sample, depth, tolerance)
 
 
 def _host_regions(
