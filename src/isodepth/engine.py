@@ -182,7 +182,6 @@ def ascent(
     y: np.ndarray,
     prefix_sizes: tuple[np.ndarray, np.ndarray],
     starts: np.ndarray,
-    *,
     n_climbers: int,
     steps: int,
     slack: float,

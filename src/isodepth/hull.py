@@ -355,17 +355,11 @@ def refine_gaps(
         best = np.append(codes[chosen], winners[:: -(-len(winners) // _MOST_WINNERS)])
         starts = np.concatenate([signed_directions(directions, best), _apart(x, y, sizes)])
         # Only rows of these regions: the ascent copies them in float64.
-        tops = ascent(
-            x[: sizes[0][-1]],
-            y[: sizes[1][-1]],
-            sizes,
-            np.concatenate([starts, -starts]),
-            # In proportion to the cost of the sampled directions.
-            n_climbers=min(_MOST_CLIMBERS, max(_FEWEST_CLIMBERS, len(directions) // 12)),
-            steps=steps,
-            slack=_SLACK,
-            resources=resources,
-        )
+        inner_x, inner_y = x[: sizes[0][-1]], y[: sizes[1][-1]]
+        starts = np.concatenate([starts, -starts])
+        # In proportion to the cost of the sampled directions.
+        climbers = min(_MOST_CLIMBERS, max(_FEWEST_CLIMBERS, len(directions) // 12))
+        tops = ascent(inner_x, inner_y, sizes, starts, climbers, steps, _SLACK, resources)
         climbed, new_codes = level_gaps(x, y, plan.prefix_sizes, tops, resources)
         new_codes += np.where(new_codes >= 0, len(directions), -len(directions))
         codes = np.where(climbed > gaps, new_codes, codes)

@@ -106,9 +106,9 @@ class Preparation:
     most_rows: int | None = None
 
     @classmethod
-    def of(cls, source: Source, dtype: str | None, nan_policy: str, **more: Any) -> Preparation:
+    def of(cls, source: Source, dtype: str | None, nan_policy: str, *more: Any) -> Preparation:
         """Return the preparation of the chunks of a source; dtype None for that of the source."""
-        return cls(replace(source, parts=()), dtype or source.dtype, nan_policy, **more)
+        return cls(replace(source, parts=()), dtype or source.dtype, nan_policy, *more)
 
     def prepared(self, chunks: Iterable[Chunk], start: int = 0) -> Iterator[Rows]:
         """Yield the rows of chunks, the first of which has the number `start`."""

@@ -195,14 +195,9 @@ class CheckedSource:
     ) -> CheckedSource:
         """Run the first pass, which checks the data."""
         limits = Limits.of(fitted, source, runner)
-        how = Preparation.of(
-            source,
-            fitted.settings.dtype,
-            fitted.settings.nan_policy,
-            scale=fitted.origin.scale,
-            chunk_rows=limits.chunk_rows,
-            n_threads=fitted.resources.n_threads,
-        )
+        dtype, nan_policy = fitted.settings.dtype, fitted.settings.nan_policy
+        scale, n_threads = fitted.origin.scale, fitted.resources.n_threads
+        how = Preparation.of(source, dtype, nan_policy, scale, limits.chunk_rows, n_threads)
         fits = in_memory and (source.n_rows or 0) <= limits.rows_in_memory
         first = Summary(limits.pilots, whole=limits.rows_in_memory if fits else 0)
         summary, tally = runner.fold(source, first, how)

@@ -61,8 +61,7 @@ def unit_vectors(
         return np.ones((1, 1))
     if family == "equispaced" and d > 2:
         raise InvalidOptionError(
-            f"directions='equispaced' is defined for one or two columns, got {d}; use 'sobol' or "
-            "'orthogonal'",
+            f"directions='equispaced' is for one or two columns, got {d}; use 'orthogonal'",
             option="directions",
         )
     rng = rng_for(random_state, "directions")
@@ -141,8 +140,7 @@ def _sobol(d: int, n_directions: int, rng: np.random.Generator) -> np.ndarray:
 
     if d > qmc.Sobol.MAXDIM:
         raise InvalidOptionError(
-            f"directions='sobol' allows at most {qmc.Sobol.MAXDIM} columns, got {d}; use "
-            "'orthogonal'",
+            f"directions='sobol' is for {qmc.Sobol.MAXDIM} columns, got {d}; use 'orthogonal'",
             option="directions",
         )
     sampler = qmc.Sobol(d, scramble=True, rng=rng)

@@ -185,12 +185,12 @@ class TrimmedRegions:
         cls,
         sample: Sample,
         distinct_depth: np.ndarray,
-        *,
         points: np.ndarray,
         depth: np.ndarray,
         weights: np.ndarray | None = None,
-        columns: tuple[str, ...] | None = None,
         tie_tolerance: float = 0.0,
+        *,
+        columns: tuple[str, ...] | None = None,
         origin: Any = None,
         resources: Resources = ALONE,
     ) -> TrimmedRegions:
@@ -198,22 +198,11 @@ class TrimmedRegions:
         order = _core.order(-distinct_depth, resources.n_threads)
         falling = distinct_depth[order]
         ends = tie_ends(falling, tie_tolerance)
-        if sample.masses is None:
-            cumulated = ends
-        else:
-            cumulated = np.cumsum(sample.masses[order])[ends - 1]
+        alphas = falling if len(ends) == len(falling) else falling[ends - 1]
+        cumulated = ends if sample.masses is None else np.cumsum(sample.masses[order])[ends - 1]
+        masses, ordered = cumulated / sample.total, sample.points.take(order, axis=0)
         return cls(
-            points=points,
-            weights=weights,
-            depth=depth,
-            columns=columns,
-            sample=sample,
-            order=order,
-            alphas=falling if len(ends) == len(falling) else falling[ends - 1],
-            counts=ends,
-            masses=cumulated / sample.total,
-            ordered=sample.points.take(order, axis=0),
-            origin=origin,
+            points, weights, depth, columns, sample, order, alphas, ends, masses, ordered, origin
         )
 
     @property

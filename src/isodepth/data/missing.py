@@ -70,14 +70,9 @@ class MissingPair:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers of rows and dropped rows, and the shares of all columns."""
-        both = (self.x, self.y)
-        return plain(
-            {
-                "rows": [report.n_rows for report in both],
-                "left_out": [report.n_dropped for report in both],
-                "columns": self.shares,
-            }
-        )
+        rows = [self.x.n_rows, self.y.n_rows]
+        left_out = [self.x.n_dropped, self.y.n_dropped]
+        return plain({"rows": rows, "left_out": left_out, "columns": self.shares})
 
     def difference(self, names: Sequence[str] = ("X", "Y")) -> str:
         """Describe the column that is missing much more often in one sample, or return ""."""

@@ -85,15 +85,9 @@ class DepthSource:
     ) -> TrimmedRegions:
         """Return the regions of checked points (n, d) whose distinct rows are `sample`."""
         distinct, depth = self.all_depths(sample, points, weights, along)
+        tolerance = self.tie_tolerance if points.dtype == np.float64 else 0.0
         return TrimmedRegions.from_depths(
-            sample,
-            distinct,
-            points=points,
-            depth=depth,
-            weights=weights,
-            tie_tolerance=self.tie_tolerance if points.dtype == np.float64 else 0.0,
-            resources=along.resources,
-            **labels,
+            sample, distinct, points, depth, weights, tolerance, resources=along.resources, **labels
         )
 
 

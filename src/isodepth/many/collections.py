@@ -57,9 +57,7 @@ def _split_frame(frame: Any, by: Any, name: str) -> tuple[Any, list[str]]:
     columns = labels_of(frame)
     if columns is None:
         raise InvalidOptionError(
-            f"by={by!r} needs one data frame, got {type(frame).__name__}; remove it, or pass a "
-            "frame",
-            option="by",
+            f"by={by!r} needs one data frame, got {type(frame).__name__}; remove it", option="by"
         )
     if not names or any(key not in columns for key in names):
         raise InvalidOptionError(

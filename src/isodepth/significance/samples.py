@@ -102,13 +102,8 @@ def category_of(name: str, x: Sequence[Any], y: Sequence[Any]) -> Category:
     rare &= rare.sum() > 1
     compared = values[~rare].tolist() + [OTHERS] * bool(rare.any())
     new_codes = np.where(rare, len(compared) - 1, np.cumsum(~rare) - 1)
-    return Category(
-        name,
-        tuple(compared),
-        new_codes[codes],
-        only_x=tuple(values[in_x == counts].tolist()),
-        only_y=tuple(values[in_x == 0].tolist()),
-    )
+    only_x, only_y = (tuple(values[only].tolist()) for only in (in_x == counts, in_x == 0))
+    return Category(name, tuple(compared), new_codes[codes], only_x, only_y)
 
 
 @dataclass(frozen=True)

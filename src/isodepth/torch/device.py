@@ -161,14 +161,10 @@ def _host_regions(
         depth[~present] = drawn.source.point_depth(  # type: ignore[attr-defined]
             sample, points[~present], drawn.along
         )
+    weights = None if weights is None else np.asarray(weights, dtype=np.float64)
+    tolerance = drawn.source.tie_tolerance if points.dtype == np.float64 else 0.0
     return TrimmedRegions.from_depths(
-        sample,
-        distinct,
-        points=points,
-        depth=depth,
-        weights=None if weights is None else np.asarray(weights, dtype=np.float64),
-        tie_tolerance=drawn.source.tie_tolerance if points.dtype == np.float64 else 0.0,
-        origin=drawn.origin,
+        sample, distinct, points, depth, weights, tolerance, origin=drawn.origin
     )
 
 
