@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from isodepth.data.readers import (
     array_of,
     check_ending,
     holds_numbers,
+    open_parquet,
     parquet_row_counts,
     refuse_damaged,
     without_index,
@@ -171,7 +171,7 @@ class FilePart(Part):
             import pyarrow as pa
 
             columns, groups = list(self.labels), None if self.group is None else [self.group]
-            with _open_parquet(file) as reader:
+            with open_parquet(file) as reader:
                 for batch in reader.iter_batches(rows, groups, columns, use_threads=False):
                     yield pa.Table.from_batches([batch]).select(columns)
         else:
@@ -207,7 +207,7 @@ def _parts_of(file: InputFile) -> list[Part]:
             refuse(file.path, f"it holds an array of shape {array.shape}, not a table")
         return [FilePart.like(array, None, path, path, len(array))]
     try:
-        with _open_parquet(file) as reader:
+        with open_parquet(file) as reader:
             schema, counts = reader.schema_arrow, parquet_row_counts(reader)
     except Exception as error:
         refuse_damaged(file, error)
@@ -219,14 +219,6 @@ def _parts_of(file: InputFile) -> list[Part]:
     if not counts or not file.plain:  # row groups of a compressed file cannot be read one by one
         return [whole]
     return [replace(whole, group=group, n_rows=count) for group, count in enumerate(counts)]
-
-
-@contextmanager
-def _open_parquet(file: InputFile) -> Iterator[Any]:
-    from pyarrow import parquet
-
-    with file.open() as stream, parquet.ParquetFile(stream) as reader:
-        yield reader
 
 
 # -- Dask collections -----------------------------------------------------------------------------

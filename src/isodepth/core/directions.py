@@ -139,8 +139,9 @@ def _sobol(d: int, n_directions: int, rng: np.random.Generator) -> np.ndarray:
     from scipy.stats import qmc
 
     if d > qmc.Sobol.MAXDIM:
+        most = qmc.Sobol.MAXDIM
         raise InvalidOptionError(
-            f"directions='sobol' is for {qmc.Sobol.MAXDIM} columns, got {d}; use 'orthogonal'",
+            f"directions='sobol' allows at most {most} columns, got {d}; use 'orthogonal'",
             option="directions",
         )
     sampler = qmc.Sobol(d, scramble=True, rng=rng)

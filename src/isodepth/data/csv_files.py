@@ -98,11 +98,9 @@ def csv_format(file: InputFile) -> CsvFormat:
         refuse(file.path, "it is not a text file")
     names = [cell.strip() for cell in rows[0]]
     if len(names) == 1 and _separated_by_spaces(lines):
-        refuse(
-            file.path,
-            "its cells are separated by several spaces; separate them with commas, for example "
-            "with pandas.read_csv(..., sep=r'\\s+').to_csv(...)",
-        )
+        example = "pandas.read_csv(..., sep=r'\\s+').to_csv(...)"
+        advice = f"separate them with commas, for example with {example}"
+        refuse(file.path, f"its cells are separated by several spaces; {advice}")
     numeric = [
         _is_number(n) or (delimiter != "," and bool(_COMMA_NUMBER.fullmatch(n))) for n in names
     ]
@@ -177,17 +175,11 @@ def _check_names(file: InputFile, names: Sequence[str]) -> None:
     number = next(filter(_is_number, names), None)
     if number is not None:
         other = next(name for name in names if name and not _is_number(name))
-        refuse(
-            file.path,
-            f"its first row mixes numbers ({number!r}) and other strings ({other!r}): it is not a "
-            "header and not data",
-        )
+        mixed = f"its first row mixes numbers ({number!r}) and other strings ({other!r})"
+        refuse(file.path, f"{mixed}: it is not a header and not data")
     if "" in names:
-        refuse(
-            file.path,
-            f"column {names.index('') + 1} has no name in the header; if it is a row index, save "
-            "the table without it (index=False in pandas)",
-        )
+        advice = "if it is a row index, save the table without it (index=False in pandas)"
+        refuse(file.path, f"column {names.index('') + 1} has no name in the header; {advice}")
     check_distinct(file.path, names)
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -209,7 +210,9 @@ def _read_csv(file: InputFile, options: ReadOptions) -> ReadResult:
 
 def _read_parquet(file: InputFile, options: ReadOptions) -> ReadResult:
     try:
-        frame = without_index(_parquet_table(file))
+        with open_parquet(file) as opened:
+            parquet_row_counts(opened)
+            frame = without_index(opened.read(use_threads=False))
         names = frame.column_names
         if not frame.num_columns or not frame.num_rows:
             refuse(file.path, f"it has {frame.num_rows} rows and {frame.num_columns} columns")
@@ -235,13 +238,13 @@ def refuse_damaged(file: InputFile, error: Exception) -> NoReturn:
     refuse(file.path, f"it is damaged or not a {kind} file ({error})", error)
 
 
-def _parquet_table(file: InputFile) -> Any:
+@contextmanager
+def open_parquet(file: InputFile) -> Iterator[Any]:
+    """Open a Parquet file, without columns from the names of folders ("year=2020")."""
     from pyarrow import parquet
 
-    # parquet.read_table would add columns from the names of folders ("year=2020").
     with file.open() as stream, parquet.ParquetFile(stream) as opened:
-        parquet_row_counts(opened)
-        return opened.read(use_threads=False)
+        yield opened
 
 
 def without_index(table: Any) -> Any:
@@ -301,11 +304,8 @@ def _chosen_columns(
             advice = "leave out such columns with --drop-text"
             if len(named) <= MOST_NAMED:
                 advice += f" or --drop {','.join(named)}"
-            refuse(
-                file.path,
-                f"{where(row, place)}: {cell!r} is not a number (text or dates in "
-                f"{listed([*map(repr, named)])}); {advice}",
-            )
+            others = f"text or dates in {listed([*map(repr, named)])}"
+            refuse(file.path, f"{where(row, place)}: {cell!r} is not a number ({others}); {advice}")
         about = [f"{names[place]!r} (text such as {cell!r})" for place, (_, cell) in text.items()]
         notes.append(f"left out of {file.path}: {listed(about)}")
         left_out += named
@@ -314,12 +314,10 @@ def _chosen_columns(
             refuse(file.path, "none of its columns is numeric")
     for place, column in columns.items():
         if column.null_count and holds_numbers(column.type) and not options.missing:
-            refuse(
-                file.path,
-                f"{where(_first(column.is_null()), place)}: the value is missing "
-                f"({column.null_count} of {len(frame)} in this column); impute the values, or drop "
-                "the rows with --nan-policy omit",
-            )
+            at = where(_first(column.is_null()), place)
+            count = f"{column.null_count} of {len(frame)} in this column"
+            advice = "impute the values, or drop the rows with --nan-policy omit"
+            refuse(file.path, f"{at}: the value is missing ({count}); {advice}")
         boolean = pa.types.is_boolean(column.type) and options.text in ("raise", "drop")
         if boolean:
             notes.append(f"column {names[place]!r} of {file.path} is boolean: true is read as 1")

@@ -22,15 +22,14 @@ _WARNING_FILTERS = threading.Lock()
 
 def check_covariance(covariance: Any) -> None:
     """Raise unless `covariance` is a known name or a covariance estimator."""
+    known = hasattr(covariance, "fit") and hasattr(covariance, "get_params")
     if isinstance(covariance, str):
-        if covariance in COVARIANCES:
-            return
-    elif hasattr(covariance, "fit") and hasattr(covariance, "get_params"):
-        return
-    raise InvalidOptionError(
-        f"covariance must be one of {', '.join(COVARIANCES)}, or a scikit-learn covariance "
-        f"estimator (with fit and covariance_), got {covariance!r}"
-    )
+        known = covariance in COVARIANCES
+    if not known:
+        raise InvalidOptionError(
+            f"covariance must be one of {', '.join(COVARIANCES)}, or a scikit-learn covariance "
+            f"estimator (with fit and covariance_), got {covariance!r}"
+        )
 
 
 def shrinks(covariance: Any) -> bool:

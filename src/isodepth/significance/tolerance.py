@@ -255,10 +255,8 @@ def mean_differences(
             scores[f, far[f]] = 0.0
 
     map_rows(fill, len(values), values.shape[1], n_threads)
-    contrasts = permutations.contrasts(scores)
-    return np.abs(contrasts) * np.sqrt(
-        permutations.n_rows / (permutations.sizes[0] * permutations.sizes[1])
-    )
+    n_x, n_y = permutations.sizes
+    return np.abs(permutations.contrasts(scores)) * np.sqrt(permutations.n_rows / (n_x * n_y))
 
 
 # -- a direction found anew for every labeling ----------------------------------------------------

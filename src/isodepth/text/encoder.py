@@ -213,11 +213,8 @@ class Encoder(EncoderOptions):
         encoding = tokenizer(texts, verbose=False, **settings)
         n_long = sum(len(ids) > limit for ids in encoding["input_ids"])
         if n_long:
-            warnings.warn(
-                f"{n_long} of {len(texts)} texts have more than {limit} tokens and were truncated",
-                UserWarning,
-                stacklevel=3,
-            )
+            message = f"{n_long} of {len(texts)} texts have more than {limit} tokens"
+            warnings.warn(f"{message} and were truncated", UserWarning, stacklevel=3)
             encoding = tokenizer(texts, truncation=True, max_length=limit, **settings)
         keep = self.special_tokens == "keep"
         kept = [

