@@ -89,7 +89,7 @@ template <class T> class DirectionPass {
     const Tiles<T>& targets() const { return queries_ ? *queries_ : points; }
 
     // Calls `work(state, direction, along, asked)` with the projections of the points (n,) and of the targets
-    // (m,), which are the same array if there are no queries; `work` may modify them. `make` gives a worker
+    // (m,), which are the same array without queries; `work` may modify them. `make` gives a worker
     // its state, which has at most `row_bytes` bytes per point and query. Returns the states. The result does
     // not depend on the blocks.
     template <class Make, class Work> auto run(double row_bytes, Make make, Work work) const {

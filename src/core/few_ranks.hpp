@@ -1,6 +1,6 @@
 // Ranks of a few points along many directions, and the mean of their squares over all directions.
 //
-// For up to a few hundred points, comparing all pairs is faster than sorting: there are no branches, and
+// For up to a few hundred points, comparing all pairs is faster than sorting: it has no branches, and
 // several directions are processed at once.
 #pragma once
 

@@ -137,7 +137,7 @@ class LabelDistances {
         Workspace<double> supports(2 * levels * size), gaps(levels);
         const double *x = supports.data(), *y = x + levels * size;
         for (int part = 0; part < 2; part++) fit(labeling, part, supports.data() + part * levels * size);
-        // Beyond the last direction there is no gap.
+        // The gaps of padded directions are 0.
         const double unpadded = std::pow(double(stride_) / double(k_), 1 / task_.q);
         for (int64_t level = 0; level < levels; level++)
             gaps[level] = unpadded * mean_difference(x + level * size, y + level * size, size, task_.q);

@@ -8,7 +8,7 @@
 namespace isodepth {
 
 // The instruction sets of this processor and operating system, narrowest first. Not by
-// __builtin_cpu_supports: its tables are missing where the run-time library is not that of the compiler
+// __builtin_cpu_supports: its tables are missing if the run-time library is not that of the compiler
 // (zig).
 static nanobind::list instruction_sets() {
     nanobind::list found;

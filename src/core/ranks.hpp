@@ -83,7 +83,7 @@ template <class T, class Sum> void mean_rank_weights(const DirectionTask<T>& tas
                 sums[i] += weight(below, upto);
             });
         // Weights are written within a range that fits into the cache, and read in the order in which the
-        // values were divided: there is no random access to a large array.
+        // values were divided, which avoids random access to a large array.
         Sorter<T>& sorter = state.ranks.sorter;
         sorter.divide(along, n);
         for (size_t s = 0; s + 1 < sorter.starts.size(); s++) {

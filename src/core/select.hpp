@@ -87,7 +87,7 @@ int64_t copy_between(const Numbers<T>& of, T low, T high, SelectWorkspace<T>& wo
     return found;
 }
 
-// The elements at two ranks, in units of weight, of n numbers, which are reordered if there are no weights.
+// The elements at two ranks, in units of weight, of n numbers, which are reordered unless they have weights.
 template <class T>
 std::pair<T, T> at_ranks_of_few(T* values, const int64_t* weights, int64_t n, int64_t first, int64_t last) {
     if (!weights) {

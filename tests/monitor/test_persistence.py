@@ -216,9 +216,10 @@ def test_crafted_files_are_refused(tmp_path: Path, blocks: Any) -> None:
         assert tracemalloc.get_traced_memory()[1] < 30e6
         tracemalloc.stop()
         array[1], zeros = shape, np.zeros(shape, dtype)
-        for wrong in (zeros - 1, zeros + np.nan):
-            array[2] = b64encode(wrong.tobytes()).decode()
-            refused()
+        # Counts and codes are not negative, and no number is NaN.
+        wrong = zeros - 1 if zeros.dtype.kind == "i" else zeros + np.nan
+        array[2] = b64encode(wrong.tobytes()).decode()
+        assert refused() or not wrong.size
         array[2] = data
     for container, key in (numbers[i] for i in rng.permutation(len(numbers))[:15]):
         value = container[key]

@@ -127,7 +127,11 @@ def _unpacked(kind: Any, value: Any) -> Any:
         dtype, shape, data = value
         if np.dtype(dtype).kind not in "fi":
             raise TypeError(f"an array of {dtype}")
-        return np.frombuffer(base64.b64decode(data), dtype).reshape(shape)
+        array = np.frombuffer(base64.b64decode(data), dtype).reshape(shape)
+        # Integers are counts, codes and indices.
+        if np.isnan(array).any() or (array.dtype.kind == "i" and (array < 0).any()):
+            raise ValueError("an array with NaN or a negative integer")
+        return array
     if typing.get_origin(kind) is dict:
         return {_unpacked(inner[0], key): _unpacked(inner[1], each) for key, each in value}
     if typing.get_origin(kind) is tuple:

@@ -61,8 +61,8 @@ class Encoder(EncoderOptions):
     batch_size : int
         Number of texts per forward pass.
     device : str or None
-        Device of the model, such as "cpu" or "cuda:1". None for the first GPU, or the CPU if
-        there is no GPU.
+        Device of the model, such as "cpu" or "cuda:1". None for the first GPU, or for the
+        CPU on a machine without one.
     precision : {"double", "single"}
         Precision of the forward pass. With "double" the vectors do not depend on the other texts
         in the batch, up to the final rounding to float32. "single" is about twice as fast, but the

@@ -46,7 +46,7 @@ def load(path: str, device: str, precision: str) -> LoadedModel:
             "use device=None for the default device"
         ) from error
     # A name on the hub is NAME or OWNER/NAME. Any other string can only be a folder, and without
-    # this check transformers would retry a download for a long time if there is no network.
+    # this check transformers would retry a download for a long time without a network.
     is_path = path.startswith(("/", ".", "~")) or path.count("/") > 1 or "\\" in path
     if is_path and not os.path.isdir(path):
         raise InvalidOptionError(f"cannot load model {path!r}: the folder does not exist")
