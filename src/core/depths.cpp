@@ -6,29 +6,16 @@
 
 namespace isodepth {
 
-template <class Value> using Located = std::pair<Result<Value>, std::optional<Result<int64_t>>>;
-
-// A pass that finds a value for each target and, if `locate`, the direction that attains it.
-template <class T, class Value, void (*pass)(const DirectionTask<T>&, Value*, int64_t*)>
-static Located<Value> located(Matrix<T> points, Matrix<T> directions, Weights weights,
-                              std::optional<Matrix<T>> queries, bool locate, int64_t n_threads,
-                              double memory_mb) {
+// A pass that finds a value for each target.
+template <class T, class Value, void (*pass)(const DirectionTask<T>&, Value*)>
+static Result<Value> over_directions(Matrix<T> points, Matrix<T> directions, Weights weights,
+                                     std::optional<Matrix<T>> queries, int64_t n_threads, double memory_mb) {
     auto task = task_of(points, directions, weights, queries, check_resources(n_threads, memory_mb), 0);
     scale_directions(task);
     auto out = new_array<Value>({size_t(task.m)});
-    std::optional<Result<int64_t>> where;
-    if (locate) where = new_array<int64_t>({size_t(task.m)});
     ReleasedGil released;
-    if (task.m) pass(task, out.data(), where ? where->data() : nullptr);
-    return {std::move(out), std::move(where)};
-}
-
-template <class T> static Result<double> mean_rank_weight(Matrix<T> points, Matrix<T> directions,
-                                                          Weights weights, std::optional<Matrix<T>> queries,
-                                                          int64_t n_threads, double memory_mb) {
-    return located<T, double, mean_rank_weights<T>>(points, directions, weights, queries, false, n_threads,
-                                                    memory_mb)
-        .first;
+    if (task.m) pass(task, out.data());
+    return out;
 }
 
 template <class T>
@@ -136,15 +123,14 @@ template <class T> static void bind(nb::module_& m) {
     const auto points = "points"_a.noconvert(), directions = "directions"_a.noconvert();
     const auto rows = "rows"_a.noconvert();
     const auto weights = "weights"_a.noconvert() = nb::none(), queries = "queries"_a.noconvert() = nb::none();
-    const auto locate = "locate"_a = false, threads = "n_threads"_a = 1, memory = "memory_mb"_a = 256.0;
-    m.def("largest_outlyingness", located<T, T, largest_outlyingness<T>>, points, directions, weights,
-          queries, locate, threads, memory,
-          "Largest |<u, x> - median| / MAD of points or queries over directions, and its direction.");
-    m.def("smallest_halfspace", located<T, int64_t, smallest_halfspaces<T>>, points, directions, weights,
-          queries, locate, threads, memory,
-          "Smallest weight of a closed halfspace at points or queries, and its direction.");
-    m.def("mean_rank_weight", mean_rank_weight<T>, points, directions, weights, queries, threads, memory,
-          "The mean over directions of min(F, 1 - F), F being the mid-rank.");
+    const auto threads = "n_threads"_a = 1, memory = "memory_mb"_a = 256.0;
+    m.def("largest_outlyingness", over_directions<T, T, largest_outlyingness<T>>, points, directions, weights,
+          queries, threads, memory, "Largest |<u, x> - median| / MAD of points or queries over directions.");
+    m.def("smallest_halfspace", over_directions<T, int64_t, smallest_halfspaces<T>>, points, directions,
+          weights, queries, threads, memory,
+          "Smallest weight of a closed halfspace at points or queries over directions.");
+    m.def("mean_rank_weight", over_directions<T, double, mean_rank_weights<T>>, points, directions, weights,
+          queries, threads, memory, "The mean over directions of min(F, 1 - F), F being the mid-rank.");
     m.def("centered_rank_sums", centered_rank_sums<T>, points, directions, "weights"_a.noconvert(),
           "Sums over directions of |2 F - 1| times the total weight, and of its square.");
     m.def("project", project<T>, points, directions, threads,

@@ -129,29 +129,15 @@ template <class T> class DirectionPass {
     std::optional<Tiles<T>> queries_;
 };
 
-// The best value of each target that a worker has found, and the first direction that attains it.
-template <class Value> struct Best {
-    Workspace<Value> values;
-    Workspace<int64_t> where;
-
-    Best(int64_t m, Value first, bool locate) : values(m, first), where(locate ? m : 0, 0) {}
-};
-
-// Write the best value over all workers to `out` (m,), and to `where`, unless null, the first direction that
-// attains it.
-template <class State, class Value, class Better> void merge_best(const PerWorker<State>& states, int64_t m,
-                                                                  int64_t n_threads, Better better,
-                                                                  Value* out, int64_t* where) {
+// Write the best value (m,) over all workers to `out`; `best` of a state holds those of a worker.
+template <class State, class Value, class Better>
+void merge_best(const PerWorker<State>& states, int64_t m, int64_t n_threads, Better better, Value* out) {
     const auto made = states.made();
     over_rows(m, int64_t(made.size()), n_threads, [&](int64_t start, int64_t stop) {
-        std::copy(&made[0]->best.values[start], &made[0]->best.values[stop], out + start);
-        if (where) std::copy(&made[0]->best.where[start], &made[0]->best.where[stop], where + start);
+        std::copy(&made[0]->best[start], &made[0]->best[stop], out + start);
         for (const State* state : made) {
-            const auto* own = state->best.values.data();
-            const int64_t* from = state->best.where.data();
-            for (int64_t i = start; where && i < stop; i++)
-                if (better(own[i], out[i]) || (own[i] == out[i] && from[i] < where[i])) where[i] = from[i];
-            for (int64_t i = start; i < stop; i++) out[i] = better(own[i], out[i]) ? own[i] : out[i];
+            const auto* own = state->best.data();
+            for (int64_t i = start; i < stop; i++) out[i] = better(own[i], out[i]) ? Value(own[i]) : out[i];
         }
     });
 }

@@ -110,34 +110,30 @@ template <class Mass> void exchange(Mass* best, Mass* known, int64_t n) {
 }
 
 // Write the minimum mass of a closed halfspace at each target, over directions and their opposites, to `out`
-// (m,), and the first direction that attains it to `where` (m,), unless null.
-template <class T, class Mass>
-void smallest_halfspaces(const DirectionTask<T>& task, int64_t* out, int64_t* where) {
+// (m,).
+template <class T, class Mass> void smallest_halfspaces(const DirectionTask<T>& task, int64_t* out) {
     const int64_t m = task.m, total = task.total;
     struct State {
-        Best<Mass> best;
+        Workspace<Mass> best;
         Ranks<T> ranks;
         std::optional<HalfspaceBounds<T, Mass>> bounds;
         bool behind = true;  // whether the last direction had to be sorted
     };
     const bool bounded = !task.queries && task.n >= HalfspaceBounds<T, Mass>::fewest_points;
     auto make = [&] {
-        auto state = std::make_unique<State>(State{Best<Mass>(m, Mass(total), where), Ranks<T>(task), {}});
+        auto state = std::make_unique<State>(State{Workspace<Mass>(m, Mass(total)), Ranks<T>(task), {}});
         if (bounded) state->bounds.emplace(task);
         return state;
     };
-    // With smaller minima fewer points have to be ranked, so workers exchange theirs. Not if directions are
-    // located: the direction of a minimum belongs to the worker that found it.
-    const bool shared = bounded && !where && task.resources.n_threads > 1;
+    // With smaller minima fewer points have to be ranked, so workers exchange theirs.
+    const bool shared = bounded && task.resources.n_threads > 1;
     Workspace<Mass> known(shared ? m : 0, Mass(total));
     const DirectionPass<T> pass(task, task.rank_frame());
     const auto states = pass.run(88, make, [&](State& state, int64_t direction, T* along, T* asked) {
-        Mass* best = state.best.values.data();
+        Mass* best = state.best.data();
         if (shared && (state.behind || direction % 4 == 0)) exchange(best, known.data(), m);
         auto lower = [&](int64_t i, Mass mass) {
-            if (mass >= best[i]) return;
-            best[i] = mass;
-            if (where) state.best.where[i] = direction;
+            if (mass < best[i]) best[i] = mass;
         };
         state.behind = !(bounded && state.bounds->lower(along, best, state.ranks.sorter, lower));
         if (!state.behind) return;
@@ -145,14 +141,14 @@ void smallest_halfspaces(const DirectionTask<T>& task, int64_t* out, int64_t* wh
             lower(i, Mass(std::min(upto, total - below)));
         });
     });
-    merge_best(states, m, task.resources.n_threads, std::less<Mass>(), out, where);
+    merge_best(states, m, task.resources.n_threads, std::less<int64_t>(), out);
 }
 
 // Masses of unit weights fit into 32 bits, so that twice as many counters fit into the cache.
-template <class T> void smallest_halfspaces(const DirectionTask<T>& task, int64_t* out, int64_t* where) {
-    if (task.few() && !where) halfspaces_of_few(task, out);
-    else if (task.weights) smallest_halfspaces<T, int64_t>(task, out, where);
-    else smallest_halfspaces<T, int32_t>(task, out, where);
+template <class T> void smallest_halfspaces(const DirectionTask<T>& task, int64_t* out) {
+    if (task.few()) halfspaces_of_few(task, out);
+    else if (task.weights) smallest_halfspaces<T, int64_t>(task, out);
+    else smallest_halfspaces<T, int32_t>(task, out);
 }
 
 }  // namespace isodepth

@@ -24,7 +24,7 @@ struct HullPair {
     }
 };
 
-static auto nearest_in_hull(Matrix<double> points, Matrix<double> queries, int64_t n_threads) {
+static auto nearest_in_hull(Matrix<double> points, Matrix<double> queries) {
     const Rows<double> among = check_hull(points, int64_t(queries.shape(1)));
     const Rows<double> asked = check_hull(queries, among.d);
     const int64_t n = among.n, d = among.d, m = asked.n;
@@ -32,7 +32,7 @@ static auto nearest_in_hull(Matrix<double> points, Matrix<double> queries, int64
     auto distance = new_array<double>({size_t(m)}), lower = new_array<double>({size_t(m)});
     ReleasedGil released;
     const HullRows rows{among};
-    parallel_for(worker_count(n_threads, m, 8 * m * n * d), m, [&](int64_t, int64_t i) {
+    parallel_for(1, m, [&](int64_t, int64_t i) {
         NearestPoint nearest(n, d);
         nearest.find(rows, 0, n, asked[i], 0.0, exact_gap);
         distance.data()[i] = nearest.active.distance;
@@ -79,7 +79,7 @@ static Result<double> ascent(Matrix<double> first, Matrix<double> second, Matrix
 }
 
 void bind_hull(nb::module_& m) {
-    m.def("nearest_in_hull", nearest_in_hull, "points"_in, "queries"_in, "n_threads"_a = 1,
+    m.def("nearest_in_hull", nearest_in_hull, "points"_in, "queries"_in,
           "Weights (m, n) of the nearest points, distances (m,) of the queries, and their lower bounds.");
     m.def("hull_levels", hull_levels, "first"_in, "second"_in, "stops"_in, "attained"_in, "slack"_a,
           "limit"_a,

@@ -107,8 +107,7 @@ template <class T, class Sum> void mean_rank_weights(const DirectionTask<T>& tas
     });
 }
 
-// A mean has no direction to locate.
-template <class T> void mean_rank_weights(const DirectionTask<T>& task, double* out, int64_t*) {
+template <class T> void mean_rank_weights(const DirectionTask<T>& task, double* out) {
     // No weight is above half of 2 total. A shift drops at most 2**shift / total per direction, which is
     // below the rounding of a double.
     const double largest = double(task.total) * double(task.count);

@@ -88,22 +88,20 @@ template <class T> struct Spread {
         if (half_equal) scale = scale_without_mad(along, median, covers);
     }
 
-    // Raise `out` (n,) to the outlyingness of rows with projections `along` (n,). If it is raised, `where`,
-    // unless null, is set to `direction`. If half of the sample is on the median, rows on it have
-    // outlyingness 0. If the scale is 0, all other rows have infinite outlyingness.
-    void raise(const Tiles<T>& rows, const T* along, T* out, int64_t* where = nullptr,
-               int64_t direction = 0) const {
+    // Raise `out` (n,) to the outlyingness of rows with projections `along` (n,). If half of the sample is on
+    // the median, rows on it have outlyingness 0. If the scale is 0, all other rows have infinite
+    // outlyingness.
+    void raise(const Tiles<T>& rows, const T* along, T* out) const {
         const T inverse = T(1) / scale;
         const Vec<T> centers = broadcast(median), inverses = broadcast(inverse);
         int64_t i = 0;
-        for (; !half_equal && !where && i + lanes<T> <= rows.n; i += lanes<T>)
+        for (; !half_equal && i + lanes<T> <= rows.n; i += lanes<T>)
             for (int64_t j = i; j < i + lanes<T>; j += width<T>)
                 store(out + j, maximum<T>(load(out + j), distance<T>(load(along + j), centers) * inverses));
         for (; i < rows.n; i++) {
             const T deviation = std::fabs(along[i] - median);
             T found = deviation * inverse;
             if (half_equal) found = rounding.covers(deviation, rows, i) ? T(0) : deviation / scale;
-            if (where && found > out[i]) where[i] = direction;
             out[i] = std::max(out[i], found);
         }
     }
@@ -223,9 +221,8 @@ void outlyingness_of_few(const DirectionPass<T>& pass, const TypicalSizes<T>& ty
         for (int k = 0; k < lanes<T>; k++) out[i] = std::max(out[i], best[i * lanes<T> + k]);
 }
 
-// Write the largest outlyingness of each target to `out` (m,), and to `where`, unless null, the first
-// direction that attains it.
-template <class T> void largest_outlyingness(const DirectionTask<T>& given, T* out, int64_t* where) {
+// Write the largest outlyingness of each target to `out` (m,).
+template <class T> void largest_outlyingness(const DirectionTask<T>& given, T* out) {
     DirectionTask<T> task = given;
     const int64_t n = task.n, m = task.m;
     const Rows<T> rows{task.points, n, task.d};
@@ -235,16 +232,16 @@ template <class T> void largest_outlyingness(const DirectionTask<T>& given, T* o
     if (!exponents.empty()) scale_directions(task, exponents);
     const DirectionPass<T> pass(task, frame);
     const TypicalSizes<T> typical(pass.points);
-    if (task.few() && !where) return outlyingness_of_few(pass, typical, out);
+    if (task.few()) return outlyingness_of_few(pass, typical, out);
     struct State {
-        Best<T> best;
+        Workspace<T> best;
         SelectWorkspace<T> workspace;
         SpreadModel<T> model;
     };
     const SpreadModel<T> model(pass.points);
     auto make = [&] {
         return std::make_unique<State>(
-            State{Best<T>(m, T(0), where), SelectWorkspace<T>(n, task.weights), model});
+            State{Workspace<T>(m, T(0)), SelectWorkspace<T>(n, task.weights), model});
     };
     const auto states = pass.run(32, make, [&](State& state, int64_t direction, T* along, T* asked) {
         const T* axis = task.directions + direction * task.d;
@@ -253,10 +250,9 @@ template <class T> void largest_outlyingness(const DirectionTask<T>& given, T* o
         const auto found = median_and_mad(numbers, state.workspace, center, deviation);
         state.model.learn(found.mad);
         const Spread<T> spread(found, typical.along(axis), pass.points, numbers);
-        spread.raise(pass.targets(), asked, state.best.values.data(),
-                     where ? state.best.where.data() : nullptr, direction);
+        spread.raise(pass.targets(), asked, state.best.data());
     });
-    merge_best(states, m, task.resources.n_threads, std::greater<T>(), out, where);
+    merge_best(states, m, task.resources.n_threads, std::greater<T>(), out);
 }
 
 }  // namespace isodepth

@@ -175,7 +175,7 @@ class Projection(NamedTuple):
 def project_to_hull(points: np.ndarray, queries: np.ndarray) -> Projection:
     """Find the points of the convex hull of `points` (n, d) nearest to `queries` (q, d)."""
     frame = common_frame(points, queries)
-    weights, distance, lower = _core.nearest_in_hull(frame.first, frame.second, 1)
+    weights, distance, lower = _core.nearest_in_hull(frame.first, frame.second)
     gap = frame.lengths(distance - lower)
     return Projection(frame.lengths(distance), weights @ points, weights, gap)
 

@@ -64,7 +64,7 @@ CALLS: dict[str, dict[str, Any]] = {
         "end": 0.9, "last": 0.8,
     },
     "power_mean": {"gaps": MASSES, "shares": MASSES, "p": 2.0, "length": 1.0},
-    "nearest_in_hull": {"points": POINTS, "queries": OTHERS} | THREAD,
+    "nearest_in_hull": {"points": POINTS, "queries": OTHERS},
     "hull_levels": HULLS | {"attained": np.zeros(LEVELS), "slack": 0.01, "limit": 1e9},
     "ascent": HULLS | THREAD | {
         "starts": DIRECTIONS, "n_climbers": 3, "steps": 5, "slack": 0.01,
@@ -205,9 +205,7 @@ def test_outliers_among_more_values_than_a_float_counts(dtype: str, n_threads: i
     order = _core.order(values, n_threads)
     assert (np.diff(values[order]) >= 0).all()
     assert order[-1] == len(values) - 1
-    depth, _ = _core.smallest_halfspace(
-        values[:, None], np.ones((1, 1), dtype), n_threads=n_threads
-    )
+    depth = _core.smallest_halfspace(values[:, None], np.ones((1, 1), dtype), n_threads=n_threads)
     expected = np.empty(len(values), dtype=np.int64)
     # Equal values have the mass of all of them on both sides.
     rising = values[order]

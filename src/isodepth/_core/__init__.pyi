@@ -68,13 +68,9 @@ def largest_outlyingness(
         NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
     ]
     | None = None,
-    locate: bool = False,
     n_threads: int = 1,
     memory_mb: float = 256.0,
-) -> tuple[
-    Annotated[NDArray[numpy.float32], dict(order="C")],
-    Annotated[NDArray[numpy.int64], dict(order="C")] | None,
-]: ...
+) -> Annotated[NDArray[numpy.float32], dict(order="C")]: ...
 @overload
 def largest_outlyingness(
     points: Annotated[
@@ -91,16 +87,10 @@ def largest_outlyingness(
         NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
     ]
     | None = None,
-    locate: bool = False,
     n_threads: int = 1,
     memory_mb: float = 256.0,
-) -> tuple[
-    Annotated[NDArray[numpy.float64], dict(order="C")],
-    Annotated[NDArray[numpy.int64], dict(order="C")] | None,
-]:
-    """
-    Largest |<u, x> - median| / MAD of points or queries over directions, and its direction.
-    """
+) -> Annotated[NDArray[numpy.float64], dict(order="C")]:
+    """Largest |<u, x> - median| / MAD of points or queries over directions."""
 
 @overload
 def smallest_halfspace(
@@ -118,13 +108,9 @@ def smallest_halfspace(
         NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
     ]
     | None = None,
-    locate: bool = False,
     n_threads: int = 1,
     memory_mb: float = 256.0,
-) -> tuple[
-    Annotated[NDArray[numpy.int64], dict(order="C")],
-    Annotated[NDArray[numpy.int64], dict(order="C")] | None,
-]: ...
+) -> Annotated[NDArray[numpy.int64], dict(order="C")]: ...
 @overload
 def smallest_halfspace(
     points: Annotated[
@@ -141,15 +127,11 @@ def smallest_halfspace(
         NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
     ]
     | None = None,
-    locate: bool = False,
     n_threads: int = 1,
     memory_mb: float = 256.0,
-) -> tuple[
-    Annotated[NDArray[numpy.int64], dict(order="C")],
-    Annotated[NDArray[numpy.int64], dict(order="C")] | None,
-]:
+) -> Annotated[NDArray[numpy.int64], dict(order="C")]:
     """
-    Smallest weight of a closed halfspace at points or queries, and its direction.
+    Smallest weight of a closed halfspace at points or queries over directions.
     """
 
 @overload
@@ -370,7 +352,6 @@ def nearest_in_hull(
     queries: Annotated[
         NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
     ],
-    n_threads: int = 1,
 ) -> tuple[
     Annotated[NDArray[numpy.float64], dict(order="C")],
     Annotated[NDArray[numpy.float64], dict(order="C")],

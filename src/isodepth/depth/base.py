@@ -189,16 +189,15 @@ class Depth(DepthSource):
 class MinimumDepth(Depth):
     """Depth that is the minimum of one-dimensional depths over directions."""
 
-    #: Function of the core that returns the extreme value over directions, and its direction.
-    _kernel: ClassVar[Callable[..., tuple[np.ndarray, Any]]]
+    #: Function of the core that returns the extreme values over directions.
+    _kernel: ClassVar[Callable[..., np.ndarray]]
 
     def to_depth(self, sample: Sample, extremes: np.ndarray) -> np.ndarray:
         """Convert values of the kernel (m,) to depths (m,)."""
         raise NotImplementedError
 
     def evaluate(self, sample: Sample, queries: Queries, along: Projections) -> np.ndarray:
-        kernel = type(self)._kernel
-        extremes, _ = along.run(kernel, sample.points, sample.masses, queries, False)
+        extremes = along.run(type(self)._kernel, sample.points, sample.masses, queries)
         return self.to_depth(sample, extremes)
 
 
