@@ -117,7 +117,7 @@ template <class T, class Mass> void smallest_halfspaces(const DirectionTask<T>& 
         Workspace<Mass> best;
         Ranks<T> ranks;
         std::optional<HalfspaceBounds<T, Mass>> bounds;
-        bool behind = true;  // whether the last direction had to be sorted
+        int64_t done = 0, exchange_at = 0;  // numbers of directions
     };
     const bool bounded = !task.queries && task.n >= HalfspaceBounds<T, Mass>::fewest_points;
     auto make = [&] {
@@ -125,18 +125,21 @@ template <class T, class Mass> void smallest_halfspaces(const DirectionTask<T>& 
         if (bounded) state->bounds.emplace(task);
         return state;
     };
-    // With smaller minima fewer points have to be ranked, so workers exchange theirs.
+    // With smaller minima fewer points have to be ranked, so workers exchange theirs. The more directions are
+    // done, the fewer minima change, and the longer the next exchange can wait.
     const bool shared = bounded && task.resources.n_threads > 1;
     Workspace<Mass> known(shared ? m : 0, Mass(total));
     const DirectionPass<T> pass(task, task.rank_frame());
-    const auto states = pass.run(88, make, [&](State& state, int64_t direction, T* along, T* asked) {
+    const auto states = pass.run(88, make, [&](State& state, int64_t, T* along, T* asked) {
         Mass* best = state.best.data();
-        if (shared && (state.behind || direction % 4 == 0)) exchange(best, known.data(), m);
+        if (shared && state.done++ >= state.exchange_at) {
+            exchange(best, known.data(), m);
+            state.exchange_at = state.done * 3 / 2;
+        }
         auto lower = [&](int64_t i, Mass mass) {
             if (mass < best[i]) best[i] = mass;
         };
-        state.behind = !(bounded && state.bounds->lower(along, best, state.ranks.sorter, lower));
-        if (!state.behind) return;
+        if (bounded && state.bounds->lower(along, best, state.ranks.sorter, lower)) return;
         state.ranks.find(along, asked, [&](int64_t i, int64_t below, int64_t upto) {
             lower(i, Mass(std::min(upto, total - below)));
         });
