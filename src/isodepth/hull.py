@@ -354,10 +354,10 @@ def refine_gaps(
         winners = np.unique(codes)
         best = np.append(codes[chosen], winners[:: -(-len(winners) // _MOST_WINNERS)])
         starts = np.concatenate([signed_directions(directions, best), _apart(x, y, sizes)])
-        # Only rows of these regions: the ascent copies them in float64.
+        # The ascent copies its rows in float64, so it gets only the rows of these regions.
         inner_x, inner_y = x[: sizes[0][-1]], y[: sizes[1][-1]]
         starts = np.concatenate([starts, -starts])
-        # In proportion to the cost of the sampled directions.
+        # The number of ascents is proportional to the number of sampled directions.
         climbers = min(_MOST_CLIMBERS, max(_FEWEST_CLIMBERS, len(directions) // 12))
         tops = ascent(inner_x, inner_y, sizes, starts, climbers, steps, _SLACK, resources)
         climbed, new_codes = level_gaps(x, y, plan.prefix_sizes, tops, resources)
@@ -384,7 +384,7 @@ def chosen_levels(plan: LevelPlan, gaps: np.ndarray) -> np.ndarray:
     reached = np.cumsum(plan.shares)
     wanted = (np.arange(_MOST_LEVELS - 1) + 0.5) / (_MOST_LEVELS - 1)
     spread = np.searchsorted(reached, wanted).clip(max=n_levels - 1)
-    # The first level whose middle is at least as far: this one or the next.
+    # First level whose midpoint is at least `wanted`: this level or the next one.
     spread += reached[spread] - 0.5 * plan.shares[spread] < wanted
     return np.unique(np.append(spread.clip(max=n_levels - 1), gaps.argmax()))
 

@@ -52,7 +52,7 @@ class SuspiciousRow(NamedTuple):
     score : float
         Ratio to the threshold, at least 1.
     column : str
-        Column that gives the row away.
+        Column with the unusual value.
     value : float
         Value of this column.
     usual : pair of float
@@ -369,7 +369,7 @@ class RowScorer:
             reference = reference[rng.choice(len(reference), _MAX_ROWS, replace=False)]
         reference = np.asarray(reference, dtype=np.float64)
         self.values = _Tails.of(reference)
-        # A positive lower end for positive columns, whose logarithms are used; 0 for others.
+        # Lower bounds for the logarithms of positive columns; 0 for other columns.
         minima = np.fmin.reduce(reference, axis=0)
         self.floors = np.where(minima > 0, minima / 1000, 0.0)
         transformed = self._transform(reference)
@@ -402,10 +402,10 @@ class RowScorer:
             yield self._ratios(points[start : start + size]) / self.limits
 
     def explain(self, row: np.ndarray) -> tuple[int, tuple[float, float], str]:
-        """Return the column of one row (d,) with the largest score, its usual range, the reason."""
+        """Return the most unusual column of one row (d,), its usual range, and the reason."""
         d = len(row)
         ratios = next(self._blocks(row[None]))[0]
-        # A value that is unusual by itself needs no other columns as an explanation.
+        # If a value is unusual by itself, the other columns are not part of the reason.
         best = int((ratios[: 2 * d] if ratios[: 2 * d].max() > 1 else ratios).argmax())
         if best >= 2 * d:
             j = best - 2 * d

@@ -54,7 +54,7 @@ class ProjectionModel:
         """Compute exact medians and MADs along `directions` (K, d), with rows `drawn` (m, d)."""
         numbers = sized_numbers(drawn, directions)
         sizes = np.abs(numbers.directions).sum(axis=1)
-        # An upper bound of the MADs that the compiled core takes for rounding.
+        # Upper bound on the MADs that the compiled core treats as rounding errors.
         width = drawn.shape[1]
         zero = 16 * width * np.finfo(drawn.dtype).eps * np.maximum(sizes, 1) * _TYPICAL
         return cls(numbers, *selection.spreads(numbers, _TYPICAL, zero))
@@ -68,7 +68,7 @@ class ProjectionModel:
 
 @dataclass(frozen=True)
 class RankCells(Pass):
-    """Count of the mass in cells along each direction, which are finer near the median.
+    """Cells along each direction, in which mass is counted; they are narrower near the median.
 
     Attributes
     ----------
@@ -166,11 +166,12 @@ class RankModel:
 
 
 def sized_numbers(drawn: np.ndarray, directions: np.ndarray) -> Numbers:
-    """Return projections on `directions` (K, d), each up to a power of two, for rows like `drawn`.
+    """Return projections on multiples of `directions` (K, d), with columns scaled as in `drawn`.
 
-    The columns of the rows are scaled to one typical size, and those of the directions inversely.
-    So deviations count as rounding relative to the size of a row along the direction. A column that
-    is constant in half of the rows has typical size zero; beside its scaled values 1 is negligible.
+    Columns of the rows are divided by their typical size in `drawn` (m, d), and columns of the
+    directions are multiplied by it. The limit below which a deviation is a rounding error then
+    depends on the size of a row along the direction. All factors are powers of two. A column that
+    is constant in half of the rows has typical size zero. It is scaled to values far above 1.
     """
     center = _core.center_and_exponent(drawn)[0]
     sizes = np.ascontiguousarray(np.abs(drawn - center).T)
@@ -180,7 +181,7 @@ def sized_numbers(drawn: np.ndarray, directions: np.ndarray) -> Numbers:
     exponents -= np.where(typical > 0, 0, np.finfo(drawn.dtype).maxexp // 2)
     similar = bool(np.ptp(exponents) <= _SIMILAR)
     exponents = np.full_like(exponents, exponents.max()) if similar else exponents
-    # Rounded first, as in memory. Exponents are added as integers: no entry underflows on the way.
+    # Rounded to the dtype of the rows first, as in memory. Adding exponents cannot underflow.
     mantissas, powers = np.frexp(directions.astype(drawn.dtype))
     powers = np.where(mantissas != 0, powers + exponents, np.iinfo(np.int32).min // 2)
     units = np.ldexp(mantissas, powers - powers.max(axis=1, keepdims=True))
@@ -229,7 +230,7 @@ def whitened_numbers(
 
 
 def whitening(fold: Fold, summary: Summary, drawn: np.ndarray) -> Whitening:
-    """Return the whitening of all rows, with about the center of those `drawn` (m, d)."""
+    """Return the whitening of all rows; moments are centered at the medians of `drawn` (m, d)."""
     ends = np.stack([-summary.ends[0], summary.ends[1]])
     exponents = column_exponents(*ends)
     low, high = scale_columns(ends.astype(np.float64), exponents)

@@ -200,7 +200,7 @@ class Runner:
         Called with 1 after each chunk.
     """
 
-    #: Maximum number of values that a state may hold per direction, and of rows.
+    #: Maximum number of values per direction, and of rows, that a state may hold.
     most_numbers, most_rows = 1 << 30, 1 << 20
 
     def __init__(self, advance: Any = None) -> None:

@@ -82,7 +82,7 @@ class Summary(Pass):
     def __iadd__(self, other: Summary) -> Summary:
         if other.n_rows:
             self.n_rows += other.n_rows
-            # Not by the sum, which may overflow.
+            # The mean is updated without the sum of the weights, which may overflow.
             change = other.mean_weight - self.mean_weight
             self.mean_weight += change * (other.n_rows / self.n_rows)
             self.integral = self.integral and other.integral

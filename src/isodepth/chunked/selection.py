@@ -22,7 +22,7 @@ from isodepth.depth.base import moved_by
 
 # Half width of a bracket, in standard deviations of a relative frequency.
 _DEVIATIONS = 4.5
-# Maximum margin at which values drawn in a bracket narrow it.
+# Maximum margin of error at which a random subset of a bracket is used to narrow it.
 _LARGEST_MARGIN = 0.25
 # Minimum capacity of a bracket, and capacity relative to the expected number of values.
 _LEAST_NUMBERS, _RESERVE = 1 << 10, 1.2
@@ -45,8 +45,8 @@ class Numbers:
     directions : ndarray of shape (E, d)
     centers : ndarray of shape (E,) or None
     typical : float or None
-        Size of a typical row: distances that are rounding relative to it become -1. If negative,
-        only zero does.
+        Size of a typical row: distances that are rounding errors relative to it become -1. If it
+        is negative, only distances of zero do.
     of : callable or None
         Function of rows (n, d) and a number of threads that returns the points (n, c) to project.
     """
@@ -115,7 +115,7 @@ class BracketState(NamedTuple):
         first, middle, _ = values[indices]
         after, after_last = np.nextafter(values[indices[1:]], np.inf)
         smaller = first if orders[0] >= 0 else low, after_last if orders[2] < 1 else high
-        # If many values equal the ends of a bracket, the next bracket has a single value.
+        # If ties prevent a smaller bracket, the next bracket contains a single value.
         return smaller if smaller != (low, high) else (middle, after)
 
 
@@ -199,11 +199,11 @@ class Selection:
     def order_statistics(self, numbers: Numbers, ranks: np.ndarray) -> np.ndarray:
         """Return the values (E, R) of mass ranks (E, R), from 0 on, in each of E sets.
 
-        The ranks of a set are next to each other, in increasing order.
+        The ranks of a set are adjacent, in increasing order.
         """
         low, high = self.guess(numbers, ranks / self.mass)
         expected = np.full(len(low), 2 * self.margin * self.mass)
-        crowded = np.zeros(len(low), dtype=bool)  # more rows than expected from their mass
+        crowded = np.zeros(len(low), dtype=bool)  # brackets with more rows than expected
         result, seed = np.full(ranks.shape, np.nan, dtype=low.dtype), 0
         while len(left := np.flatnonzero(np.isnan(result).any(axis=1))):
             most = max(_LEAST_NUMBERS, self.most_numbers // len(left))
@@ -249,7 +249,7 @@ class Selection:
         return low, high
 
     def medians(self, numbers: Numbers, skipped: np.ndarray | None = None) -> np.ndarray:
-        """Return the median (E,) of each set: the mean of the lower and the upper one.
+        """Return the median (E,) of each set: the mean of the lower and the upper median.
 
         Values that became -1, of mass `skipped` (E,), do not count.
         """
@@ -311,7 +311,7 @@ def _negated_depths(model: Any, points: np.ndarray, n_threads: int) -> np.ndarra
 
 def level_ranks(betas: np.ndarray, total: int) -> np.ndarray:
     """Return the mass ranks (L,), from 0 on, at which the mass first exceeds each level."""
-    # Fractions of the mass are rounded quotients, as in memory. They increase with the mass.
+    # The same rounded quotients as in memory. They increase with the mass, as bisection needs.
     return np.array(
         [
             bisect.bisect_right(range(1, total), beta, key=lambda mass: float(mass) / float(total))

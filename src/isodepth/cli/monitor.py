@@ -20,7 +20,7 @@ from isodepth.data.frames import Table
 from isodepth.data.input_file import table_files
 from isodepth.errors import BusyFileError, InvalidInputError, InvalidOptionError
 
-# Another process may check a batch between reading a monitor and writing it.
+# Number of attempts: another process may change the file after the monitor was read.
 _ATTEMPTS = 5
 _SHOWN = 10
 
@@ -119,7 +119,7 @@ def _check(
     sources = open_sources([batch])
     for left in reversed(range(_ATTEMPTS)):
         fitted = isodepth.Monitor.load(monitor, autosave=True)
-        # The monitor decides about missing values, which `check` has no option for.
+        # `check` has no option for missing values: the nan_policy of the monitor applies.
         table = _batch(sources, replace(reading, nan_policy="omit"), fitted)
         try:
             return fitted.check(table, group=group, label=label)
@@ -137,7 +137,7 @@ def _batch(sources: Any, reading: cli.Reading, fitted: isodepth.Monitor) -> Any:
     columns = fitted.columns if not reading.columns else None
     special = [each for each in fitted.kinds if each.use == "shares" or each.given is not None]
     categories = tuple(each.column for each in special if each.use == "shares")
-    # If columns have names, the monitor refuses those of another kind, with advice.
+    # Keep strings in named columns: the monitor refuses them with a better message.
     text = "keep" if special or fitted.columns else "raise"
     try:
         own = replace(reading, columns=columns or reading.columns, category=categories)
@@ -145,7 +145,7 @@ def _batch(sources: Any, reading: cli.Reading, fitted: isodepth.Monitor) -> Any:
     except InvalidOptionError:
         if columns is None:
             raise
-        # The message about differing columns comes from matching.
+        # Read all columns: the monitor then reports which columns differ.
         (found,) = read_tables(sources, reading, text=text)
     if special or not isinstance(found.mixed, Table):
         return found.frame

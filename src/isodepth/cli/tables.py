@@ -51,7 +51,7 @@ def read_tables(
             # Checked here, although the library checks it too, so that messages name the file.
             path, hint = str(each.path), ", or drop these rows with --nan-policy omit"
             sample = read_sample(each.numbers, None, path, None, reading.nan_policy, hint=hint)
-            # Results of comparisons report the dropped rows themselves.
+            # Comparisons (text="keep") report dropped rows in their results, other commands here.
             if text == "raise" and sample.missing is not None and sample.missing.n_dropped:
                 note(f"dropped {sample.missing} of {path}")
         for message in each.notes:

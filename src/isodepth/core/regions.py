@@ -321,7 +321,7 @@ def exact_plan(x: TrimmedRegions, y: TrimmedRegions, eps: float) -> LevelPlan:
 
 
 def level_plan(x: TrimmedRegions, y: TrimmedRegions, betas: np.ndarray) -> LevelPlan:
-    """Return the plan with levels (L,) of equal weight."""
+    """Return the plan that compares two samples at given levels (L,) of equal weight."""
     betas = np.sort(betas)
     shares = np.full(len(betas), 1.0 / len(betas))
     return LevelPlan(betas, shares, x.prefix_sizes(betas), y.prefix_sizes(betas))

@@ -24,9 +24,9 @@ CLIPPED = 0.2
 _CLIPPED_NORMAL = 0.6419398154859957
 _MAD_OF_NORMAL = 0.6744897501960817
 _LARGEST = float(np.finfo(np.float64).max)
-# Larger weights are not numbers of rows.
+# Larger integer weights are not interpreted as numbers of rows.
 _LARGEST_COUNT = 2.0**32
-# Ratio of units from which on a comparison warns.
+# Ratio of the units of two columns above which a comparison warns.
 _WIDE = 100.0
 # Rows per sample that are used for the warning.
 _ROWS_FOR_WARNING = 256
@@ -75,7 +75,7 @@ def column_units(
 
 
 def fence_ranks(total: int, off_median: int) -> np.ndarray:
-    """Return mass ranks, from 0 on, of the values whose means are the fences of a column.
+    """Return the mass ranks, from 0 on, of the values at which a column is clipped (its fences).
 
     Parameters
     ----------
@@ -89,20 +89,20 @@ def fence_ranks(total: int, off_median: int) -> np.ndarray:
     ranks : int64 ndarray of shape (2, 2)
         The lower fence is the mean of the values at the first two ranks, as for a median.
     """
-    # Five times the mass below the lower fence: integers, so that no order is rounded.
+    # Positions of the fences in the cumulative mass, times five: integers are not rounded.
     below = max(1, min(total, 2 * off_median))
     orders = (below, 5 * total - below)
     return np.array([[-(-order // 5) - 1, order // 5] for order in orders], dtype=np.int64)
 
 
 def clipped_unit(width: Any, variance: Any) -> np.ndarray:
-    """Compute units from the distance of the fences and the variance of (clipped - low) / width."""
+    """Compute units from the width between fences and the variance of (clipped - low) / width."""
     spread = np.asarray(width) * np.sqrt(variance)
     return np.where(spread > 0, np.minimum(spread / _CLIPPED_NORMAL, _LARGEST), 1.0)
 
 
 def normalized_mad(mads: np.ndarray) -> np.ndarray:
-    """Divide MADs by the MAD of the standard normal distribution; the unit is 1 if one is 0."""
+    """Divide MADs by the MAD of the standard normal distribution; return 1 for a MAD of 0."""
     return np.where(mads > 0, mads / _MAD_OF_NORMAL, 1.0)
 
 

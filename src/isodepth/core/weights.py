@@ -1,4 +1,4 @@
-"""Numbers of rows: weights as integers, whose sums are exact in any order."""
+"""Weights as integers, whose sums are exact in any order, and numbers of contaminated rows."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def exact_masses(weights: np.ndarray) -> np.ndarray:
     above about 2**8 with full mantissas; they are then rounded at 2**-61 of the total.
     """
     integral = bool((weights == np.rint(weights)).all()) and weights.sum() < 2.0**53
-    # Larger integers may themselves be rounded.
+    # Larger integers may be rounded multiples of small integers.
     small = None if integral and weights.max() < 2.0**50 else _small_integers(weights)
     if small is not None:
         return small
@@ -43,7 +43,7 @@ def exact_masses(weights: np.ndarray) -> np.ndarray:
     scaled = np.ldexp(weights, -np.frexp(weights.max())[1])
     bits = TOTAL_BITS - int(np.frexp(scaled.sum())[1])
     mantissas, exponents = np.frexp(scaled)
-    # Weights that underflow are not exact; all bits are used.
+    # If a weight underflows to 0, an exact conversion is impossible: use all bits.
     needed = bits
     if mantissas.all():
         needed = int((53 - trailing_zeros(mantissas) - exponents).max())

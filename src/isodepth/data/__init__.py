@@ -1,1 +1,1 @@
-"""What comes in and goes out: checks, frames, readers, files, optional packages."""
+"""Input and output: checks, data frames, readers, files and optional packages."""

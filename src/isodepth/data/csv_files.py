@@ -75,7 +75,7 @@ class CsvFormat(NamedTuple):
 
 def csv_format(file: InputFile) -> CsvFormat:
     """Detect separator, decimal mark and header from the beginning of a file."""
-    for size in (_HEAD_BYTES, _LINE_BYTES):  # more if the first row is longer than the beginning
+    for size in (_HEAD_BYTES, _LINE_BYTES):  # larger if a row does not fit into the first size
         head = file.read(size)
         whole = len(head) < size
         try:
@@ -126,7 +126,7 @@ def _separated_by_spaces(lines: list[str]) -> bool:
 
 def _first_rows(lines: list[str], delimiter: str) -> list[list[str]]:
     rows: list[list[str]] = []
-    with suppress(csv.Error):  # a record that is cut; reading the file reports damaged ones
+    with suppress(csv.Error):  # the last record may be incomplete
         reader = csv.reader(lines, delimiter=delimiter, strict=True)
         rows.extend(islice(filter(None, reader), _SNIFFED_ROWS))
     return rows

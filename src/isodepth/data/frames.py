@@ -111,7 +111,7 @@ def labels_of(X: Any) -> Names:
         return X.columns
     if not is_frame(X) or callable(getattr(X, "collect", None)):
         return None
-    if hasattr(X, "__dask_graph__"):  # its columns are read with its chunks
+    if hasattr(X, "__dask_graph__"):  # Dask: columns are matched when chunks are read
         return None
     labels = getattr(X, "column_names", None)  # `columns` of pyarrow are arrays
     return tuple(map(str, X.columns if labels is None else labels))

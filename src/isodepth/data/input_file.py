@@ -52,7 +52,7 @@ class InputFile(NamedTuple):
         if self.content is not None:
             return io.BytesIO(self.content)
         if self.compressed:
-            return cast(BinaryIO, gzip.open(self.path))  # which closes the file as well
+            return cast(BinaryIO, gzip.open(self.path))  # closes the file too
         return self.path.open("rb")
 
     def read(self, size: int = -1) -> bytes:

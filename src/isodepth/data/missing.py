@@ -14,7 +14,7 @@ from isodepth.data.validation import MissingReport
 
 #: Allowed values of `nan_policy=`.
 NAN_POLICIES = ("raise", "omit")
-#: Standard errors from which a difference of the shares of missing values is reported.
+#: Differences of shares of missing values are reported from this number of standard errors.
 TELLING = 4.0
 
 

@@ -127,7 +127,7 @@ class Numerals:
 
 
 def common_style(samples: Sequence[Numerals]) -> Style | None:
-    """Return the first style in which all strings of all samples are numbers; None without one."""
+    """Return the first style in which all strings of all samples are numbers, or None."""
     return next((style for style in _STYLES if all(s.fits(style) for s in samples)), None)
 
 

@@ -267,7 +267,7 @@ def parquet_row_counts(opened: Any) -> list[int]:
 
 
 def holds_numbers(kind: Any) -> bool:
-    """Whether a pyarrow type is numeric; the type of a column without values is."""
+    """Whether a pyarrow type is numeric, or the type of a column without values."""
     from pyarrow import types
 
     tests = (types.is_floating, types.is_integer, types.is_boolean, types.is_decimal, types.is_null)

@@ -180,7 +180,7 @@ class SampleRows(NamedTuple):
     columns : tuple of str or None
     weights : ndarray of shape (k,) or None
     missing : MissingReport or None
-        Number of dropped rows, with ``nan_policy="omit"``, as the following attributes.
+        Number of dropped rows. None for ``nan_policy="raise"``, as the following attributes.
     kept : bool ndarray of shape (n,) or None
     absent : bool ndarray of shape (n, d) or None
         Missing values of all rows.

@@ -252,12 +252,12 @@ class Halfspace(MinimumDepth):
         return smallest_masses(sample, queries, along.resources) / sample.total
 
     def tied_depth(self, sample: Sample) -> np.ndarray:
-        # Each corner of a simplex can be cut off alone.
+        # For each corner of a simplex, a halfspace contains this corner alone.
         return sample.shares
 
 
 def center_and_exponent(sample: Sample) -> tuple[np.ndarray, int]:
-    """Return a center (d,) of the sample, and the power of two next to the distance from it.
+    """Return a center (d,) of the sample, and the exponent of the power of two near its size.
 
     Depths do not change if the data are moved and scaled; rounding and overflow do. Both are rough
     estimates from evenly spaced rows of the sample.
@@ -279,8 +279,8 @@ def moved_by(points: np.ndarray, center: np.ndarray, exponent: int) -> np.ndarra
 def exact_center(center: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
     """Return `center` (d,) in columns in which its subtraction is exact, and 0 in the others.
 
-    By Sterbenz's lemma it is, if the extremes `low` and `high` (d,) of a column are within a factor
-    of two of the center. Any other subtraction could make small values equal, which changes ranks.
+    The subtraction is exact if the extremes `low` and `high` (d,) of a column are within a factor
+    of two of the center (Sterbenz's lemma). Otherwise it could make small values equal.
     """
     near, far = np.minimum(np.abs(low), np.abs(high)), np.maximum(np.abs(low), np.abs(high))
     one_sign = np.sign(low) == np.sign(high)

@@ -109,7 +109,7 @@ class SteadyIRW(IRW):
             joint = sample.with_queries(queries)
             return self.evaluate(joint, None, along)[joint.inverse]
         total, count = sample.total, len(along.directions)
-        # Masses, and the sums of their squares over all directions, must be exact.
+        # Above these limits the sums of squared ranks over all directions would overflow.
         exact = total < _LARGEST_TOTAL and total * total * count < _LARGEST_SUM
         if sample.n_points > MOST_POINTS or not exact:
             return super().evaluate(sample, None, along)
@@ -142,7 +142,7 @@ class Dual(Depth):
             joint = sample.with_queries(queries)
             return self.evaluate(joint, None, along)[joint.inverse]
         square = _mean_square(span_of_sample(sample), sample.shares, along.resources)
-        # Distances to an outlier of 1e200 leave rounding alone of the angles between the others.
+        # With an outlier of size 1e200, angles between the other points are rounding errors.
         return ((1.0 - square) / 2.0).clip(0.0, 0.5)
 
 

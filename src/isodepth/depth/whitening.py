@@ -81,9 +81,9 @@ class Whitening(NamedTuple):
         return scale_columns(points, self.exponents)
 
     def directions(self, directions: np.ndarray) -> np.ndarray:
-        """Return directions (K, d) for scaled rows, with the ranks of `directions` after whitening.
+        """Return directions (K, d) that rank scaled rows as `directions` rank whitened rows.
 
-        The length of a direction does not change ranks: the maximum of each is between 1/2 and 1.
+        The length of a direction does not matter for ranks. Its largest entry is in [1/2, 1).
         """
         vectors = directions @ self.matrix
         largest = np.abs(vectors).max(axis=1, keepdims=True)
@@ -91,7 +91,7 @@ class Whitening(NamedTuple):
 
     def of_unscaled(self) -> np.ndarray:
         """Return the whitening matrix (d, d) of rows in the units of the data."""
-        with np.errstate(over="ignore"):  # beyond the range for columns of subnormal numbers
+        with np.errstate(over="ignore"):  # for columns of subnormal numbers
             return np.ldexp(self.matrix, -self.exponents)
 
 
@@ -170,7 +170,7 @@ def inverse_root(matrix: np.ndarray) -> np.ndarray:
 
 
 def _principal_axes(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the positive eigenvalues (r,) of a covariance (d, d), after their vectors (d, r)."""
+    """Return eigenvectors (d, r) and positive eigenvalues (r,) of a covariance (d, d)."""
     values, axes = np.linalg.eigh(matrix)
     positive = values > max(values[-1], 0.0) * len(values) * 8 * np.finfo(np.float64).eps
     return axes[:, positive], values[positive]
@@ -178,7 +178,7 @@ def _principal_axes(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _estimate(covariance: Any, points: np.ndarray, sample: Sample) -> np.ndarray:
     rows = _repeated(points, sample)
-    # Columns may vanish beside others, or reach the largest numbers.
+    # Columns of very different sizes may cause underflow or overflow.
     with np.errstate(all="ignore"):
         try:
             return np.atleast_2d(_fitted(covariance, rows).covariance_)
@@ -203,8 +203,8 @@ def _fitted(covariance: Any, rows: np.ndarray) -> Any:
         estimator = clone(covariance)
     if not isinstance(estimator, MinCovDet):
         return estimator.fit(rows)
-    # It warns of singular estimates, which are handled here, and of determinants that grow by
-    # rounding. The filters of `warnings` belong to the process: one thread at a time changes them.
+    # MinCovDet warns of singular estimates, which are handled here, and of determinants that
+    # increase by rounding. Warning filters are global: one thread at a time changes them.
     with _WARNING_FILTERS, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return estimator.fit(rows)
@@ -217,6 +217,6 @@ def _repeated(points: np.ndarray, sample: Sample) -> np.ndarray:
     limit = _MOST_REPEATS * len(points)
     if sample.total <= limit:
         return np.repeat(points, sample.masses, axis=0)
-    # Cumulative rounding spreads `limit` copies without drift.
+    # Rounding of cumulative shares keeps the total number of copies at `limit`.
     ends = np.rint(np.cumsum(sample.shares) * limit).astype(np.int64)
     return np.repeat(points, np.diff(ends, prepend=0), axis=0)

@@ -1,6 +1,6 @@
 """Collections of samples: their labels, checks, common columns and common scale.
 
-Labels come with dictionaries, and frames with `by`.
+Labels are the keys of a dictionary, or the values of the columns `by` of a frame.
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ class _BagTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         bags = as_list(X, "X")
         refuse_chunks(bags[0], "X[0]")
         metric = table_metric(options)
-        # Only a common scale depends on the other bags.
+        # Bags after the first `count` are needed only for a common scale.
         needed = bags if isinstance(metric.scale, str) else bags[:count]
         group = prepare_group(needed, None, metric, "X", convert=True)
         metric = replace(metric, dtype=str(group.samples[0].points.dtype))

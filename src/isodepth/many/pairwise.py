@@ -267,7 +267,7 @@ def pairwise(
         The sizes n_i may differ. Tables are compared with the settings that they contain; of the
         options below only `n_jobs` has an effect on them.
 
-        Names come with a dictionary ``{label: sample}``, or with a frame and `by`.
+        Samples with names are a dictionary ``{label: sample}``, or a frame with `by`.
     other : the same for M further samples, or None
         None compares `samples` with themselves.
     by : str or sequence of str, optional
@@ -338,7 +338,7 @@ def pairwise(
             groups.append(prepare_group(inputs[1], theirs, metric, "other", groups[0].columns))
         metric = with_shared_scale(metric, *groups)
         stacks = []
-        for group in groups:  # no comprehension: its frame would count in the levels of warnings
+        for group in groups:  # a comprehension would change the stack level of warnings
             stacks.append(fit_tables(group, metric, storage, progress))
     if other is not None:
         check_comparable(stacks[0][0], stacks[1][0], "samples[0]", "other[0]")

@@ -11,7 +11,7 @@ import numpy as np
 from isodepth.data.results import ResultMixin, named_shares, plain
 from isodepth.hull import Gaps
 
-# Differences of supports in memory at a time.
+# Maximum number of differences of supports in memory at a time.
 _BLOCK_NUMBERS = 1 << 20
 
 

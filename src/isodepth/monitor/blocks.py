@@ -1,11 +1,12 @@
 """Whole batches compared with whole blocks of the reference, for rows that depend on each other.
 
-A quarter of the blocks fits a scorer (DR to their mean table, and shares of categories). The
+A scorer (DR to a mean table, and shares of categories) is fitted to a quarter of the blocks. The
 scores of the other blocks and of undrifted batches are then exchangeable. The ranks of new scores
 among all earlier ones, smoothed by a uniform number, are independent and uniform p-values (Vovk).
-Bets on small p-values form a test martingale: it ever reaches 1/alpha with probability at most
-alpha (Ville). The stake is divided among betting functions, and among the batches at which it
-starts with weights 1/(t (t + 1)). The form for `arl` (Shiryaev, Roberts) stakes 1 at every batch.
+Bets on small p-values form a test martingale. The probability that it ever reaches 1/alpha is at
+most alpha (Ville). The initial stake is divided among betting functions, and among the batches t at
+which betting starts, with weights 1/(t (t + 1)). For `arl`, 1 is staked at every batch (Shiryaev,
+Roberts).
 """
 
 from __future__ import annotations
@@ -25,20 +26,20 @@ from isodepth.metric.table import RegionTable
 from isodepth.monitor.functions import Counts, Functions, Rows, total
 from isodepth.monitor.windows import Evidence, log_pvalues
 
-# Adjusted p-value below which a batch is extreme, and the factor by which an extreme value is
-# farther from the mean than all blocks.
+# Adjusted p-value below which a batch is extreme, and minimum deviation of an extreme value from
+# the mean, relative to the largest deviation of a block.
 _EXTREME, _BEYOND = 1e-6, 1.5
 _LEAST_BLOCKS = 4
 # Batches may be larger than all blocks by this factor: their scores have less noise. Smaller ones
 # have more, and would raise false alarms.
 _LARGER = 1.1
 
-# A bet keeps 1 - stake and puts the rest on p <= share, at the fair odds of 1 to share. Small
-# shares win fast against large changes, once there are enough scores to rank among; large ones
-# find small changes in the long run.
+# A bet pays 1 - stake, and stake / share in addition if p <= share. Bets with a small share detect
+# large changes fast, once there are enough scores for small p-values. Bets with a large share
+# detect small changes in the long run.
 _SHARES = np.array([0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.1, 0.3, 0.5])
 _STAKES = np.array([0.9] * 8 + [0.5] * 3)
-# Exponents e of further bets, which pay e p^(e - 1): without a jump, for any size of a change.
+# Exponents e of further bets, which pay e p^(e - 1): they detect changes of any size.
 _POWERS = np.array([0.2, 0.5])
 N_BETS = len(_SHARES) + len(_POWERS)
 
@@ -59,14 +60,14 @@ def log_bets(pvalue: float) -> np.ndarray:
 
 
 class RankEvidence(NamedTuple):
-    """Evidence of a stream of p-values against their being independent and uniform.
+    """Evidence against the hypothesis that p-values are independent and uniform.
 
     The probability of ever reaching a threshold is at most 1/threshold. If `restarting`, the mean
     time until the threshold is reached is at least the threshold.
     """
 
     restarting: bool
-    logs: np.ndarray  # (patience, N_BETS), row r is the least evidence without any r batches
+    logs: np.ndarray  # (patience, N_BETS), row r: minimum evidence if any r batches are omitted
     n_batches: int = 0  # since the last restart
 
     @classmethod
@@ -80,14 +81,14 @@ class RankEvidence(NamedTuple):
         stake = 0.0 if self.restarting else -math.log(n_batches * (n_batches + 1.0))
         staked = np.logaddexp(self.logs, stake)
         logs = staked + log_bets(pvalue)
-        # Without this batch and r - 1 before it, or with it. Both increase with the earlier
-        # evidence, so the least stays the least.
+        # Omit this batch and r - 1 earlier ones, or r earlier ones. Both increase with the earlier
+        # evidence, so the minimum of the earlier evidence gives the minimum.
         logs[1:] = np.minimum(logs[1:], staked[:-1])
         return RankEvidence(self.restarting, logs, n_batches)
 
     @property
     def log_evidence(self) -> float:
-        """Logarithm of the evidence; of 1 before the first batch, and of 0 if restarting."""
+        """Logarithm of the evidence, which starts at 1, or at 0 if `restarting`."""
         invested = float(np.logaddexp.reduce(self.logs[-1])) - math.log(N_BETS)
         if self.restarting:
             return invested
@@ -99,19 +100,19 @@ class BlockModel:
     """Blocks of the reference of one group."""
 
     seed: int
-    table: RegionTable | None  # mean of the blocks that fit the scorer; None without numbers
+    table: RegionTable | None  # mean over the blocks of the scorer; None without numbers
     shares: np.ndarray  # (H,), means of the functions over the rows of these blocks
     sizes: tuple[int, int]  # rows of the smallest and of the largest block
     n_blocks: int
     statistics: np.ndarray  # (3, S), mean, standard deviation, largest deviation over all blocks
     units: np.ndarray  # (2, 2), mean and deviation of the scores of numbers, of categories
-    scores: np.ndarray  # of the blocks that do not fit the scorer, and of all batches since
+    scores: np.ndarray  # of the blocks that are not used by the scorer, and of all batches
 
     @classmethod
     def fit(
         cls, rows: Rows, labels: np.ndarray, functions: Functions, fitting: np.ndarray, seed: int
     ) -> tuple[BlockModel, Counts]:
-        """Fit from rows with the index of their block; the blocks in `fitting` fit the scorer."""
+        """Fit to rows with block indices `labels`; the scorer is fitted to the blocks `fitting`."""
         blocks = [rows.take(np.flatnonzero(labels == b)) for b in range(int(labels.max()) + 1)]
         counts = [functions.count(block) for block in blocks]
         values = np.array([_statistics(functions, each)[0] for each in counts])
@@ -164,7 +165,7 @@ class BlockModel:
     def _compare(
         self, functions: Functions, reference: Counts, batch: Counts
     ) -> tuple[np.ndarray, bool]:
-        """Logarithms of approximate p-values of all functions (H,), and whether any is extreme.
+        """Return logarithms of approximate p-values (H,) of all functions, and if any is extreme.
 
         The statistics of the batch are compared with those of the blocks by a t distribution, which
         does not fit rare or tied values: Fisher's test must confirm the result. An extreme value
@@ -187,7 +188,7 @@ class BlockModel:
         return np.append(logs, 0.0)[owner], bool(extreme)
 
     def _scores(self, rows: Rows, counts: Counts, functions: Functions) -> np.ndarray:
-        """Scores of numbers and of categories (2,): -inf without any, inf if no row is complete."""
+        """Return scores (2,) of numbers and categories: -inf for none, inf if none is complete."""
         root = math.sqrt(counts.n_rows) if functions.known else 1.0
         scores = np.full(2, -np.inf)
         if self.table is not None:
@@ -206,7 +207,7 @@ class BlockModel:
 
 
 def split_blocks(labels: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Return the index of the block of each row, and the blocks that fit the scorer."""
+    """Return the block index of each row, and the blocks that the scorer is fitted to."""
     names, index = np.unique(labels, return_inverse=True)
     if len(names) < _LEAST_BLOCKS:
         raise InvalidInputError(
@@ -216,9 +217,10 @@ def split_blocks(labels: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarr
 
 
 def _statistics(functions: Functions, counts: Counts) -> tuple[np.ndarray, np.ndarray]:
-    """Medians, interquartile ranges, transformed shares of categories and of missing values (S,).
+    """Return the statistics (S,): medians, interquartile ranges and transformed shares.
 
-    Also the index of the statistic that each function belongs to (H,), -1 for none.
+    Shares are those of categories and missing values. Also return the index of the statistic that
+    each function belongs to (H,), -1 for none.
     """
     width, shares = len(functions.center), _are_shares(functions)
     kinds = np.array([member.kind for member in functions.members])
@@ -230,17 +232,17 @@ def _statistics(functions: Functions, counts: Counts) -> tuple[np.ndarray, np.nd
 
 
 def _are_shares(functions: Functions) -> np.ndarray:
-    """Whether each function is a category or a missing value."""
+    """Return whether each function (H,) indicates a category or a missing value."""
     return np.array([member.kind in ("category", "missing") for member in functions.members])
 
 
 def _angle(counts: Counts) -> np.ndarray:
-    """Shares of rows, transformed so that their variance does not depend on the share."""
+    """Return shares of rows, transformed so that the variance does not depend on the share."""
     return np.arcsin(np.sqrt(counts.ones / counts.n_rows))
 
 
 def _complete(rows: Rows) -> np.ndarray:
-    """Numbers (k, d) of the rows without missing values."""
+    """Return the numbers (k, d) of the rows without missing values."""
     return rows.numbers[~np.isnan(rows.numbers).any(axis=1)]
 
 
@@ -252,7 +254,7 @@ def _metric(scale: np.ndarray | None, seed: int) -> Metric:
 
 
 def _mean_table(samples: list[np.ndarray], seed: int) -> RegionTable:
-    """Mean of the tables of some blocks, in units of their pooled columns."""
+    """Return the mean region table of some blocks, in the pooled units of their columns."""
     samples = [points for points in samples if len(points)]
     if not samples:
         raise InvalidInputError(

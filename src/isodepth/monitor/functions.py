@@ -26,11 +26,11 @@ _DEVIATION_LEVELS = (0.3, 0.5, 0.7, 0.85, 0.95, 0.99)
 _DIRECTION_LEVELS = (0.02, *(np.arange(1, 10) / 10), 0.98)
 _OUTLYING_LEVELS = (*(np.arange(1, 10) / 10), 0.95, 0.975, 0.99, 0.997)
 _DIRECTIONS, _PAIRS, _CROSSED = 30, 100, 100
-# Values of a category that are counted one by one; the others are counted together.
+# Maximum number of values per category column that are counted separately.
 _VALUES = 50
-# Least share of a category within which columns are compared with their medians.
+# Minimum share of a category within which medians of columns are compared.
 _FREQUENT = 0.05
-# Rows that choose the functions, as a fraction of the reference and at most.
+# Rows from which functions are chosen: fraction of the reference, and maximum number.
 _CHOOSING, _MOST_CHOOSING = 0.25, 20_000
 _CHUNK = 1 << 15
 # Standardized values are limited: products and sums of two of them must not overflow.
@@ -45,7 +45,7 @@ class Rows(NamedTuple):
     """Rows of a table."""
 
     numbers: np.ndarray  # (m, d), NaN is a missing value
-    codes: np.ndarray  # (m, C), index of a category among those of the reference, or a code above
+    codes: np.ndarray  # (m, C), index of a category of the reference, or MISSING or UNSEEN
 
     def __len__(self) -> int:  # type: ignore[override]
         return len(self.numbers)
@@ -65,7 +65,7 @@ class Counts(NamedTuple):
     n_rows: int
     ones: np.ndarray  # (H,), rows for which each function is 1
     summaries: np.ndarray  # (3, d)
-    suspicious: int  # rows beyond all that chose the functions, or with an unseen category
+    suspicious: int  # rows far outside the reference, or with an unseen category
 
     def __add__(self, other: Counts) -> Counts:  # type: ignore[override]
         return Counts(*(a + b for a, b in zip(self, other, strict=True)))  # type: ignore[operator]
@@ -75,7 +75,7 @@ class Function(NamedTuple):
     """Property of a row."""
 
     kind: str  # "column", "deviation", "direction", "distance", "pair", "missing", "category", ...
-    columns: tuple[int, ...]  # numbers first and then categories; empty if it uses all
+    columns: tuple[int, ...]  # indices, numeric columns first; empty for all columns
     value: float = 0  # cut point, or index of the category among the known ones
 
 
@@ -88,11 +88,11 @@ class Functions:
     directions: np.ndarray  # (K, d), of standardized columns
     middles: np.ndarray  # (2, K), median and spread along each direction
     pairs: np.ndarray  # (P, 2), indices of columns
-    known: tuple[np.ndarray, ...]  # codes that are counted one by one, for each category column
+    known: tuple[np.ndarray, ...]  # codes that are counted separately, for each category column
     crossed: np.ndarray  # (T, 2), category columns and indices of frequent known values
     medians: np.ndarray  # (T, d), medians of the columns within these values
     cuts: tuple[np.ndarray, ...]  # cut points of each feature
-    farthest: float  # maximum outlyingness among the rows that chose the functions
+    farthest: float  # maximum outlyingness of the rows that the functions were chosen from
 
     @classmethod
     def choose(cls, rows: Rows, rng: np.random.Generator) -> Functions:
@@ -146,7 +146,7 @@ class Functions:
         return members
 
     def count(self, rows: Rows) -> Counts:
-        """Count rows, at least one."""
+        """Count the rows, at least one, for which each function is 1."""
         starts = range(0, len(rows), _CHUNK)
         return total(self._count_chunk(rows.take(slice(at, at + _CHUNK))) for at in starts)
 
@@ -179,14 +179,14 @@ def total(counts: Iterable[Counts]) -> Counts:
 
 
 def split_reference(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Divide the indices of n rows into those that choose functions and those that are counted."""
+    """Divide the indices of n rows: for the choice of functions, and for the counts."""
     order = rng.permutation(n)
     chosen = min(max(1, int(_CHOOSING * n)), _MOST_CHOOSING)
     return np.sort(order[:chosen]), np.sort(order[chosen:])
 
 
 def _standardized(numbers: np.ndarray, center: np.ndarray, scale: np.ndarray) -> np.ndarray:
-    """Columns in spreads from their medians, 0 for missing values."""
+    """Return columns minus their medians, in units of their spreads; 0 for missing values."""
     with np.errstate(over="ignore", invalid="ignore"):
         z = numbers / scale - center / scale
     z[np.isnan(z)] = 0.0
@@ -196,7 +196,7 @@ def _standardized(numbers: np.ndarray, center: np.ndarray, scale: np.ndarray) ->
 def _features(
     numbers: np.ndarray, z: np.ndarray, directions: np.ndarray, middles: np.ndarray
 ) -> np.ndarray:
-    """Columns, deviations, directions, distance from the center, outlyingness: (F, m)."""
+    """Return features (F, m): columns, deviations, projections, distance, outlyingness."""
     m, width = z.shape
     if not width:
         return np.empty((0, m))
@@ -213,7 +213,7 @@ def _features(
 
 
 def _summaries(ordered: np.ndarray, present: np.ndarray) -> np.ndarray:
-    """Summaries of columns (d, m) in increasing order, NaN last; see `Counts`."""
+    """Return the summaries of `Counts` for columns (d, m) in increasing order, NaN last."""
     columns, last = np.arange(len(ordered)), np.maximum(present - 1, 0)
     at = np.array([[0.25], [0.5], [0.75]]) * last
     low = at.astype(np.int64)
@@ -224,9 +224,9 @@ def _summaries(ordered: np.ndarray, present: np.ndarray) -> np.ndarray:
 
 
 def _cut_points(values: np.ndarray, levels: Sequence[float], exact: bool) -> np.ndarray:
-    """Cut points near quantiles, or all values if there are few.
+    """Return cut points near quantiles, or all values if there are few.
 
-    A cut point at the maximum shows new values above it. Computed values (not `exact`) are cut in
+    A cut point at the maximum detects new values above it. Computed values (not `exact`) are cut in
     the middle of gaps: whether a value lies below a cut point must not depend on rounding.
     """
     present = values[~np.isnan(values)]
@@ -241,14 +241,14 @@ def _cut_points(values: np.ndarray, levels: Sequence[float], exact: bool) -> np.
         cuts = cuts[cuts < distinct[-1]]
     if exact:
         return cuts
-    # Cut points up to rounding: the next distinct value lies beyond the gap.
+    # Move each cut point to the middle of the gap above it.
     index = np.unique(np.searchsorted(distinct, cuts))
     index = index[index < len(distinct) - 1]
     return (distinct[index] + distinct[index + 1]) / 2
 
 
 def _frequent_values(codes: np.ndarray, most: int) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
-    """Codes that are counted one by one, in increasing order, and the `most` frequent (T, 2)."""
+    """Return the codes to count in each column, and the `most` frequent (column, index) (T, 2)."""
     known, frequent = [], []
     for c, column in enumerate(codes.T):
         values, counts = np.unique(column[column >= 0], return_counts=True)

@@ -27,16 +27,16 @@ _LONGEST_LABEL = 200
 class Monitor(ReportableResult):
     """Compare batches of a stream with a reference, and raise an alarm if they change.
 
-    A quarter of the reference chooses about a thousand functions of a row with values 0 and 1. The
-    rest of the reference and the last 1, 2, 4, 8, ... batches are counted, and the counts are
-    compared by Fisher's exact test. For independent rows the probability of any false alarm is at
-    most `alpha`, for every distribution and all batch sizes. A monitor holds counts, but no rows.
-    Threads may share a monitor.
+    About a thousand functions of a row with values 0 and 1 are chosen from a quarter of the
+    reference. Rows with value 1 are counted in the rest of the reference and in the last 1, 2, 4,
+    8, ... batches, and the counts are compared by Fisher's exact test. For independent rows the
+    probability of any false alarm is at most `alpha`, for every distribution and all batch sizes.
+    A monitor holds counts, but no rows. Threads may share a monitor.
 
     Parameters
     ----------
     reference : array-like or data frame of shape (n, d), or the result of :func:`isodepth.scan`
-        Of a source that does not fit into memory, rows are drawn at random.
+        If a source does not fit into memory, a random subset of its rows is used.
     alpha : float in (0, 1), default 0.01
         Upper bound on the probability of any false alarm, however long the stream is.
     arl : float > 1, optional
@@ -109,11 +109,11 @@ class Monitor(ReportableResult):
             self._file.save(self._state)
 
     def __getstate__(self) -> dict[str, Any]:
-        """All but the lock: every copy has its own."""
+        """Return all attributes except the lock: every copy has its own lock."""
         return {name: value for name, value in self.__dict__.items() if name != "_lock"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        # Of copies that save to one file, only the first that checks a batch may continue.
+        # If copies save to the same file, only the first one to check a batch can continue.
         self.__dict__.update(state, _file=copy.copy(state["_file"]), _lock=threading.RLock())
 
     @property
@@ -182,7 +182,7 @@ class Monitor(ReportableResult):
                         )
                     return verdict
             state, verdict = self._state.after_batch(group, counted, label)
-            # The file first: if saving fails, the batch is not counted.
+            # Save before counting: if saving fails, the batch is not counted.
             self._file.save(state)
             self._state = state
         return verdict
@@ -213,7 +213,7 @@ class Monitor(ReportableResult):
             Save the monitor to this file after every batch, as ``Monitor(..., path=path)`` does.
         """
         monitor = cls.__new__(cls)
-        # The file before the state: if it changes in between, the next batch is refused.
+        # The digest is stored first: if the file then changes, the next batch is refused.
         file = MonitorFile(path if check_boolean(autosave, "autosave") else None)
         monitor.__setstate__({"_file": file, "_state": read_state(path)})
         return monitor

@@ -24,14 +24,14 @@ from isodepth.monitor.verdict import Verdict
 KIND = "monitor"
 #: Kinds of files of 0.1.0 and 0.2.0.
 FORMER_KINDS = ("depth monitor", "calibrated depth monitor")
-# Products of two numbers of rows must not overflow, nor any integer as a float.
+# Limits below which products of numbers of rows, and integers as floats, do not overflow.
 _MOST_ROWS, _MOST_INTEGER = 1 << 31, 1 << 256
 # The checksum at the end of a file identifies its content.
 _DIGEST_LENGTH = 64
 
 
 class MonitorFile:
-    """File in which a monitor is kept while it is used; none if `path` is None.
+    """File to which a monitor is saved after every batch; no file if `path` is None.
 
     One process at a time changes it, and it is written atomically before a batch is counted.
     """
@@ -128,7 +128,7 @@ def _unpacked(kind: Any, value: Any) -> Any:
         if np.dtype(dtype).kind not in "fi":
             raise TypeError(f"an array of {dtype}")
         array = np.frombuffer(base64.b64decode(data), dtype).reshape(shape)
-        # Integers are counts, codes and indices.
+        # Integers are counts, codes and indices, which are not negative.
         if np.isnan(array).any() or (array.dtype.kind == "i" and (array < 0).any()):
             raise ValueError("an array with NaN or a negative integer")
         return array
@@ -146,12 +146,12 @@ def _unpacked(kind: Any, value: Any) -> Any:
 
 @functools.cache
 def _fields(kind: type) -> dict[str, Any]:
-    """Types of the fields of a data class or a named tuple; empty for other types."""
+    """Return the types of the fields of our data classes and named tuples; {} for other types."""
     return typing.get_type_hints(kind) if kind.__module__.startswith("isodepth.") else {}
 
 
 def _check(state: MonitorState) -> None:
-    """Check ranges, and that every group can judge a batch."""
+    """Check the ranges of all values, and that every group can check a batch."""
     reader, ranks = state.reader, state.ranks
     sizes = [len(values) for values in reader.categories.values()]
     valid: list[Any] = [

@@ -41,7 +41,7 @@ class BatchReader:
     ) -> tuple[BatchReader, Rows]:
         """Return the reader and the rows of the reference.
 
-        Of a source that does not fit into memory, rows are drawn with `seed`.
+        If a source does not fit into memory, a random subset is drawn with `seed`.
         """
         if is_chunked(reference):
             reference = load_rows(reference, "reference", "float64", nan_policy, seed=seed)
@@ -66,7 +66,7 @@ class BatchReader:
     def read(self, batch: Any) -> tuple[Iterable[Rows], dict[int, str]]:
         """Return the rows of a batch, in chunks if it is a source.
 
-        Also the most frequent new value of each category column that has any.
+        Also return the most frequent new value of each category column that has new values.
         """
         if is_chunked(batch) and not self.categories:
             return self._read_source(batch), {}
@@ -164,7 +164,7 @@ class BatchReader:
     def _read_numbers(
         self, numbers: Any, name: str, strings: dict[str, Any]
     ) -> tuple[np.ndarray, tuple[str, ...] | None]:
-        """Numeric columns (m, d) as float64, and their names."""
+        """Return the numeric columns (m, d) as float64, and their names."""
         if numbers is None:
             n_rows = len(next(iter(strings.values()), ()))
             if not n_rows:

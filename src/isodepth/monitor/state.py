@@ -24,12 +24,12 @@ from isodepth.significance.samples import row_labels
 
 #: Verdicts that a monitor keeps, so that its size does not grow with the stream.
 HISTORY = 500
-# Least rows of a group, and of a part of the reference for the warning about dependence.
+# Minimum number of rows of a group, and of a part of the reference in the test of dependence.
 _LEAST_ROWS = 20
 _PARTS, _LEAST_PARTS = 50, 5
 # Approximate probability of this warning if the rows are in random order.
 _LEVEL = 1e-3
-# Counts of properties with a smaller share are not nearly normal.
+# Functions with a smaller share are not tested: their counts are not nearly normal.
 _RARE = 0.1
 
 
@@ -66,7 +66,7 @@ class Group:
 
 @dataclass(eq=False)
 class MonitorState:
-    """A monitor with the stream so far; a batch makes a new state."""
+    """State of a monitor after some batches; each batch creates a new state."""
 
     policy: AlarmPolicy
     reader: BatchReader
@@ -101,7 +101,7 @@ class MonitorState:
         if policy.arl is not None:
             state.alarm_since = 0
         if crossing and not state.alarm_since:
-            # Evidence of ranks includes the patience.
+            # With blocks, the evidence already includes the patience.
             if self.crossings + 1 >= policy.patience or self.ranks is not None:
                 state.crossings, state.alarm_since = 0, number
             else:

@@ -135,8 +135,8 @@ class WindowChanges:
     def strongest(self) -> list[Change]:
         """Return the changes of the window, strongest first.
 
-        A column is named by its own functions alone, a pair of columns if neither column is named,
-        and all columns together if nothing else is.
+        A column is listed only for its own functions. A pair of columns is listed if neither of
+        them is, and all columns together if nothing else is.
         """
         members, logs, limit = self.functions.members, self.logs, math.log(_NAMED / len(self.logs))
         order = np.argsort(logs, kind="stable")
@@ -166,14 +166,14 @@ class WindowChanges:
     def _change(
         self, h: int, kind: str, quantity: str, pair: Sequence[float] = (), value: str | None = None
     ) -> Change:
-        """Change of a function, by default of the share of rows for which it is 1."""
+        """Return the change of a function; by default of the share of rows with value 1."""
         before, after = pair or [c.ones[h] / c.n_rows for c in (self.reference, self.window)]
         columns = tuple(self.reader.names[c] for c in self.functions.members[h].columns)
         pvalue = pvalue_of(float(self.logs[h]) + math.log(len(self.logs)))
         return Change(kind, columns, quantity, float(before), float(after), pvalue, value)
 
     def _among_present(self, h: int, missing: int) -> float:
-        """Logarithm of the p-value of a function among the rows without a missing value."""
+        """Return the log p-value of a function among the rows without a missing value."""
         before, after = (
             c._replace(n_rows=c.n_rows - int(c.ones[missing]), ones=c.ones[[h]])
             for c in (self.reference, self.window)
@@ -210,7 +210,7 @@ class WindowChanges:
         return self._change(h, "dependence", quantity, (r, s))
 
     def _word(self, column: int, value: int) -> str:
-        """Known value of a category column, or the new values together."""
+        """Return the name of a value of a category column; new values have a common name."""
         c = column - len(self.functions.center)
         if value == len(self.functions.known[c]):
             return self.unseen.get(c, "(other values)")

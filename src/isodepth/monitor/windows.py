@@ -24,7 +24,7 @@ _MOST_PATIENCE = 100
 _TINY = float(np.finfo(np.float64).tiny)
 # log(x!) - x log x + x for small x.
 _SMALL = np.array([0.0, *(math.lgamma(x + 1.0) - x * math.log(x) + x for x in range(1, 16))])
-# Terms of a tail are summed in blocks that grow up to this number of numbers.
+# Maximum size of the blocks in which the terms of a tail are summed.
 _BLOCK = 1 << 19
 
 
@@ -60,7 +60,7 @@ class AlarmPolicy:
         return 1.0 / self.arl if self.arl is not None else float(self.alpha or _ALPHA)
 
     def window_level(self, scale: int, end: int, n_groups: int = 1) -> float:
-        """Level of the test of the window of 2**scale batches that ends with batch `end`.
+        """Return the level of the test of the window of 2**scale batches that ends with `end`.
 
         The weights of all scales sum to 1. The sum of 1 / (k log(k)^2) from k = 2 on is 2.1097, so
         that 0.47 is nearly the largest factor for which the levels of a scale sum to at most 1.
@@ -179,7 +179,7 @@ def _clean_log_pvalues(a: np.ndarray, n: int, b: np.ndarray, m: int, cap: float)
 
 
 def _log_pmf(a: np.ndarray, n: int, b: np.ndarray, m: int) -> np.ndarray:
-    """Logarithm of the hypergeometric probability of b, given a + b.
+    """Return the logarithm of the hypergeometric probability of b, given a + b.
 
     Loader's decomposition into the deviance of the 2 x 2 table and Stirling corrections neither
     overflows nor cancels. Its absolute error is below 1e-10 for up to 1e9 rows.
@@ -188,7 +188,7 @@ def _log_pmf(a: np.ndarray, n: int, b: np.ndarray, m: int) -> np.ndarray:
     cells = np.array([b, m - b, a, n - a])
     margins = np.array([both, total - both] * 2)
     expected = margins * (np.array([[m], [m], [n], [n]]) / total)
-    # Observed less expected count: the same in all four cells, but for its sign.
+    # Observed minus expected count, which is the same in all four cells except for the sign.
     apart = (b * n - a * m) / total * np.array([[1], [-1], [-1], [1]])
     excess = np.divide(apart, expected, out=np.zeros(cells.shape), where=expected > 0)
     excess = np.maximum(excess, -1.0)
@@ -202,7 +202,7 @@ def _log_pmf(a: np.ndarray, n: int, b: np.ndarray, m: int) -> np.ndarray:
 
 
 def _correction(count: Any) -> np.ndarray:
-    """log(x!) - x log x + x, and 0 for x = 0."""
+    """Return log(x!) - x log x + x, and 0 for x = 0."""
     x = np.maximum(np.asarray(count, np.float64), 1.0)
     y = 1.0 / (x * x)
     series = (1 / 12 - y * (1 / 360 - y * (1 / 1260 - y * (1 / 1680 - y / 1188)))) / x
@@ -211,16 +211,16 @@ def _correction(count: Any) -> np.ndarray:
 
 
 def _tail_ratio(a: np.ndarray, n: int, b: np.ndarray, m: int, enough: np.ndarray) -> np.ndarray:
-    """Upper tail from b on, divided by the probability of b; inf if the ratio reaches `enough`.
+    """Return the upper tail from b on, divided by P(b); inf if the ratio reaches `enough`.
 
-    The ratio of neighboring probabilities falls, so that the rest is at most a geometric series.
+    Ratios of neighboring probabilities decrease: a geometric series bounds the remaining terms.
     """
     total, term = np.where(enough > 1.0, 1.0, np.inf), np.ones(len(a))
     active, done, size = np.flatnonzero(enough > 1.0), 0, 32
     while len(active):
         steps = np.arange(done, done + size, dtype=np.float64)
         x, y = a[active, None], b[active, None]
-        # No term follows the last possible count.
+        # Terms beyond the last possible count are 0.
         top = np.maximum(x - steps, 0.0) * np.maximum(m - y - steps, 0.0)
         ratio = top / ((y + steps + 1.0) * (n - x + steps + 1.0))
         terms = term[active, None] * np.cumprod(ratio, axis=1)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# About the number of pixels from left to right.
+# Maximum number of steps of a curve: about its width in pixels.
 _MAX_STEPS = 800
 _MAX_BARS = 15
 # Columns with a larger adjusted p-value have hollow bars.

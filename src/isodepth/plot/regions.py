@@ -20,7 +20,7 @@ FRACTIONS = (0.25, 0.5, 0.75, 1.0)
 _MAX_POINTS = 1500
 # Samples up to this size have larger markers.
 _SMALL_SAMPLE = 300
-# Characters of a combination of columns along an axis.
+# Maximum number of characters of a combination of columns in the label of an axis.
 _MAX_COMBINATION = 40
 _SIDES = ((FIRST, "o", "solid", "x"), (SECOND, "^", "dashed", "+"))
 # Margin around the regions, as a fraction of their extent.
@@ -186,7 +186,7 @@ def outline(supports: np.ndarray, directions: np.ndarray) -> np.ndarray:
     corners = size * np.array([[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]])
     for support, direction in zip(supports, directions, strict=True):
         height = corners @ direction - support
-        # Rounding must leave a region that is a point or a segment.
+        # Rounding must not remove a region that is a point or a segment.
         height = height - max(float(height.min()), 0.0)
         inside = height <= 0
         if inside.all():
@@ -195,7 +195,7 @@ def outline(supports: np.ndarray, directions: np.ndarray) -> np.ndarray:
         crosses = inside != (next_height <= 0)
         with np.errstate(divide="ignore", invalid="ignore"):
             cuts = corners + (height / (height - next_height))[:, None] * (after - corners)
-        # Each inner corner is followed by the cut of its edge, if the edge leaves or enters.
+        # Keep the inner corners, and add a corner on each edge that the line crosses.
         both = np.stack([corners, cuts], axis=1)
         corners = both[np.stack([inside, crosses], axis=1)]
     return corners

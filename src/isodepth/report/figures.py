@@ -39,7 +39,7 @@ def inline_svg(drawn: Any, alternative: str) -> Markup:
             metadata={"Date": None, "Creator": None, "Format": None, "Type": None},
         )  # fmt: skip
     text = buffer.getvalue().decode("utf-8")
-    # Metadata, comments and a style that would apply to the whole page.
+    # Remove metadata, comments, and a style that would apply to the whole page.
     unused = r"<metadata>.*?</metadata>|<!--.*?-->|<defs>\s*<style[^>]*>.*?</style>\s*</defs>"
     text = re.sub(rf"({unused})\s*", "", text[text.index("<svg") :].strip(), flags=re.DOTALL)
     text = re.sub(r'<g id="[A-Za-z0-9_.]*_[0-9]+"', "<g", text)

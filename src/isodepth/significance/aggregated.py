@@ -49,7 +49,7 @@ _DIRECTION_COSINES = 4
 _PAIRS = 64 * 63 // 2
 # The regions, of small weight, are computed on a random subset of this size.
 _REGION_ROWS = 8000
-# Labelings per call of the core, between which progress is shown: whole words of labels.
+# Labelings per call of the core, in whole words; progress is shown after each call.
 _LABELINGS = 4 * WORD
 
 Advance = Callable[[int], None]
@@ -60,7 +60,7 @@ def aggregated_statistics(
 ) -> Findings:
     """Compute all statistics for all labelings, and their -log p.
 
-    With `only_regions` the regions are the test, and are computed on all rows.
+    With `only_regions` the distance between regions is the test statistic, computed on all rows.
     """
     findings = Findings(rows.permutations.count, WEIGHTS)
     d = rows.points.shape[1]
@@ -99,7 +99,7 @@ def _smooth_weights(count: int) -> np.ndarray:
 
 
 def _add_functions(rows: PooledSample, findings: Findings, advance: Advance) -> None:
-    """Add single columns, functions of all columns, and the mean over directions."""
+    """Add the statistics of single columns, of functions of all columns, and of directions."""
     d = rows.points.shape[1]
     functions = np.stack([*rows.columns, *rows.whole_rows.values()])
     blocks = in_blocks(functions, rows, COSINES)
@@ -123,7 +123,7 @@ def _add_functions(rows: PooledSample, findings: Findings, advance: Advance) -> 
 def _add_directions(
     rows: PooledSample, axes: np.ndarray, findings: Findings, advance: Advance
 ) -> None:
-    """Add the mean over directions; the powers (4, d, B + 1) along the axes are given."""
+    """Add the mean over directions; `axes` (4, d, B + 1) are the powers along the axes."""
     d = rows.points.shape[1]
     weights = _smooth_weights(_DIRECTION_COSINES)
     along = (axes * weights).sum(axis=0)
@@ -144,7 +144,7 @@ def _add_directions(
 
 
 def _add_pairs(rows: PooledSample, findings: Findings) -> None:
-    """Add the change of the rank correlation of each pair, and of each column and the distance."""
+    """Add changes of rank correlations between columns, and with the distance from the center."""
     ranks = rows.centered_ranks(np.stack([*rows.columns, rows.whole_rows[CENTER]]))
     moments = Moments(rows.permutations, ranks)
     for pairs, features, family in findings.column_pairs(rows, _PAIRS):
@@ -208,12 +208,12 @@ def _may_be_simplex(rows: PooledSample) -> bool:
 
 
 def depth_statistics(rows: PooledSample, metric: BaseMetric, advance: Advance) -> np.ndarray:
-    """Compute DR with any depth for all labelings (B + 1,), with regions fitted to each."""
+    """Compute DR with any depth for all labelings (B + 1,); regions are fitted to each."""
     d = rows.points.shape[1]
     fitted = replace(
         metric, directions=rows.directions, scale=None, nan_policy="raise", random_state=0
     ).with_directions(d)
-    # Not centered, so that ranks along the axes are those of the columns.
+    # Not centered: centering would round, and could change ranks within columns.
     points = np.ascontiguousarray(rows.columns.T / rows.divisors)
     out = np.empty(rows.permutations.count)
     for b, first in enumerate(rows.permutations.labels(dtype=bool).T):

@@ -23,11 +23,11 @@ from isodepth.significance.samples import CENTER, Category, PooledSample
 
 #: Number of cosines of the ranks of a single column.
 COSINES = 6
-#: Maximum numbers in a block of functions of all rows: 512 MB in float32.
+#: Maximum number of values in a block of functions of all rows: 512 MB in float32.
 MAX_NUMBERS = 1 << 27
 # Columns with at most this number of distinct values are not aligned: alignment breaks ties.
 _FEW_VALUES = 20
-# Rows of each sample that determine the kinds.
+# Maximum number of rows of each sample from which kinds of change are determined.
 _MAX_ROWS = 50_000
 # Quantile of permuted statistics above which a difference remains after alignment.
 _QUANTILE = 0.99
@@ -160,8 +160,8 @@ class Findings:
         """Yield pairs of columns, and of each column and the distance from the center, in blocks.
 
         The distance has the index d. A change of inner rows in one direction and of outer rows in
-        the opposite one shows in no column and no pair of columns. Of more than `most` pairs of
-        columns a random selection is compared.
+        the opposite one shows in no column and no pair of columns. If there are more than `most`
+        pairs of columns, a random selection is compared.
         """
         d, names = len(rows.names), (*rows.names, CENTER)
         if d * (d - 1) // 2 <= most:
@@ -256,7 +256,7 @@ def _change(rows: PooledSample, feature: Feature, kind: str, pvalue: float) -> C
         assert rows.missing is not None
         return changes.missing_change(columns[0], *rows.missing.shares(columns[0]), pvalue)
     if not columns:
-        # The outlyingness, of the test with a tolerance, is described by the distance.
+        # A change of outlyingness (test with a tolerance) is described by the distance.
         label = feature.label if feature.label in rows.whole_rows else CENTER
         values = rows.whole_rows[label]
         before, after = float(np.median(values[:n_x])), float(np.median(values[n_x:]))
@@ -304,11 +304,11 @@ def column_kinds(
     n_x, n = rows.permutations.n_x, len(rows.points)
     size = math.sqrt(n_x * (n - n_x) / n)
     parts = [part[:_MAX_ROWS] for part in (rows.points[:n_x], rows.points[n_x:])]
-    # Contrasts grow with the root of the number of rows.
+    # Squared contrasts are proportional to the number of rows.
     enlarged = n / sum(map(len, parts))
 
     def kinds(j: int) -> tuple[str, ...]:
-        # A quarter of the values: differences do not overflow.
+        # Divided by four, so that differences do not overflow.
         x, y = (0.25 * part[:, j] for part in parts)
         limit = float(np.quantile(powers[:, j].sum(axis=0), _QUANTILE))
         # Contaminated rows change the mean of a cosine by about their share.
@@ -337,7 +337,7 @@ def column_kinds(
 
 
 def _aligned_differences(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Compare a column of two samples after alignment of location and spread, of one, of the other.
+    """Compare a column of two samples after alignment of location and spread, or of one of them.
 
     Returns the three sums of squared contrasts of the cosines of the pooled ranks: of the values
     with equal medians and spreads, with equal spreads, and with equal medians.

@@ -14,11 +14,11 @@ import numpy as np
 from isodepth._core import order
 from isodepth.engine import thread_map
 
-#: Permutations that share a word of bits.
+#: Number of labelings per word of bits.
 WORD = 64
-#: Numbers in a block of labels: 32 MB.
+#: Maximum number of values in a block of labels: 32 MB.
 BLOCK = 1 << 22
-# Bits of the probability with which labels are drawn before their number is corrected.
+# Number of bits of the probability with which labels are drawn; sizes are corrected afterwards.
 _PROBABILITY_BITS = 16
 # Labels of at most this number of bytes are converted from bits only once.
 _KEPT_LABELS = 1 << 26
@@ -31,7 +31,7 @@ _MIN_INSIDE = 5
 
 
 def precision(n: int) -> Any:
-    """Return the type of functions of n rows: the rounding is far below the error of a contrast."""
+    """Return a dtype for functions of n rows with rounding far below the error of a contrast."""
     return np.float32 if n > _ROWS_FOR_FLOAT32 else np.float64
 
 
@@ -176,8 +176,8 @@ class Permutations:
 def random_subsets(n: int, size: int, count: int, rng: np.random.Generator) -> np.ndarray:
     """Draw uniform subsets of `size` of n rows, as bits of words (W, n), see :class:`Permutations`.
 
-    Independent labels with probability about size / n, in 64 labelings at once. Random rows of the
-    more frequent label are then exchanged until the sizes are right. By symmetry all subsets are
+    Labels are drawn independently with probability about size / n, in 64 labelings at once. Labels
+    of random rows are then changed until the sizes are right. By symmetry all subsets are
     equally likely.
     """
     words = np.zeros((-(-count // WORD), n), np.uint64)

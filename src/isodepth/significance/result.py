@@ -244,7 +244,7 @@ class TwoSampleResult(TwoSampleReport):
         return plain(result)
 
     def _rows(self) -> dict[str, list[Any]]:
-        """Return the columns of a table with one row per column of the data."""
+        """Return `column_tests` as a table with one row per column of the data."""
         names = ColumnTest._fields
         return {name: [getattr(test, name) for test in self.column_tests] for name in names}
 

@@ -26,13 +26,13 @@ from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.significance.permutations import Permutations, precision, rank_cosines, unit_ranks
 from isodepth.tensors.host import to_host
 
-#: A category with fewer rows than this, and than this share, of both samples together is rare.
+#: A category is rare if both samples together have fewer rows of it, and a smaller share.
 FEWEST_ROWS, SMALLEST_SHARE = 10, 0.05
 #: Name of the pooled categories.
 OTHERS = "(rare values)"
 #: Names of the functions of all columns.
 CENTER, TOTAL = "distance from the center", "sum of the columns"
-# Values are clipped at this number of spreads in the distance from the center.
+# For the distance from the center, values are clipped at this number of spreads.
 _FAR = 6.0
 # Approximate number of directions, in whole orthonormal bases. More directions add little power.
 _DIRECTIONS = 100
@@ -389,7 +389,7 @@ class PooledSample:
 
     @cached_property
     def whole_rows(self) -> dict[str, np.ndarray]:
-        """Functions (n,) of all columns by their names: the distance, and the sum."""
+        """Functions (n,) of all columns by name: distance from the center, sum of the columns."""
         functions = {CENTER: np.sqrt(np.square(self.points.clip(-_FAR, _FAR)).sum(axis=1))}
         if self.points.shape[1] > 1:
             functions[TOTAL] = self.along(np.ones((1, self.points.shape[1])))[0]

@@ -89,7 +89,7 @@ def smallest_tolerance(parts: dict[str, np.ndarray], alpha: float) -> float:
 
 
 def neg_log_p_beyond(statistics: np.ndarray, share: float) -> np.ndarray:
-    """Return -log p of statistics (..., B + 1). The observed one is reduced by the share."""
+    """Return -log p of statistics (..., B + 1), with the share subtracted from the observed one."""
     kept = statistics.copy()
     kept[..., 0] = np.maximum(kept[..., 0] - share, 0.0)
     return neg_log_p(statistics, kept)
@@ -137,7 +137,7 @@ def tolerant_statistics(
 
 
 class _Search:
-    """Adds functions of a row to the statistics, to half-lines and to intervals."""
+    """Statistics of functions of a row, by mean ranks, by half-lines and by intervals."""
 
     def __init__(self, rows: PooledSample, share: float) -> None:
         self.rows, self.share = rows, share
@@ -146,9 +146,9 @@ class _Search:
     def add_functions(
         self, name: str, values: np.ndarray, features: list[Feature], far: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Add functions (F, n) to a statistic.
+        """Add functions (F, n) to the statistic `name`, to half-lines and to intervals.
 
-        Returns the evidence beyond the tolerance by mean ranks, and by intervals, each (F, B + 1).
+        Returns -log p beyond the tolerance by mean ranks, and by intervals, each (F, B + 1).
         """
         permutations, n_threads = self.rows.permutations, self.rows.n_threads
         values = np.ascontiguousarray(values)
@@ -249,7 +249,7 @@ def mean_differences(
         at, sizes, ranks = rank_groups(values[f])
         clipped = ranks.clip(*(_OUTER if outer and outer[f] else _INNER))
         clipped -= clipped[0]
-        # Centered, since sums in float32 cancel.
+        # Centered at 0, which reduces the rounding errors of sums in float32.
         scores[f, at] = np.repeat(clipped / (clipped[-1] or 1.0) - 0.5, sizes)
         if far is not None:
             scores[f, far[f]] = 0.0
@@ -259,18 +259,18 @@ def mean_differences(
     return np.abs(permutations.contrasts(scores)) * np.sqrt(permutations.n_rows / (n_x * n_y))
 
 
-# -- a direction found anew for every labeling ----------------------------------------------------
+# -- a direction fitted to each labeling ----------------------------------------------------------
 
 # Values are clipped at these numbers of standard deviations in the search for the direction, and in
 # the difference along it.
 _SOUGHT, _MEASURED = 2.5, 0.7
 _STEPS = 2
-# Of more rows a random subset of this size determines the directions.
+# Maximum number of rows that directions are fitted to; a random subset of more rows is used.
 _LEARNING_ROWS = 20_000
 
 
 def learned_direction(rows: PooledSample) -> tuple[np.ndarray, str]:
-    """|G(h)| of h = clipped projection on a direction fitted to the labels, for each labeling.
+    """Return |G(h)| for h = clipped projection on a direction fitted to each labeling.
 
     The direction of every labeling is found by the same few ascent steps, so that all labelings are
     treated alike. Of many rows a random subset, the same for all labelings, determines the
@@ -340,5 +340,5 @@ def _whitened(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         covariance = np.cov(points.clip(-_SOUGHT, _SOUGHT), rowvar=False)
         values, vectors = np.linalg.eigh(covariance + 1e-3 * np.eye(d))
         to_rows = (vectors / np.sqrt(values)) @ vectors.T
-    # Beyond the clipping limits, and small enough to be squared in single precision.
+    # These limits have no effect on clipped values, and squares do not overflow in float32.
     return (points.clip(-1e6, 1e6) @ to_rows).astype(np.float32), to_rows

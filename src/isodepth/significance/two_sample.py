@@ -43,7 +43,7 @@ from isodepth.significance.tolerance import allowed_share, tolerant_statistics, 
 from isodepth.tensors.host import arrays_on_host
 
 METHODS = ("aggregated", "regions")
-# Options of the regions, and their defaults.
+# Options of method="regions", and their defaults.
 _OF_REGIONS = {"q": 2.0, "p": 2.0, "eps": 0.1, "depth": "projection", "levels": 20}
 
 
@@ -54,7 +54,7 @@ class Settings:
     Attributes
     ----------
     metric : BaseMetric
-        Options of the regions, and those shared with a metric.
+        Options of the regions, and the options that a test shares with a metric.
     """
 
     method: str
@@ -79,7 +79,7 @@ class Settings:
 
 
 def _metric(method: str, scale: Any, of_regions: dict[str, Any], **options: Any) -> BaseMetric:
-    """Return the metric of the regions of a test, with the options that it shares with others."""
+    """Return the metric of a test: options of the regions, and those shared with a metric."""
     for name, value in of_regions.items():
         if value is not None and method == "aggregated":
             raise InvalidOptionError(
@@ -245,7 +245,7 @@ def _test(samples: Samples, settings: Settings) -> TwoSampleResult:
     )  # fmt: skip
     bar: Any = nullcontext(lambda count: None)
     if settings.progress:
-        # Directions, and the regions of each labeling.
+        # One step per direction, and one per labeling for its regions.
         total = len(directions) + (permutations.count if d and tolerance is None else 0)
         label = f"two_sample_test, {settings.n_permutations} permutations"
         bar = progress_bar(True, total, label, "step")
@@ -266,7 +266,7 @@ def _test(samples: Samples, settings: Settings) -> TwoSampleResult:
     pvalue = float(permutation_pvalue(scores[0], scores[1:]))
     smallest = findings.smallest_tolerance
     if smallest is not None:
-        # The search is exact to 0.0001; the p-value of the test decides about its own tolerance.
+        # The search has steps of 0.0001; the p-value decides if the given tolerance is rejected.
         most = 1.0 if pvalue <= ALPHA else share
         smallest = whole_row_tolerance(min(smallest, most), (len(x), len(y)))
     components = []
@@ -319,9 +319,10 @@ def _notes(samples: Samples, tolerance: float | None) -> list[str]:
 
 
 def _column_tests(rows: PooledSample, findings: Findings, pvalue: float) -> list[ColumnTest]:
-    """Test each column, adjusted by the maximum over all columns and by the whole test.
+    """Test each column; p-values are adjusted for all columns, and not below that of the test.
 
-    The values of a column and its missing values are one test, that of the stronger evidence.
+    A column with missing values has one test: of its values, or of missing values if their evidence
+    is stronger.
     """
     n_x, family, n = rows.permutations.n_x, findings.columns, len(rows.points)
     medians = [np.median(part, axis=0) for part in (rows.points[:n_x], rows.points[n_x:])]

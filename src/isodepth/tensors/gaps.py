@@ -140,7 +140,7 @@ def mean_gaps(
 
 
 def _each(x: torch.Tensor, y: torch.Tensor, prefix_sizes: torch.Tensor) -> int:
-    """Return the bytes per direction: projections, running extremes with their rows, supports."""
+    """Return the memory per direction in bytes: projections, running extremes, supports."""
     return (len(x) + len(y)) * (3 * x.element_size() + 48) + len(prefix_sizes) * 96
 
 
@@ -153,9 +153,9 @@ def mean_gap_gradient(
     slopes: torch.Tensor,
     budget: int,
 ) -> list[torch.Tensor]:
-    """Compute the gradient of the distance by the rows of both samples, float64 (n, d) and (m, d).
+    """Compute the gradient of the distance at the rows of both samples, float64 (n, d), (m, d).
 
-    `slopes` (L,) are the derivatives of the distance by the `means` (L,) of `mean_gaps`.
+    `slopes` (L,) are the derivatives of the distance with respect to the `means` (L,).
     """
     gradients = [torch.zeros_like(side, dtype=torch.float64) for side in rows]
     positive = means > 0

@@ -66,7 +66,7 @@ def _ranks(
 ) -> Iterator[tuple[torch.Tensor, torch.Tensor, torch.Tensor]]:
     """Yield sorted indices (B, u) per block of directions, and the masses before and up to each."""
     n = len(points)
-    # Projections, their sorted copy, the buffer of the sort, and integers.
+    # Memory for projections, their sorted copy, the buffer of the sort, and integers.
     each = n * (3 * points.element_size() + 7 * 8)
     places = torch.arange(n, device=points.device)
     for which in blocks(len(directions), each, budget):

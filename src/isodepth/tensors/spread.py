@@ -33,7 +33,7 @@ def largest_outlyingness(
     """
     typical, rounding = typical_sizes(points), rounding_unit(points)
     out = points.new_zeros(len(points))
-    # Projections, deviations, their sorted copies with indices, and the buffer of the sort.
+    # Memory for projections, deviations, sorted copies with indices, and the buffer of the sort.
     each = len(points) * (4 * points.element_size() + 4 * 8)
     for which in blocks(len(directions), each, budget):
         projections = directions[which] @ points.T

@@ -31,7 +31,7 @@ from isodepth.torch.samples import DeviceSample, TensorPair, check_finite_tensor
 
 
 class DeviceDistance(NamedTuple):
-    """Distance, and its gradient by the rows of each sample if requested."""
+    """Distance, and its gradient with respect to the rows of each sample if requested."""
 
     value: torch.Tensor  # float64, without dimensions
     slopes: list[torch.Tensor] | None
@@ -105,7 +105,7 @@ def fit_pair(metric: BaseMetric, pair: TensorPair) -> FittedPair | None:
         )
     check_depth(metric.source, pair.device)
     drawn = metric.with_directions(pair.x.shape[1])
-    # Rounded on the host, to the same numbers as there.
+    # Rounded on the host, so that all devices use the same directions.
     kind = "float32" if pair.precision == torch.float32 else "float64"
     directions = torch.from_numpy(np.array(drawn.directions, dtype=kind)).to(pair.device)
     budget = _budget(metric, pair.x, pair.y)
@@ -139,11 +139,11 @@ def _scale(drawn: FittedMetric, device: torch.device) -> torch.Tensor | float:
 
 
 def _budget(metric: BaseMetric, *samples: torch.Tensor) -> int:
-    """Return the bytes for blocks of directions: the limit less the copies of the samples."""
+    """Return the bytes for blocks of directions: the limit minus the copies of the samples."""
     limit = budget_on(samples[0].device, metric.memory_mb)
     if metric.memory_mb is None:
         return limit
-    # A copy of the rows, and a few numbers for each row.
+    # Memory for a copy of the rows, and a few numbers for each row.
     copies = sum(sample.numel() * 4 + len(sample) * 64 for sample in samples)
     return max(limit // 4, limit - copies)
 
@@ -179,7 +179,7 @@ def _maximum_gap_gradient(
     slopes: torch.Tensor,
     budget: int,
 ) -> list[torch.Tensor]:
-    """Compute the gradient by the ordered rows of both samples for q=inf, in float64."""
+    """Compute the gradient at the ordered rows of both samples for q=inf, in float64."""
     place = torch.where(codes >= 0, codes, -1 - codes)
     sign = torch.where(codes >= 0, 1, -1)
     vectors = directions[place].double() * sign[:, None]
@@ -197,7 +197,7 @@ def _maximum_gap_gradient(
 
 
 def _by_row(regions: DeviceRegions, ordered: torch.Tensor, n: int) -> torch.Tensor:
-    """Distribute the gradient by ordered distinct points to the n input rows, (n, d)."""
+    """Distribute the gradient at the ordered distinct points over the n input rows, (n, d)."""
     sample = regions.sample
     distinct = ordered.new_zeros(sample.points.shape)
     distinct[regions.order[: len(ordered)]] = ordered

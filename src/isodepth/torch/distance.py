@@ -116,7 +116,7 @@ class _Gradient(torch.autograd.Function):
 
 
 def _evaluate(metric: BaseMetric, pair: TensorPair, gradient: bool) -> tuple[torch.Tensor, Any]:
-    """Return the distance and, if `gradient`, its derivatives by the rows of both samples."""
+    """Return the distance and, if `gradient`, its gradient at the rows of both samples."""
     comparison = None
     if _elsewhere(pair):
         if metric.gap == "search" and metric.steps == 0:

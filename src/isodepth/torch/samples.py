@@ -196,8 +196,8 @@ def _scaled(points: torch.Tensor, exponents: Any) -> torch.Tensor:
 def _has_repeats(points: torch.Tensor) -> bool:
     """Check if two rows are equal.
 
-    Equal rows have equal entries in every column. Unless numbers are rounded to a few digits, the
-    first columns exclude all rows.
+    Rows that differ from all others in one of the first columns are excluded first. These are all
+    rows, unless numbers are rounded to a few digits.
     """
     rows = points
     for column in range(min(_COLUMNS_TRIED, points.shape[1])):

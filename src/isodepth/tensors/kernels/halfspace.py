@@ -99,7 +99,7 @@ def _by_bins(
     # The table of all directions uses at most an eighth of the budget.
     n_bins = min(n // _PER_BIN, budget // (32 * len(directions)), _MOST_BINS) * 2 * tail
     half = triton.next_power_of_2(max(int(n_bins), 4)) // 2
-    # Projections, and arrays derived from the table. A third of the budget is for sorting.
+    # Memory for projections and arrays of bins. A third of the budget is reserved for sorting.
     cut = blocks(len(directions), n * 4 + half * 64, budget - budget // 3)
     best = torch.full((n,), n, dtype=torch.int32, device=points.device)
     tables = []
@@ -128,7 +128,7 @@ def _before(upto: torch.Tensor) -> torch.Tensor:
 
 
 def _least(upto: torch.Tensor) -> torch.Tensor:
-    """Return a lower bound of the masses of the values of a bin; a value counts on both sides."""
+    """Return a lower bound on the halfspace masses of the values in each bin, (B, bins)."""
     return torch.minimum(_before(upto), upto[:, -1:] - upto) + 1
 
 
@@ -148,7 +148,7 @@ def _count(projections: torch.Tensor, edges: torch.Tensor, half: int) -> torch.T
 def _bound(
     projections: torch.Tensor, edges: torch.Tensor, upto: torch.Tensor, best: torch.Tensor
 ) -> None:
-    """Lower `best` (n,) to the upper bounds from the bins of each point."""
+    """Lower `best` (n,) to the upper bounds that the bins of each point give."""
     count, n = projections.shape
     most = torch.minimum(upto, n - _before(upto))
     parts = triton.cdiv(n, _BLOCK)
@@ -166,7 +166,7 @@ def _open(
     best: torch.Tensor,
     budget: int,
 ) -> None:
-    """Lower `best` (n,) to the masses along rows of projections (B, n) that are smaller."""
+    """Lower `best` (n,) to exact masses, by sorting the bins that may contain smaller masses."""
     count, n = projections.shape
     bins = upto.shape[1]
     parts = triton.cdiv(n, _BLOCK)
@@ -205,7 +205,7 @@ def _open(
 def _bin(v, edges, k, HALF: tl.constexpr):
     """Return the bin of a value along direction k. Outer bins are wider.
 
-    Each step is rounded correctly, and therefore monotone: a larger value has no smaller bin.
+    Operations with correct rounding are monotone, so a larger value never has a smaller bin.
     """
     low, high = tl.load(edges + 4 * k), tl.load(edges + 4 * k + 2)
     below = (v - low) * tl.load(edges + 4 * k + 1)

@@ -73,7 +73,7 @@ def search_gaps(
         widest = largest.amax(dim=0)
         better = widest > gaps
         if best_codes is not None:
-            # Tiles are in the order of directions: the first one with the maximum has the first.
+            # Tiles are in the order of directions: take the first tile that attains the maximum.
             tile = torch.where(
                 largest == widest, torch.arange(tiles, device=x.device)[:, None], tiles
             ).amin(dim=0)
