@@ -107,7 +107,7 @@ def as_source(data: Any) -> Source:
 def _parts_and_label(data: Any, any_dtype: bool) -> tuple[list[Part], str]:
     """Return the parts of the data, and their name in messages."""
     if isinstance(data, Source):
-        raise InvalidInputError("this is a source already; give it to distance or Metric.table")
+        raise InvalidInputError("data is already a source; pass it to distance or Metric.table")
     if type(data).__module__.partition(".")[0] in ("dask", "dask_expr"):
         return dask_parts(data), f"Dask {type(data).__name__}"
     several = isinstance(data, list | tuple) and not isinstance(data, Table)
@@ -119,9 +119,9 @@ def _parts_and_label(data: Any, any_dtype: bool) -> tuple[list[Part], str]:
         return file_parts(items), label if several else str(data)
     if isinstance(data, Iterator):
         raise InvalidInputError(
-            f"a {type(data).__name__} can be read once, and scan reads data several times; give "
-            "a function that makes a new one, such as scan(lambda: make_chunks()), or a list of "
-            "chunks"
+            f"a {type(data).__name__} can be read only once, but scan reads data several times; "
+            "give a function that makes a new one, such as scan(lambda: make_chunks()), or a list "
+            "of chunks"
         )
     if several or isinstance(data, np.ndarray) or is_frame(data):
         names = [f"chunk {i}" for i in range(len(items))] if several else [label]

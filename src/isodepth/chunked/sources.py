@@ -227,8 +227,8 @@ def _values_and_names(table: Any, origin: str) -> tuple[np.ndarray, tuple[str, .
     values = np.asarray(table)
     if values.ndim != 2:
         raise InvalidInputError(
-            f"{origin} must be a table of shape (n points, d columns), got {values.ndim} "
-            f"dimension(s) with shape {values.shape}"
+            f"{origin} must be a table of shape (n points, d columns), got an array "
+            f"of shape {values.shape}"
         )
     return values, None
 

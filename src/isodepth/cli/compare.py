@@ -201,8 +201,8 @@ def report(
 ) -> Answer:  # fmt: skip
     """Write a report as one self-contained HTML file.
 
-    Two tables are compared and tested. Two groups of rows of one table, or a monitor (.npz), are
-    possible too.
+    FILES are two tables, which are compared and tested, one table with two groups of rows
+    (--group-by), or a monitor (.npz).
 
     \b
     Examples:

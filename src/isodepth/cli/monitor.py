@@ -36,10 +36,10 @@ def monitor() -> None:
 @click.option("--force", is_flag=True, help="Replace an existing monitor and its history.")
 @click.option("--blocks", metavar="COLUMN", help="Rows with the same value depend on each other.")
 @click.option("--groups", metavar="COLUMN", help="Watch each group of rows separately.")
-@click.option("--alpha", type=float, help="Probability of any false alarm (default 0.01).")
-@click.option("--arl", type=float, help="In place of alpha: mean batches between false alarms.")
-@click.option("--tolerance", type=float, help="Share of contaminated rows (default 0).")
-@click.option("--patience", type=int, help="Crossings that make an alarm (default 1).")
+@click.option("--alpha", type=float, help="Maximum probability of any false alarm (default 0.01).")
+@click.option("--arl", type=float, help="Instead of alpha: mean batches between false alarms.")
+@click.option("--tolerance", type=float, help="Share of rows that may be contaminated (default 0).")
+@click.option("--patience", type=int, help="Crossings of a threshold before an alarm (default 1).")
 @cli.reading_options(kinds=True)
 @cli.settings_options(only=("random_state",))
 def fit(
@@ -77,7 +77,7 @@ def fit(
 @click.argument("monitor")
 @click.argument("batches", nargs=-1, required=True)
 @click.option("--group", metavar="NAME", help="The group that the batches belong to.")
-@click.option("--label", metavar="TEXT", help="Name of the batch, which is counted once.")
+@click.option("--label", metavar="TEXT", help="Name of the batch; a name is counted only once.")
 @cli.reading_options(nan_policy=False)
 def check(
     monitor: str, batches: tuple[str, ...], group: str | None, label: str | None,
@@ -104,7 +104,7 @@ def check(
         else:
             jobs.append((batch, label))
     if label is not None and (len(jobs) != 1 or jobs[0][1] != label):
-        raise InvalidOptionError(f"--label names one batch, got {len(jobs)}; leave it out")
+        raise InvalidOptionError(f"--label names one batch, got {len(jobs)}; remove it")
     verdicts = [_check(monitor, batch, group, name, reading) for batch, name in jobs]
     code = 1 if any(verdict.alarm or verdict.extreme for verdict in verdicts) else 0
     if len(verdicts) == 1:

@@ -34,7 +34,7 @@ def _levels(value: str) -> Any:
 #: By keyword argument of the library: flag, type, help, and description of the default.
 _SETTINGS: dict[str, tuple[str, Any, str, str]] = {
     "scale": ("--scale", click.Choice(["pooled", "reference", "none"]),
-              "Divide columns by their spread in all tables, in the first one, or not at all",
+              "Divide columns by their spread in all tables, in the first of two, or not at all",
               "pooled"),
     "depth": ("--depth", click.Choice(list(BY_NAME)), "Depth that orders the rows", "projection"),
     "eps": ("--eps", float, "Share of the outermost rows that is ignored", "0.1"),
@@ -131,7 +131,7 @@ def reading_options(nan_policy: bool = True, kinds: bool = False) -> Any:
     if nan_policy:
         made["nan_policy"] = option(
             "--nan-policy", type=click.Choice(NAN_POLICIES), default="raise", show_default=True,
-            help="Refuse missing values, or drop the rows that have any.",
+            help="Refuse missing values, or drop their rows (a monitor counts them instead).",
         )  # fmt: skip
     return _together("reading", lambda values: Reading(**values), made)
 

@@ -26,7 +26,7 @@ _LEAST_DEEP = 5
 @click.argument("samples", nargs=-1, required=True)
 @click.option("--group-by", metavar="COLUMN", help="Rows with the same value form one sample.")
 @cli.reading_options()
-@cli.settings_options(without=("refine",), levels="20")
+@cli.settings_options(without=("refine",), levels="20; exact is not possible")
 @click.option("-o", "--output", metavar="FILE", help="Write the matrix (.csv).")
 def pairwise(
     samples: tuple[str, ...], group_by: str | None, output: str | None, reading: cli.Reading,
@@ -94,7 +94,7 @@ def depth(
     """Compute a depth for each row of a table.
 
     The depth is near 0 for outliers and largest in the middle of the table, or of another one
-    (--of). With -o the depths are written, with the indices of the rows from 0.
+    (--of). With -o the depths are written to a file, with row indices that start at 0.
 
     \b
     Examples:

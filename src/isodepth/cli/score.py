@@ -18,13 +18,13 @@ from isodepth.errors import InvalidInputError, UnreadableFileError
 @click.option(
     "-r", "--references", required=True, multiple=True, metavar="FILE", help="References."
 )
-@click.option("--model", metavar="DIR", help="Folder or name (default all-MiniLM-L6-v2).")
+@click.option("--model", metavar="DIR", help="Folder, or hub name (default all-MiniLM-L6-v2).")
 @click.option("--layer", type=int, help="Hidden state of the model (default the last).")
 @cli.settings_options(
     only=("depth", "eps", "p", "q", "n_directions", "random_state"),
     depth="irw", eps="0.01", n_directions="4000",
 )  # fmt: skip
-@click.option("--multi-ref", help="mean (default) or min.")
+@click.option("--multi-ref", help="mean (default) or min over several references.")
 @click.option("--batch-size", type=int, help="Texts embedded together (default 32).")
 def score(
     candidates: str, references: Sequence[str], settings: dict[str, Any], **encoder: Any

@@ -122,7 +122,7 @@ def locked(path: str | os.PathLike[str], timeout: float = 10.0) -> Iterator[None
     except Timeout:
         raise BusyFileError(
             f"{os.fspath(path)} is in use by another process, for more than {timeout:g} s; wait "
-            "until it has finished"
+            "until that process has finished"
         ) from None
     try:
         yield

@@ -97,7 +97,7 @@ class Monitor(ReportableResult):
     ) -> None:
         policy = AlarmPolicy(alpha, arl, tolerance, patience)
         if blocks is not None and policy.tolerance > 0:
-            raise InvalidOptionError(f"tolerance has no effect with blocks, got {tolerance!r}")
+            raise InvalidOptionError(f"tolerance needs rows without blocks, got {tolerance!r}")
         if check_boolean(overwrite, "overwrite") and path is None:
             raise InvalidOptionError("overwrite has no effect without path; remove it")
         check_choice(nan_policy, "nan_policy", NAN_POLICIES)
@@ -177,8 +177,8 @@ class Monitor(ReportableResult):
                     verdict = Verdict.from_json(line)
                     if digest != counted.digest or verdict.group != group:
                         raise InvalidInputError(
-                            f"batch {verdict.batch} with other rows has the label {label!r} "
-                            "already; give another label"
+                            f"batch {verdict.batch} already has the label {label!r}, with other "
+                            "rows; use another label"
                         )
                     return verdict
             state, verdict = self._state.after_batch(group, counted, label)

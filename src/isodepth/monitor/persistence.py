@@ -52,7 +52,7 @@ class MonitorFile:
             ) from None
         if not overwrite:
             raise InvalidOptionError(
-                f"{self.path} holds a monitor already; continue it with "
+                f"{self.path} already contains a monitor; continue it with "
                 f"Monitor.load({str(self.path)!r}, autosave=True), or give overwrite=True"
             )
 

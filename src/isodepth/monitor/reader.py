@@ -92,8 +92,8 @@ class BatchReader:
         labels = labels_of(batch)
         if self.categories and (labels is None or isinstance(batch, Table)):
             raise InvalidInputError(
-                f"the reference has categories ({', '.join(self.categories)}), but the batch is "
-                f"not a data frame but {type(batch).__name__}; give a data frame"
+                f"the reference has categories ({', '.join(self.categories)}), but the batch "
+                f"({type(batch).__name__}) is not a data frame; pass a data frame"
             )
         names = self.names
         if self.columns is None or labels in (None, names) or len({*labels}) < len(labels):

@@ -187,8 +187,8 @@ def _count_in_order(functions: Functions, rows: Rows, names: Sequence[str], titl
         warnings.warn(
             f"consecutive rows of {title} are more alike than shuffled rows: counts in {count} "
             f"consecutive parts have {factors[strongest]:.1f} times the variance of independent "
-            f"rows (strongest in {columns}). False alarms are then more frequent than promised. "
-            "Give blocks=..., such as the day or user of each row, and check whole blocks as "
+            f"rows (strongest in {columns}). False alarms may be more frequent than stated. "
+            "Pass blocks=..., such as the day or user of each row, and check whole blocks as "
             "batches. Ignore this if the order of the reference has no meaning for the batches",
             DependenceWarning,
             stacklevel=4,

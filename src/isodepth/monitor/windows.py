@@ -44,7 +44,7 @@ class AlarmPolicy:
             checked["alpha"] = check_number(alpha, "alpha", 0, 1, low_open=True, high_open=True)
         elif self.alpha is not None:
             raise InvalidOptionError(
-                f"give one of alpha and arl, got alpha={self.alpha!r} and arl={self.arl!r}"
+                f"alpha and arl exclude each other, got {self.alpha!r} and {self.arl!r}; remove one"
             )
         else:
             checked["arl"] = check_number(self.arl, "arl", 1, low_open=True, high_open=True)

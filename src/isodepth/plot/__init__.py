@@ -41,7 +41,7 @@ def draw(result: Any, kind: str | None, ax: Any) -> Any:
     if result.result_type == "comparison" and kind == "null":
         result = result.test
         if result is None:
-            raise InvalidOptionError("this comparison has no test; use n_permutations=999")
+            raise InvalidOptionError("this comparison has no test; compare with n_permutations=999")
     if result.result_type == "test" and kind in ("gaps", "regions"):
         result = result.comparison
     return _FUNCTIONS[kind](result) if ax is None else _FUNCTIONS[kind](result, ax)

@@ -243,7 +243,7 @@ def difference_plane(comparison: Any) -> np.ndarray:
     d = comparison.regions[0].n_features
     if d == 1:
         raise InvalidInputError(
-            "regions are drawn in a plane, and these samples have one column; draw their gaps"
+            "regions are drawn in a plane, but these samples have one column; draw 'gaps' instead"
         )
     if d == 2:
         return np.eye(2)

@@ -243,8 +243,8 @@ def check_blocks(blocks: Any, n_x: int, n_y: int) -> np.ndarray | None:
         )
     if len(index_of) == 2:
         raise InvalidInputError(
-            "blocks must be more than one in at least one sample, got one block in each: "
-            "exchanging them does not change how far apart they are"
+            "blocks must have two or more labels in at least one sample, got one block in each: "
+            "exchanging two blocks does not change the difference between them"
         )
     return indices
 

@@ -65,8 +65,8 @@ def check_tensors(X: Any, Y: Any, weights: Any, dtype: str | None) -> TensorPair
             )
         if isinstance(w, torch.Tensor) and w.requires_grad:
             raise InvalidInputError(
-                f"the weights of {name} require grad, and distances are not differentiated by "
-                "weights; pass them with .detach()"
+                f"the weights of {name} require grad, but distances have no gradient with respect "
+                "to weights; pass them with .detach()"
             )
     # Integers become float64, as for arrays.
     result = torch.promote_types(
