@@ -45,7 +45,7 @@ print(both.to_frame().round(3).head().to_string())
 
 # %%
 # **Rows.** ``suspicious_rows`` lists the rows that do not look like any row of the other sample,
-# the most suspicious first, with the column that gives them away. Suppose that a decimal point is
+# the most suspicious first, each with its unusual column. Suppose that a decimal point is
 # missing in two rows:
 
 wrong = second.copy()

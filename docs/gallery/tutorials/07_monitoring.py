@@ -45,8 +45,7 @@ figure = monitor_timeline(monitor)
 
 # %%
 # **Dependent rows.** Rows of one day have more in common than rows of a whole year: a storm delays
-# all of them. ``blocks`` takes whole days (weeks, machines) as units; :doc:`/monitoring` shows this
-# for a year of flights.
+# all of them. ``blocks`` takes whole days (weeks, machines) as units, see :doc:`/monitoring`.
 #
 # **Contaminated rows.** With ``tolerance=0.05``, 5% of the rows of each batch may have any values.
 # With ``patience=2`` a single batch cannot raise an alarm.
