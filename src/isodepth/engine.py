@@ -196,7 +196,7 @@ def ascent(
     steps : int
         Maximum number of steps of an ascent, each of which projects a sample once.
     slack : float
-        Relative distance from the maximum for its vertex at which an ascent stops.
+        An ascent stops if the gap is within this fraction of the maximum for its vertex.
     """
     first, second, starts = (np.ascontiguousarray(a, dtype=np.float64) for a in (x, y, starts))
     sizes = _sizes(np.stack(prefix_sizes))

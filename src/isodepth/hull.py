@@ -134,8 +134,8 @@ def raise_gaps(
     slack : float
         Acceptable shortfall as a fraction of the gap.
     limit : float
-        Maximum number of coordinates of points that are read. The outermost levels are then not
-        searched.
+        Maximum number of coordinates of points that are read. If it is reached, the outermost
+        levels are not searched.
 
     Returns
     -------

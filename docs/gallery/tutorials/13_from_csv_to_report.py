@@ -26,8 +26,8 @@ print(file.read_text()[:250])
 
 # %%
 # **On the command line**, ``--group-by progress`` divides the rows of one file into groups. Two
-# groups are compared and tested. For more groups use ``isodepth pairwise``. ``sex`` is coded as 1 and
-# 2, and is a category:
+# groups are compared and tested. For more groups use ``isodepth pairwise``. ``sex`` is coded as 1
+# and 2, and is a category:
 
 main(
     ["report", str(file), "--group-by", "progress", "--category", "sex",

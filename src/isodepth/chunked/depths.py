@@ -147,8 +147,8 @@ class RankModel:
             low = np.minimum(before, total - upto) + 1
             high = np.minimum(upto, total - before)
             return cls(cells, np.stack([low, high], axis=-1).astype(np.float64), float(total), True)
-        # Range of twice the mid-rank of a point of mass at least one in its cell. The extremes of
-        # the distance from the ends are at the ends of the cell, or at the median.
+        # Range of twice the mid-rank of a point in its cell, if its mass is at least one. min(F,
+        # 1 - F) has its extremes over the cell at the ends of the cell, or at the median.
         first, last = 2 * before + 1, 2 * upto - 1
         low = np.minimum(first, 2 * total - last)
         high = np.minimum(total, np.minimum(last, 2 * total - first))
@@ -208,7 +208,7 @@ def rank_numbers(summary: Summary, drawn: np.ndarray, directions: np.ndarray) ->
     center = exact_center(_core.center_and_exponent(drawn)[0], low, high)
     largest = np.frexp(np.maximum(high - center, center - low).max())[1]
     most_down = np.frexp(summary.smallest)[1] - np.frexp(np.finfo(drawn.dtype).tiny)[1]
-    # The differences of a centered column are at least as large as the spacing of its numbers.
+    # After centering, values may be as small as the spacing of floats of their former size.
     most_down -= np.finfo(drawn.dtype).nmant + 1 if center.any() else 0
     exponent = min(largest, max(0, most_down))
     return Numbers((center, int(exponent)), np.ascontiguousarray(directions, dtype=drawn.dtype))
@@ -249,8 +249,8 @@ def whitening(fold: Fold, summary: Summary, drawn: np.ndarray) -> Whitening:
 class MomentPass(Pass):
     """Sums of products of (1, scaled and centered row), of shape (d + 1, d + 1).
 
-    The center is about the median, from which the mean is at most a standard deviation away: a
-    covariance as the difference of moments loses no more than a digit.
+    Rows are centered near their median, which is at most a standard deviation from the mean. The
+    covariance, a difference of moments, therefore loses at most one digit.
     """
 
     exponents: np.ndarray

@@ -66,7 +66,7 @@ class MassUnit(NamedTuple):
     @classmethod
     def of(cls, mean: float, n_rows: int, exact: bool = False) -> MassUnit:
         """Return the smallest unit with which n rows of this mean weight stay below 2**61."""
-        unit = max(mean, float(np.finfo(np.float64).tiny))  # the mean of tiny weights may vanish
+        unit = max(mean, float(np.finfo(np.float64).tiny))  # mean of tiny weights: may underflow
         if exact:
             unit = math.ldexp(1.0, math.frexp(unit)[1] - 1)
         return cls(unit, 2.0 ** (60 - n_rows.bit_length()))

@@ -52,7 +52,7 @@ class Summary(Pass):
         self.n_rows, self.mean_weight, self.integral = 0, 0.0, True
         self.parts: list[tuple[np.ndarray, ...]] = []
         self.limit = 1.0
-        # Extremes of the columns (2, d), the lower ones negated, and of the nonzero magnitudes.
+        # Maxima (2, d) of -x and of x in each column, and the minimum of all nonzero |x|.
         self.ends: Any = -np.inf
         self.smallest = np.inf
 

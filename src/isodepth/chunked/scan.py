@@ -236,7 +236,7 @@ class DelayedPart(Part):
 def dask_parts(data: Any) -> list[Part]:
     """Return the partitions of a `dask.array` or `dask.dataframe`."""
     load_extra("dask", "dask", "reading a Dask collection")
-    # Delayed objects have any attribute, which is delayed.
+    # A Dask Delayed object returns another one for any attribute, such as ndim.
     if not isinstance(getattr(data, "ndim", None), int) or data.ndim != 2:
         shape = f" with shape {data.shape}" if hasattr(data, "ndim") else ""
         raise InvalidInputError(

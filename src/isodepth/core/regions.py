@@ -18,7 +18,7 @@ from isodepth.core.weights import exact_masses
 from isodepth.data.validation import check_direction_rows, check_levels_inside, check_weights
 from isodepth.engine import ALONE, Resources, write_supports
 
-#: Relative distance below which a level counts as the end of the interval.
+#: Relative distance below which a level counts as 1 - eps, the end of the interval of levels.
 SLIVER = 1e-14
 #: Power below which a direct sum of powers has a relative error above 1e-13.
 SMALL_POWER = 1e-3

@@ -150,7 +150,7 @@ def _best_delimiter(sniffed: dict[str, list[list[str]]]) -> str:
 
 
 def _decimal_mark(rows: list[list[str]], delimiter: str) -> str:
-    if delimiter == ",":  # "1,234" in quotes may have a thousands separator
+    if delimiter == ",":  # the comma in a quoted "1,234" may separate thousands
         return "."
     cells = [cell for row in rows for cell in row]
     commas = any(map(_COMMA_NUMBER.fullmatch, cells))

@@ -138,7 +138,7 @@ def _products_are_exact(d: int, *arrays: np.ndarray) -> bool:
 
 
 def _restrict(rows: np.ndarray, queries: np.ndarray) -> tuple[list[int], np.ndarray]:
-    """Return columns that distinguish the points of the flat of `rows`, and the queries in it."""
+    """Return columns that are coordinates of the span of `rows`, and a mask of queries inside."""
     exponent = _lowest_bit(rows, queries)
     points = _as_integers(rows, exponent)
     origin = next(points)
@@ -185,7 +185,7 @@ def _echelon_basis(origin: Vector, points: Iterable[Vector]) -> dict[int, Vector
 
 
 def _reduce(point: Vector, origin: Vector, basis: dict[int, Vector]) -> Vector:
-    """Return a multiple of point - origin, moved along the basis to zero in all pivot columns."""
+    """Eliminate all pivot columns of the basis from a multiple of point - origin."""
     rest = [x - o for x, o in zip(point, origin, strict=True)]
     for column, vector in basis.items():
         a, b = vector[column], rest[column]

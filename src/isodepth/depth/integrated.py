@@ -142,7 +142,7 @@ class Dual(Depth):
             joint = sample.with_queries(queries)
             return self.evaluate(joint, None, along)[joint.inverse]
         square = _mean_square(span_of_sample(sample), sample.shares, along.resources)
-        # With an outlier of size 1e200, angles between the other points are rounding errors.
+        # Clip rounding errors, which are large if one point is extremely far from the others.
         return ((1.0 - square) / 2.0).clip(0.0, 0.5)
 
 

@@ -62,7 +62,7 @@ class Whitening(NamedTuple):
         if sample.n_points == 1:
             return cls(exponents, np.zeros((sample.n_features, sample.n_features)))
         if shrinks(covariance):
-            # A shrunken estimate depends on the units of the columns: one scale for all.
+            # Shrinkage depends on the units of the columns, so all columns get the same scale.
             center, exponent = center_and_exponent(sample)
             moved = moved_by(points.astype(np.float64), center, exponent)
             root = inverse_root(_estimate(covariance, moved, sample))
@@ -147,7 +147,7 @@ class _Span(NamedTuple):
         points = scale_columns(sample.points.astype(np.float64), exponents)
         center = sample.shares @ points
         centered = points - center
-        # The mean of equal numbers is off by rounding, which is not a spread.
+        # The rounded mean of equal numbers may differ from them, but their spread is zero.
         constant = (points == points[0]).all(axis=0)
         stretch = stretch_of(np.abs(centered).max(axis=0), constant)
         centered *= stretch

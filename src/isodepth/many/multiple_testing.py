@@ -16,7 +16,7 @@ from isodepth.progress import progress_bar
 from isodepth.significance.result import TwoSampleResult
 from isodepth.significance.two_sample import two_sample_test
 
-# Permutations per pair: the smallest attainable adjusted p-value is 1 / 50.
+# The default number of permutations allows adjusted p-values down to 1 / 50 or less.
 _ATTAINABLE = 50
 
 

@@ -386,8 +386,8 @@ def fit_both(
     fitted = fit_metric(settings, x.points.shape[1], scale=scale)
     sizes = len(x.points), len(y.points)
     threads, memory_mb = fitted.resources.n_threads, fitted.resources.memory_mb
-    # Both samples at once, because not every step of a sample uses all threads. A depth of the user
-    # may not allow two calls at once.
+    # Both samples in parallel, because not every step of a sample uses all threads. Depths of the
+    # user are called one after the other: they may not be thread-safe.
     workers = 1
     if isinstance(settings.source, Depth):
         workers = worker_count(threads, 2, sum(sizes) * len(fitted.directions))

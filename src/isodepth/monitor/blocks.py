@@ -202,7 +202,7 @@ class BlockModel:
         return scores
 
     def _largest(self, scores: np.ndarray) -> np.ndarray:
-        """Return the larger of the two scores, in units of the blocks."""
+        """Return the larger of the two scores, standardized by the scores of the blocks."""
         return ((scores - self.units[:, 0]) / self.units[:, 1]).max(axis=-1)
 
 
