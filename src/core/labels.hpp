@@ -126,7 +126,7 @@ class LabelDistances {
                     if (!(scale > rounding.of_mad())) scale = scale_without_mad(own, middle, rule);
                     const int64_t at = (2 * labeling + part) * stride_ + direction;
                     centers_[at] = middle;
-                    if (scale > 0) scales_[at] = 1 / scale;
+                    if (scale > 0) scales_[at] = std::min(1 / scale, std::numeric_limits<double>::max());
                 }
             }
         });

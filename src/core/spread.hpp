@@ -93,15 +93,16 @@ template <class T> struct Spread {
     // outlyingness.
     void raise(const Tiles<T>& rows, const T* along, T* out) const {
         const T inverse = T(1) / scale;
+        const bool usable = !half_equal && std::isfinite(inverse);
         const Vec<T> centers = broadcast(median), inverses = broadcast(inverse);
         int64_t i = 0;
-        for (; !half_equal && i + lanes<T> <= rows.n; i += lanes<T>)
+        for (; usable && i + lanes<T> <= rows.n; i += lanes<T>)
             for (int64_t j = i; j < i + lanes<T>; j += width<T>)
                 store(out + j, maximum<T>(load(out + j), distance<T>(load(along + j), centers) * inverses));
         for (; i < rows.n; i++) {
             const T deviation = std::fabs(along[i] - median);
-            T found = deviation * inverse;
-            if (half_equal) found = rounding.covers(deviation, rows, i) ? T(0) : deviation / scale;
+            T found = usable ? deviation * inverse : deviation / scale;
+            if (half_equal && rounding.covers(deviation, rows, i)) found = 0;
             out[i] = std::max(out[i], found);
         }
     }
@@ -202,7 +203,7 @@ void outlyingness_of_few(const DirectionPass<T>& pass, const TypicalSizes<T>& ty
             for (int64_t k = 0; k < d; k++)
                 size += absolute<T>(load(tiles.tile(tile) + k * lanes<T> + j)) * typical.of[size_t(k)];
             for (int k = 0; k < width<T>; k++) {
-                if (mad[k] > typical.share * size[k]) continue;
+                if (mad[k] > typical.share * size[k] && std::isfinite(inverse[k])) continue;
                 inverse[k] = 0;  // this lane is done here
                 for (int64_t i = 0; i < n; i++) column[i] = along[i * lanes<T> + j + k];
                 const int64_t direction = std::min(tiles.start(tile) + j + k, pass.task.count - 1);

@@ -8,7 +8,7 @@ import pytest
 import isodepth
 from isodepth import InvalidInputError
 from isodepth.core.directions import rng_for
-from isodepth.significance.permutations import Permutations
+from isodepth.significance.permutations import Permutations, neg_log_p
 from isodepth.significance.result import null_profile
 from isodepth.significance.samples import check_blocks
 
@@ -86,6 +86,11 @@ def test_labels_of_any_kind_are_numbered_in_the_order_of_x_and_y() -> None:
 def test_what_cannot_be_blocks_is_refused(blocks: object, message: str) -> None:
     with pytest.raises(InvalidInputError, match=message):
         check_blocks(blocks, 3, 2)
+
+
+def test_large_statistics_do_not_overflow() -> None:
+    values = np.array([9.0, *np.linspace(1, 3, 99)])
+    np.testing.assert_allclose(neg_log_p(values * 1e307), neg_log_p(values), rtol=1e-9)
 
 
 def test_null_profile_is_that_of_permuted_labels() -> None:

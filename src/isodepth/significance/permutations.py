@@ -312,7 +312,8 @@ def moments(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     largest = others.argmax(axis=-1)[..., None]
     n = max(1, others.shape[-1] - 1)
     np.put_along_axis(others, largest, 0.0, axis=-1)
-    mean = others.sum(axis=-1, keepdims=True) / n
+    # A power of two, so that a sum of very large values does not overflow.
+    mean = (others * 2.0**-64).sum(axis=-1, keepdims=True) / n * 2.0**64
     np.put_along_axis(others, largest, mean, axis=-1)
     mean = np.maximum(mean, np.finfo(np.float64).tiny)
     variance = np.square(others / mean - 1.0).sum(axis=-1, keepdims=True) / n
