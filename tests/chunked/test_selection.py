@@ -10,7 +10,10 @@ from chunked.streaming import KINDS, fold_of, points_of, rows_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from isodepth import Metric, scan
 from isodepth.chunked import selection
+from isodepth.chunked.passes import Runner
+from isodepth.chunked.reading import CheckedSource, selection_of
 from isodepth.chunked.selection import Numbers, Selection, level_ranks
 
 
@@ -73,6 +76,23 @@ def test_any_rank_from_any_bracket(
         values = selecting.order_statistics(sets, ranks)
     assert np.array_equal(values, expected)
     assert fold.call_count < 40  # brackets shrink for any random rows
+
+
+def test_a_pilot_brackets_order_statistics_for_one_pass() -> None:
+    points = points_of("normal", 3000, 3, 0)
+    fold = mock.Mock(side_effect=fold_of(points, None, 1000))
+    selecting = Selection(fold, rows_of(points[:1000], None), 0.07, 3000, 3000, 10**4, 1)
+    ranks = np.array([[0, 1], [1500, 1501], [2998, 2999]])
+    values = selecting.order_statistics(Numbers((np.zeros(3), 0), np.eye(3)), ranks)
+    assert np.array_equal(values, np.take_along_axis(np.sort(points.T), ranks, axis=1))
+    assert fold.call_count == 1
+
+
+def test_the_pilot_of_a_weighted_source_has_rows_of_equal_mass() -> None:
+    points = points_of("normal", 1000, 1, 0)
+    source = scan(np.hstack([points, np.where(points < 0, 1.0, 99.0)]), weights=1)
+    checked = CheckedSource.of(Runner(), source, Metric(random_state=0).with_directions(1))
+    assert np.mean(selection_of(checked).pilot.points < 0) == pytest.approx(0.01, abs=0.005)
 
 
 @pytest.mark.parametrize("total", [1, 7, 10, 12345, 2**40 + 1])

@@ -22,6 +22,7 @@ def test_defaults(estimator: type) -> None:
     if estimator is AIIRWDepth:
         expected |= {"covariance": "empirical"}
     assert found == expected
+    assert len({estimator(), estimator()}) == 2  # hashable, and equal to itself alone
 
 
 @pytest.mark.parametrize("estimator", ALL)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import pickle
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -112,10 +113,11 @@ def test_other_depths_directions_and_scales_are_refused(named: str, other: dict)
         drawn.distance(regions, regions)
 
 
-def test_the_same_directions_as_an_array_fit() -> None:
-    metric = Metric(**BASE)
+@pytest.mark.parametrize("depth", ["irw", lambda points: -np.abs(points).sum(axis=1)])
+def test_the_same_depth_and_directions_as_an_array_fit(depth: Any) -> None:
+    metric = Metric(**{**BASE, "depth": depth})
     drawn = metric.with_directions(3)
-    x, y = (Metric(depth="irw", directions=drawn.directions).regions(s) for s in SAMPLES[:2])
+    x, y = (Metric(depth=depth, directions=drawn.directions).regions(s) for s in SAMPLES[:2])
     assert drawn.distance(x, y) == metric.distance(*SAMPLES[:2])
 
 

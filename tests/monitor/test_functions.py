@@ -94,6 +94,14 @@ def test_units_do_not_matter(scale: float) -> None:
     assert np.abs(counts[0] - counts[1]).max() <= 1
 
 
+def test_pairs_and_frequent_categories_are_limited_in_number() -> None:
+    codes = np.repeat(np.arange(20), 20)[:, None] * np.ones(6, np.int64)
+    functions = Functions.choose(Rows(RNG.normal(size=(400, 1)), codes), RNG)
+    assert len(functions.crossed) == 100
+    functions = Functions.choose(Rows(RNG.normal(size=(400, 20)), codes), RNG)
+    assert (len(functions.crossed), len(functions.pairs)) == (5, 100)
+
+
 def test_the_parts_of_a_reference_are_disjoint() -> None:
     chosen, counted = split_reference(1000, RNG)
     assert sorted([*chosen, *counted]) == list(range(1000))

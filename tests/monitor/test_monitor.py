@@ -118,12 +118,13 @@ def test_an_unseen_category_and_a_shift_ring_in_the_first_batch() -> None:
 
 def test_scale_and_correlation_are_named() -> None:
     rng = np.random.default_rng(55)
-    monitor = fresh()
-    wide = rng.normal(size=(400, 3)) * [1.0, 1.0, 2.0]
-    change = copy.deepcopy(monitor).check(wide).changes[0]
-    assert (change.kind, change.columns) == ("spread", ("column 2",))
-    assert change.after / change.before == pytest.approx(2.0, rel=0.2)
-    both = rng.normal(size=(400, 3))
+    monitor = Monitor(0.1 * REFERENCE, random_state=0)
+    for factor in (2.0, 0.5):
+        rows = 0.1 * rng.normal(size=(400, 3)) * [1.0, 1.0, factor]
+        change = copy.deepcopy(monitor).check(rows).changes[0]
+        assert (change.kind, change.columns) == ("spread", ("column 2",))
+        assert change.after / change.before == pytest.approx(factor, rel=0.2)
+    both = 0.1 * rng.normal(size=(400, 3))
     both[:, 2] = 0.8 * both[:, 0] + 0.6 * both[:, 2]
     verdict = monitor.check(both)
     assert verdict.alarm

@@ -73,8 +73,9 @@ class Numerals:
     >>> prices = Numerals(["$1,500.00", "$12", None, "n/a"])
     >>> prices.rows, prices.count, prices.units, prices.numbers(prices.style).tolist()
     (2, 2, {'$'}, [1500.0, 12.0, nan, nan])
-    >>> Numerals(["1.500,20", "XL"]).other
-    'XL'
+    >>> sizes = Numerals(["1.5", "XL"])
+    >>> sizes.other, sizes.plain
+    ('XL', False)
     """
 
     def __init__(self, values: Sequence[str | None]) -> None:

@@ -116,7 +116,13 @@ class Permutations:
         return _bits(self.words[:, rows].T, self.count).astype(dtype)
 
     def blocks_of_rows(self) -> list[slice]:
-        """Return slices of all rows, with a few megabytes of labels each."""
+        """Return slices of all rows, with a few megabytes of labels each.
+
+        Examples
+        --------
+        >>> Permutations(np.zeros((16, 2000), np.uint64), 1000).blocks_of_rows()
+        [slice(0, 1048, None), slice(1048, 2096, None)]
+        """
         step = max(1, BLOCK // (4 * self.count))
         return [slice(first, first + step) for first in range(0, self.n_rows, step)]
 
