@@ -37,11 +37,7 @@ def fields(**options: object) -> dict[str, str]:
         ({"scale": [1, 2, 3]}, "scale", "given:3:a68de4b5"),
         ({"depth": "irw"}, "depth", "irw"),
         ({"depth": HalfspaceDepth(method="exact")}, "depth", "halfspace(method=exact)"),
-        (
-            {"depth": AIIRWDepth(covariance="ledoit-wolf")},
-            "depth",
-            "ai_irw(covariance=ledoit-wolf)",
-        ),
+        ({"depth": AIIRWDepth(covariance="mcd")}, "depth", "ai_irw(covariance=mcd)"),
         ({"depth": AIIRWDepth(covariance=OAS())}, "depth", "ai_irw(covariance=custom:OAS)"),
         ({"depth": lambda X: X[:, 0]}, "depth", "custom:lambda"),
         # Directions and seeds of a depth have no effect.

@@ -58,15 +58,12 @@ def spoiled(points: np.ndarray, value: float) -> np.ndarray:
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def test_not_finite(value: float) -> None:
     mentions = (r"(?i)nan|inf", r"\b2\b", r"\b3\b.*\b1\b")
-    assert_refused(
-        lambda: isodepth.distance(spoiled(X, value), Y), InvalidInputError, r"\bX\b", *mentions
-    )
-    assert_refused(
-        lambda: isodepth.distance(X, spoiled(Y, value)), InvalidInputError, r"\bY\b", *mentions
-    )
-    assert_refused(
-        lambda: isodepth.Metric().regions(spoiled(X, value)), InvalidInputError, r"\bX\b", *mentions
-    )
+    for call, name in (
+        (lambda: isodepth.distance(spoiled(X, value), Y), "X"),
+        (lambda: isodepth.distance(X, spoiled(Y, value)), "Y"),
+        (lambda: isodepth.Metric().regions(spoiled(X, value)), "X"),
+    ):
+        assert_refused(call, InvalidInputError, rf"\b{name}\b", *mentions)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -225,15 +222,9 @@ def test_weights_must_be_a_pair(weights: object) -> None:
     ],
 )
 def test_bad_option(option: str, value: object, shown: str) -> None:
-    assert_refused(
-        lambda: isodepth.Metric(**{option: value}), InvalidOptionError, rf"\b{option}\b", shown
-    )
-    assert_refused(
-        lambda: isodepth.distance(X, Y, **{option: value}),
-        InvalidOptionError,
-        rf"\b{option}\b",
-        shown,
-    )
+    options = {option: value}
+    for call in (lambda: isodepth.Metric(**options), lambda: isodepth.distance(X, Y, **options)):
+        assert_refused(call, InvalidOptionError, rf"\b{option}\b", shown)
 
 
 @pytest.mark.parametrize(
@@ -252,14 +243,12 @@ def test_the_valid_names_are_listed(call: Callable[[], object], names: list[str]
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
-@pytest.mark.parametrize("n_directions", [0, -1, 1.5])
-def test_estimators_check_n_directions(estimator: type, n_directions: float) -> None:
-    assert_refused(
-        lambda: estimator(n_directions=n_directions).fit(X),
-        InvalidOptionError,
-        "n_directions",
-        re.escape(str(n_directions)),
-    )
+@pytest.mark.parametrize("option", ["n_directions", "n_jobs"])
+@pytest.mark.parametrize("value", [0, -1, 1.5])
+def test_estimators_check_their_numbers(estimator: type, option: str, value: float) -> None:
+    invalid = estimator(**{option: value})
+    assert_refused(lambda: invalid.fit(X), InvalidOptionError, option, re.escape(str(value)))
+    assert estimator(**{option: 1}).fit(X).depth_.shape == (len(X),)
 
 
 def test_unknown_option_is_named() -> None:

@@ -77,10 +77,7 @@ def test_labels_of_any_kind_are_numbered_in_the_order_of_x_and_y() -> None:
         ([1, 1, 1, 1, 1], "rows in both"),
         ([1.0, 2.0, np.nan, 3.0, 4.0], "1 missing of 5 labels"),
         (["a", None, "b", "c", None], "2 missing of 5 labels"),
-        (
-            np.array(["2013-06-01", "NaT", "2013-06-02", "2013-06-03", "2013-06-04"], "M8[D]"),
-            "1 missing of 5 labels",
-        ),
+        (np.array(["2013", "NaT", "2014", "2015", "2016"], "M8[D]"), "1 missing of 5 labels"),
     ],
 )
 def test_what_cannot_be_blocks_is_refused(blocks: object, message: str) -> None:
