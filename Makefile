@@ -16,7 +16,7 @@ DOCS_ENV     := $(VENV)/.installed-docs
 MUTATION_ENV := $(VENV)/.installed-mutation
 RELEASE_ENV  := $(VENV)/.installed-release
 
-# The build tools are installed in the environment, so that only changed files are compiled again.
+# The build tools are installed in the environment, so that the core is compiled again only if it has changed.
 # Python modules are compiled at their first import: compiling all of them takes longer than the rest.
 unexport PYTHONDONTWRITEBYTECODE
 # Every target that needs the core depends on `core`, so that pip does not compile it.
@@ -114,7 +114,7 @@ mutants: $(MUTATION_ENV) core  ## change the code at random places, count the ch
 	$(BIN)/cr-rate --fail-over 10 $(SESSION)
 
 # Without MAKEFLAGS: ninja has its own scheduler, and fails if make -j passes its job server on.
-core: $(BUILD_ENV)  ## build the compiled core into src/isodepth/_core: only what changed
+core: $(BUILD_ENV)  ## compile the core into src/isodepth/_core if it has changed
 	@MAKEFLAGS= $(BIN)/python tools/build_backend.py core
 
 stubs: $(DEV_ENV) core  ## write the type stubs of the compiled core

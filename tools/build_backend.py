@@ -3,7 +3,7 @@
 If no C++ compiler is found, the build requires the package ``ziglang``, which contains clang. A
 wheel has the core for all instruction sets. An editable install compiles the baseline and the set
 of this machine into ``src/isodepth/_core``, and puts ``src`` on the path.
-``python tools/build_backend.py core`` compiles the changed files of the core again.
+``python tools/build_backend.py core`` compiles the core again if it has changed.
 """
 
 from __future__ import annotations
