@@ -37,7 +37,7 @@ inline double distance_between(const double* x, const double* y, int64_t n) {
 class ActiveSet {
   public:
     std::vector<int64_t> ids;     // the active rows
-    std::vector<double> weights;  // of their combination, the current point
+    std::vector<double> weights;  // of the active rows in the current point
     std::vector<double> offset;   // (dim,) current point minus query
     double distance = 0.0;        // its length
     double reach = 0.0;           // largest distance from the query to an active row

@@ -54,7 +54,7 @@ void bind_hull(nb::module_& m);
 void bind_gaps(nb::module_& m);
 void bind_chunks(nb::module_& m);
 
-// ---- Checks of arguments: every entry point uses these, and kernels trust what has passed them. ----
+// ---- Checks of arguments: every entry point calls them, and kernels rely on them. ----
 
 inline void require(bool condition, const char* message) {
     if (!condition) throw nb::value_error(message);

@@ -72,8 +72,8 @@ template <class Value> static Result<Value> joined(const std::vector<std::vector
 
 // Numbers of a chunk in brackets [low, high): counts (3, K), the numbers inside of all brackets one after the
 // other, and their weights. The numbers are projections x, or |x - center| if there are centers (K,). Of
-// these, deviations that are rounding beside a typical size become -1; with a negative typical size only zero
-// does.
+// these, deviations that are rounding errors relative to the typical size become -1; if that size is
+// negative, only zeros do.
 template <class T> static nb::tuple numbers_inside(const Chunk<T>& chunk, Vector<T> low, Vector<T> high,
                                                    Vector<int64_t> most, Centers<T> centers,
                                                    Typical typical) {
@@ -115,8 +115,8 @@ template <class T> static nb::tuple numbers_inside(const Chunk<T>& chunk, Vector
     return nb::make_tuple(std::move(counts), joined(values), joined(weights));
 }
 
-// Cells around the middle of a direction: 2**bits cells up to one unit from it, and the same number in every
-// octave of 1 + distance beyond, about equally fine in rank up to the tails. The last cells are open.
+// Cells along a direction: 2**bits up to one unit from the median, then 2**bits more each time 1 + distance
+// doubles. So cells have about equal ranks up to the tails. The outermost cells are unbounded.
 template <class T> struct RankCells {
     static constexpr int octaves = 8;
     const T *middles, *scales;  // (K,)

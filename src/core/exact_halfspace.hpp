@@ -35,14 +35,14 @@ struct Projected {
 
 class HalfspaceSearch {
   public:
-    // In points (n, d), distinct, not all in one hyperplane, d >= 2, of masses (n,).
+    // Search among distinct points (n, d), d >= 2, of masses (n,), that are not all in one hyperplane.
     HalfspaceSearch(Rows<double> points, const int64_t* masses) : points_(points), masses_(masses) {
         for (int64_t level = 0; level + 1 < d_; level++) levels_.emplace_back(n_, d_);
     }
 
-    // Lower `best` to the minimum mass of a halfspace at the query over all eliminations that begin with
-    // vector `first`. In the plane nothing is eliminated, and the minimum is over all directions. `check()`
-    // is called regularly.
+    // Lower `best` to the minimum mass of a halfspace at the query, over all elimination orders that begin
+    // with vector `first`. In the plane nothing is eliminated, and the minimum is over all directions.
+    // `check()` is called regularly.
     template <class Check>
     void search(const double* query, int64_t first, std::atomic<int64_t>& best, Check& check) {
         if (query != origin_) look_from(query);
@@ -62,15 +62,15 @@ class HalfspaceSearch {
     const int64_t n_ = points_.n, d_ = points_.d;
     Determinants exact_{points_};
     const double* origin_ = nullptr;  // the query
-    int64_t at_query_ = 0;            // mass of the point there
+    int64_t at_query_ = 0;            // mass of the sample point at the query
     std::atomic<int64_t>* best_ = nullptr;
     std::vector<Projected> levels_;
     // Points eliminated so far and their pivot columns.
     std::vector<int64_t> chosen_ = std::vector<int64_t>(d_), pivots_ = chosen_;
     // A line through the origin of the plane, with its angle in [0, pi).
     struct Line {
-        double low, high;  // where minus the cotangent of the angle lies, which increases with it
-        int vector, side;  // a vector on the line, and 1 or -1 to turn that to the angle
+        double low, high;  // bounds of minus the cotangent of the angle, which increases with it
+        int vector, side;  // a vector on the line, and its sign (1 or -1) relative to the angle
     };
     std::vector<Line> lines_;
 

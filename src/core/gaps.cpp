@@ -111,8 +111,8 @@ static Result<int64_t> tie_ends(Vector<double> falling, double tolerance) {
 }
 
 // The pieces of [0, end] on which the regions of both samples are constant. `masses` increase to 1, and
-// `counts` are the numbers of points inside up to each mass. Breakpoints from `last` on, which is below 1 and
-// at most `end`, are replaced by the end.
+// `counts` are the numbers of points inside up to each mass. Breakpoints of at least `last`, which is below
+// 1 and at most `end`, are replaced by `end`.
 static auto merge_levels(Vector<double> masses_x, Sizes counts_x, Vector<double> masses_y, Sizes counts_y,
                          double end, double last) {
     const auto mass_x = check_vector(masses_x), mass_y = check_vector(masses_y);

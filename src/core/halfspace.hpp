@@ -36,7 +36,7 @@ template <class T, class Mass> class HalfspaceBounds {
         }
         if (count == 0) return true;
         if (count > n_ / share) return false;
-        // All the points of their buckets are ranked.
+        // Rank all points in the buckets of these points.
         for (int64_t j = 0; j < count; j++) wanted_[bucket_[found_[j]]] = 1;
         count = 0;
         for (int64_t i = 0; i < n_; i++) {
@@ -99,8 +99,8 @@ template <class T, class Mass> class HalfspaceBounds {
     }
 };
 
-// Set both arrays of masses to their minimum. Concurrent writes to `known` may be lost: it has to hold
-// attained masses, not the smallest.
+// Set both arrays to their elementwise minimum. Concurrent writes to `known` may be lost, but every value in
+// it is an attained mass.
 template <class Mass> void exchange(Mass* best, Mass* known, int64_t n) {
     for (int64_t i = 0; i < n; i++) {
         const Mass mine = best[i], theirs = __atomic_load_n(known + i, __ATOMIC_RELAXED);

@@ -97,16 +97,16 @@ class NearestPoint {
         }
         active.move(rows, query);
         bool improved = true;
-        double promise = infinity;  // decrease of the slope by the best of all rows
+        double promise = infinity;  // decrease of the slope by the best row in the last pass over all rows
         for (; steps > 0; steps--) {
             if (solved == 0 && active.distance <= enough) return false;
             if (active.distance <= 8.0 * epsilon * active.reach) {
-                // Rounding of the rows themselves: the query is inside.
+                // The distance is a rounding error of the rows: the query is inside.
                 active.distance = lower = 0.0;
                 return true;
             }
             if (solved == stop) return true;
-            // Not all rows are read while some give nearly the same decrease.
+            // Stop reading rows once one gives nearly the same decrease.
             const double square = active.distance * active.distance, good = square - useful * promise;
             spent += double((stop - solved) * rows.d);
             const auto [entering, slope] = among.lowest(solved, stop, query, good, product);
@@ -122,7 +122,7 @@ class NearestPoint {
                 active.descend();
                 active.move(rows, query);
             }
-            // Without progress only rounding is left, but this needs a pass over all rows.
+            // Without progress only rounding errors remain; a pass over all rows must confirm this.
             const bool closer = active.distance < before;
             improved = closer || !all;
             promise = !closer ? infinity : all ? square - slope : promise;
@@ -138,7 +138,7 @@ class NearestPoint {
 // Bounds of the distance of a row to the hull of the other sample.
 struct KnownDistance {
     double upper, lower = 0.0;      // the lower bound is valid once solved
-    int64_t solved = 0;             // number of rows of the other sample for which it is solved
+    int64_t solved = 0;             // number of rows of the other sample that the solution covers
     std::vector<int64_t> ids{};     // rows of the other sample whose combination is the nearest point so far
     std::vector<double> weights{};  // of this combination
 };

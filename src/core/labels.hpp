@@ -113,7 +113,7 @@ class LabelDistances {
         auto rule = [&](int64_t, double away) { return rounding.covers(away, rounding.typical); };
         labels_.in_order(sorter.index, [&](int64_t first, int64_t last, auto words) {
             for (int64_t labeling = first; labeling < last; labeling++) {
-                // A value of the other part is overwritten by the next value of the part.
+                // Each value is written to both parts. The next value overwrites it in the other part.
                 double *x = parts.data(), *y = x + n;
                 int64_t in_x = 0;
                 for (int64_t i = 0; i < n; i++) {
@@ -137,7 +137,7 @@ class LabelDistances {
         Workspace<double> supports(2 * levels * size), gaps(levels);
         const double *x = supports.data(), *y = x + levels * size;
         for (int part = 0; part < 2; part++) fit(labeling, part, supports.data() + part * levels * size);
-        // The gaps of padded directions are 0.
+        // A factor that corrects the mean for padded directions, whose gaps are 0.
         const double unpadded = std::pow(double(stride_) / double(k_), 1 / task_.q);
         for (int64_t level = 0; level < levels; level++)
             gaps[level] = unpadded * mean_difference(x + level * size, y + level * size, size, task_.q);
@@ -219,9 +219,9 @@ inline std::vector<int64_t> find_cuts(const double* keys, int64_t n, int64_t mos
     return kept;
 }
 
-// Maximum difference between the fractions of the two parts in a half-line, and in an interval, of values
-// (functions, n), for each labeling: half_lines and intervals (functions, count), with at most `cuts` end
-// points.
+// For each function, with values (functions, n), and each labeling: the maximum difference between the
+// fractions of the two parts in a half-line and in an interval, with at most `cuts` end points. Writes
+// half_lines and intervals (functions, count).
 inline void share_differences(Rows<double> values, Labels labels, int64_t cuts, int64_t n_threads,
                               double* half_lines, double* intervals) {
     const int64_t n = labels.n, workers = worker_count(n_threads, values.n, n * values.n * labels.count);

@@ -204,7 +204,7 @@ void outlyingness_of_few(const DirectionPass<T>& pass, const TypicalSizes<T>& ty
                 size += absolute<T>(load(tiles.tile(tile) + k * lanes<T> + j)) * typical.of[size_t(k)];
             for (int k = 0; k < width<T>; k++) {
                 if (mad[k] > typical.share * size[k] && std::isfinite(inverse[k])) continue;
-                inverse[k] = 0;  // this lane is done here
+                inverse[k] = 0;  // this lane is completed here
                 for (int64_t i = 0; i < n; i++) column[i] = along[i * lanes<T> + j + k];
                 const int64_t direction = std::min(tiles.start(tile) + j + k, pass.task.count - 1);
                 const auto rounding = typical.along(pass.task.directions + direction * d);
@@ -228,7 +228,7 @@ template <class T> void largest_outlyingness(const DirectionTask<T>& given, T* o
     const int64_t n = task.n, m = task.m;
     const Rows<T> rows{task.points, n, task.d};
     Frame<T> frame(rows, task.resources.n_threads);
-    // Along an axis a column of small values counts as much as others.
+    // Columns are scaled one by one if a column of small values would lose digits.
     const std::vector<int> exponents = frame.scale_columns(rows);
     if (!exponents.empty()) scale_directions(task, exponents);
     const DirectionPass<T> pass(task, frame);

@@ -117,7 +117,7 @@ template <class T, int Samples> class Walk {
   public:
     const Prefixes<T> (&samples)[Samples];
     const Tiles<T>& directions;
-    int64_t workers, levels;  // threads, and the most levels of a chunk
+    int64_t workers, levels;  // number of threads, and largest number of levels of a chunk
 
     // `level_bytes`: memory of a worker per level of a chunk. The size of chunks suits the cache, and gives
     // work to all workers.
@@ -161,8 +161,8 @@ template <class T, int Samples> class Walk {
         parallel_chain(workers, int64_t(ends_.size()) - 1, directions.count, step);
     }
 
-    // Calls `note(level, end, range of the first, range of the last sample)` for runs of the levels
-    // level..stop in which no range moves.
+    // Calls `note(level, end, x, y)` for each run level..end of levels up to `stop` over which both ranges
+    // are constant; x and y are the ranges of the first and of the last sample.
     template <class Note>
     ISODEPTH_INLINE void for_each_run(const Moves<T>* moves, int64_t level, int64_t stop, Note note) const {
         const int64_t *sizes_x = samples[0].sizes, *sizes_y = samples[Samples - 1].sizes;
@@ -186,7 +186,7 @@ template <class T, int Samples> class Walk {
 
   private:
     int64_t rows_;                // maximum number of rows of a chunk
-    std::vector<ChunkEnd> ends_;  // the start of the first chunk, and the end of each
+    std::vector<ChunkEnd> ends_;  // start of the first chunk, then the end of each chunk
 
     void cut() {
         const int64_t *sizes_x = samples[0].sizes, *sizes_y = samples[Samples - 1].sizes;
