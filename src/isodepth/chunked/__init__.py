@@ -1,1 +1,1 @@
-"""Samples larger than memory: sources of chunks, mergeable summaries, and passes over chunks."""
+"""Distances of samples that are larger than memory and are therefore read in chunks."""

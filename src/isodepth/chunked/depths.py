@@ -1,4 +1,7 @@
-"""Depths of rows that are read in chunks, from quantities that passes over the chunks compute."""
+"""Models that give the depth of any row of a sample that is read in chunks.
+
+A model holds medians, scales or rank counts along directions, which passes over the chunks compute.
+"""
 
 from __future__ import annotations
 
@@ -23,9 +26,9 @@ from isodepth.depth.whitening import (
 
 _OCTAVES = 8
 _BITS = (9, 8, 7, 6, 5)
-# Size of a typical value of a column that `sized_numbers` has scaled.
+# Size of a typical value of a column after `sized_numbers` has scaled it.
 _TYPICAL = 1.0
-# Difference of the exponents of columns up to which `sized_numbers` scales all of them alike.
+# Maximum difference of the exponents of columns at which `sized_numbers` scales all by one factor.
 _SIMILAR = 2
 
 
@@ -38,6 +41,7 @@ class ProjectionModel:
     numbers : Numbers
         Projections on K directions.
     middles, mads : ndarrays of shape (K,)
+        Median and MAD of the projections on each direction.
     scales : ndarray of shape (K,)
         Scales that replace a MAD of zero.
     """
@@ -51,7 +55,10 @@ class ProjectionModel:
     def fit(
         cls, selection: Selection, drawn: np.ndarray, directions: np.ndarray
     ) -> ProjectionModel:
-        """Compute exact medians and MADs along `directions` (K, d), with rows `drawn` (m, d)."""
+        """Compute the exact medians and MADs of the projections on `directions` (K, d).
+
+        `drawn` (m, d) are random rows of the sample, from which the columns are scaled.
+        """
         numbers = sized_numbers(drawn, directions)
         sizes = np.abs(numbers.directions).sum(axis=1)
         # Upper bound on the MADs that the compiled core treats as rounding errors.
@@ -68,15 +75,19 @@ class ProjectionModel:
 
 @dataclass(frozen=True)
 class RankCells(Pass):
-    """Cells along each direction, in which mass is counted; they are narrower near the median.
+    """Pass that counts the mass in cells, which are intervals of the projections on each direction.
+
+    Cells are narrower near the median of the projections.
 
     Attributes
     ----------
     numbers : Numbers
         Projections on K directions.
     middles, scales : ndarrays of shape (K,)
+        Approximate median, and inverse of the approximate MAD, on each direction.
     bits : int
-        There are 2**bits cells from the median to one unit from it, and in each octave beyond.
+        There are 2**bits cells on each side of the median up to one MAD from it, and 2**bits cells
+        in each interval beyond, up to 2, 4, 8, ... MADs.
     """
 
     numbers: Numbers
@@ -86,7 +97,7 @@ class RankCells(Pass):
 
     @classmethod
     def around(cls, numbers: Numbers, pilot: Rows, memory: float, n_threads: int) -> RankCells:
-        """Return cells around the medians of the pilot that fit into `memory` bytes."""
+        """Return cells around the medians of the pilot rows, as many as fit into `memory` bytes."""
         count = len(numbers.directions)
         fitting = [b for b in _BITS if 3 * 8 * count * 2 * (_OCTAVES << b) <= memory]
         middles, mads = np.empty((2, count), dtype=numbers.directions.dtype)
@@ -95,13 +106,13 @@ class RankCells(Pass):
             away = np.abs(values - middles[block, None])
             mad = _core.quantile(away, 0.5, pilot.masses, n_threads)
             mads[block] = np.where(mad > 0, mad, away.max(axis=1))
-        # The inverse of a subnormal number may overflow.
+        # Subnormal scales are replaced, because their inverse may overflow.
         scales = 1 / np.maximum(np.where(mads > 0, mads, 1), np.finfo(mads.dtype).tiny)
         return cls(numbers, middles, scales, fitting[0] if fitting else _BITS[-1])
 
     @property
     def options(self) -> dict[str, Any]:
-        """Arguments of the functions of `isodepth._core`."""
+        """Arguments that describe the cells to the functions of `isodepth._core`."""
         return {"middles": self.middles, "scales": self.scales, "bits": self.bits}
 
     def start(self) -> np.ndarray:
@@ -114,15 +125,19 @@ class RankCells(Pass):
 
 @dataclass(frozen=True)
 class RankModel:
-    """Bounds of depths by ranks: the rank of a point is known up to the mass of its cell.
+    """Lower and upper bounds on depths that are defined by ranks.
+
+    The mass in the cells of each direction is known. It determines the rank of a projection up to
+    the mass of its cell.
 
     Attributes
     ----------
     cells : RankCells
     bounds : ndarray of shape (K, cells, 2)
-        Lower and upper bounds of the contribution of a cell to a depth, in units of 1 / `unit`.
-        They are integers: sums of them are exact, so that equal depths are equal numbers.
+        Lower and upper bounds on the contribution of a direction to the depth of a point in a cell,
+        multiplied by `unit`. They are integers, so their sums are exact and ties are preserved.
     unit : float
+        Number by which sums or minima of `bounds` are divided to obtain depths.
     smallest : bool
         Whether a depth is the minimum of the contributions of its directions (halfspace) or their
         sum (irw).
@@ -137,18 +152,18 @@ class RankModel:
     def fit(
         cls, selection: Selection, numbers: Numbers, memory: float, smallest: bool
     ) -> RankModel:
-        """Count the mass of all cells, which take at most `memory` bytes."""
+        """Count the mass of the sample in all cells, which use at most `memory` bytes."""
         cells = RankCells.around(numbers, selection.pilot, memory, selection.n_threads)
         counts, total = selection.fold(cells), selection.mass
         upto = np.cumsum(counts, axis=1)
         before = upto - counts
         if smallest:
-            # A closed halfspace contains the point itself, of mass at least one.
+            # A closed halfspace contains the point on its boundary, whose mass is at least one.
             low = np.minimum(before, total - upto) + 1
             high = np.minimum(upto, total - before)
             return cls(cells, np.stack([low, high], axis=-1).astype(np.float64), float(total), True)
-        # Range of twice the mid-rank of a point in its cell, if its mass is at least one. min(F,
-        # 1 - F) has its extremes over the cell at the ends of the cell, or at the median.
+        # Minimum and maximum of twice the mid-rank of a point in its cell, as its mass is at least
+        # one. Over these ranks min(F, 1 - F) has its extremes at the ends or at the median.
         first, last = 2 * before + 1, 2 * upto - 1
         low = np.minimum(first, 2 * total - last)
         high = np.minimum(total, np.minimum(last, 2 * total - first))
@@ -156,7 +171,7 @@ class RankModel:
         return cls(cells, bounds, 2.0 * total * len(counts), False)
 
     def depths(self, points: np.ndarray, n_threads: int) -> np.ndarray:
-        """Return depths (n, 3) of points (n, d): the middle of the bounds, and the bounds."""
+        """Return the depths (n, 3) of points (n, d): midpoint, lower bound and upper bound."""
         chunk = self.cells.numbers.chunk(points, None, n_threads)
         bounds = chunk.rank_bounds(self.bounds, self.smallest, **self.cells.options)
         return np.column_stack([bounds.mean(axis=1), bounds]) / self.unit
@@ -166,12 +181,12 @@ class RankModel:
 
 
 def sized_numbers(drawn: np.ndarray, directions: np.ndarray) -> Numbers:
-    """Return projections on multiples of `directions` (K, d), with columns scaled as in `drawn`.
+    """Return the projections of rows on multiples of `directions` (K, d), computed after scaling.
 
-    Columns of the rows are divided by their typical size in `drawn` (m, d), and columns of the
-    directions are multiplied by it. The limit below which a deviation is a rounding error then
-    depends on the size of a row along the direction. All factors are powers of two. A column that
-    is constant in half of the rows has typical size zero. It is scaled to values far above 1.
+    Each column of the rows is divided by its typical size in the random rows `drawn` (m, d), and
+    the same coordinate of the directions is multiplied by it. Rounding errors of a projection are
+    then relative to its size. All factors are powers of two, so scaling is exact. A column that is
+    constant in half of the rows has typical size zero. It is scaled to values far above 1.
     """
     center = _core.center_and_exponent(drawn)[0]
     sizes = np.ascontiguousarray(np.abs(drawn - center).T)
@@ -181,7 +196,8 @@ def sized_numbers(drawn: np.ndarray, directions: np.ndarray) -> Numbers:
     exponents -= np.where(typical > 0, 0, np.finfo(drawn.dtype).maxexp // 2)
     similar = bool(np.ptp(exponents) <= _SIMILAR)
     exponents = np.full_like(exponents, exponents.max()) if similar else exponents
-    # Rounded to the dtype of the rows first, as in memory. Adding exponents cannot underflow.
+    # Directions are rounded to the dtype of the rows, as for samples in memory. They are scaled by
+    # adding exponents, which cannot underflow.
     mantissas, powers = np.frexp(directions.astype(drawn.dtype))
     powers = np.where(mantissas != 0, powers + exponents, np.iinfo(np.int32).min // 2)
     units = np.ldexp(mantissas, powers - powers.max(axis=1, keepdims=True))
@@ -194,21 +210,21 @@ def sized_numbers(drawn: np.ndarray, directions: np.ndarray) -> Numbers:
 
 
 def _scale_rows(exponents: np.ndarray, rows: np.ndarray, n_threads: int = 1) -> np.ndarray:
-    """Divide the columns of rows (n, d) by 2**exponents; a function of `Numbers`."""
+    """Divide the columns of rows (n, d) by 2**exponents (d,). Used as `Numbers.of`."""
     return scale_columns(rows, exponents)
 
 
 def rank_numbers(summary: Summary, drawn: np.ndarray, directions: np.ndarray) -> Numbers:
-    """Return projections with the ranks of the rows along `directions` (K, d).
+    """Return the projections of centered and scaled rows on `directions` (K, d).
 
-    A column is centered only if the difference is exact for all of its values, and no value
-    becomes subnormal. So no order and no tie along a coordinate axis changes.
+    They serve to rank the rows. A column is centered only if the subtraction is exact for all of
+    its values, and no value becomes subnormal. So ranks along a coordinate axis do not change.
     """
     low, high = -summary.ends[0], summary.ends[1]
     center = exact_center(_core.center_and_exponent(drawn)[0], low, high)
     largest = np.frexp(np.maximum(high - center, center - low).max())[1]
     most_down = np.frexp(summary.smallest)[1] - np.frexp(np.finfo(drawn.dtype).tiny)[1]
-    # After centering, values may be as small as the spacing of floats of their former size.
+    # After centering, nonzero values may be as small as the spacing of floats before it.
     most_down -= np.finfo(drawn.dtype).nmant + 1 if center.any() else 0
     exponent = min(largest, max(0, most_down))
     return Numbers((center, int(exponent)), np.ascontiguousarray(directions, dtype=drawn.dtype))
@@ -217,9 +233,10 @@ def rank_numbers(summary: Summary, drawn: np.ndarray, directions: np.ndarray) ->
 def whitened_numbers(
     fold: Fold, summary: Summary, drawn: np.ndarray, directions: np.ndarray
 ) -> Numbers:
-    """Return projections with the ranks of whitened rows along `directions` (K, d).
+    """Return the projections of whitened rows on `directions` (K, d), up to a shift.
 
-    As `isodepth.depth.whitening.Whitening` with the empirical covariance, up to rounding.
+    They serve to rank the rows. The whitening is that of `isodepth.depth.whitening.Whitening` with
+    the empirical covariance, up to rounding.
     """
     white = whitening(fold, summary, drawn)
     scaled = partial(_scale_rows, white.exponents)
@@ -230,7 +247,10 @@ def whitened_numbers(
 
 
 def whitening(fold: Fold, summary: Summary, drawn: np.ndarray) -> Whitening:
-    """Return the whitening of all rows; moments are centered at the medians of `drawn` (m, d)."""
+    """Compute the whitening transformation of all rows in one pass.
+
+    The covariance comes from moments about the medians of the random rows `drawn` (m, d).
+    """
     ends = np.stack([-summary.ends[0], summary.ends[1]])
     exponents = column_exponents(*ends)
     low, high = scale_columns(ends.astype(np.float64), exponents)
@@ -247,10 +267,11 @@ def whitening(fold: Fold, summary: Summary, drawn: np.ndarray) -> Whitening:
 
 @dataclass(frozen=True)
 class MomentPass(Pass):
-    """Sums of products of (1, scaled and centered row), of shape (d + 1, d + 1).
+    """Pass that sums v v^T over rows x, where v = (1, scaled and centered x) has length d + 1.
 
-    Rows are centered near their median, which is at most a standard deviation from the mean. The
-    covariance, a difference of moments, therefore loses at most one digit.
+    These are the total mass, the first and the second moments. Rows are centered near their median,
+    which is at most a standard deviation from the mean. The covariance is a difference of moments,
+    and with this center it loses at most one digit.
     """
 
     exponents: np.ndarray

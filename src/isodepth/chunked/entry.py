@@ -1,4 +1,4 @@
-"""Comparisons and tables of samples that are read in chunks."""
+"""Entry points for samples that are read in chunks: region tables and comparisons."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from isodepth.metric.comparison import Comparison
 from isodepth.metric.fitted import FittedMetric
 from isodepth.metric.table import RegionTable, distances_between
 
-#: Default number of levels of a comparison in chunks, which needs a grid.
+#: Default number of levels if samples are read in chunks. All exact levels are not available then.
 LEVELS = 20
 
 
 def table(metric: BaseMetric, X: Any, weights: Any, storage: str) -> RegionTable:
-    """Compute the table of a source or a Dask collection, as `Metric.table` does."""
+    """Compute the region table of a source or Dask collection; implements `Metric.table`."""
     source = _source(X, weights, "X")
     return stream_table(metric, source, storage, runner=_runner_of(source)).table
 
@@ -37,7 +37,11 @@ def table(metric: BaseMetric, X: Any, weights: Any, storage: str) -> RegionTable
 def compare(
     metric: BaseMetric, X: Any, Y: Any, weights: Any, runner: Runner | None = None
 ) -> SourceComparison:
-    """Compare two samples, at least one of which is a source or a Dask collection."""
+    """Compare two samples, at least one of which is a source or a Dask collection.
+
+    `runner` executes the passes over the chunks. None selects Dask for Dask collections, and this
+    process otherwise.
+    """
     wx, wy = split_weights(weights)
     x, y = _source(X, wx, "X"), _source(Y, wy, "Y")
     check_same_width(x.n_features, y.n_features)
@@ -56,7 +60,10 @@ def compare(
 
 
 def shared_scale(metric: BaseMetric, samples: Any, weights: Any, name: str) -> np.ndarray:
-    """Return the units (d,) of the columns in many samples together, including sources."""
+    """Return one unit per column (d,), from the rows of all samples together.
+
+    Samples may be arrays or sources. `name` is the argument that holds them, for messages.
+    """
     sources = [
         _source(sample, w, f"{name}[{i}]")
         for i, (sample, w) in enumerate(zip(samples, weights, strict=True))
@@ -67,7 +74,11 @@ def shared_scale(metric: BaseMetric, samples: Any, weights: Any, name: str) -> n
 
 
 def grid_metric(metric: BaseMetric) -> BaseMetric:
-    """Return the metric for chunks: a grid of levels, no refinement, and fixed directions."""
+    """Return a copy of the metric that is available for samples read in chunks.
+
+    It has a grid of levels, no refinement, and an integer seed, so that all passes use the same
+    directions.
+    """
     changes: dict[str, Any] = {"refine": 0}
     if metric.levels == "exact":
         changes["levels"] = LEVELS
@@ -82,7 +93,7 @@ def grid_metric(metric: BaseMetric) -> BaseMetric:
 
 
 def _runner_of(*sources: Source) -> Runner:
-    """Return the runner of passes: Dask if a source is one of its collections."""
+    """Return the runner of passes: one with Dask if any source is a Dask collection."""
     delayed = any(isinstance(part, DelayedPart) for source in sources for part in source.parts)
     return DaskRunner() if delayed else Runner()
 
@@ -96,7 +107,7 @@ def _source(X: Any, weights: Any, name: str) -> Source:
     return as_source(X)
 
 
-# -- the result -----------------------------------------------------------------------------------
+# -- result ---------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -106,8 +117,8 @@ class SourceComparison(Comparison):
     Attributes
     ----------
     distance_bounds : (float, float)
-        Bounds on the distance with exact depths along the same directions. Both are the distance
-        if the depths are exact.
+        Lower and upper bounds on the distance that exact depths along the same directions would
+        give. Both equal `distance` if the depths are exact.
     """
 
     distance_bounds: tuple[float, float] = (0.0, 0.0)
@@ -127,7 +138,7 @@ class SourceComparison(Comparison):
         return "\n".join(lines)
 
     def gradient(self, *_: Any, **__: Any) -> Any:
-        """Not available: it needs the rows of the samples."""
+        """Raise an error: the gradient needs the rows of the samples, which are not kept."""
         raise InvalidInputError(
             "gradient is not available for samples read in chunks; compare a subset of their rows "
             "that fits into memory"
@@ -140,7 +151,7 @@ class SourceComparison(Comparison):
 
 
 def _compared(x: SourceRegions, y: SourceRegions, fitted: FittedMetric) -> SourceComparison:
-    """Compare two sources with the metric that made their tables."""
+    """Compare two sources by their region tables; `fitted` is the metric of both tables."""
     assert fitted.betas is not None
     settings, betas, count = fitted.settings, fitted.betas, len(fitted.directions)
     apart = np.abs(x.table.values - y.table.values)
@@ -165,7 +176,7 @@ def _compared(x: SourceRegions, y: SourceRegions, fitted: FittedMetric) -> Sourc
 
 
 def _bounds(x: SourceRegions, y: SourceRegions, distance: float) -> tuple[float, float]:
-    """Return bounds on the distance with exact depths along the same directions."""
+    """Return bounds on the distance that exact depths along the same directions would give."""
     if x.bounds is None and y.bounds is None:
         return distance, distance
     sides = [side.bounds or (side.table.values, side.table.values) for side in (x, y)]

@@ -1,9 +1,9 @@
-"""Passes over the chunks of a source.
+"""Passes over the chunks of a source, in this process or with Dask.
 
-A pass updates a state with each chunk, and defines how two states merge. It runs in this process,
-with one thread that reads ahead, or on many machines as tasks of Dask, merged in a tree. The data
-that all tasks of a pass share are one node of the graph, which is sent once to each worker. A task
-uses one thread, reduces a part of the source to a small state, and can be repeated.
+A pass updates a state with each chunk, and defines how two states merge. In this process a second
+thread reads the next chunk. With Dask each part of the source is a task, which uses one thread and
+returns a small state. The states are merged in a tree. The data that all tasks of a pass share are
+one node of the task graph, which Dask sends once to each worker.
 """
 
 from __future__ import annotations
@@ -22,25 +22,27 @@ from isodepth.core.scaling import scaled
 from isodepth.data.extras import load_extra
 from isodepth.data.validation import OMIT_HINT, check_finite, check_weights, to_float
 
-# Number of states that one task of Dask merges.
+# Maximum number of states that one Dask task merges.
 _FAN_IN = 8
-# Offset of the row numbers of a part on Dask: the number of its first row is not known.
+# Difference of the first row numbers of two successive parts with Dask. The numbers of rows are not
+# known in advance, so this exceeds the number of rows of any part.
 _ROWS_OF_A_PART = 1 << 40
 
 
 class Rows(NamedTuple):
-    """Checked rows of a chunk, without rows of weight zero.
+    """Rows of a chunk after validation, without rows of weight zero or with missing values.
 
     Attributes
     ----------
     points : ndarray of shape (n, d), C-contiguous
-    weights : float64 ndarray of shape (n,) or None, as given
+    weights : float64 ndarray of shape (n,) or None
+        Weights of the rows as they were read.
     masses : int64 ndarray of shape (n,), or None if each is one or they are not known yet
     start : int
-        Number of such rows of the source in previous chunks.
+        Number of rows that were kept from previous chunks.
     tally : uint64 ndarray of shape (3 + d,)
-        Number of rows, number of rows without a missing value, sum of the bits of their values, and
-        number of missing values per column.
+        Number of rows read, number of rows without a missing value, checksum of these rows, and
+        number of missing values per column. It must be the same in every pass.
     """
 
     points: np.ndarray
@@ -51,13 +53,14 @@ class Rows(NamedTuple):
 
 
 class MassUnit(NamedTuple):
-    """Conversion of weights to integers: masses are weights / unit * factor, rounded.
+    """Conversion of weights to integer masses: weights / unit * factor, rounded.
 
-    If the unit is a power of two, weights of few binary digits (such as integers) are exact.
+    If the unit is a power of two, weights with few binary digits, such as integers, are exact.
 
     Attributes
     ----------
     unit, factor : float
+        Divisor and multiplier of the weights.
     """
 
     unit: float
@@ -65,8 +68,11 @@ class MassUnit(NamedTuple):
 
     @classmethod
     def of(cls, mean: float, n_rows: int, exact: bool = False) -> MassUnit:
-        """Return the smallest unit with which n rows of this mean weight stay below 2**61."""
-        unit = max(mean, float(np.finfo(np.float64).tiny))  # mean of tiny weights: may underflow
+        """Return the finest conversion for which the masses of all rows sum to less than 2**61.
+
+        `mean` is the mean weight of the rows. If `exact`, the unit is a power of two.
+        """
+        unit = max(mean, float(np.finfo(np.float64).tiny))  # the mean may have underflowed to 0
         if exact:
             unit = math.ldexp(1.0, math.frexp(unit)[1] - 1)
         return cls(unit, 2.0 ** (60 - n_rows.bit_length()))
@@ -78,7 +84,7 @@ class MassUnit(NamedTuple):
 
 @dataclass(frozen=True)
 class Preparation:
-    """Conversion of chunks of a source to checked rows.
+    """Settings for converting chunks of a source to validated rows.
 
     Attributes
     ----------
@@ -87,13 +93,15 @@ class Preparation:
     dtype : {"float32", "float64"}
     nan_policy : {"raise", "omit"}
     scale : ndarray of shape (d,) or None
+        Units by which the columns are divided.
     chunk_rows : int
         Number of rows that are read at a time.
     n_threads : int
     unit : MassUnit or None
         Unit of the masses; None without weights, or while it is not known.
     most_rows : int or None
-        Number of rows of the first pass, which checked their values. Reading stops after more rows.
+        Number of rows of the first pass, or None in the first pass itself. Later passes stop after
+        more rows and do not check the values again.
     """
 
     source: Source
@@ -107,24 +115,27 @@ class Preparation:
 
     @classmethod
     def of(cls, source: Source, dtype: str | None, nan_policy: str, *more: Any) -> Preparation:
-        """Return the preparation of the chunks of a source; dtype None for that of the source."""
+        """Return the settings for a source. If `dtype` is None, use the dtype of the source.
+
+        `more` are the remaining attributes, in order.
+        """
         return cls(replace(source, parts=()), dtype or source.dtype, nan_policy, *more)
 
     def prepared(self, chunks: Iterable[Chunk], start: int = 0) -> Iterator[Rows]:
-        """Yield the rows of chunks, the first of which has the number `start`."""
+        """Yield the validated rows of each chunk; the first row of all has the number `start`."""
         for chunk in chunks:
             rows = self.rows(chunk, start)
             yield rows
             start += len(rows.points)
 
     def rows(self, chunk: Chunk, start: int) -> Rows:
-        """Return the rows of a chunk after `start` previous rows."""
+        """Validate and scale the rows of a chunk. `start` is the number of previous rows."""
         points, weights = self.split(chunk)
         missing = np.isnan(points)
         if missing.any():
             kept = ~missing.any(axis=1)
             points, weights = points[kept], None if weights is None else weights[kept]
-        # Adding zero turns -0.0 into 0.0, and makes a copy.
+        # Adding zero turns -0.0 into 0.0, so that equal rows have equal bits, and makes a copy.
         points = np.ascontiguousarray(points + points.dtype.type(0))
         checksum = points.view(f"u{points.itemsize}").sum(dtype=np.uint64)
         counts = [len(missing), len(points), checksum, *missing.sum(axis=0).tolist()]
@@ -138,7 +149,10 @@ class Preparation:
         return Rows(points, weights, masses, start, np.array(counts, dtype=np.uint64))
 
     def split(self, chunk: Chunk) -> tuple[np.ndarray, np.ndarray | None]:
-        """Return checked points (n, d), possibly with missing values, and weights (n,) or None."""
+        """Split a chunk into points (n, d) and weights (n,) or None, and check their values.
+
+        Missing values are kept if `nan_policy` is "omit", and are an error otherwise.
+        """
         (values, origin, first), source = chunk, self.source
         weights = np.array(values[:, -1], dtype=np.float64) if source.weighted else None
         points = to_float(values[:, : source.n_features], origin, self.dtype)
@@ -155,29 +169,35 @@ class Preparation:
 
 
 class Pass:
-    """Computation over the chunks of a source; its states are small for data of any size."""
+    """Base class of computations over the chunks of a source.
+
+    The result is a state, which is updated with each chunk and is small for data of any size.
+    """
 
     def start(self) -> Any:
         """Return the initial state."""
         raise NotImplementedError
 
     def step(self, state: Any, rows: Rows, n_threads: int) -> None:
-        """Update a state with the rows of a chunk, at least one."""
+        """Update a state with the rows of a chunk, which has at least one row."""
         raise NotImplementedError
 
     def merge(self, state: Any, other: Any) -> None:
-        """Merge another state into a state: arrays are added, lists are joined."""
+        """Merge `other` into `state`. By default arrays are added and lists are concatenated."""
         state += other
 
 
-#: Function that runs a pass over all chunks, on one machine or on many.
+#: Type of functions that run a pass over all chunks and return its state.
 Fold = Callable[[Pass], Any]
 
 
 def run_pass(
     step: Pass, how: Preparation, prepared: Iterable[Rows] = (), advance: Any = None
 ) -> tuple[Any, Any]:
-    """Return the state of a pass over prepared chunks, and their tally (see `Rows`)."""
+    """Run a pass over prepared rows. Return its state and the sum of the tallies (see `Rows`).
+
+    `advance` is called with 1 after each chunk, to report progress.
+    """
     state: Any = step.start()
     tally: Any = 0
     for rows in prepared:
@@ -192,7 +212,7 @@ def run_pass(
 
 
 class Runner:
-    """Runner of passes in this process, one chunk after the other.
+    """Object that runs passes in this process, one chunk after the other.
 
     Parameters
     ----------
@@ -200,20 +220,20 @@ class Runner:
         Called with 1 after each chunk.
     """
 
-    #: Maximum number of values per direction, and of rows, that a state may hold.
+    #: Maximum number of values per direction, and maximum number of rows, that a state may hold.
     most_numbers, most_rows = 1 << 30, 1 << 20
 
     def __init__(self, advance: Any = None) -> None:
         self.advance = advance
 
     def fold(self, source: Source, step: Pass, how: Preparation) -> tuple[Any, Any]:
-        """Return the state of a pass over the chunks of a source, and their tally."""
+        """Run a pass over the chunks of a source. Return its state and the sum of the tallies."""
         prepared = how.prepared(source.chunks(how.chunk_rows))
         return run_pass(step, how, _read_ahead(prepared), self.advance)
 
 
 def _read_ahead(items: Iterator[Any]) -> Iterator[Any]:
-    """Yield the items, while another thread computes the next one."""
+    """Yield the items of an iterator, while another thread computes the next item."""
     with ThreadPoolExecutor(1) as reader:
         waiting = reader.submit(next, items, None)
         while (item := waiting.result()) is not None:
@@ -222,7 +242,10 @@ def _read_ahead(items: Iterator[Any]) -> Iterator[Any]:
 
 
 def row_keys(seed: int, start: int, count: int) -> np.ndarray:
-    """Return random numbers (count,) of the rows from `start` on, for chunks of any size."""
+    """Return uniform random numbers (count,) for the rows from number `start` on.
+
+    The random number of a row depends on its number and the seed only, not on the chunk size.
+    """
     stream = np.random.PCG64(seed_sequence(seed, "subsamples"))
     return np.random.Generator(stream.advance(start)).random(count)
 
@@ -231,7 +254,7 @@ def row_keys(seed: int, start: int, count: int) -> np.ndarray:
 
 
 class DaskRunner(Runner):
-    """Runs passes as tasks of Dask.
+    """Object that runs passes as Dask tasks.
 
     Parameters
     ----------
@@ -241,7 +264,7 @@ class DaskRunner(Runner):
         Called with the number of parts after each pass.
     """
 
-    # States are sent between machines, so they must be small.
+    # Dask sends states between machines, so they must be smaller than in this process.
     most_numbers, most_rows = 1 << 14, 1 << 17
 
     def __init__(self, client: Any = None, advance: Any = None) -> None:
@@ -274,7 +297,7 @@ def _run_part(shared: tuple[Pass, Preparation], number: int, part: Part) -> tupl
 
 
 def _merge(shared: tuple[Pass, Preparation], states: list[Any]) -> tuple[Any, Any]:
-    # Merge into a new state: other tasks may use the given ones.
+    # Merge into a new state, because other Dask tasks may use the given states.
     step, how = shared
     result, total = run_pass(step, how)
     for state, tally in states:

@@ -1,4 +1,4 @@
-"""The first pass over a source, the memory limits, and the passes that follow."""
+"""First pass over a source, which validates and summarizes it, and settings of later passes."""
 
 from __future__ import annotations
 
@@ -21,30 +21,32 @@ from isodepth.metric.fitted import MEMORY_MB, FittedMetric
 LEAST_PILOTS = 1 << 12
 _PILOTS = 1 << 16
 _MOST_CHUNK_ROWS = 1 << 15
-# Number of projections between two checks for an interrupt.
+# Maximum number of projections per chunk: an interrupt takes effect between two chunks.
 _MOST_WORK = 1 << 25
-# Number of copies of a chunk that exist at one time.
+# Estimated number of copies of a chunk that exist at one time, for the memory limit.
 _CHUNK_COPIES = 24
-# Number of copies of a sample that the computation in memory holds.
+# Estimated number of copies of a sample if it is processed in memory, for the memory limit.
 _COPIES_IN_MEMORY = 10
 
 
-# -- the first pass -------------------------------------------------------------------------------
+# -- first pass -----------------------------------------------------------------------------------
 
 
 class Summary(Pass):
-    """Number of rows of positive weight, their mean weight, extremes, and a random subset.
+    """First pass over a source, and also the state of this pass.
 
-    It is the first pass over the data and also the state of that pass. Each row has a random key.
-    The subset has the rows with the smallest keys.
+    The state has the number of rows of positive weight, their mean weight, the extremes of each
+    column, and a random subset of rows. Each row has a random key, and the subset consists of the
+    rows with the smallest keys.
 
     Parameters
     ----------
     capacity : int
         Number of rows of the subset.
     seed : int
+        Seed of the keys.
     whole : int
-        Number of rows up to which all rows are held.
+        If the source has at most this number of rows, all rows are kept.
     """
 
     def __init__(self, capacity: int, seed: int = 0, whole: int = 0) -> None:
@@ -57,7 +59,7 @@ class Summary(Pass):
         self.smallest = np.inf
 
     def add(self, start: int, points: np.ndarray, weights: np.ndarray | None) -> None:
-        """Add rows (n, d) with weights (n,), the first of which has the number `start`."""
+        """Update with rows (n, d) and weights (n,) or None; the first row has number `start`."""
         if not len(points):
             return
         keys = row_keys(self.seed, start, len(points))
@@ -82,7 +84,7 @@ class Summary(Pass):
     def __iadd__(self, other: Summary) -> Summary:
         if other.n_rows:
             self.n_rows += other.n_rows
-            # The mean is updated without the sum of the weights, which may overflow.
+            # Update the mean itself, because the sum of the weights may overflow.
             change = other.mean_weight - self.mean_weight
             self.mean_weight += change * (other.n_rows / self.n_rows)
             self.integral = self.integral and other.integral
@@ -95,16 +97,20 @@ class Summary(Pass):
 
     @property
     def row_count(self) -> float:
-        """Number of rows that the source counts as: the sum of integer weights."""
+        """Sum of the weights if they are integers, and the number of rows otherwise."""
         return self.n_rows * (self.mean_weight if self.integral else 1.0)
 
     def drawn(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return points (m, d) and weights (m,): all in order, or a subset in random order."""
+        """Return the points (m, d) and weights (m,) of the subset.
+
+        These are all rows in their order if they were kept, and otherwise random rows in random
+        order.
+        """
         self._settle()
         return self.parts[0][1:]  # type: ignore[return-value]
 
     def _settle(self) -> None:
-        """Remove all rows that are not in the subset."""
+        """Discard all rows that do not have the smallest keys."""
         keys, points, weights = (np.concatenate(part) for part in zip(*self.parts, strict=True))
         if self.n_rows > self.whole and len(keys) > self.capacity:
             kept = np.argsort(keys)[: self.capacity]
@@ -114,7 +120,7 @@ class Summary(Pass):
 
 
 class MassPass(Pass):
-    """Sum of all masses."""
+    """Pass that sums the masses of all rows."""
 
     def start(self) -> np.ndarray:
         return np.zeros(1, dtype=np.int64)
@@ -128,14 +134,14 @@ class MassPass(Pass):
 
 
 class Limits(NamedTuple):
-    """Sizes that fit into `memory_mb`.
+    """Maximum sizes of chunks and buffers, so that the passes fit into `memory_mb`.
 
     Attributes
     ----------
     chunk_rows : int
         Number of rows that are read at a time.
     numbers : int
-        Number of values that are gathered, for all directions together.
+        Number of values that a pass may collect, for all directions together.
     pilots : int
         Number of rows of the pilot, a random subset for first estimates.
     rows_in_memory : int
@@ -149,14 +155,15 @@ class Limits(NamedTuple):
 
     @classmethod
     def of(cls, fitted: FittedMetric, source: Source, runner: Runner) -> Limits:
-        """Return the limits of a fitted metric for the rows of a source."""
+        """Compute the sizes from the memory limit of `fitted` and the row size of `source`."""
         budget = fitted.resources.memory_mb * 2**20
         count, width = fitted.directions.shape
         item = np.dtype(fitted.settings.dtype or source.dtype).itemsize
         chunk = int(budget / 4 / (_CHUNK_COPIES * width * 8))
         numbers = int(budget / 2 / (8 + 8 * source.weighted))
         pilots = int(budget / 4 / (3 * (width * item + 16)))
-        # A larger pilot makes every pass faster, and costs time once.
+        # A larger pilot makes every later pass faster, but takes longer to sort. With n rows it has
+        # about n / 128 rows.
         known = source.n_rows
         pilots = min(pilots, _PILOTS if known is None else max(_PILOTS // 4, known >> 7))
         return cls(
@@ -169,7 +176,7 @@ class Limits(NamedTuple):
 
 @dataclass(frozen=True)
 class CheckedSource:
-    """Source after its first pass, with the settings of the passes that follow.
+    """Source that the first pass has validated, with the settings of later passes.
 
     Attributes
     ----------
@@ -193,7 +200,10 @@ class CheckedSource:
     def of(
         cls, runner: Runner, source: Source, fitted: FittedMetric, in_memory: bool = False
     ) -> CheckedSource:
-        """Run the first pass, which checks the data."""
+        """Run the first pass, which validates the rows and summarizes them.
+
+        If `in_memory`, all rows are kept if they fit into memory.
+        """
         limits = Limits.of(fitted, source, runner)
         dtype, nan_policy = fitted.settings.dtype, fitted.settings.nan_policy
         scale, n_threads = fitted.origin.scale, fitted.resources.n_threads
@@ -213,7 +223,7 @@ class CheckedSource:
         return cls(runner, source, later, limits, summary, tally)
 
     def fold(self, step: Pass) -> Any:
-        """Run a pass over the same rows as the first one."""
+        """Run a later pass. Raise an error if the rows have changed since the first pass."""
         state, tally = self.runner.fold(self.source, step, self.how)
         if not np.array_equal(tally, self.tally):
             n_rows, again = int(self.tally[0]), int(np.ravel(tally)[0])
@@ -227,9 +237,11 @@ class CheckedSource:
         return state
 
     def with_masses(self, count: int, alone: bool) -> CheckedSource:
-        """Return the source with masses of its rows, for `count` rows of all sources together.
+        """Return a copy in which each row has an integer mass, computed from its weight.
 
-        Integer weights are numbers of rows, unless the source is alone. Others are relative.
+        `count` is the number of rows of all sources that are pooled. If several sources are pooled
+        (`alone` is false), an integer weight is a number of rows, and other weights are divided by
+        their mean. If the source is alone, only ratios of weights matter.
         """
         mean = 1.0 if self.summary.integral and not alone else self.summary.mean_weight
         return replace(self, how=replace(self.how, unit=MassUnit.of(mean, count, alone)))
@@ -245,7 +257,10 @@ class CheckedSource:
 
 
 def selection_of(*sources: CheckedSource) -> Selection:
-    """Return order statistics of sources as one sample; see `units_of_samples` about weights."""
+    """Return an object that computes order statistics of the pooled rows of sources.
+
+    Weights of different sources are combined as in `units_of_samples`.
+    """
     n_rows = sum(one.summary.n_rows for one in sources)
     rows, shares = [], []
     for one in sources:
@@ -254,7 +269,7 @@ def selection_of(*sources: CheckedSource) -> Selection:
         rows.append(points)
         shares.append(relative * (one.summary.row_count / relative.sum()))
     share = np.concatenate(shares)
-    # Resample to rows of equal mass: a row of large weight occurs several times.
+    # Resample the pilot, so that its rows have equal mass. A row of large weight occurs repeatedly.
     upto = np.cumsum(share)
     drawn = np.searchsorted(upto, (np.arange(len(upto)) + 0.5) * (upto[-1] / len(upto)))
     first = sources[0]
@@ -278,7 +293,7 @@ def selection_of(*sources: CheckedSource) -> Selection:
 
 # -- rows in memory -------------------------------------------------------------------------------
 
-# Number of copies of the rows that exist at one time.
+# Estimated number of copies of the rows that exist at one time, for the memory limit.
 _COPIES = 6
 
 
@@ -286,13 +301,17 @@ def load_rows(
     data: Any, name: str, dtype: str | None, nan_policy: str, memory_mb: float = MEMORY_MB,
     seed: int | None = None,
 ) -> Table:  # fmt: skip
-    """Return the rows of a source or Dask collection, with missing values.
+    """Load the rows of a source or Dask collection into memory. Missing values are kept.
 
     Parameters
     ----------
-    name : name of the sample in messages
+    data : source, Dask collection, or data that `scan` accepts
+    name : str
+        Name of the sample in messages.
+    dtype, nan_policy, memory_mb : as in `Metric`
     seed : int or None
-        Seed of a random subset if the rows do not fit into `memory_mb`; None to raise then.
+        If the rows do not fit into `memory_mb`, a random subset with this seed is returned. None
+        raises an error in this case.
     """
     source = as_source(data)
     if source.weighted:

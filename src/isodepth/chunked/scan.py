@@ -1,4 +1,4 @@
-"""`isodepth.scan`, which makes sources of files, arrays, functions and Dask collections."""
+"""`isodepth.scan`, which creates sources from files, arrays, functions and Dask collections."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ def scan(
     dtype: str | None = None,
     chunk_rows: int | None = None,
 ) -> Source:
-    """Make a source of a sample that is read in chunks, because it does not fit into memory.
+    """Create a source: a sample that is read in chunks, because it does not fit into memory.
 
-    The source is taken by :func:`isodepth.distance`, :func:`isodepth.compare`,
-    :meth:`isodepth.Metric.table`, :func:`isodepth.region_tables` and :func:`isodepth.pairwise` in
-    place of an array. `scan` itself reads only headers.
+    A source replaces an array in :func:`isodepth.distance`, :func:`isodepth.compare`,
+    :meth:`isodepth.Metric.table`, :func:`isodepth.region_tables` and :func:`isodepth.pairwise`.
+    `scan` itself reads only headers.
 
     Parameters
     ----------
@@ -50,12 +50,12 @@ def scan(
           such files; names that begin with a dot, an underscore or "readme" are ignored, and any
           other file in the folder is an error;
         * an array, a memory map or a data frame;
-        * a list of files, or of arrays and frames, of any lengths, also 0;
+        * a list of files, or of arrays and frames; empty ones are allowed;
         * a function without arguments that returns a new iterator of chunks at each call. Data are
           read several times, so a generator is refused;
         * a `dask.array` or `dask.dataframe` (extra ``dask``).
 
-        Compressed files other than text are held in memory while they are read.
+        A compressed Parquet or NumPy file is held in memory as a whole while it is read.
     columns : sequence of str or int, or None
         Columns of the points; None for all (except the column of weights).
     weights : str, int or None
@@ -100,12 +100,15 @@ def scan(
 
 
 def as_source(data: Any) -> Source:
-    """Return a source unchanged, and make a source of other data."""
+    """Return a source unchanged, and create a source from other data with `scan`."""
     return data if isinstance(data, Source) else scan(data)
 
 
 def _parts_and_label(data: Any, any_dtype: bool) -> tuple[list[Part], str]:
-    """Return the parts of the data, and their name in messages."""
+    """Return the parts of `data`, and the name of `data` in messages.
+
+    If `any_dtype`, chunks that a function returns may have different dtypes.
+    """
     if isinstance(data, Source):
         raise InvalidInputError("data is already a source; pass it to distance or Metric.table")
     if type(data).__module__.partition(".")[0] in ("dask", "dask_expr"):
@@ -140,7 +143,7 @@ def _parts_and_label(data: Any, any_dtype: bool) -> tuple[list[Part], str]:
 
 @dataclass(frozen=True)
 class FilePart(Part):
-    """File, or row group of a Parquet file.
+    """Part of a source that reads a file, or one row group of a Parquet file.
 
     Attributes
     ----------
@@ -151,7 +154,10 @@ class FilePart(Part):
     group: int | None = None
 
     def tables(self, rows: int) -> Iterator[tuple[Any, str, int]]:
-        """Yield tables of the file; they may have more than `rows` rows."""
+        """Yield tables of the file with their origin and the number of their first row.
+
+        A table may have more than `rows` rows.
+        """
         origin = self.origin if self.group is None else f"{self.origin}, row group {self.group}"
         file, first = open_input(self.data), 0
         try:
@@ -179,7 +185,7 @@ class FilePart(Part):
 
 
 def file_parts(items: Sequence[Any]) -> list[Part]:
-    """Return the parts of files, and of all tables in folders."""
+    """Return the parts of a source for files, and for all table files in folders."""
     paths = [path for item in items for path in table_files(item)]
     for path in paths:
         if path.is_fifo():
@@ -192,7 +198,10 @@ def file_parts(items: Sequence[Any]) -> list[Part]:
 
 
 def _parts_of(file: InputFile) -> list[Part]:
-    """Read the header of a file. The list is empty if the file is empty."""
+    """Return the parts of a source for one file, after reading its header.
+
+    The list is empty if the file is empty.
+    """
     check_ending(file)
     path = str(file.path)
     if file.ending in TEXT_ENDINGS:
@@ -225,18 +234,21 @@ def _parts_of(file: InputFile) -> list[Part]:
 
 
 class DelayedPart(Part):
-    """One partition of a collection, which is computed before a task uses it."""
+    """Part of a source that is one partition of a Dask collection.
+
+    Dask computes the partition before it passes the part to a task.
+    """
 
     def tables(self, rows: int) -> Iterator[tuple[Any, str, int]]:
-        """Yield the partition."""
+        """Yield the partition as one table, with its origin and 0, the number of its first row."""
         data = self.data.compute() if hasattr(self.data, "compute") else self.data
         yield data, self.origin, 0
 
 
 def dask_parts(data: Any) -> list[Part]:
-    """Return the partitions of a `dask.array` or `dask.dataframe`."""
+    """Return the parts of a source for the partitions of a `dask.array` or `dask.dataframe`."""
     load_extra("dask", "dask", "reading a Dask collection")
-    # A Dask Delayed object returns another one for any attribute, such as ndim.
+    # A Dask Delayed object has every attribute: its ndim is another Delayed object, not an int.
     if not isinstance(getattr(data, "ndim", None), int) or data.ndim != 2:
         shape = f" with shape {data.shape}" if hasattr(data, "ndim") else ""
         raise InvalidInputError(

@@ -1,9 +1,9 @@
-"""Exact order statistics of values that are read in chunks, by brackets.
+"""Exact order statistics of values that are read in chunks.
 
-A random subset of the rows gives a bracket of an order statistic. One pass counts the values below
-the bracket and gathers the values inside. If these do not fit into memory, a random subset of them
-narrows the bracket for the next pass. If the bracket misses the order statistic, the counts show on
-which side it lies.
+A random subset of the rows gives a bracket, an interval that contains the order statistic with high
+probability. One pass counts the values below the bracket and collects the values inside. If these
+do not fit into memory, a random subset of them narrows the bracket for the next pass. If the
+bracket does not contain the order statistic, the counts show on which side of it to continue.
 """
 
 from __future__ import annotations
@@ -20,23 +20,27 @@ from isodepth import _core
 from isodepth.chunked.passes import Fold, Pass, Rows, row_keys
 from isodepth.depth.base import moved_by
 
-# Half width of a bracket, in standard deviations of a relative frequency.
+# Half width of a bracket, in standard deviations of a relative frequency in the random subset.
 _DEVIATIONS = 4.5
-# Maximum margin of error at which a random subset of a bracket is used to narrow it.
+# Maximum margin of error with which a random subset of the values in a bracket may narrow it.
 _LARGEST_MARGIN = 0.25
-# Minimum capacity of a bracket, and capacity relative to the expected number of values.
+# Minimum number of values that can be collected in a bracket, and ratio of the number of values to
+# plan for to the expected number.
 _LEAST_NUMBERS, _RESERVE = 1 << 10, 1.2
 _HELD_NUMBERS = 1 << 22
 
 
 def margin_of(size: float) -> float:
-    """Return the margin of error of a relative frequency among `size` random values."""
+    """Return the margin of error of a relative frequency that `size` random values estimate."""
     return float(_DEVIATIONS * 0.5 / np.sqrt(size))
 
 
 @dataclass(frozen=True)
 class Numbers:
-    """E values per row: projections of moved rows on directions, or their distances from centers.
+    """Function that computes E values for each row, whose order statistics are needed.
+
+    The values are the projections of the shifted and scaled row on E directions, or the distances
+    of these projections from E centers.
 
     Attributes
     ----------
@@ -44,11 +48,13 @@ class Numbers:
         Center that is subtracted from rows, and exponent of the power of two that divides them.
     directions : ndarray of shape (E, d)
     centers : ndarray of shape (E,) or None
+        If None, the values are the projections themselves.
     typical : float or None
-        Size of a typical row: distances that are rounding errors relative to it become -1. If it
-        is negative, only distances of zero do.
+        Size of a typical row. Distances within rounding errors of such a row are replaced with -1.
+        If it is negative, only distances of zero are.
     of : callable or None
         Function of rows (n, d) and a number of threads that returns the points (n, c) to project.
+        None to project the rows themselves.
     """
 
     frame: tuple[np.ndarray, int]
@@ -58,19 +64,19 @@ class Numbers:
     of: Any = None
 
     def take(self, which: np.ndarray) -> Numbers:
-        """Select values by their indices or by a mask."""
+        """Return the function for a subset of the E values, given by indices or a mask."""
         centers = None if self.centers is None else self.centers[which]
         return replace(self, directions=self.directions[which], centers=centers)
 
     def chunk(self, rows: np.ndarray, masses: np.ndarray | None, n_threads: int) -> Any:
-        """Return the object of the compiled core for rows (n, d)."""
+        """Return the object of the compiled core that computes the values of rows (n, d)."""
         points = rows if self.of is None else self.of(rows, n_threads)
         kind: Any = _core.Chunk32 if points.dtype == np.float32 else _core.Chunk64
         return kind(points, *self.frame, np.ascontiguousarray(self.directions), masses, n_threads)
 
     @property
     def options(self) -> dict[str, Any]:
-        """Arguments of the functions of the compiled core."""
+        """Keyword arguments of the functions of the compiled core."""
         return {"centers": self.centers, "typical": self.typical}
 
     def along(self, points: np.ndarray, n_threads: int) -> Iterator[tuple[slice, np.ndarray]]:
@@ -83,15 +89,16 @@ class Numbers:
 
 
 class BracketState(NamedTuple):
-    """Masses below and inside brackets, and the values inside if they fit.
+    """State of `BracketPass`: masses below and inside E brackets, and the values inside.
 
     Attributes
     ----------
     counts : int64 ndarray of shape (3, E)
-        Mass below, mass inside, and number of gathered values; larger than the limit if they did
-        not fit.
-    pieces : list of (values, masses, ends of each bracket), one per chunk
-        The masses are empty if all are 1.
+        Mass below the bracket, mass inside, and number of collected values. This number exceeds the
+        limit if the values did not fit.
+    pieces : list of (values, masses, ends), one per chunk
+        Values that were collected in all brackets. Those of bracket k are
+        ``values[ends[k]:ends[k + 1]]``. The masses are empty if all are 1.
     """
 
     counts: np.ndarray
@@ -108,27 +115,38 @@ class BracketState(NamedTuple):
         return values[order], np.cumsum(masses[order])
 
     def narrowed(self, k: int, low: Any, high: Any, shares: np.ndarray, margin: float) -> Any:
-        """Return a smaller bracket than k for quantiles of increasing orders (R,)."""
+        """Return a bracket inside bracket k = [low, high) for given quantiles of its values.
+
+        `shares` (R,) are the orders of the quantiles, increasing. `margin` is the margin of error
+        of the relative frequencies of the collected values.
+        """
         values, upto = self.ordered(k)
         orders = np.array([shares[0] - margin, shares[0], shares[-1] + margin])
         indices = np.searchsorted(upto, orders * upto[-1], side="right").clip(max=len(values) - 1)
         first, middle, _ = values[indices]
         after, after_last = np.nextafter(values[indices[1:]], np.inf)
         smaller = first if orders[0] >= 0 else low, after_last if orders[2] < 1 else high
-        # If ties prevent a smaller bracket, the next bracket contains a single value.
+        # If ties prevent a smaller bracket, return a bracket that contains only the tied value.
         return smaller if smaller != (low, high) else (middle, after)
 
 
 @dataclass(frozen=True)
 class BracketPass(Pass):
-    """Count the mass below brackets [low, high), and gather at most `most` values in each.
+    """Pass that counts the mass below E brackets [low, high) and collects the values inside.
 
     Attributes
     ----------
+    numbers : Numbers
+        Function that computes the E values of a row.
+    low, high : ndarrays of shape (E,)
+    most : int
+        Maximum number of values that are collected per bracket.
     share : float or None
-        Probability of gathering a row of mass one; heavier rows have a larger probability, and a
-        gathered row represents a mass of at least 1 / share. None for all rows.
+        Probability of collecting the values of a row of mass one. Rows of larger mass have a larger
+        probability, and a collected row represents a mass of at least 1 / share. None to collect
+        the values of all rows.
     seed : int
+        Seed of the random choice of rows.
     """
 
     numbers: Numbers
@@ -172,19 +190,19 @@ class BracketPass(Pass):
 
 @dataclass(frozen=True)
 class Selection:
-    """Order statistics of a sample that is read by passes.
+    """Object that computes order statistics of a sample by passes over its chunks.
 
     Attributes
     ----------
     fold : function that runs a pass over the sample
     pilot : Rows
-        Random rows of equal mass, for first brackets.
+        Random rows of equal mass, from which the first brackets are estimated.
     margin : float
-        Maximum difference of a relative frequency in the pilot from that in the sample.
+        Margin of error of a relative frequency that is estimated from the pilot.
     mass, n_rows : int
         Total mass and number of rows of the sample.
     most_numbers : int
-        Maximum number of gathered values.
+        Maximum number of values that a pass collects.
     n_threads : int
     """
 
@@ -197,9 +215,10 @@ class Selection:
     n_threads: int
 
     def order_statistics(self, numbers: Numbers, ranks: np.ndarray) -> np.ndarray:
-        """Return the values (E, R) of mass ranks (E, R), from 0 on, in each of E sets.
+        """Return R order statistics over the rows for each of the E values that a row has.
 
-        The ranks of a set are adjacent, in increasing order.
+        `ranks` (E, R) are counted from 0 in units of mass. Those of one value are adjacent and in
+        increasing order. The result is (E, R).
         """
         low, high = self.guess(numbers, ranks / self.mass)
         expected = np.full(len(low), 2 * self.margin * self.mass)
@@ -237,7 +256,10 @@ class Selection:
         return result
 
     def guess(self, numbers: Numbers, orders: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return brackets [low, high), each (E,), for quantiles of orders (E, R), by the pilot."""
+        """Estimate brackets [low, high) for quantiles from the pilot.
+
+        `orders` (E, R) are the orders of the quantiles of each value. `low` and `high` are (E,).
+        """
         n = len(self.pilot.points)
         low, high = np.full((2, len(orders)), [[-np.inf], [np.inf]], numbers.directions.dtype)
         for block in np.array_split(np.arange(len(low)), -(-n * len(low) // _HELD_NUMBERS)):
@@ -249,22 +271,24 @@ class Selection:
         return low, high
 
     def medians(self, numbers: Numbers, skipped: np.ndarray | None = None) -> np.ndarray:
-        """Return the median (E,) of each set: the mean of the lower and the upper median.
+        """Return the median (E,) over the rows of each of the E values that `numbers` computes.
 
-        Values that became -1, of mass `skipped` (E,), do not count.
+        The median is the mean of the lower and the upper median. Values that `numbers.typical`
+        replaced with -1 are excluded. `skipped` (E,) is their mass.
         """
         before = np.zeros(len(numbers.directions), np.int64) if skipped is None else skipped
         left = self.mass - before
         ranks = before[:, None] + np.stack([(left - 1) // 2, left // 2], axis=1)
         values = self.order_statistics(numbers, ranks)
         half = values.dtype.type(0.5)
-        # Halving first: symmetric under a change of sign, and the sum cannot overflow.
+        # Halve before adding, so that the sum cannot overflow.
         return half * values[:, 0] + half * values[:, 1]
 
     def mass_at(self, numbers: Numbers, centers: np.ndarray, typical: float = -1.0) -> np.ndarray:
-        """Return the mass (E,) of the values that equal the center (E,) of their set.
+        """Return the mass (E,) of the rows whose value equals the center of this value.
 
-        Distances from the center within rounding of the `typical` size count as zero.
+        `centers` is (E,). A value counts as equal if it differs from the center by a rounding error
+        of a row of size `typical`.
         """
         away = replace(numbers, centers=centers, typical=typical)
         start = np.zeros(len(centers), dtype=centers.dtype)
@@ -273,10 +297,10 @@ class Selection:
     def spreads(
         self, numbers: Numbers, typical: float, zero: Any
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the median, the MAD, and a scale if the MAD is at most `zero`, each (E,).
+        """Return the median, the MAD, and a scale that replaces a MAD of at most `zero`, each (E,).
 
-        The scale is the median of the deviations that exceed rounding relative to the `typical`
-        size; 0 if there are none.
+        The scale is the median of the deviations from the median that exceed rounding errors of a
+        row of size `typical`. It is 0 if there are none, or if the MAD exceeds `zero`.
         """
         middles = self.medians(numbers)
         away = replace(numbers, centers=middles)
@@ -292,9 +316,10 @@ class Selection:
         return middles, mads, scales
 
     def depth_thresholds(self, model: Any, betas: np.ndarray, tolerance: float) -> np.ndarray:
-        """Return the minimum depth (C, L) in the region of each level, for C depths of a model.
+        """Return the depth thresholds (C, L) of the regions of levels `betas` (L,).
 
-        Depths within `tolerance` below the minimum belong to the region as well.
+        `model.depths` returns C depths per row, and each has its own thresholds. A threshold is the
+        minimum depth in the region minus `tolerance`, so that rounding does not divide tied rows.
         """
         kinds, levels = model.depths(self.pilot.points[:1], 1).shape[1], len(betas)
         units = np.repeat(np.eye(kinds), levels, axis=0)
@@ -305,13 +330,17 @@ class Selection:
 
 
 def _negated_depths(model: Any, points: np.ndarray, n_threads: int) -> np.ndarray:
-    """Return the negative depths (n, C) of points, by which the deepest come first."""
+    """Return the negative depths (n, C) of points (n, d), so that the deepest are the smallest."""
     return -model.depths(points, n_threads)
 
 
 def level_ranks(betas: np.ndarray, total: int) -> np.ndarray:
-    """Return the mass ranks (L,), from 0 on, at which the mass first exceeds each level."""
-    # The same rounded quotients as in memory. They increase with the mass, as bisection needs.
+    """Return the rank (L,), in units of mass from 0 on, at which the mass first exceeds each level.
+
+    Levels `betas` (L,) are fractions of the mass `total`.
+    """
+    # Compare the same rounded quotients as for samples in memory. They increase with the mass, as
+    # bisection requires.
     return np.array(
         [
             bisect.bisect_right(range(1, total), beta, key=lambda mass: float(mass) / float(total))

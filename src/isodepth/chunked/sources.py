@@ -1,7 +1,7 @@
-"""Samples that are read in chunks: arrays, data frames and functions.
+"""Sources, which are samples that are read in chunks, from arrays, data frames and functions.
 
-A `Source` is a tuple of parts. A part can be read repeatedly, in chunks of float arrays. It is
-small and can be pickled, so that it can be read on another machine.
+A `Source` is a tuple of parts. A part can be read repeatedly, in chunks of float arrays. It can be
+pickled, so that it can be read on another machine.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from isodepth.errors import InvalidInputError
 
 
 class Chunk(NamedTuple):
-    """Rows as they were read.
+    """Rows as they were read, before validation.
 
     Attributes
     ----------
     values : ndarray of shape (n, c)
-        All selected columns; weights are the last column.
+        All selected columns. The last one has the weights, if there are any.
     origin : str
         Name of the data in messages.
     first : int
-        Number of the first row within that origin.
+        Number of the first row of the chunk within that origin.
     """
 
     values: np.ndarray
@@ -98,10 +98,10 @@ class Source:
 
 
 def source_of(parts: Sequence[Part], columns: list[Any] | None, weights: Any, label: str) -> Source:
-    """Return the source of parts with the same columns, in any order.
+    """Create a source from parts, and check that all have the same columns, in any order.
 
-    `columns` are those of the points, by name or number (None for all), `weights` is that of the
-    weights.
+    `columns` are the names or numbers of the columns of the points, None for all. `weights` is the
+    name or number of the column with the weights.
     """
     first = parts[0]
     selected = _select_columns(first, columns, weights)
@@ -124,7 +124,7 @@ def source_of(parts: Sequence[Part], columns: list[Any] | None, weights: Any, la
 
 
 def _select_columns(part: Part, columns: list[Any] | None, weights: Any) -> tuple[str, ...]:
-    """Return the labels of the columns of the points, with that of the weights last."""
+    """Return the labels of the columns to read: those of the points, then that of the weights."""
     labels, origin = part.labels, part.origin
     last = [] if weights is None else indices_of([weights], labels, origin)
     if columns is None:
@@ -157,7 +157,9 @@ def indices_of(names: Sequence[Any], labels: Sequence[str], origin: str) -> list
 
 @dataclass(frozen=True)
 class Part:
-    """Array or data frame; subclasses read files, functions and Dask partitions.
+    """Part of a source that can be read independently: here an array or a data frame.
+
+    Subclasses read files, functions and Dask partitions.
 
     Attributes
     ----------
@@ -174,7 +176,7 @@ class Part:
     non_numeric : dict
         Types of the non-numeric columns, by label.
     only_single : bool
-        Whether all tables must be float32, like the first one.
+        Whether a table that is not float32 is an error, because the first one is float32.
     """
 
     data: Any
@@ -188,13 +190,16 @@ class Part:
 
     @classmethod
     def like(cls, values: np.ndarray, names: Any, origin: str, data: Any, n_rows: Any) -> Self:
-        """Return the part that reads `data`, with the columns of `values` and their `names`."""
+        """Return a part that reads `data`, with the columns and dtype of the array `values`.
+
+        `names` are the names of the columns, or None.
+        """
         labels = names or tuple(numbered(values.shape[1]))
         single = labels if values.dtype == np.float32 else ()
         return cls(data, origin, labels, names is not None, single, n_rows)
 
     def tables(self, rows: int) -> Iterator[tuple[Any, str, int]]:
-        """Yield arrays and frames, the name of each, and the number of its first row."""
+        """Yield tables, each with its name in messages and the number of its first row."""
         yield self.data, self.origin, 0
 
     def read(self, rows: int) -> Iterator[Chunk]:
@@ -213,10 +218,10 @@ class Part:
 
 
 class CallPart(Part):
-    """Function that returns a new iterator of chunks at each call."""
+    """Part of a source that is a function, which returns a new iterator of chunks at each call."""
 
     def tables(self, rows: int) -> Iterator[tuple[Any, str, int]]:
-        """Yield the chunks."""
+        """Yield the chunks that a new iterator returns, each with its name and row number 0."""
         for number, chunk in enumerate(_new_iterator(self.data)):
             yield chunk, f"chunk {number}", 0
 
@@ -234,16 +239,17 @@ def _values_and_names(table: Any, origin: str) -> tuple[np.ndarray, tuple[str, .
 
 
 def array_parts(tables: Sequence[Any], names: Sequence[str]) -> list[Part]:
-    """Return the parts of arrays and frames; empty ones only if all are empty."""
+    """Return one part per nonempty array or frame, or the first one if all are empty."""
     read = [(*_values_and_names(table, n), n) for table, n in zip(tables, names, strict=True)]
     filled = [table for table in read if len(table[0])] or read[:1]
     return [Part.like(*table, Table(*table[:2]), len(table[0])) for table in filled]
 
 
 def call_part(make: Callable[[], Any], label: str, any_dtype: bool) -> Part:
-    """Return the part of a function that makes chunks, from its first nonempty chunk.
+    """Return a part that reads the chunks of the function `make`.
 
-    All chunks must have one precision, unless `any_dtype`.
+    The columns and dtype are those of the first nonempty chunk. If it is float32, later chunks must
+    be float32 as well, unless `any_dtype`.
     """
     chunks = _new_iterator(make)
     if make() is chunks:

@@ -1,4 +1,4 @@
-"""Region tables and column units of sources, computed by passes over their chunks."""
+"""Computation of region tables and column units by passes over the chunks of a source."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from isodepth.metric.base import BaseMetric
 from isodepth.metric.fitted import FittedMetric
 from isodepth.metric.table import RegionTable
 
-#: Number of distinct rows up to which a sample is processed in memory.
+#: Maximum number of distinct rows with which a sample of any length is processed in memory.
 FEW_DISTINCT = 4096
 
 
 @dataclass(frozen=True)
 class SourceRegions:
-    """Table of the regions of a source, with counts and error bounds.
+    """Region table of a source, with its number of rows and error bounds.
 
     Attributes
     ----------
@@ -39,10 +39,10 @@ class SourceRegions:
         Number of rows of positive weight.
     missing : MissingReport or None
     bounds : pair of ndarrays of shape (L, 2K), or None if the table is exact
-        Lower and upper bounds of the support values with exact depths. The lower ones are -inf if
-        nothing is known about a region.
+        Lower and upper bounds on the support values that exact depths would give. A lower bound is
+        -inf if no row is known to be in the region.
     depth_bound : float
-        Maximum error of a depth; 0 if the depths are those of the computation in memory.
+        Maximum error of a depth; 0 if the depths equal those of the computation in memory.
     """
 
     table: RegionTable
@@ -65,14 +65,14 @@ def stream_table(
     runner: Runner | None = None,
     in_memory: bool = True,
 ) -> SourceRegions:
-    """Compute the table of a source, as `Metric.table` does for the same rows in memory.
+    """Compute the region table of a source, as `Metric.table` does for rows in memory.
 
     Parameters
     ----------
     runner : Runner or None
-        Runner of the passes; None for this process.
+        Object that runs the passes; None to run them in this process.
     in_memory : bool
-        Whether a sample that fits into memory is processed there.
+        Whether to load a sample that fits into memory, instead of reading it in several passes.
     """
     metric.check_for_tables(storage)
     fitted = metric.with_directions(source.n_features)
@@ -103,9 +103,10 @@ def stream_table(
 def _by_passes(
     checked: CheckedSource, selection: Selection, fitted: FittedMetric, drawn: np.ndarray
 ) -> tuple[np.ndarray, dict[str, Any]]:
-    """Compute support values (L, 2K), and `SourceRegions.bounds` and `depth_bound`.
+    """Compute the support values (L, 2K) of a source by passes over its chunks.
 
-    `drawn` (m, d) are distinct rows of the pilot.
+    Return also a dictionary with `SourceRegions.bounds` and `depth_bound`, which is empty if the
+    values are exact. `drawn` (m, d) are the distinct rows of the pilot, a random subset.
     """
     depth: Any = fitted.source
     name, memory_mb = builtin_name(depth), fitted.resources.memory_mb
@@ -129,8 +130,9 @@ def _by_passes(
         else:
             numbers = rank_numbers(summary, drawn, directions)
         model = RankModel.fit(selection, numbers, memory_mb * 2**18, name == "halfspace")
-        # Rows with a lower bound above the threshold of the upper bounds are inside the exact
-        # region. Rows with an upper bound above the threshold of the lower bounds contain it.
+        # Pairs of (depths, thresholds), where 0 is the midpoint, 1 the lower and 2 the upper bound.
+        # Rows whose lower bound exceeds the threshold of the upper bounds are in the exact region.
+        # The exact region is among the rows whose upper bound exceeds that of the lower bounds.
         pairs = ((0, 0), (1, 2), (2, 1))
     else:
         model = ProjectionModel.fit(selection, drawn, directions)
@@ -143,16 +145,16 @@ def _by_passes(
 
 
 def column_spreads(sources: Sequence[Source], metric: BaseMetric, runner: Runner) -> np.ndarray:
-    """Compute the units (d,) of the columns in several sources together: ``scale="pooled"``.
+    """Compute the units (d,) of the columns from the pooled rows, for ``scale="pooled"``.
 
-    They are those of `isodepth.core.scaling.units_of_samples`. With float weights in several
-    samples, masses are rounded differently there: if the mass up to a value is 1/2 or 1/5 of the
-    total except for rounding, a median or fence may be the neighboring value.
+    The result is that of `isodepth.core.scaling.units_of_samples` with one exception. If several
+    samples have non-integer weights, their masses are rounded differently. A median or a clipping
+    limit may then be the neighboring value, if the mass below it is a half or a fifth of the total.
     """
     width = sources[0].n_features
     fitted = replace(metric, scale=None).with_directions(width)
     selection = selection_of(*(CheckedSource.of(runner, source, fitted) for source in sources))
-    # A product with a unit vector is the column itself.
+    # The projections on unit vectors are the columns themselves.
     columns = Numbers(
         (np.zeros(width), 0), np.eye(width), of=lambda rows, _: rows.astype(np.float64)
     )
@@ -173,7 +175,10 @@ def column_spreads(sources: Sequence[Source], metric: BaseMetric, runner: Runner
 
 @dataclass(frozen=True)
 class DistinctPass(Pass):
-    """Distinct rows and their masses; [None] if there are more than `most`."""
+    """Pass that collects the distinct rows and their masses.
+
+    The state is [(rows, masses)], or [None] if there are more than `most` distinct rows.
+    """
 
     most: int
 
@@ -197,7 +202,10 @@ class DistinctPass(Pass):
 
 @dataclass(frozen=True)
 class ClippedPass(Pass):
-    """Sums (2, d) of the clipped values, as fractions of [low, high], and of their squares."""
+    """Pass that sums the values of each column, clipped to [low, high], and their squares.
+
+    Clipped values are expressed as fractions of [low, high]. The state has shape (2, d).
+    """
 
     low: np.ndarray
     high: np.ndarray
@@ -214,14 +222,17 @@ class ClippedPass(Pass):
 
 @dataclass(frozen=True)
 class SupportPass(Pass):
-    """Support values of the regions {depth >= threshold}, which are merged by maximum.
+    """Pass that computes the support values of the regions {depth >= threshold} of L levels.
+
+    The support value of a region is a maximum over rows, so states are merged by their maximum.
 
     Attributes
     ----------
     model : ProjectionModel or RankModel
-        Its method `depths` returns the depths (n, C) of points.
+        Its method `depths` returns C depths per point, such as an estimate and two bounds.
     thresholds : ndarray of shape (C, L), decreasing along the levels
-    pairs : sequence of P pairs (index of the depths, index of the thresholds)
+    pairs : sequence of P pairs of int
+        Index of the depths and index of the thresholds that define each of P families of regions.
     directions : ndarray of shape (K, d)
     """
 
@@ -243,7 +254,7 @@ class SupportPass(Pass):
             levels = np.searchsorted(-self.thresholds[threshold], -depths[:, depth])
             sizes = np.cumsum(np.bincount(levels, minlength=n_levels + 1)[:n_levels])
             if sizes[-1]:
-                # NumPy sorts short integers by their digits, which is much faster.
+                # NumPy uses a radix sort for 8-bit and 16-bit integers, which is much faster.
                 short = levels.astype(np.min_scalar_type(n_levels))
                 order = np.argsort(short, kind="stable")[: sizes[-1]]
                 first = int(np.flatnonzero(sizes)[0])

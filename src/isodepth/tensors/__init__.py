@@ -1,1 +1,1 @@
-"""Passes over tensors on any device, as operations of torch or as Triton kernels."""
+"""Computation of depths and gaps on tensors, by torch operations or Triton kernels."""

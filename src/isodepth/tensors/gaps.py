@@ -1,4 +1,8 @@
-"""Support functions of nested prefixes of tensors, and their maximum or mean gaps."""
+"""Gaps between the support functions of nested regions, on tensors.
+
+The rows of each sample are sorted by depth, deepest first, so the region of a level is a prefix.
+The gap of a level is the maximum or the mean over directions of |h_x(u) - h_y(u)|.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +20,7 @@ def search_gaps(
     budget: int,
     locate: bool = False,
 ) -> tuple[torch.Tensor, torch.Tensor | None]:
-    """Compute the maximum gap of each level over u and -u for the given directions.
+    """Compute the gap of each level: max |h_x(u) - h_y(u)| over the directions and their negatives.
 
     Parameters
     ----------
@@ -33,7 +37,8 @@ def search_gaps(
     -------
     gaps : float64 tensor of shape (L,)
     codes : int64 tensor of shape (L,), or None
-        Codes of directions and signs, as in `isodepth.engine`; the first direction if gaps tie.
+        Maximizing direction of each level: k for direction k, and -1 - k for its negative. The
+        smallest k if gaps tie.
     """
     rows = [x[: int(prefix_sizes_x[-1])], y[: int(prefix_sizes_y[-1])]]
     last_x, last_y = prefix_sizes_x - 1, prefix_sizes_y - 1
@@ -49,7 +54,7 @@ def search_gaps(
         widest = gap.amax(dim=1)
         better = widest > gaps
         if codes is not None:
-            # `max` may return any of several equal gaps.
+            # `max` may return the index of any of several equal gaps; the first one is required.
             numbers = torch.arange(gap.shape[1], device=gap.device)
             place = torch.where(gap == widest[:, None], numbers, len(directions)).amin(dim=1)
             upward = above.gather(1, place[:, None])[:, 0] == widest
@@ -69,14 +74,19 @@ def support_rows(
     sign: torch.Tensor,
     budget: int,
 ) -> torch.Tensor:
-    """Return the first row (L,) of each level that is a support point in its direction.
+    """Return, for each level, the index of its support point in the direction of that level.
+
+    The support point is the row of the prefix with the maximum projection, the first one if tied.
 
     Parameters
     ----------
     rows : tensor of shape (n, d), deepest first
     prefix_sizes : int64 tensor of shape (L,), increasing
     directions : tensor of shape (K, d)
-    place, sign : int64 and float tensors of shape (L,), the direction of each level
+    place, sign : int64 tensors of shape (L,)
+        Index and sign of the direction of each level.
+    budget : int
+        Bytes for blocks of directions.
     """
     support_index = torch.empty_like(prefix_sizes)
     distinct_codes, column = torch.unique(place * 2 + (sign < 0), return_inverse=True)
@@ -92,14 +102,17 @@ def support_rows(
 
 
 def _running(values: torch.Tensor, sign: int) -> torch.Tensor:
-    """Return the running maximum of each column (n, B), or the running minimum if `sign` is -1."""
+    """Return the running maximum of each column of `values`, or the minimum if `sign` is -1."""
     return (values.cummax(dim=0) if sign > 0 else values.cummin(dim=0)).values
 
 
 def _supports(
     projections: torch.Tensor, prefix_sizes: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the maximum of each column (n, B) over each prefix (L,), and the first row with it."""
+    """Return the maxima of each column over prefixes of rows, and the first rows that attain them.
+
+    `projections` is (n, B). Both results are (L, B), for prefixes of `prefix_sizes` (L,) rows.
+    """
     maxima = _running(projections, 1)
     increased = torch.ones_like(maxima, dtype=torch.bool)
     torch.gt(maxima[1:], maxima[:-1], out=increased[1:])
@@ -118,13 +131,18 @@ def mean_gaps(
     largest: torch.Tensor,
     budget: int,
 ) -> torch.Tensor:
-    """Compute (mean of |h_x(u) - h_y(u)|**q over u and -u) ** (1/q) at each level, float64 (L,).
+    """Compute (mean of |h_x(u) - h_y(u)|**q over u and -u) ** (1/q) at each level.
 
     Parameters
     ----------
     x, y, prefix_sizes_x, prefix_sizes_y, directions, budget : as in `search_gaps`
     q : float in [1, inf)
-    largest : float64 tensor of shape (L,), the maximum gaps, by which powers are scaled
+    largest : float64 tensor of shape (L,)
+        Maximum gap of each level. Gaps are divided by it, so that their powers do not overflow.
+
+    Returns
+    -------
+    gaps : float64 tensor of shape (L,)
     """
     total = torch.zeros_like(largest)
     scale = torch.where(largest > 0, largest, torch.ones_like(largest))[:, None]
@@ -140,7 +158,7 @@ def mean_gaps(
 
 
 def _each(x: torch.Tensor, y: torch.Tensor, prefix_sizes: torch.Tensor) -> int:
-    """Return the memory per direction in bytes: projections, running extremes, supports."""
+    """Return the bytes needed per direction, for projections, running extremes and supports."""
     return (len(x) + len(y)) * (3 * x.element_size() + 48) + len(prefix_sizes) * 96
 
 
@@ -153,9 +171,23 @@ def mean_gap_gradient(
     slopes: torch.Tensor,
     budget: int,
 ) -> list[torch.Tensor]:
-    """Compute the gradient of the distance at the rows of both samples, float64 (n, d), (m, d).
+    """Compute the gradient of the distance with respect to the rows of both samples, for q < inf.
 
-    `slopes` (L,) are the derivatives of the distance with respect to the `means` (L,).
+    Parameters
+    ----------
+    rows : tensors of shape (n, d) and (m, d), deepest rows first
+    prefix_sizes : int64 tensors of shape (L,), the number of rows in the region of each level
+    directions : tensor of shape (K, d)
+    q : float in [1, inf)
+    means : tensor of shape (L,), the gaps that `mean_gaps` returns
+    slopes : tensor of shape (L,)
+        Derivatives of the distance with respect to `means`.
+    budget : int
+        Bytes for blocks of directions.
+
+    Returns
+    -------
+    gradients : float64 tensors of shape (n, d) and (m, d)
     """
     gradients = [torch.zeros_like(side, dtype=torch.float64) for side in rows]
     positive = means > 0

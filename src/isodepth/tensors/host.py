@@ -1,4 +1,4 @@
-"""Conversion of tensors to arrays on the host. torch need not be installed."""
+"""Conversion of tensors to arrays on the host. Importing this module does not need torch."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def to_host(X: Any) -> Any:
 
 
 def check_both_tensors(X: Any, Y: Any) -> None:
-    """Check that two samples are dense tensors with data."""
+    """Check that both samples are dense tensors on a device that holds data."""
     for name, sample, other in (("X", X, "Y"), ("Y", Y, "X")):
         if not is_tensor(sample):
             raise InvalidInputError(
@@ -39,7 +39,10 @@ def check_both_tensors(X: Any, Y: Any) -> None:
 
 
 def arrays_on_host(X: Any, Y: Any, labels: Any = None) -> tuple[Any, Any, Any, str | None]:
-    """Return samples and row labels on the host, and the devices they were moved from, or None."""
+    """Convert samples and row labels from tensors to arrays on the host.
+
+    The last item of the result names the devices of the tensors, or is None if all were on the CPU.
+    """
     if is_tensor(X) or is_tensor(Y):
         check_both_tensors(X, Y)
     devices = {str(sample.device) for sample in (X, Y) if is_tensor(sample)} - {"cpu"}

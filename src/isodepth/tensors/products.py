@@ -1,4 +1,4 @@
-"""Precision and memory limits of products of points and directions."""
+"""Numerical precision and memory limits for the matrix products of points and directions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import torch
 
 from isodepth.errors import DeviceMemoryError
 
-#: Default memory limit on a device.
+#: Upper bound on the default memory limit on a device, in bytes.
 _MOST_BYTES = 8 * 2**30
 _FRACTION_OF_FREE = 0.6
 _HOST_BYTES = 256 * 2**20
@@ -23,9 +23,11 @@ _before: list[tuple[Any, str, Any]] = []
 
 @contextmanager
 def full_precision(device: torch.device) -> Iterator[None]:
-    """Compute products in the precision of the dtype: without TF32, autocast and graph.
+    """Return a context in which matrix products have the full precision of their dtype.
 
-    The settings are global: the last of nested or concurrent contexts restores them.
+    In this context TF32 and autocast are disabled, and no gradients are recorded. The TF32
+    settings of torch are global. If contexts are nested or used by several threads, the last one
+    to exit restores the settings.
     """
     global _users
     with _lock:
@@ -57,20 +59,27 @@ def _precision_settings() -> list[tuple[Any, str, Any]]:
 
 
 def budget_on(device: torch.device, memory_mb: float | None) -> int:
-    """Return the bytes for blocks of directions: the given limit, or a part of the free memory."""
+    """Return the bytes available for blocks of directions.
+
+    This is `memory_mb` if given, and otherwise a part of the free memory of a CUDA device, or a
+    fixed size on other devices.
+    """
     if memory_mb is not None:
         return int(memory_mb * 2**20)
     if device.type != "cuda":
         return _HOST_BYTES
     free, _ = torch.cuda.mem_get_info(device)
-    # Memory that the allocator holds without using it is available as well.
+    # Memory that the allocator of torch has reserved and does not use is available as well.
     idle = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
     return int(min(_MOST_BYTES, _FRACTION_OF_FREE * (free + idle)))
 
 
 @contextmanager
 def working_on(device: torch.device) -> Iterator[None]:
-    """Use full precision, and raise `DeviceMemoryError` if the device is out of memory."""
+    """Return a context with full precision that reports out-of-memory errors.
+
+    `torch.OutOfMemoryError` is replaced with a `DeviceMemoryError` that says what to do.
+    """
     try:
         with full_precision(device):
             yield
@@ -83,9 +92,9 @@ def working_on(device: torch.device) -> Iterator[None]:
 
 
 def blocks(n_directions: int, each: int, budget: int) -> list[slice]:
-    """Return slices of equally many directions, with `each` bytes per direction, within `budget`.
+    """Divide directions into slices of equal size that fit into `budget` bytes.
 
-    A slice has at least one direction.
+    One direction needs `each` bytes. A slice has at least one direction, even if it does not fit.
     """
     size = max(1, min(n_directions, budget // max(1, each)))
     count = -(-n_directions // size)

@@ -1,4 +1,4 @@
-"""Depths from ranks of projections, on tensors."""
+"""Computation on tensors of depths that are defined by the ranks of projections."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ def smallest_halfspace(
     directions: torch.Tensor,
     budget: int,
 ) -> torch.Tensor:
-    """Compute the minimum closed-halfspace mass at each point, over u and -u, in units of 1/total.
+    """Compute the minimum mass of a closed halfspace with each point on its boundary.
+
+    The minimum is over halfspaces whose normal vectors are the directions or their negatives.
 
     Parameters
     ----------
@@ -31,6 +33,7 @@ def smallest_halfspace(
     Returns
     -------
     smallest : int64 tensor of shape (u,)
+        The halfspace depth is this mass divided by `total`.
     """
     best = points.new_full((len(points),), total + 1, dtype=torch.int64)
     for index, below, upto in _ranks(points, masses, directions, budget):
@@ -47,9 +50,11 @@ def mean_rank_weight(
     directions: torch.Tensor,
     budget: int,
 ) -> torch.Tensor:
-    """Compute the mean over directions of min(F, 1 - F), F with mid-ranks; float64 (u,).
+    """Compute the mean over directions of min(F, 1 - F) at each point.
 
-    Sums of integers are exact, as on the host, so the result does not depend on the blocks.
+    F is the distribution function of the projections at the point, by mid-ranks if tied. The
+    parameters are those of `smallest_halfspace`, and the result is float64 of shape (u,). Ranks are
+    summed as integers, so the result is exact and does not depend on the blocks of directions.
     """
     shift = max(0, (2 * total * len(directions)).bit_length() - 63)
     sums = points.new_zeros(len(points), dtype=torch.int64)
@@ -64,9 +69,13 @@ def mean_rank_weight(
 def _ranks(
     points: torch.Tensor, masses: torch.Tensor | None, directions: torch.Tensor, budget: int
 ) -> Iterator[tuple[torch.Tensor, torch.Tensor, torch.Tensor]]:
-    """Yield sorted indices (B, u) per block of directions, and the masses before and up to each."""
+    """Yield the order of the points and their cumulative masses along blocks of B directions.
+
+    Each item has three tensors of shape (B, u): the indices of the points sorted by projection,
+    and the masses with a smaller projection and with a projection that is not larger.
+    """
     n = len(points)
-    # Memory for projections, their sorted copy, the buffer of the sort, and integers.
+    # Bytes for projections, their sorted copy, the buffer of the sort, and integer arrays.
     each = n * (3 * points.element_size() + 7 * 8)
     places = torch.arange(n, device=points.device)
     for which in blocks(len(directions), each, budget):

@@ -1,4 +1,4 @@
-"""Outlyingness of the projection depth, on tensors."""
+"""Computation on tensors of the outlyingness that defines the projection depth."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ def largest_outlyingness(
     directions: torch.Tensor,
     budget: int,
 ) -> torch.Tensor:
-    """Compute the maximum of |<u,x> - med| / MAD over directions, for each point (u,).
+    """Compute the maximum over directions u of |<u,x> - med| / MAD for each point x.
 
-    If more than half of the mass coincides along a direction, the MAD is zero, and the scale is the
-    median of the nonzero deviations.
+    The median and the MAD are those of the projections on u. If more than half of the projections
+    are equal, the MAD is zero and is replaced with the median of the nonzero deviations.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def largest_outlyingness(
     """
     typical, rounding = typical_sizes(points), rounding_unit(points)
     out = points.new_zeros(len(points))
-    # Memory for projections, deviations, sorted copies with indices, and the buffer of the sort.
+    # Bytes for projections, deviations, sorted copies with indices, and the buffer of the sort.
     each = len(points) * (4 * points.element_size() + 4 * 8)
     for which in blocks(len(directions), each, budget):
         projections = directions[which] @ points.T
@@ -79,7 +79,7 @@ def typical_sizes(points: torch.Tensor) -> torch.Tensor:
 
 
 def rounding_unit(points: torch.Tensor) -> float:
-    """Return the bound on rounding of a projection of points (u, d), relative to its size."""
+    """Return an upper bound on the relative rounding error of a projection of points (u, d)."""
     return torch.finfo(points.dtype).eps * 8.0 * points.shape[1] ** 0.5
 
 
@@ -90,11 +90,12 @@ def update_flat_directions(
     directions: torch.Tensor,
     out: torch.Tensor,
 ) -> None:
-    """Update the maxima `out` (u,) by directions (B, d) along which the MAD is zero.
+    """Update the maximum outlyingness `out` (u,) by directions (B, d) along which the MAD is zero.
 
-    Points on the median are not outlying. The others are divided by the median of the nonzero
-    deviations. A deviation is zero if it is within rounding of the projections of its row and of a
-    typical row. This is rare, so directions are processed one at a time.
+    `deviations` (B, u) are the absolute differences of projections and median. They are divided by
+    the median of the nonzero ones. A deviation counts as zero if it is within the rounding error of
+    the projections of its point and of a typical point. Such directions are rare, so they are
+    processed one at a time.
     """
     rounding, typical = rounding_unit(points), typical_sizes(points)
     for away, direction in zip(deviations, directions.abs(), strict=True):

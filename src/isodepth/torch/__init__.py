@@ -1,6 +1,6 @@
-"""Distances of tensors, with gradients. Importing it needs torch.
+"""Distances of tensors, with gradients. Importing this package needs torch.
 
-:func:`isodepth.distance` takes tensors itself; :class:`DepthLoss` is a module for training.
+:func:`isodepth.distance` accepts tensors. :class:`DepthLoss` is a torch module for training.
 """
 
 from isodepth.torch.loss import DepthLoss

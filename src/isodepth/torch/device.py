@@ -33,14 +33,18 @@ from isodepth.torch.samples import DeviceSample, TensorPair, check_finite_tensor
 class DeviceDistance(NamedTuple):
     """Distance, and its gradient with respect to the rows of each sample if requested."""
 
-    value: torch.Tensor  # float64, without dimensions
+    value: torch.Tensor  # float64, zero-dimensional
     slopes: list[torch.Tensor] | None
 
 
 def distance_on_device(
     metric: BaseMetric, pair: TensorPair, gradient: bool = False
 ) -> DeviceDistance | None:
-    """Compute the distance of two tensors on their device; None if a sample may be a simplex."""
+    """Compute the distance of two tensors on their device.
+
+    Return None if a sample has at most d + 1 distinct points and may be a simplex. The caller
+    then computes on the host.
+    """
     with working_on(pair.device):
         fit = fit_pair(metric, pair)
         if fit is None:
@@ -70,9 +74,9 @@ def distance_on_device(
 
 
 def compare_from_device(metric: BaseMetric, pair: TensorPair) -> Comparison | None:
-    """Compare on the host two samples whose depths are computed on the device.
+    """Compute the depths of two tensors on their device, and compare their regions on the host.
 
-    None if a sample may be a simplex.
+    Return None if a sample has at most d + 1 distinct points and may be a simplex.
     """
     with working_on(pair.device):
         fit = fit_pair(metric, pair)
@@ -83,11 +87,11 @@ def compare_from_device(metric: BaseMetric, pair: TensorPair) -> Comparison | No
     return fit.drawn.compare(*(_host_regions(fit.drawn, *side) for side in sides))
 
 
-# -- its parts ------------------------------------------------------------------------------------
+# -- regions on the device ------------------------------------------------------------------------
 
 
 class FittedPair(NamedTuple):
-    """Regions of two samples, with the metric and directions of their depths."""
+    """Nested regions of two samples, and the fitted metric and directions that define them."""
 
     drawn: FittedMetric
     directions: torch.Tensor  # (K, d)
@@ -96,7 +100,10 @@ class FittedPair(NamedTuple):
 
 
 def fit_pair(metric: BaseMetric, pair: TensorPair) -> FittedPair | None:
-    """Compute the regions of two tensors on their device; None if a sample may be a simplex."""
+    """Compute the nested regions of two tensors on their device.
+
+    Return None if a sample has at most d + 1 distinct points and may be a simplex.
+    """
     host_only = {"nan_policy": metric.nan_policy != "raise", "scale": isinstance(metric.scale, str)}
     for name in (name for name, used in host_only.items() if used):
         raise InvalidOptionError(
@@ -105,7 +112,7 @@ def fit_pair(metric: BaseMetric, pair: TensorPair) -> FittedPair | None:
         )
     check_depth(metric.source, pair.device)
     drawn = metric.with_directions(pair.x.shape[1])
-    # Rounded on the host, so that all devices use the same directions.
+    # The directions are rounded on the host, so that all devices use the same ones.
     kind = "float32" if pair.precision == torch.float32 else "float64"
     directions = torch.from_numpy(np.array(drawn.directions, dtype=kind)).to(pair.device)
     budget = _budget(metric, pair.x, pair.y)
@@ -124,26 +131,29 @@ def fit_pair(metric: BaseMetric, pair: TensorPair) -> FittedPair | None:
 
 
 def _prepared(tensor: torch.Tensor, drawn: FittedMetric, precision: torch.dtype) -> torch.Tensor:
-    """Return the points in the precision of the computation, divided by the scale."""
+    """Convert a tensor to `precision` and divide its columns by the scale of the metric."""
     points = tensor.detach().to(precision)
     if drawn.origin.scale is None:
         return points
-    # Divided in double precision, as on the host.
+    # The host divides in double precision as well, so the results agree.
     return (points.double() / _scale(drawn, points.device)).to(precision)
 
 
 def _scale(drawn: FittedMetric, device: torch.device) -> torch.Tensor | float:
-    """Return the scale of the columns."""
+    """Return the factor (d,) by which the metric divides each column, or 1.0 without a scale."""
     scale = drawn.origin.scale
     return 1.0 if scale is None else torch.from_numpy(scale.copy()).to(device)
 
 
 def _budget(metric: BaseMetric, *samples: torch.Tensor) -> int:
-    """Return the bytes for blocks of directions: the limit minus the copies of the samples."""
+    """Return the bytes available for blocks of directions.
+
+    This is `memory_mb` minus the memory for copies of the samples, but at least a quarter of it.
+    """
     limit = budget_on(samples[0].device, metric.memory_mb)
     if metric.memory_mb is None:
         return limit
-    # Memory for a copy of the rows, and a few numbers for each row.
+    # Bytes for a float32 copy of the rows, and for eight numbers per row.
     copies = sum(sample.numel() * 4 + len(sample) * 64 for sample in samples)
     return max(limit // 4, limit - copies)
 
@@ -151,7 +161,10 @@ def _budget(metric: BaseMetric, *samples: torch.Tensor) -> int:
 def _host_regions(
     drawn: FittedMetric, regions: DeviceRegions, tensor: torch.Tensor, weights: Any
 ) -> TrimmedRegions:
-    """Convert regions of a device to those of the host, whose distinct rows are in order."""
+    """Convert the regions of a tensor from the device to the host.
+
+    The depths are reordered, because the host stores the distinct rows in another order.
+    """
     points, weights = tensor.cpu().numpy(), to_host(weights)
     sample = Sample.of(points, weights)
     depth = regions.depth.cpu().numpy()[regions.sample.index_of_rows(len(points)).cpu().numpy()]
@@ -168,7 +181,7 @@ def _host_regions(
     )
 
 
-# -- the gradient ---------------------------------------------------------------------------------
+# -- gradient -------------------------------------------------------------------------------------
 
 
 def _maximum_gap_gradient(
@@ -179,7 +192,26 @@ def _maximum_gap_gradient(
     slopes: torch.Tensor,
     budget: int,
 ) -> list[torch.Tensor]:
-    """Compute the gradient at the ordered rows of both samples for q=inf, in float64."""
+    """Compute the gradient of the distance with respect to the rows of both samples, for q=inf.
+
+    At each level only the support points of both regions in the maximizing direction contribute.
+
+    Parameters
+    ----------
+    rows : tensors of shape (n, d) and (m, d), deepest rows first
+    sizes : int64 tensors of shape (L,), the number of rows in the region of each level
+    directions : tensor of shape (K, d)
+    codes : int64 tensor of shape (L,)
+        Maximizing direction of each level: k for direction k, and -1 - k for its negative.
+    slopes : tensor of shape (L,)
+        Derivatives of the distance with respect to the gaps of the levels.
+    budget : int
+        Bytes for blocks of directions.
+
+    Returns
+    -------
+    gradients : float64 tensors of shape (n, d) and (m, d)
+    """
     place = torch.where(codes >= 0, codes, -1 - codes)
     sign = torch.where(codes >= 0, 1, -1)
     vectors = directions[place].double() * sign[:, None]
@@ -197,7 +229,11 @@ def _maximum_gap_gradient(
 
 
 def _by_row(regions: DeviceRegions, ordered: torch.Tensor, n: int) -> torch.Tensor:
-    """Distribute the gradient at the ordered distinct points over the n input rows, (n, d)."""
+    """Distribute a gradient with respect to distinct points over the n input rows.
+
+    `ordered` has one row per distinct point, deepest first. Equal input rows share the gradient
+    of their point equally, and rows of weight zero have gradient zero. The result is (n, d).
+    """
     sample = regions.sample
     distinct = ordered.new_zeros(sample.points.shape)
     distinct[regions.order[: len(ordered)]] = ordered

@@ -1,8 +1,9 @@
-"""Distance of two tensors: a tensor without dimensions, with a gradient if an input requires one.
+"""Distance of two tensors: a zero-dimensional tensor, with a gradient if an input requires one.
 
-Levels, directions and support points are computed without a graph. They determine the gradient,
-which is computed in the forward pass; the backward pass only scales it. Tensors on the host are
-arrays that share their memory. On other devices the computation stays on the device.
+Levels, directions and support points are computed without recording operations for autograd.
+They determine the gradient, which is computed in the forward pass. The backward pass multiplies
+it by the upstream gradient. Tensors on the host are converted to arrays that share their memory.
+Tensors on another device are processed there.
 """
 
 from __future__ import annotations
@@ -33,8 +34,9 @@ def distance(metric: BaseMetric, X: Any, Y: Any, weights: Any = None) -> Any:
 
     Returns
     -------
-    distance : tensor without dimensions, of the same device and dtype
-        Integers become float64. Half precision is computed in float32.
+    distance : zero-dimensional tensor on the same device
+        It has the dtype of the inputs, or float64 if they are integers. The distance of
+        half-precision inputs is computed in float32.
     """
     pair = check_tensors(X, Y, weights, metric.dtype)
     if torch.is_grad_enabled() and (X.requires_grad or Y.requires_grad):
@@ -50,17 +52,19 @@ def compare(metric: BaseMetric, X: Any, Y: Any, weights: Any = None) -> Comparis
 
 
 def _elsewhere(pair: TensorPair) -> bool:
-    """Check if the computation runs on another device than the host.
+    """Check if the computation runs on a device other than the host.
 
-    Samples that may be simplices are left to the host: their depths do not depend on directions.
+    Samples with at most d + 1 rows are computed on the host. They may be simplices, whose depths
+    are computed without directions.
     """
     return pair.device.type != "cpu" and min(len(pair.x), len(pair.y)) > pair.x.shape[1] + 1
 
 
 def with_gradient(metric: BaseMetric) -> BaseMetric:
-    """Return a metric whose distance has a gradient: without refinement, unless it was requested.
+    """Return a copy of the metric whose distance has a gradient.
 
-    Raise if another option has no gradient.
+    Refinement is disabled if `refine` is None, its default. Raise an error if an option was set
+    with which the distance has no gradient.
     """
     if metric.refine is None and metric.gap != "exact":
         metric = replace(metric, refine=0)
@@ -74,7 +78,7 @@ def with_gradient(metric: BaseMetric) -> BaseMetric:
 
 
 class _Distance(torch.autograd.Function):
-    """Distance, and the gradient that is computed with it."""
+    """Autograd function that computes the distance and, in the same pass, its gradient."""
 
     @staticmethod
     def forward(
@@ -95,10 +99,10 @@ class _Distance(torch.autograd.Function):
 
 
 class _Gradient(torch.autograd.Function):
-    """Gradient of the distance, which raises if it is differentiated again.
+    """Gradient of the distance, as a function that raises an error if it is differentiated.
 
-    `once_differentiable` of torch is not enough: it raises only for gradients that depend on
-    `upstream`, and a penalty on the gradient of the distance itself would have no effect.
+    `once_differentiable` of torch is not enough: it raises only if `upstream` requires a gradient.
+    A gradient penalty would then have no effect, without an error.
     """
 
     @staticmethod
@@ -116,7 +120,7 @@ class _Gradient(torch.autograd.Function):
 
 
 def _evaluate(metric: BaseMetric, pair: TensorPair, gradient: bool) -> tuple[torch.Tensor, Any]:
-    """Return the distance and, if `gradient`, its gradient at the rows of both samples."""
+    """Return the distance and, if `gradient`, its gradient with respect to the rows of X and Y."""
     comparison = None
     if _elsewhere(pair):
         if metric.gap == "search" and metric.steps == 0:

@@ -15,20 +15,20 @@ from isodepth.torch.distance import distance, with_gradient
 
 @with_metric_options(("refine", "random_state"))
 class DepthLoss(torch.nn.Module):
-    """The distance DR_{p,eps} of two samples as a loss.
+    """Distance DR_{p,eps} of two samples as a loss function.
 
     Parameters
     ----------
     resample : bool, default False
-        Sample new directions at each call in training mode, so that training uses more directions
-        than one call. The loss then varies between calls. In evaluation mode the directions are
-        always those of `random_state`.
+        Sample new directions at each call in training mode, so that training as a whole uses more
+        directions than a single call. The loss of equal inputs then varies between calls. In
+        evaluation mode the directions are always those of `random_state`.
     random_state : int, default 0
         Seed of the directions. With `resample` the directions of call k depend on the seed and on
         k. `state_dict` contains k, so that a resumed training continues with the same directions.
     q : float in [1, inf], default 2
         Order of the mean over directions. With 2 every direction contributes to the gradient. With
-        inf only the direction of the maximum of each level does, and the gradient is sparse.
+        inf only the maximizing direction of each level contributes, and the gradient is sparse.
     {options of Metric}
 
     Examples
@@ -52,11 +52,11 @@ class DepthLoss(torch.nn.Module):
 
     @property
     def signature(self) -> str:
-        """Settings as a string; with `resample` the seed is that of the first call."""
+        """Settings as a string. With `resample` it contains the seed of the first call."""
         return self.metric.signature
 
     def forward(self, X: torch.Tensor, Y: torch.Tensor, weights: Any = None) -> torch.Tensor:
-        """Return the distance of X (n, d) and Y (m, d), a tensor without dimensions."""
+        """Return the distance of X (n, d) and Y (m, d), a zero-dimensional tensor."""
         metric = self.metric
         if self.resample and self.training:
             metric = replace(metric, random_state=self._seed_of(self.draws))
@@ -64,17 +64,17 @@ class DepthLoss(torch.nn.Module):
         return distance(metric, X, Y, weights)
 
     def _seed_of(self, draw: int) -> int:
-        """Return the seed of a call; the first call has the fixed directions."""
+        """Return the seed of the directions of call `draw`; call 0 uses `random_state` itself."""
         if draw == 0:
             return self.random_state
         return integer_seed(rng_for(self.random_state, "resampling", draw))
 
     def get_extra_state(self) -> dict[str, int]:
-        """Return the number of calls with new directions, for `state_dict`."""
+        """Return the number of calls that sampled new directions, for `state_dict`."""
         return {"draws": self.draws}
 
     def set_extra_state(self, state: dict[str, int]) -> None:
-        """Restore the number of calls with new directions."""
+        """Restore the number of calls that sampled new directions from `state_dict`."""
         self.draws = state["draws"]
 
     def extra_repr(self) -> str:

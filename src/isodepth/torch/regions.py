@@ -1,4 +1,4 @@
-"""Nested regions of tensors, the levels of a comparison, and the mean of its gaps."""
+"""Computation on a device of nested regions, of the levels of a comparison, and of its mean gap."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ class DeviceRegions(NamedTuple):
     depth: torch.Tensor  # float64 (u,)
     order: torch.Tensor  # int64 (u,), deepest first
     counts: torch.Tensor  # int64 (g,), number of points with at least each distinct depth
-    masses: torch.Tensor  # float64 (g,), fraction of the mass of these points
+    masses: torch.Tensor  # float64 (g,), fraction of the total mass that these points have
 
     def prefix_sizes(self, betas: torch.Tensor) -> torch.Tensor:
-        """Return the numbers of ordered points in the regions of levels (L,)."""
+        """Return the number of points, deepest first, in the region of each level `betas` (L,)."""
         return self.counts[torch.searchsorted(self.masses, betas, right=True)]
 
 
 def check_depth(source: Any, device: torch.device) -> None:
-    """Check that a depth is implemented on devices."""
+    """Raise an error if the depth `source` is not implemented on devices other than the host."""
     name = builtin_name(source)
     if name == "irw" or (name in ("projection", "halfspace") and is_plain(source)):
         return
@@ -51,7 +51,10 @@ def check_depth(source: Any, device: torch.device) -> None:
 def depths_on_device(
     source: Any, sample: DeviceSample, directions: torch.Tensor, budget: int
 ) -> torch.Tensor:
-    """Compute the depths (u,) of the points of a sample along directions (K, d), in float64."""
+    """Compute the depths of the u points of a sample along directions (K, d).
+
+    The result is float64 of shape (u,).
+    """
     prepare = {"ai_irw": sample.whitened, "projection": sample.standardized}
     points = prepare.get(source.name, sample.with_ranks)()
     masses, total = sample.masses, sample.total
@@ -66,7 +69,10 @@ def depths_on_device(
 
 
 def regions_of(sample: DeviceSample, depth: torch.Tensor, tolerance: float) -> DeviceRegions:
-    """Order the points of a sample by their depths (u,)."""
+    """Return the nested regions of a sample, given the depths (u,) of its points.
+
+    Depths that differ by at most `tolerance` count as tied.
+    """
     falling, order = depth.sort(descending=True, stable=True)
     ends = _tie_ends(falling, tolerance)
     cumulated = ends if sample.masses is None else sample.masses[order].cumsum(0)[ends - 1]
@@ -77,7 +83,8 @@ def _tie_ends(falling: torch.Tensor, tolerance: float) -> torch.Tensor:
     steps = falling[:-1] - falling[1:]
     apart = steps > tolerance
     if tolerance > 0 and bool((~apart & (steps != 0)).any()):
-        # Several small steps may exceed the tolerance together. This is rare: use the host.
+        # Several differences within the tolerance may add up to more than the tolerance. This is
+        # rare, so the groups of ties are computed on the host.
         return torch.from_numpy(tie_ends(falling.cpu().numpy(), tolerance)).to(falling.device)
     ends = apart.nonzero()[:, 0] + 1
     return torch.cat([ends, ends.new_full((1,), len(falling))])
@@ -86,10 +93,11 @@ def _tie_ends(falling: torch.Tensor, tolerance: float) -> torch.Tensor:
 def level_plan(
     x: DeviceRegions, y: DeviceRegions, betas: np.ndarray | None, eps: float
 ) -> tuple[torch.Tensor, tuple[torch.Tensor, torch.Tensor]]:
-    """Return the shares (L,) of the levels, and the prefix sizes (L,) of both samples.
+    """Return the weight of each level and the number of points of each sample in its regions.
 
-    Levels (L,) have equal shares. Without them, the levels are all intervals of [0, 1 - eps] on
-    which both regions are constant.
+    All results have shape (L,). If `betas` (L,) is given, these levels have equal weights.
+    Otherwise the levels are the intervals of [0, 1 - eps] on which the regions of both samples are
+    constant, with weights proportional to their lengths.
     """
     if betas is not None:
         starts = torch.from_numpy(np.sort(betas)).to(x.depth.device)
@@ -105,7 +113,7 @@ def level_plan(
 
 
 def mean_of_gaps(gaps: torch.Tensor, shares: torch.Tensor, p: float, length: float) -> torch.Tensor:
-    """Compute (length * sum of shares * gaps**p) ** (1/p) on the device, as `power_mean`."""
+    """Compute (length * sum of shares * gaps**p) ** (1/p) on the device, like `power_mean`."""
     if p < SMALL_POWER:
         return gaps.new_tensor(power_mean(gaps.cpu().numpy(), shares.cpu().numpy(), p, length))
     largest = gaps.max()

@@ -1,4 +1,8 @@
-"""Tensors as samples: checks, and distinct rows with exact masses, moved and scaled for a depth."""
+"""Samples that are tensors.
+
+This module checks the tensors, merges equal rows into distinct points with integer masses, and
+centers and scales the points before a depth is computed.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +30,7 @@ _COLUMNS_TRIED = 4
 
 
 class TensorPair(NamedTuple):
-    """Two checked tensors (n, d) and (m, d) on one device, with their weights."""
+    """Two validated tensors of shapes (n, d) and (m, d) on one device, with their weights."""
 
     x: torch.Tensor
     y: torch.Tensor
@@ -37,7 +41,7 @@ class TensorPair(NamedTuple):
 
 
 def check_tensors(X: Any, Y: Any, weights: Any, dtype: str | None) -> TensorPair:
-    """Check that two samples are tensors of one device that can be compared."""
+    """Check that two samples are real tensors on one device with equal numbers of columns."""
     check_both_tensors(X, Y)
     for name, sample in (("X", X), ("Y", Y)):
         if sample.is_complex():
@@ -68,7 +72,7 @@ def check_tensors(X: Any, Y: Any, weights: Any, dtype: str | None) -> TensorPair
                 f"the weights of {name} require grad, but distances have no gradient with respect "
                 "to weights; pass them with .detach()"
             )
-    # Integers become float64, as for arrays.
+    # The distance of integers is float64, as for arrays.
     result = torch.promote_types(
         *(t.dtype if t.is_floating_point() else torch.float64 for t in (X, Y))
     )
@@ -78,19 +82,21 @@ def check_tensors(X: Any, Y: Any, weights: Any, dtype: str | None) -> TensorPair
 
 
 class DeviceSample(NamedTuple):
-    """Distinct points with their masses, as in `core.regions.Sample`, in any order.
+    """Distinct points of a sample with their masses, as in `core.regions.Sample`, in any order.
 
-    If no two rows are equal, the points are the tensor of the caller.
+    If no two rows are equal, `points` is the tensor of the caller, not a copy.
     """
 
     points: torch.Tensor  # (u, d)
     masses: torch.Tensor | None  # int64 (u,), None if all are 1
     total: int
-    inverse: torch.Tensor | None  # int64 (n,), -1 for rows of weight zero; None for 0, ..., n - 1
+    # Index (n,) of the point of each input row, or -1 if its weight is zero. None if row i is
+    # point i.
+    inverse: torch.Tensor | None
 
     @classmethod
     def of(cls, points: torch.Tensor, weights: Any, name: str) -> DeviceSample:
-        """Return the distinct rows of finite points (n, d) with weights (n,) or None."""
+        """Merge equal rows of `points` (n, d), with finite values and `weights` (n,) or None."""
         checked = check_weights(to_host(weights), len(points), f"weights of {name}")
         if checked is None:
             return cls._merge(points, None)
@@ -118,7 +124,7 @@ class DeviceSample(NamedTuple):
         return cls(points, masses, total, inverse)
 
     def index_of_rows(self, n: int) -> torch.Tensor:
-        """Return the index (n,) among the points of each of the n input rows."""
+        """Return, for each of the n input rows, the index of its point in `points`."""
         if self.inverse is not None:
             return self.inverse
         return torch.arange(n, device=self.points.device)
@@ -131,10 +137,10 @@ class DeviceSample(NamedTuple):
         return self.masses.double() / self.total
 
     def standardized(self) -> torch.Tensor:
-        """Return the points (u, d), centered and scaled to size one, for the projection depth.
+        """Return the points (u, d), centered and scaled to a size of about one.
 
-        Center and size come from evenly spaced rows, as in
-        `isodepth.depth.base.center_and_exponent`.
+        Used for the projection depth. Center and size are medians of a few evenly spaced rows, as
+        in `isodepth.depth.base.center_and_exponent`.
         """
         rows = self._spaced_rows()
         center = _lower_median(rows)
@@ -144,10 +150,11 @@ class DeviceSample(NamedTuple):
         return _scaled(moved, math.frexp(size)[1])
 
     def with_ranks(self) -> torch.Tensor:
-        """Return the points (u, d), scaled without a change of ranks along any direction.
+        """Return the points (u, d), centered and scaled so that no rank along a direction changes.
 
-        A column is centered only if the difference is exact for all of its values. The scale is a
-        power of two with which no value becomes subnormal. So no order and no tie changes.
+        A column is centered only if the subtraction is exact for all of its values. The points are
+        divided by a power of two for which no value becomes subnormal. Neither step rounds, so
+        the order and the ties of the points are preserved.
         """
         low, high = (t.cpu().numpy() for t in torch.aminmax(self.points, dim=0))
         center = exact_center(_lower_median(self._spaced_rows()), low, high)
@@ -156,14 +163,16 @@ class DeviceSample(NamedTuple):
         largest = float(sizes.max())
         smallest = float(torch.where(sizes > 0, sizes, largest).min())
         kind = torch.finfo(moved.dtype)
-        # The maximum becomes about one, unless a value would become subnormal.
+        # Divide by the power of two that makes the maximum absolute value about one, or by a
+        # smaller one if the smallest nonzero value would become subnormal and lose digits.
         most_down = max(0, math.frexp(smallest)[1] - math.frexp(kind.tiny)[1])
         return _scaled(moved, min(math.frexp(largest)[1], most_down))
 
     def whitened(self) -> torch.Tensor:
-        """Return the points (u, d) times the inverse root of their covariance.
+        """Return the points (u, d) multiplied by the inverse square root of their covariance.
 
-        As in `isodepth.depth.whitening`: in double precision, with columns scaled to one size.
+        As in `isodepth.depth.whitening`, the covariance is computed in double precision from
+        columns that are scaled to a common size.
         """
         if self.points.shape[1] == 1:
             return self.with_ranks()
@@ -185,19 +194,19 @@ def _lower_median(rows: np.ndarray) -> np.ndarray:
 
 
 def _scaled(points: torch.Tensor, exponents: Any) -> torch.Tensor:
-    """Divide points (u, d) by 2**exponents, one exponent or one per column, in place."""
+    """Divide points (u, d) by 2**exponents in place, with one exponent or one per column."""
     half = np.asarray(exponents) // 2
-    # In two steps: the power of two itself may be out of range.
+    # Divide in two steps: 2**-exponents itself may overflow or underflow.
     for part in (half, exponents - half):
         points.mul_(torch.as_tensor(np.ldexp(1.0, -part)).to(points))
     return points
 
 
 def _has_repeats(points: torch.Tensor) -> bool:
-    """Check if two rows are equal.
+    """Check if any two rows of `points` (u, d) are equal.
 
-    Rows that differ from all others in one of the first columns are excluded first. These are all
-    rows, unless numbers are rounded to a few digits.
+    Rows with a unique value in one of the first columns are excluded first. This usually excludes
+    all rows, unless the values are rounded to a few digits, and avoids sorting whole rows.
     """
     rows = points
     for column in range(min(_COLUMNS_TRIED, points.shape[1])):
@@ -210,9 +219,9 @@ def _has_repeats(points: torch.Tensor) -> bool:
 
 
 def check_finite_tensor(points: torch.Tensor, name: str) -> None:
-    """Refuse NaN, infinity, and numbers for which projections or their gaps overflow."""
+    """Raise an error for NaN, infinity, and values so large that projections may overflow."""
     limit = torch.finfo(points.dtype).max / (4.0 * math.sqrt(points.shape[1]))
     low, high = torch.stack(torch.aminmax(points)).tolist()
     if not (-limit <= low and high <= limit):
-        # Raises: the host counts and locates the values for the message.
+        # This call raises an error. On the host it counts and locates the values for the message.
         check_finite(points.cpu().numpy(), name, False)

@@ -1,4 +1,4 @@
-"""Passes over tensors: operations of torch, or Triton kernels with the same results."""
+"""Choice between torch operations and Triton kernels, which compute the same results."""
 
 from __future__ import annotations
 
@@ -9,12 +9,16 @@ import torch
 
 from isodepth.tensors import gaps, ranks, spread
 
-#: Number of points from which kernels are faster than a full sort.
+#: Number of points from which the Triton kernels are faster than a full sort by torch.
 WORTH_KERNELS = 20_000
 
 
 class Passes(NamedTuple):
-    """Functions of `ranks`, `spread` and `gaps`, or kernels with the same results."""
+    """Implementations of the three slowest steps, by torch operations or by Triton kernels.
+
+    The signatures and results are those of the functions with these names in `ranks`, `spread` and
+    `gaps`.
+    """
 
     smallest_halfspace: Callable[..., torch.Tensor]
     largest_outlyingness: Callable[..., torch.Tensor]
@@ -25,9 +29,9 @@ PLAIN = Passes(ranks.smallest_halfspace, spread.largest_outlyingness, gaps.searc
 
 
 def passes_for(points: torch.Tensor, masses: torch.Tensor | None) -> Passes:
-    """Return the passes for points (u, d) with these masses, depending on their device.
+    """Choose the implementations for points (u, d) with `masses` (u,), or None if all are equal.
 
-    Kernels for depths support single precision and equal masses only.
+    Triton kernels need a CUDA device. Those of depths support only float32 and equal masses.
     """
     if points.device.type != "cuda":
         return PLAIN

@@ -1,8 +1,10 @@
-"""Halfspace masses from histograms: only values that may determine a depth are sorted.
+"""Triton kernels for halfspace masses, with histograms of projections instead of full sorts.
 
-The counts of a histogram bound the mass of each point along a direction from both sides. The
-minimum upper bound over all directions excludes nearly all directions. In the others the bins are
-opened: their values are sorted and ranked. The result is exact for any choice of bins.
+The halfspace mass of a point along a direction is the smaller of the numbers of projections up to
+and from its own. The counts of a histogram bound this mass from both sides. The minimum over
+directions of the upper bounds excludes nearly all directions of a point. In the remaining
+directions the bin of the point is opened: its values are sorted and ranked. The result is exact
+for any choice of bins.
 """
 
 from __future__ import annotations
@@ -24,10 +26,10 @@ _PROGRAMS = 4096
 # Target number of values per bin, and maximum number of bins.
 _PER_BIN = 16
 _MOST_BINS = 1 << 16
-# Number of rows from which the bins are chosen.
+# Number of random rows, the pilot rows, from whose projections the bins are chosen.
 _PILOT = 2048
-# Upper bound on the ratio of the maximum depth to the maximum depth of the pilot rows. If it does
-# not hold, the bins are chosen again.
+# Assumed upper bound on the ratio of the maximum depth of all points to that of the pilot rows. If
+# it is exceeded, the bins are chosen again.
 _DEEPER = 4.0
 # Maximum number of cells of the grid that orders the points.
 _CELLS = 1024
@@ -55,9 +57,10 @@ def smallest_halfspace(
 
 
 def _neighbors_together(points: torch.Tensor, pilot: torch.Tensor) -> torch.Tensor:
-    """Return a permutation (n,) that sorts the points by the cells of a grid.
+    """Return a permutation (n,) that sorts the points (n, d) by the cells of a grid.
 
-    Bins of neighbors are then close to each other in memory along every direction.
+    Points that follow each other then have similar projections along every direction, so their
+    bins are close to each other in memory.
     """
     d = points.shape[1]
     side = int(_CELLS ** (1 / d) + 1e-9)
@@ -71,10 +74,11 @@ def _neighbors_together(points: torch.Tensor, pilot: torch.Tensor) -> torch.Tens
 
 
 def _edges(directions: torch.Tensor, pilot: torch.Tensor, tail: float) -> torch.Tensor:
-    """Return the edges of the middle bin of each direction, and the scales of the tails, (K, 4).
+    """Return the parameters (K, 4) of the bins of K directions.
 
-    Each tail contains a fraction `tail` of the pilot rows, half of them within one unit of the
-    middle bin.
+    The columns are the lower edge of the middle bin, the inverse unit of length of the lower tail,
+    the upper edge, and the inverse unit of the upper tail. Each tail contains a fraction `tail` of
+    the pilot rows, half of them within one unit of the middle bin.
     """
     ordered = (directions @ pilot.T).sort(dim=1).values
     at, last = int(tail * (len(pilot) - 1)), len(pilot) - 1
@@ -90,22 +94,24 @@ def _edges(directions: torch.Tensor, pilot: torch.Tensor, tail: float) -> torch.
 def _by_bins(
     points: torch.Tensor, directions: torch.Tensor, pilot: torch.Tensor, tail: float, budget: int
 ) -> torch.Tensor | None:
-    """Compute the masses, int32 (n,), with about a fraction `tail` of the points in each tail.
+    """Compute the minimum halfspace mass of each point (n,) as int32, by histograms.
 
-    None if a point may be deeper than all tails, because the middle bins are too large to sort.
+    The bins divide the two tails of the projections, each with about a fraction `tail` of the
+    points. The points between them are in one middle bin, which is too large to sort. Return None
+    if the mass of a point may be attained in a middle bin.
     """
     n = len(points)
     edges = _edges(directions, pilot, tail)
-    # The table of all directions uses at most an eighth of the budget.
+    # The counts of the bins of all directions use at most an eighth of the budget.
     n_bins = min(n // _PER_BIN, budget // (32 * len(directions)), _MOST_BINS) * 2 * tail
     half = triton.next_power_of_2(max(int(n_bins), 4)) // 2
-    # Memory for projections and arrays of bins. A third of the budget is reserved for sorting.
+    # Bytes for projections and arrays of bins. A third of the budget is reserved for sorting.
     cut = blocks(len(directions), n * 4 + half * 64, budget - budget // 3)
     best = torch.full((n,), n, dtype=torch.int32, device=points.device)
     tables = []
     projections = None
     for which in cut:
-        # Free the previous block first.
+        # Free the previous block before the next one is allocated.
         projections = None
         projections = directions[which] @ points.T
         tables.append(_count(projections, edges[which], half))
@@ -123,24 +129,27 @@ def _by_bins(
 
 
 def _before(upto: torch.Tensor) -> torch.Tensor:
-    """Return the counts before each bin, from the counts up to its end, (B, bins)."""
+    """Convert counts of values up to the end of each bin, (B, bins), to counts before each bin."""
     return torch.nn.functional.pad(upto[:, :-1], (1, 0))
 
 
 def _least(upto: torch.Tensor) -> torch.Tensor:
-    """Return a lower bound on the halfspace masses of the values in each bin, (B, bins)."""
+    """Return a lower bound (B, bins) on the halfspace mass of the values in each bin.
+
+    `upto` (B, bins) is the number of values up to the end of each bin.
+    """
     return torch.minimum(_before(upto), upto[:, -1:] - upto) + 1
 
 
 def _count(projections: torch.Tensor, edges: torch.Tensor, half: int) -> torch.Tensor:
-    """Count the projections (B, n) up to the end of each bin, int32 (B, bins)."""
+    """Return the number of projections (B, n) up to the end of each bin, as int32 (B, bins)."""
     count, n = projections.shape
     counted = torch.zeros(count, 2 * half, dtype=torch.int32, device=projections.device)
     parts = triton.cdiv(n, _BLOCK)
     _histogram[(parts * count,)](
         projections, edges, counted, n, parts, HALF=half, BLOCK=_BLOCK, num_warps=4
     )
-    # The middle bin is not counted in the kernel: most programs would update it at the same time.
+    # The kernel does not count the middle bin, because most programs would wait to update it.
     counted[:, half] = n - counted.sum(dim=1, dtype=torch.int32)
     return torch.cumsum(counted, dim=1, dtype=torch.int32)
 
@@ -148,7 +157,10 @@ def _count(projections: torch.Tensor, edges: torch.Tensor, half: int) -> torch.T
 def _bound(
     projections: torch.Tensor, edges: torch.Tensor, upto: torch.Tensor, best: torch.Tensor
 ) -> None:
-    """Lower `best` (n,) to the upper bounds that the bins of each point give."""
+    """Lower `best` (n,), the known upper bounds on the masses of the points, by the bin counts.
+
+    The number of values up to or from the bin of a point bounds its mass in that direction.
+    """
     count, n = projections.shape
     most = torch.minimum(upto, n - _before(upto))
     parts = triton.cdiv(n, _BLOCK)
@@ -166,7 +178,11 @@ def _open(
     best: torch.Tensor,
     budget: int,
 ) -> None:
-    """Lower `best` (n,) to exact masses, by sorting the bins that may contain smaller masses."""
+    """Lower the upper bounds `best` (n,) to the exact masses along these directions.
+
+    Only bins that may contain a point with a mass below its bound are opened: their values are
+    sorted and ranked.
+    """
     count, n = projections.shape
     bins = upto.shape[1]
     parts = triton.cdiv(n, _BLOCK)
@@ -175,13 +191,14 @@ def _open(
         projections, edges, _least(upto), best, opened, n, parts,
         HALF=bins // 2, BLOCK=_BLOCK, num_warps=4,
     )  # fmt: skip
-    # Number of values of closed bins before the end of each bin.
+    # Number of values in unopened bins up to the end of each bin: the rank of a value is this
+    # number plus its rank among the values of opened bins.
     closed = torch.cumsum((upto - _before(upto)).mul_(opened == 0), dim=1, dtype=torch.int32)
     n_open = n - closed[:, -1]
     most = int(n_open.max())
     if most == 0:
         return
-    # A sort of pairs (value, index) has two copies of both.
+    # The sort holds two copies of the values and of their int64 indices.
     for which in blocks(count, most * (4 + 4 + 2 * 12), budget):
         rows = len(n_open[which])
         values = projections.new_full((rows, most), torch.inf)
@@ -203,9 +220,9 @@ def _open(
 
 @triton.jit
 def _bin(v, edges, k, HALF: tl.constexpr):
-    """Return the bin of a value along direction k. Outer bins are wider.
+    """Return the index of the bin of a projection v on direction k. Outer bins are wider.
 
-    Operations with correct rounding are monotone, so a larger value never has a smaller bin.
+    Correctly rounded operations are monotone, so a larger value never has a smaller index.
     """
     low, high = tl.load(edges + 4 * k), tl.load(edges + 4 * k + 2)
     below = (v - low) * tl.load(edges + 4 * k + 1)
@@ -219,14 +236,14 @@ def _bin(v, edges, k, HALF: tl.constexpr):
 
 @triton.jit
 def _load(P, edges, k, i, n, HALF: tl.constexpr):
-    """Return projections of points i along direction k, and the table indices of their bins."""
+    """Return the projections of points i on direction k, and the flat indices of their bins."""
     v = tl.load(P + k * n + i, mask=i < n, other=0.0)
     return v, k * 2 * HALF + _bin(v, edges, k, HALF)
 
 
 @triton.jit
 def _histogram(P, edges, counted, n, parts, HALF: tl.constexpr, BLOCK: tl.constexpr):
-    """Count a block of values of one direction, except for the middle bin."""
+    """Add a block of projections on one direction to the counts of all bins but the middle one."""
     k = (tl.program_id(0) // parts).to(tl.int64)
     i = (tl.program_id(0) % parts) * BLOCK + tl.arange(0, BLOCK)
     _, at = _load(P, edges, k, i, n, HALF)
@@ -237,7 +254,7 @@ def _histogram(P, edges, counted, n, parts, HALF: tl.constexpr, BLOCK: tl.conste
 def _lower_to_bounds(
     P, edges, most, best, n, count, parts, per, HALF: tl.constexpr, BLOCK: tl.constexpr
 ):
-    """Lower the masses of a block of points to their upper bounds along a block of directions."""
+    """Lower `best` for a block of points by the bounds `most` of their bins, over directions."""
     first = (tl.program_id(0) // parts).to(tl.int64) * per
     i = (tl.program_id(0) % parts) * BLOCK + tl.arange(0, BLOCK)
     lowest = tl.full([BLOCK], 2147483647, tl.int32)
@@ -249,7 +266,7 @@ def _lower_to_bounds(
 
 @triton.jit
 def _mark(P, edges, least, best, opened, n, parts, HALF: tl.constexpr, BLOCK: tl.constexpr):
-    """Mark the bins of one direction that may contain a smaller mass than the known minimum."""
+    """Mark the bins of one direction that contain a point whose mass may be below `best`."""
     k = (tl.program_id(0) // parts).to(tl.int64)
     i = (tl.program_id(0) % parts) * BLOCK + tl.arange(0, BLOCK)
     _, at = _load(P, edges, k, i, n, HALF)
@@ -262,7 +279,7 @@ def _collect(
     P, edges, opened, filled, values, index, n, parts, most,
     HALF: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
-    """Copy the values of open bins, and the indices of their points."""
+    """Copy the projections in opened bins, and the indices of their points, to be sorted."""
     k = (tl.program_id(0) // parts).to(tl.int64)
     i = (tl.program_id(0) % parts) * BLOCK + tl.arange(0, BLOCK)
     v, at = _load(P, edges, k, i, n, HALF)
@@ -279,7 +296,10 @@ def _lower(
     values, order, index, edges, closed, n_open, best, n, most, parts,
     HALF: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
-    """Lower the masses of a block of sorted values of open bins; ties count together."""
+    """Lower `best` to the exact masses of a block of sorted values from opened bins.
+
+    The mass of a point includes all values that are tied with its own.
+    """
     k = (tl.program_id(0) // parts).to(tl.int64)
     j = (tl.program_id(0) % parts) * BLOCK + tl.arange(0, BLOCK)
     size = tl.load(n_open + k)
@@ -291,7 +311,7 @@ def _lower(
     beyond = n - before + _count_ties(base, v, j, ok, size, -1)
     mass = tl.minimum(upto, beyond)
     row = tl.load(index + k * most + tl.load(order + k * most + j, mask=ok, other=0), mask=ok)
-    # Most directions do not lower a mass, and a load is cheaper than an atomic operation.
+    # Most values do not lower `best`, and a load is cheaper than an atomic operation.
     lower = ok & (mass < tl.load(best + row, mask=ok, other=0))
     tl.atomic_min(best + row, mass, mask=lower, sem="relaxed")
 
@@ -300,7 +320,7 @@ def _lower(
 def _count_ties(base, v, j, ok, size, STEP: tl.constexpr):
     """Count the values equal to v after index j of a sorted row, or before it if STEP is -1.
 
-    The count is nearly always 0 or 1. Larger ones are found by doubling and bisection.
+    The count is nearly always 0 or 1. Larger counts are found by doubling and bisection.
     """
     at = j + STEP
     there = ok & (at >= 0) & (at < size)

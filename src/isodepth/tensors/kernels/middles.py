@@ -1,9 +1,9 @@
-"""Medians and MADs without a full sort, by a bracket from pilot rows.
+"""Triton kernels for medians and MADs of projections, without a full sort.
 
 Two order statistics of the pilot, a random subset of the rows, bracket the median with high
-probability. One pass over the projections counts the values below the bracket and copies those
-inside, a few percent. The exact median is selected among these. Directions in which the bracket
-does not contain the median are computed by `tensors.spread`.
+probability. One pass over the projections counts the values below the bracket and copies the
+values inside it, a few percent. The exact median is selected among the copied values. Directions
+along which the bracket does not contain the median are left to `tensors.spread`.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def largest_outlyingness(
     typical, rounding = spread.typical_sizes(points), spread.rounding_unit(points)
     out = points.new_zeros(n)
     pilot_points = points[pilot_rows(n, points.device)]
-    # More values than these are very unlikely to lie in a bracket.
+    # Size of the buffer for the values in a bracket. They are very unlikely to be more.
     cap = min(n, int(1.4 * n * _SURE / math.sqrt(len(pilot_points))) + 256)
     each = (n + len(pilot_points) + cap) * points.element_size() + 256
     groups = max(1, _PROGRAMS // triton.cdiv(n, _ROWS))
@@ -52,7 +52,7 @@ def largest_outlyingness(
         projections, pilot = units @ points.T, units @ pilot_points.T
         middle = middles(projections, pilot, None, cap)
         mad = middles(projections, pilot, middle, cap)
-        # False for NaN, if the bracket does not contain the median.
+        # The MAD is NaN if the bracket does not contain the median. The comparison is then false.
         usual = mad > rounding * (units.abs() @ typical)
         scale = torch.where(usual, 1.0 / mad, 0.0)
         count = len(units)
@@ -72,7 +72,7 @@ def largest_outlyingness(
 
 
 def pilot_rows(n: int, device: torch.device) -> torch.Tensor:
-    """Return the indices of random pilot rows among n rows, with a fixed seed."""
+    """Return the indices of about 1.6 n**(2/3) random rows out of n rows, with a fixed seed."""
     size = 1 << max(10, round(math.log2(1.6 * n ** (2 / 3))))
     generator = torch.Generator(device).manual_seed(0)
     return torch.randint(n, (min(size, n),), generator=generator, device=device)
@@ -83,7 +83,8 @@ def middles(
 ) -> torch.Tensor:
     """Compute the medians (B,) of projections (B, n), or of their distances from `center` (B,).
 
-    NaN if the bracket from the pilot (B, s) has more than `cap` values, or not the median.
+    The median is searched in a bracket from the projections `pilot` (B, s) of the pilot rows. The
+    result is NaN if the bracket does not contain the median or contains more than `cap` values.
     """
     count, n = projections.shape
     size = pilot.shape[1]
@@ -93,7 +94,7 @@ def middles(
     )
     folded = center is not None
     bracket = projections.new_empty(2, count)
-    # A placeholder without a center: the kernels do not read it then.
+    # Without a center the kernels do not read this argument, but they need a pointer.
     around = bracket if center is None else center
     _bracket[(count, 2)](
         pilot, size, first, last, around, bracket, count,
@@ -101,8 +102,8 @@ def middles(
     )  # fmt: skip
     counted = torch.zeros(count, dtype=torch.int64, device=pilot.device)
     between = projections.new_empty(count, cap)
-    # Directions are the first axis: concurrent programs then update different counters.
-    # The second axis of a grid has at most 65535 blocks.
+    # Directions are the first axis of the grid, so that concurrent programs update different
+    # counters. The second axis of a grid has at most 65535 blocks.
     block = max(_BLOCK, triton.next_power_of_2(triton.cdiv(n, 65535)))
     _collect[(count, triton.cdiv(n, block))](
         projections, around, bracket, counted, between, n, cap, count,
@@ -117,10 +118,10 @@ def middles(
 def _collect(
     P, center, bracket, counted, between, n, cap, count, FOLDED: tl.constexpr, BLOCK: tl.constexpr
 ):  # fmt: skip
-    """Count the values below a bracket and copy those inside, for a block of one direction.
+    """Count the values below the bracket and copy those inside, for a block of one direction.
 
-    Both counts are packed into one number, those below in its upper half, so that one scan and one
-    atomic addition update both.
+    The counts of values below and inside are the upper and lower half of one integer, so that one
+    scan and one atomic addition update both.
     """
     k = tl.program_id(0)
     i = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
@@ -139,7 +140,7 @@ def _collect(
 
 @triton.jit
 def _key(v):
-    """Convert floats to integers in the same order."""
+    """Convert floats to integer keys that have the same order."""
     bits = v.to(tl.int32, bitcast=True)
     return tl.where(bits < 0, bits ^ 0x7FFFFFFF, bits)
 
@@ -152,7 +153,10 @@ def _value(key):
 
 @triton.jit
 def _keys(base, start, size, middle, FOLDED: tl.constexpr, BLOCK: tl.constexpr):
-    """Return a block of keys of values, or of their distances from `middle`, and their mask."""
+    """Load a block of values and return their integer keys, and the mask of valid entries.
+
+    If FOLDED, the keys are those of the distances of the values from `middle`.
+    """
     i = start + tl.arange(0, BLOCK)
     v = tl.load(base + i, mask=i < size, other=0.0)
     if FOLDED:
@@ -174,11 +178,11 @@ def _ends(base, size, low, high, middle, FOLDED: tl.constexpr, BLOCK: tl.constex
 
 @triton.jit
 def _search(base, size, rank, middle, FOLDED: tl.constexpr, BLOCK: tl.constexpr):
-    """Return the key of a rank, from 0 on, among `size` values.
+    """Return the key of the value with a given rank, counted from 0, among `size` values.
 
-    Each step counts the values up to two thresholds: the interpolated position of the rank, minus
-    and plus its standard error for uniform values. Every third step bisects the interval, which
-    bounds the number of steps.
+    Each step counts the values up to two thresholds and continues in one of the three intervals.
+    The thresholds enclose the interpolated position of the rank, as for uniform values. Every third
+    step bisects the interval, which bounds the number of steps.
     """
     low, high = _ends(base, size, -2147483648, 2147483647, middle, FOLDED, BLOCK)
     before = 0
@@ -213,7 +217,8 @@ def _search(base, size, rank, middle, FOLDED: tl.constexpr, BLOCK: tl.constexpr)
         high = tl.where(in_one, one, tl.where(in_two, two, high))
         upto = tl.where(in_one, count_one, tl.where(in_two, count_two, upto))
     smallest, largest = _ends(base, size, low, high, middle, FOLDED, BLOCK)
-    # The rank is the first or the last of the remaining keys; if low == high, both are equal.
+    # The value with this rank is the first or the last of the remaining keys. If low == high, both
+    # are equal.
     return tl.where(rank == before, smallest, largest)
 
 
@@ -221,7 +226,7 @@ def _search(base, size, rank, middle, FOLDED: tl.constexpr, BLOCK: tl.constexpr)
 def _bracket(
     pilot, size, first, last, center, bracket, count, FOLDED: tl.constexpr, BLOCK: tl.constexpr
 ):  # fmt: skip
-    """Store the values of two ranks among the pilot values of a direction, one per program."""
+    """Store one end of the bracket of a direction: the pilot value with rank `first` or `last`."""
     k = tl.program_id(0)
     side = tl.program_id(1)
     base = pilot + k.to(tl.int64) * size
@@ -235,7 +240,10 @@ def _bracket(
 
 @triton.jit
 def _middle(between, cap, counted, out, n, BLOCK: tl.constexpr):
-    """Store the median of n values, from the counts below and inside the bracket."""
+    """Store the median of the n values of a direction, selected among the values in the bracket.
+
+    Store NaN if the bracket does not contain the median or contains more than `cap` values.
+    """
     k = tl.program_id(0)
     both = tl.load(counted + k)
     below = (both >> 32).to(tl.int32)
@@ -262,7 +270,7 @@ def _middle(between, cap, counted, out, n, BLOCK: tl.constexpr):
 
 @triton.jit
 def _farthest(P, middle, scale, far, n, count, per, BLOCK: tl.constexpr):
-    """Store the maximum outlyingness of a block of points along a block of directions."""
+    """Store the maximum outlyingness of a block of points over a block of directions."""
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     part = tl.program_id(1)
     first = part * per

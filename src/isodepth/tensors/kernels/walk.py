@@ -1,8 +1,9 @@
-"""Gaps of two samples in depth order, with chunks of levels processed in parallel.
+"""Triton kernels for the gaps of two samples whose rows are in depth order.
 
-A first kernel computes the extremes of the rows of each chunk. A scan gives the extremes before
-each chunk, from which the levels of a chunk are processed independently of the other chunks. For
-each level and tile of directions only the maximum gap is stored.
+Chunks of levels are processed in parallel. A first kernel computes the minimum and maximum
+projections of the rows of each chunk. A scan converts them to the extremes of all rows before each
+chunk. With these, a chunk is processed independently of the others. For each level and tile of
+directions only the maximum gap is stored.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import triton.language as tl
 
 from isodepth.tensors.products import blocks
 
-# Directions in a tile, one warp each.
+# Number of directions in a tile, which one warp processes.
 _TILE = 128
 # Target number of rows of a sample per chunk of levels, which also bounds the rows between two
 # levels. It is smaller if there would be too few chunks for the device.
@@ -73,7 +74,8 @@ def search_gaps(
         widest = largest.amax(dim=0)
         better = widest > gaps
         if best_codes is not None:
-            # Tiles are in the order of directions: take the first tile that attains the maximum.
+            # The first direction is required if gaps tie. Tiles are in the order of directions, so
+            # it is in the first tile that attains the maximum.
             tile = torch.where(
                 largest == widest, torch.arange(tiles, device=x.device)[:, None], tiles
             ).amin(dim=0)
@@ -92,7 +94,11 @@ def search_gaps(
 def _finer_prefix_sizes(
     prefix_sizes_x: torch.Tensor, prefix_sizes_y: torch.Tensor, most: int
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor | None]:
-    """Return prefix sizes with smaller steps, and the indices of the original ones."""
+    """Insert levels, so that at most `most` rows of each sample lie between two levels.
+
+    Return the prefix sizes of both samples at the new levels, and the indices of the original
+    levels among them, or None if no level was inserted.
+    """
     steps = [
         prefix_sizes.diff(prepend=prefix_sizes.new_zeros(1))
         for prefix_sizes in (prefix_sizes_x, prefix_sizes_y)
@@ -112,9 +118,10 @@ def _finer_prefix_sizes(
 
 
 def _cut_levels(walked: torch.Tensor, total: int, each: int) -> torch.Tensor:
-    """Return boundaries of chunks of levels with about equally many rows.
+    """Return the boundaries of chunks of levels with about `each` rows per chunk.
 
-    A chunk may be empty: the number of chunks is then known without a synchronization.
+    `walked` is the number of rows of both samples up to each level. A chunk may be empty. The
+    number of chunks depends on `total` only, so the host need not wait for the device to know it.
     """
     marks = torch.arange(each, total + each, each, device=walked.device)
     ends = torch.searchsorted(walked, marks, right=True)
@@ -123,7 +130,10 @@ def _cut_levels(walked: torch.Tensor, total: int, each: int) -> torch.Tensor:
 
 @triton.jit
 def _chunk_extremes(P, prefix_sizes, cuts, ends, width, opposite, TILE: tl.constexpr):
-    """Store the extreme projections of the rows of one chunk at the index of the next chunk."""
+    """Compute the maximum and minimum projections of the rows of one chunk.
+
+    They are stored in `ends` at the index of the next chunk, as the scan requires.
+    """
     chunk = tl.program_id(0)
     cols = tl.program_id(1) * TILE + tl.arange(0, TILE)
     ok = cols < width
@@ -151,7 +161,7 @@ def _chunk_extremes(P, prefix_sizes, cuts, ends, width, opposite, TILE: tl.const
         row += 1
     out = ends + (chunk + 1).to(tl.int64) * width + cols
     tl.store(out, top, mask=ok)
-    # The negative minimum, so that one scan of maxima is enough for both.
+    # The minimum is stored with the opposite sign, so that one scan of maxima serves both.
     tl.store(out + opposite, -low, mask=ok)
 
 
@@ -162,7 +172,7 @@ def _larger(a, b):
 
 @triton.jit
 def _scan_extremes(ends, width, n_chunks, TILE: tl.constexpr, ROWS: tl.constexpr):
-    """Convert the extremes of chunks to those of all rows before each chunk, in place."""
+    """Replace the extremes of each chunk with those of all rows before the next, in place."""
     cols = tl.program_id(1) * TILE + tl.arange(0, TILE)
     rows = tl.arange(0, ROWS)
     base = ends + tl.program_id(0).to(tl.int64) * (n_chunks + 1) * width
@@ -184,7 +194,10 @@ def _walk(
     width, levels, opposite,
     LOCATE: tl.constexpr, TILE: tl.constexpr,
 ):  # fmt: skip
-    """Store the maximum gap in a tile of directions at each level of a chunk."""
+    """Store the maximum gap over one tile of directions at each level of one chunk.
+
+    If LOCATE, also store the code of the maximizing direction.
+    """
     chunk = tl.program_id(0)
     tile = tl.program_id(1)
     cols = tile * TILE + tl.arange(0, TILE)
@@ -194,7 +207,7 @@ def _walk(
     row_x = tl.load(prefix_sizes_x + first_level - 1, mask=first_level > 0, other=0)
     row_y = tl.load(prefix_sizes_y + first_level - 1, mask=first_level > 0, other=0)
     prefix = chunk.to(tl.int64) * width + cols
-    # Masked directions have projection zero, and therefore gap zero.
+    # Directions beyond the last one are loaded as zero. Their gap is zero, never the maximum.
     top_x = tl.load(before_x + prefix, mask=ok, other=0.0)
     low_x = -tl.load(before_x + prefix + opposite, mask=ok, other=0.0)
     top_y = tl.load(before_y + prefix, mask=ok, other=0.0)
