@@ -281,6 +281,12 @@ def exact_center(center: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.nd
 
     The subtraction is exact if the extremes `low` and `high` (d,) of a column are within a factor
     of two of the center (Sterbenz's lemma). Otherwise it could make small values equal.
+
+    Examples
+    --------
+    >>> low, high = np.array([90.0, -1.0, 1.0, 4.0]), np.array([110.0, 3.0, 9.0, 11.0])
+    >>> exact_center(np.array([100.0, 1.0, 5.0, 5.0]), low, high)
+    array([100.,   0.,   0.,   0.])
     """
     near, far = np.minimum(np.abs(low), np.abs(high)), np.maximum(np.abs(low), np.abs(high))
     one_sign = np.sign(low) == np.sign(high)
