@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.special import betaln
 from twins import naive_means
 
 import isodepth
@@ -157,3 +158,8 @@ def test_mean_of_a_coordinate_of_a_direction(d: int) -> None:
         log = math.lgamma(d / 2) - 0.5 * math.log(math.pi) + 0.5 * (1 - d) * math.log(q / 2)
         assert mean_of_direction(d, q) == pytest.approx(math.exp(log / q), rel=1e-13)
     assert mean_of_direction(d, 1e307) == mean_of_direction(d, math.inf) == 1.0
+
+
+def test_mean_of_a_coordinate_in_many_dimensions() -> None:
+    log = betaln((1e9 + 1) / 2, (1e5 - 1) / 2) - betaln(1 / 2, (1e5 - 1) / 2)
+    assert mean_of_direction(10**5, 1e9) == pytest.approx(math.exp(log / 1e9), rel=1e-13)

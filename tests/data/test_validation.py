@@ -176,7 +176,6 @@ def test_a_pair_has_one_dtype_and_one_width() -> None:
 def test_weights() -> None:
     assert check_weights(None, 3) is None
     checked = check_weights([0, 2, 1], 3)
-    assert checked is not None
     assert checked.dtype == np.float64
     assert checked.tolist() == [0.0, 2.0, 1.0]
     for bad, words in [

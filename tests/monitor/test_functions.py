@@ -81,6 +81,14 @@ def test_tied_values_do_not_depend_on_rounding() -> None:
     assert single.n_rows == 400
 
 
+def test_cut_points_of_directions_are_quantiles() -> None:
+    rows = Rows(RNG.normal(size=(1000, 2)), np.empty((1000, 0), np.int64))
+    functions = Functions.choose(rows, RNG)
+    counts = zip(functions.members, functions.count(rows).ones.tolist(), strict=True)
+    along = [ones for function, ones in counts if function.kind == "direction"]
+    assert along == [20, *range(100, 1000, 100), 980] * 30
+
+
 @pytest.mark.parametrize("scale", [1e-300, 1e-30, 1.0, 1e200])
 def test_units_do_not_matter(scale: float) -> None:
     numbers = np.random.default_rng(0).normal(size=(300, 3))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unittest import mock
+
 import numpy as np
 import pytest
 
@@ -35,6 +37,14 @@ def test_sizes_of_samples_stay_the_same(n_x: int, n_y: int) -> None:
     assert (permutations.sizes == [[n_x], [n_y]]).all()
 
 
+def test_labels_of_few_rows_are_converted_once() -> None:
+    permutations = Permutations.draw(3, 4, 9, np.random.default_rng(0))
+    with mock.patch.object(Permutations, "labels", return_value=permutations.labels()) as labels:
+        for values in (np.eye(7), np.ones((1, 7))):
+            assert np.array_equal(permutations.sums(values), values @ labels.return_value)
+    labels.assert_called_once()
+
+
 def test_restriction_keeps_labels_and_avoids_empty_samples() -> None:
     permutations = Permutations.draw(3, 30, 200, np.random.default_rng(0))
     rows = np.array([0, 1, 2, 10, 11, 12])
@@ -58,11 +68,9 @@ def test_every_split_is_equally_likely() -> None:
 
 def test_labels_of_any_kind_are_numbered_in_the_order_of_x_and_y() -> None:
     found = check_blocks(["b", "b", "a", "d", "c", "d"], 3, 3)
-    assert found is not None
     assert found.tolist() == [0, 0, 1, 2, 3, 2]
     days = np.array(["2013-06-01", "2013-06-02", "2013-07-01", "2013-07-01"], "datetime64[D]")
     pair = check_blocks((days[:2], days[2:]), 2, 2)
-    assert pair is not None
     assert pair.tolist() == [0, 1, 2, 2]
 
 

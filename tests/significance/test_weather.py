@@ -17,7 +17,6 @@ FOLDER = Path(__file__).resolve().parents[2] / "examples" / "weather"
 def month(name: str) -> tuple[np.ndarray, Table]:
     """The day of each row, and all other columns."""
     points, names = read_table(FOLDER / f"{name}.csv", ReadOptions(missing=True)).numbers
-    assert names is not None
     assert names[0] == "day"
     return points[:, 0], Table(points[:, 1:], names[1:])
 
@@ -38,7 +37,6 @@ def test_a_faulty_sensor_does_not_change_the_verdict(faults: int) -> None:
         ("location", ("dewp",)), ("location", ("temp",)),
     }  # fmt: skip
     assert all(column.pvalue > 0.1 for column in result.column_tests[2:])
-    assert result.missing is not None
     assert result.missing.x.n_rows == 2160
 
 

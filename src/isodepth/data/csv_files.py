@@ -133,7 +133,14 @@ def _first_rows(lines: list[str], delimiter: str) -> list[list[str]]:
 
 
 def _best_delimiter(sniffed: dict[str, list[list[str]]]) -> str:
-    """Return the separator that gives rows of one width, and the most numbers among these."""
+    """Return the separator that gives rows of one width, and the most numbers among these.
+
+    Examples
+    --------
+    >>> lines = ["price, EUR;size", "1,234,567;2"]
+    >>> _best_delimiter({mark: _first_rows(lines, mark) for mark in ",;"})
+    ';'
+    """
 
     def fitness(mark: str) -> tuple[bool, float]:
         rows = sniffed[mark]
