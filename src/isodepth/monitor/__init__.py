@@ -1,1 +1,1 @@
-"""Batches of data against a reference: counts, windows, alarms."""
+"""Monitor a stream: compare each batch of rows with a reference, and raise alarms."""

@@ -1,6 +1,7 @@
-"""Whole batches compared with whole blocks of the reference, for rows that depend on each other.
+"""Comparison of whole batches with whole blocks of the reference, for dependent rows.
 
-A scorer (DR to a mean table, and shares of categories) is fitted to a quarter of the blocks. The
+The score of a batch is its distance DR from a mean of region tables, or the largest difference in a
+share of a category. The mean table and the mean shares are fitted to a quarter of the blocks. The
 scores of the other blocks and of undrifted batches are then exchangeable. The ranks of new scores
 among all earlier ones, smoothed by a uniform number, are independent and uniform p-values (Vovk).
 Bets on small p-values form a test martingale. The probability that it ever reaches 1/alpha is at
@@ -45,14 +46,20 @@ N_BETS = len(_SHARES) + len(_POWERS)
 
 
 def conformal_pvalue(score: float, earlier: np.ndarray, uniform: float) -> float:
-    """Return the smoothed rank of a score among all scores, small if the score is large."""
+    """Return the conformal p-value of a score: its smoothed rank among the earlier ones.
+
+    It is small if the score is large. `uniform`, a random number in (0, 1], breaks ties.
+    """
     above = np.count_nonzero(earlier > score)
     tied = np.count_nonzero(earlier == score) + 1
     return float((above + uniform * tied) / (len(earlier) + 1))
 
 
 def log_bets(pvalue: float) -> np.ndarray:
-    """Return the logarithms of the payoffs of bets of 1; each has integral 1 over all p-values."""
+    """Return the log payoff of each of the N_BETS bets of one unit against a uniform p-value.
+
+    The integral of each payoff over p-values from 0 to 1 is 1, so that the bets are fair.
+    """
     won = np.log(1.0 - _STAKES + _STAKES / _SHARES)
     steps = np.where(pvalue <= _SHARES, won, np.log1p(-_STAKES))
     powers = np.log(_POWERS) + (_POWERS - 1.0) * math.log(pvalue)
@@ -67,7 +74,9 @@ class RankEvidence(NamedTuple):
     """
 
     restarting: bool
-    logs: np.ndarray  # (patience, N_BETS), row r: minimum evidence if any r batches are omitted
+    # (patience, N_BETS), log wealth of each bet; row r is the minimum over all choices of r batches
+    # that are ignored.
+    logs: np.ndarray
     n_batches: int = 0  # since the last restart
 
     @classmethod
@@ -76,13 +85,14 @@ class RankEvidence(NamedTuple):
         return cls(restarting, np.full((patience, N_BETS), -np.inf))
 
     def after(self, pvalue: float) -> RankEvidence:
-        """Add the p-value of a batch."""
+        """Return the evidence after one more batch with this p-value."""
         n_batches = self.n_batches + 1
         stake = 0.0 if self.restarting else -math.log(n_batches * (n_batches + 1.0))
         staked = np.logaddexp(self.logs, stake)
         logs = staked + log_bets(pvalue)
-        # Omit this batch and r - 1 earlier ones, or r earlier ones. Both increase with the earlier
-        # evidence, so the minimum of the earlier evidence gives the minimum.
+        # The r ignored batches are this batch and r - 1 earlier ones, or r earlier ones. In both
+        # cases the wealth increases with the earlier wealth, so the earlier minimum gives the new
+        # minimum.
         logs[1:] = np.minimum(logs[1:], staked[:-1])
         return RankEvidence(self.restarting, logs, n_batches)
 
@@ -97,22 +107,31 @@ class RankEvidence(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class BlockModel:
-    """Blocks of the reference of one group."""
+    """Scorer and statistics fitted to the reference blocks of one group."""
 
     seed: int
-    table: RegionTable | None  # mean over the blocks of the scorer; None without numbers
-    shares: np.ndarray  # (H,), means of the functions over the rows of these blocks
-    sizes: tuple[int, int]  # rows of the smallest and of the largest block
+    # Mean region table of the blocks of the scorer; None without numeric columns.
+    table: RegionTable | None
+    shares: np.ndarray  # (H,), mean of each function over the rows of the blocks of the scorer
+    sizes: tuple[int, int]  # number of rows of the smallest and of the largest block
     n_blocks: int
-    statistics: np.ndarray  # (3, S), mean, standard deviation, largest deviation over all blocks
-    units: np.ndarray  # (2, 2), mean and deviation of the scores of numbers, of categories
-    scores: np.ndarray  # of the blocks that are not used by the scorer, and of all batches
+    # (3, S), over all blocks: mean, standard deviation and maximum absolute deviation of each
+    # statistic of `_statistics`.
+    statistics: np.ndarray
+    # (2, 2), row 0 for numbers and row 1 for categories: mean and standard deviation of the scores
+    # of blocks.
+    units: np.ndarray
+    scores: np.ndarray  # scores of the blocks that the scorer is not fitted to, then of all batches
 
     @classmethod
     def fit(
         cls, rows: Rows, labels: np.ndarray, functions: Functions, fitting: np.ndarray, seed: int
     ) -> tuple[BlockModel, Counts]:
-        """Fit to rows with block indices `labels`; the scorer is fitted to the blocks `fitting`."""
+        """Fit the model to the rows of the reference, and count the functions in all of them.
+
+        `labels` has the block index of each row, and `fitting` the indices of the blocks that the
+        scorer is fitted to.
+        """
         blocks = [rows.take(np.flatnonzero(labels == b)) for b in range(int(labels.max()) + 1)]
         counts = [functions.count(block) for block in blocks]
         values = np.array([_statistics(functions, each)[0] for each in counts])
@@ -139,7 +158,7 @@ class BlockModel:
         return replace(model, scores=model._largest(np.delete(scores, fitting, 0))), total(counts)
 
     def check_size(self, n_rows: int) -> None:
-        """Refuse batches whose scores cannot be compared with those of the blocks."""
+        """Raise an error if the size of a batch differs too much from the sizes of the blocks."""
         smallest, largest = self.sizes
         if not smallest <= n_rows <= _LARGER * largest:
             raise InvalidInputError(
@@ -151,7 +170,10 @@ class BlockModel:
         self, rows: Rows, counts: Counts, functions: Functions, reference: Counts,
         ranks: RankEvidence, uniform: float,
     ) -> tuple[Evidence, BlockModel, RankEvidence]:  # fmt: skip
-        """Return the evidence, and the model and the ranks after a batch; `uniform` breaks ties."""
+        """Return the evidence of a batch, and the updated model and rank evidence.
+
+        `uniform` is a random number in (0, 1] that breaks ties between scores.
+        """
         score = float(self._largest(self._scores(rows, counts, functions)))
         pvalue = conformal_pvalue(score, self.scores, uniform)
         ranks = ranks.after(pvalue)
@@ -165,11 +187,12 @@ class BlockModel:
     def _compare(
         self, functions: Functions, reference: Counts, batch: Counts
     ) -> tuple[np.ndarray, bool]:
-        """Return logarithms of approximate p-values (H,) of all functions, and if any is extreme.
+        """Return the log approximate p-value of each function (H,), and whether any is extreme.
 
         The statistics of the batch are compared with those of the blocks by a t distribution, which
         does not fit rare or tied values: Fisher's test must confirm the result. An extreme value
-        must also lie beyond all blocks. Functions of several columns are not compared.
+        must also lie beyond all blocks. Functions of several columns are not compared and have
+        p-value 1.
         """
         values, owner = _statistics(functions, batch)
         means, deviations, ranges = self.statistics
@@ -188,7 +211,11 @@ class BlockModel:
         return np.append(logs, 0.0)[owner], bool(extreme)
 
     def _scores(self, rows: Rows, counts: Counts, functions: Functions) -> np.ndarray:
-        """Return scores (2,) of numbers and categories: -inf for none, inf if none is complete."""
+        """Return the scores (2,) of a batch or block: of its numeric and its category columns.
+
+        A score is -inf if there are no columns of that kind. The score of the numeric columns is
+        inf if every row has a missing value.
+        """
         root = math.sqrt(counts.n_rows) if functions.known else 1.0
         scores = np.full(2, -np.inf)
         if self.table is not None:
@@ -202,12 +229,12 @@ class BlockModel:
         return scores
 
     def _largest(self, scores: np.ndarray) -> np.ndarray:
-        """Return the larger of the two scores, standardized by the scores of the blocks."""
+        """Return the larger of the two scores, after standardizing each by `units`."""
         return ((scores - self.units[:, 0]) / self.units[:, 1]).max(axis=-1)
 
 
 def split_blocks(labels: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Return the block index of each row, and the blocks that the scorer is fitted to."""
+    """Return the block index of each row, and a random quarter of the blocks for the scorer."""
     names, index = np.unique(labels, return_inverse=True)
     if len(names) < _LEAST_BLOCKS:
         raise InvalidInputError(
@@ -217,10 +244,11 @@ def split_blocks(labels: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarr
 
 
 def _statistics(functions: Functions, counts: Counts) -> tuple[np.ndarray, np.ndarray]:
-    """Return the statistics (S,): medians, interquartile ranges and transformed shares.
+    """Return the statistics (S,) of a batch, and the statistic that each function belongs to.
 
-    Shares are those of categories and missing values. Also return the index of the statistic that
-    each function belongs to (H,), -1 for none.
+    The statistics are the median and the interquartile range of each numeric column, and the
+    transformed shares of categories and missing values. The second array (H,) has an index into the
+    statistics for each function, or -1.
     """
     width, shares = len(functions.center), _are_shares(functions)
     kinds = np.array([member.kind for member in functions.members])
@@ -237,12 +265,15 @@ def _are_shares(functions: Functions) -> np.ndarray:
 
 
 def _angle(counts: Counts) -> np.ndarray:
-    """Return shares of rows, transformed so that the variance does not depend on the share."""
+    """Return arcsin(sqrt(share)) of the rows for which each function is 1.
+
+    The variance of the transformed share is nearly independent of the share.
+    """
     return np.arcsin(np.sqrt(counts.ones / counts.n_rows))
 
 
 def _complete(rows: Rows) -> np.ndarray:
-    """Return the numbers (k, d) of the rows without missing values."""
+    """Return the numeric columns (k, d) of the k rows without missing values."""
     return rows.numbers[~np.isnan(rows.numbers).any(axis=1)]
 
 
@@ -254,7 +285,8 @@ def _metric(scale: np.ndarray | None, seed: int) -> Metric:
 
 
 def _mean_table(samples: list[np.ndarray], seed: int) -> RegionTable:
-    """Return the mean region table of some blocks, in the pooled units of their columns."""
+    """Return the mean region table of blocks; columns are divided by their pooled spreads.
+    """
     samples = [points for points in samples if len(points)]
     if not samples:
         raise InvalidInputError(

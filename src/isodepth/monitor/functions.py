@@ -1,9 +1,12 @@
 """Functions of a row with values 0 and 1, and the number of rows for which each is 1.
 
-The functions are chosen from one part of the reference and stay fixed: a column, its absolute
-deviation, a direction, the distance from the center or the outlyingness up to a cut point; the sign
-of the product of two centered columns; a missing value; a category; and, within frequent
-categories, a column up to its median there.
+The functions are chosen from one part of the reference and stay fixed. A function is 1 if
+
+- a column, its absolute deviation from the median, a projection, the distance from the center or
+  the outlyingness is at most a cut point,
+- the product of two centered columns is positive,
+- a value is missing or equals a certain category, or
+- the row belongs to a frequent category and a column is at most its median there.
 """
 
 from __future__ import annotations
@@ -19,8 +22,9 @@ import numpy as np
 from isodepth.core.directions import unit_vectors
 from isodepth.core.scaling import mad_spread
 
-# Levels of the quantiles at which functions of numbers are cut. Chosen on the streams of
-# experiments/monitoring/delays.py; the number of functions enters the p-value as a factor.
+# Levels of the quantiles that serve as cut points of numeric features. They were tuned on the
+# streams of experiments/monitoring/delays.py: more cut points find more kinds of changes, but the
+# p-value is multiplied by the number of functions.
 _COLUMN_LEVELS = (0.01, 0.03, *(np.arange(1, 16) / 16), 0.97, 0.99)
 _DEVIATION_LEVELS = (0.3, 0.5, 0.7, 0.85, 0.95, 0.99)
 _DIRECTION_LEVELS = (0.02, *(np.arange(1, 10) / 10), 0.98)
@@ -28,44 +32,46 @@ _OUTLYING_LEVELS = (*(np.arange(1, 10) / 10), 0.95, 0.975, 0.99, 0.997)
 _DIRECTIONS, _PAIRS, _CROSSED = 30, 100, 100
 # Maximum number of values per category column that are counted separately.
 _VALUES = 50
-# Minimum share of a category within which medians of columns are compared.
+# Functions compare medians of columns only within categories of at least this share.
 _FREQUENT = 0.05
-# Rows from which functions are chosen: fraction of the reference, and maximum number.
+# Fraction and maximum number of the reference rows from which functions are chosen.
 _CHOOSING, _MOST_CHOOSING = 0.25, 20_000
 _CHUNK = 1 << 15
-# Standardized values are limited: products and sums of two of them must not overflow.
+# Standardized values are clipped to this absolute value, so that their products do not overflow.
 _FAR = 1e6
-# Standardized values that differ by less may be equal values with different rounding.
+# Standardized values that differ by at most this count as equal, because of rounding.
 _ROUNDING = 1e-9
-#: Codes of missing categories, and of those that the reference does not have.
+#: Codes of missing values, and of categories that do not occur in the reference.
 MISSING, UNSEEN = -1, -2
 
 
 class Rows(NamedTuple):
     """Rows of a table."""
 
-    numbers: np.ndarray  # (m, d), NaN is a missing value
-    codes: np.ndarray  # (m, C), index of a category of the reference, or MISSING or UNSEEN
+    numbers: np.ndarray  # numeric columns (m, d); NaN for a missing value
+    # Category columns (m, C): index of a category of the reference, MISSING or UNSEEN.
+    codes: np.ndarray
 
     def __len__(self) -> int:  # type: ignore[override]
         return len(self.numbers)
 
     def take(self, index: np.ndarray | slice) -> Rows:
-        """Return some of the rows."""
+        """Return the rows with these indices."""
         return Rows(self.numbers[index], self.codes[index])
 
 
 class Counts(NamedTuple):
-    """Sums over rows.
+    """Sums over a set of rows; counts of several batches can be added.
 
-    `summaries` has the number of present values of each column, and this number times their median
-    and times their interquartile range. Sums of batches give weighted means of both.
+    `summaries` (3, d) has for each numeric column the number of present values, and this number
+    times their median and times their interquartile range. Sums over batches then give weighted
+    means of medians and of interquartile ranges.
     """
 
     n_rows: int
-    ones: np.ndarray  # (H,), rows for which each function is 1
+    ones: np.ndarray  # (H,), number of rows for which each function is 1
     summaries: np.ndarray  # (3, d)
-    suspicious: int  # rows far outside the reference, or with an unseen category
+    suspicious: int  # number of rows far outside the reference, or with an unseen category
 
     def __add__(self, other: Counts) -> Counts:  # type: ignore[override]
         return Counts(*(a + b for a, b in zip(self, other, strict=True)))  # type: ignore[operator]
@@ -75,28 +81,30 @@ class Function(NamedTuple):
     """Property of a row."""
 
     kind: str  # "column", "deviation", "direction", "distance", "pair", "missing", "category", ...
-    columns: tuple[int, ...]  # indices, numeric columns first; empty for all columns
+    # Indices of columns, numeric columns first; empty if the function uses all columns.
+    columns: tuple[int, ...]
     value: float = 0  # cut point, or index of the category among the known ones
 
 
 @dataclass(frozen=True, eq=False)
 class Functions:
-    """Functions of a row, chosen from a part of the reference."""
+    """Set of H functions of a row with values 0 and 1, chosen from a part of the reference."""
 
     center: np.ndarray  # (d,), medians of the columns
     scale: np.ndarray  # (d,), their spreads
-    directions: np.ndarray  # (K, d), of standardized columns
-    middles: np.ndarray  # (2, K), median and spread along each direction
-    pairs: np.ndarray  # (P, 2), indices of columns
-    known: tuple[np.ndarray, ...]  # codes that are counted separately, for each category column
-    crossed: np.ndarray  # (T, 2), category columns and indices of frequent known values
-    medians: np.ndarray  # (T, d), medians of the columns within these values
+    directions: np.ndarray  # (K, d), directions on which standardized rows are projected
+    middles: np.ndarray  # (2, K), median and spread of the projections on each direction
+    pairs: np.ndarray  # (P, 2), indices of the two columns of each pair
+    known: tuple[np.ndarray, ...]  # for each category column, the codes that are counted separately
+    # (T, 2), frequent categories: category column, and index into its `known` codes.
+    crossed: np.ndarray
+    medians: np.ndarray  # (T, d), medians of the numeric columns within each of these categories
     cuts: tuple[np.ndarray, ...]  # cut points of each feature
     farthest: float  # maximum outlyingness of the rows that the functions were chosen from
 
     @classmethod
     def choose(cls, rows: Rows, rng: np.random.Generator) -> Functions:
-        """Choose functions from rows that are not counted as reference later."""
+        """Choose functions from rows that are not used for the counts of the reference."""
         numbers, width = rows.numbers, rows.numbers.shape[1]
         center, scale = np.zeros(width), np.ones(width)
         for j, column in enumerate(numbers.T):
@@ -129,7 +137,7 @@ class Functions:
 
     @functools.cached_property
     def members(self) -> list[Function]:
-        """The functions, in the order of their counts."""
+        """Description of each function, in the order of `Counts.ones`."""
         width = len(self.center)
         members: list[Function] = []
         for j, cuts in enumerate(self.cuts):
@@ -146,7 +154,7 @@ class Functions:
         return members
 
     def count(self, rows: Rows) -> Counts:
-        """Count the rows, at least one, for which each function is 1."""
+        """Count the rows for which each function is 1; there must be at least one row."""
         starts = range(0, len(rows), _CHUNK)
         return total(self._count_chunk(rows.take(slice(at, at + _CHUNK))) for at in starts)
 
@@ -174,19 +182,19 @@ class Functions:
 
 
 def total(counts: Iterable[Counts]) -> Counts:
-    """Return the sum of the counts of parts, at least one."""
+    """Return the sum of counts; there must be at least one."""
     return functools.reduce(operator.add, counts)
 
 
 def split_reference(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Divide the indices of n rows: for the choice of functions, and for the counts."""
+    """Divide n rows at random: indices for choosing functions, and indices for counting."""
     order = rng.permutation(n)
     chosen = min(max(1, int(_CHOOSING * n)), _MOST_CHOOSING)
     return np.sort(order[:chosen]), np.sort(order[chosen:])
 
 
 def _standardized(numbers: np.ndarray, center: np.ndarray, scale: np.ndarray) -> np.ndarray:
-    """Return columns minus their medians, in units of their spreads; 0 for missing values."""
+    """Return columns minus `center`, divided by `scale` and clipped; 0 for missing values."""
     with np.errstate(over="ignore", invalid="ignore"):
         z = numbers / scale - center / scale
     z[np.isnan(z)] = 0.0
@@ -196,7 +204,13 @@ def _standardized(numbers: np.ndarray, center: np.ndarray, scale: np.ndarray) ->
 def _features(
     numbers: np.ndarray, z: np.ndarray, directions: np.ndarray, middles: np.ndarray
 ) -> np.ndarray:
-    """Return features (F, m): columns, deviations, projections, distance, outlyingness."""
+    """Return numeric features (F, m) of m rows, to be cut at quantiles.
+
+    In this order: the columns, their absolute deviations from the medians, projections on
+    `directions`, the distance from the vector of medians, and the outlyingness. The outlyingness is
+    the largest standardized deviation over all columns and directions. `z` has the standardized
+    columns, and `middles` the median and spread of the projections.
+    """
     m, width = z.shape
     if not width:
         return np.empty((0, m))
@@ -207,13 +221,17 @@ def _features(
     features[-2] = np.sqrt(np.square(np.minimum(deviations, 10.0)).sum(axis=0))
     apart = np.abs(along - middles[0][:, None]) / middles[1][:, None]
     features[-1] = np.maximum(deviations.max(axis=0), apart.max(axis=0, initial=0.0))
-    # A missing value has no deviation: it must not count as a value in the center.
+    # Standardized missing values are 0: they must not count as values in the center.
     deviations[np.isnan(numbers.T)] = np.nan
     return features
 
 
 def _summaries(ordered: np.ndarray, present: np.ndarray) -> np.ndarray:
-    """Return the summaries of `Counts` for columns (d, m) in increasing order, NaN last."""
+    """Return `Counts.summaries` of d columns of m values.
+
+    `ordered` (d, m) has each column in increasing order with NaN last, and `present` the number of
+    values that are not NaN.
+    """
     columns, last = np.arange(len(ordered)), np.maximum(present - 1, 0)
     at = np.array([[0.25], [0.5], [0.75]]) * last
     low = at.astype(np.int64)
@@ -224,10 +242,11 @@ def _summaries(ordered: np.ndarray, present: np.ndarray) -> np.ndarray:
 
 
 def _cut_points(values: np.ndarray, levels: Sequence[float], exact: bool) -> np.ndarray:
-    """Return cut points near quantiles, or all values if there are few.
+    """Return the quantiles of `levels` as cut points, or all distinct values if there are few.
 
-    A cut point at the maximum detects new values above it. Computed values (not `exact`) are cut in
-    the middle of gaps: whether a value lies below a cut point must not depend on rounding.
+    If there are few values, the maximum is a cut point, which detects new values above it. If the
+    values are computed (not `exact`), cut points are placed in the middle of gaps: rounding must
+    not decide whether a value lies below one.
     """
     present = values[~np.isnan(values)]
     distinct = np.unique(present)
@@ -248,7 +267,11 @@ def _cut_points(values: np.ndarray, levels: Sequence[float], exact: bool) -> np.
 
 
 def _frequent_values(codes: np.ndarray, most: int) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
-    """Return the codes to count in each column, and the `most` frequent (column, index) (T, 2)."""
+    """Return the codes that are counted in each column, and the `most` frequent categories.
+
+    The categories are an array (T, 2) of column indices and indices into the codes of the column.
+    All have at least the share `_FREQUENT`.
+    """
     known, frequent = [], []
     for c, column in enumerate(codes.T):
         values, counts = np.unique(column[column >= 0], return_counts=True)

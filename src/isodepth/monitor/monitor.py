@@ -1,4 +1,4 @@
-"""Monitor: batches against a reference, with a bounded probability of false alarms."""
+"""Monitor, which compares batches with a reference at a bounded probability of false alarms."""
 
 from __future__ import annotations
 
@@ -43,10 +43,11 @@ class Monitor(ReportableResult):
         In place of `alpha`: lower bound on the mean number of batches between false alarms. Windows
         restart after each alarm.
     tolerance : float in [0, 0.5), default 0
-        Share of arbitrary rows in a window that never raise an alarm, if the others are
-        exchangeable with those of the reference.
+        Share of rows in a window that may be arbitrary (contaminated) without raising an alarm, if
+        the other rows are exchangeable with those of the reference.
     patience : int, 1 to 100
-        Number of windows without common batches that must cross their thresholds.
+        Number of windows that must cross their thresholds before an alarm is raised. These windows
+        have no batch in common.
     blocks : array-like of shape (n,), optional
         Label of each row of the reference, such as its day, if rows with the same label depend on
         each other. Batches are then compared with whole blocks and must have about as many rows.
@@ -57,7 +58,7 @@ class Monitor(ReportableResult):
     kinds : dict, optional
         Kinds of columns of data frames, as in :func:`isodepth.two_sample_test`.
     nan_policy : {"raise", "omit"}, default "raise"
-        With "omit" a missing value is a property of a row that is counted like any other.
+        Whether missing values raise an error. With "omit" they are counted like a category.
     random_state : None, int or numpy.random.Generator, default None
         Seed of the choice of functions.
     path : str or path-like, optional
@@ -113,7 +114,8 @@ class Monitor(ReportableResult):
         return {name: value for name, value in self.__dict__.items() if name != "_lock"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        # If copies save to the same file, only the first one to check a batch can continue.
+        # The copy of a monitor saves to the same file. After one of both has checked a batch, the
+        # file has changed, and the other one refuses to continue.
         self.__dict__.update(state, _file=copy.copy(state["_file"]), _lock=threading.RLock())
 
     @property
@@ -124,7 +126,7 @@ class Monitor(ReportableResult):
 
     @property
     def kinds(self) -> tuple[ColumnKind, ...]:
-        """Columns of a reference that was a data frame, with kind and use."""
+        """Name, kind and use of each column of the reference, if it is a data frame."""
         return self._state.reader.kinds
 
     @property
@@ -134,7 +136,8 @@ class Monitor(ReportableResult):
 
     @property
     def alarm(self) -> bool:
-        """Whether an alarm was raised and not reset; with `arl`, by the last batch."""
+        """Whether an alarm was raised and not reset; with `arl`, whether the last batch did.
+        """
         return self._state.alarm_since > 0
 
     @property
@@ -213,13 +216,14 @@ class Monitor(ReportableResult):
             Save the monitor to this file after every batch, as ``Monitor(..., path=path)`` does.
         """
         monitor = cls.__new__(cls)
-        # The digest is stored first: if the file then changes, the next batch is refused.
+        # Store the digest before reading: if the file changes in between, the next batch is
+        # refused.
         file = MonitorFile(path if check_boolean(autosave, "autosave") else None)
         monitor.__setstate__({"_file": file, "_state": read_state(path)})
         return monitor
 
     def to_dict(self) -> dict[str, Any]:
-        """Convert to plain numbers and strings, with all verdicts that are kept."""
+        """Convert settings, state and all stored verdicts to plain numbers and strings."""
         state = self._state
         groups = [
             {"group": name, "rows": group.reference.n_rows, "functions": len(group.reference.ones),
@@ -239,7 +243,7 @@ class Monitor(ReportableResult):
         )
 
     def _rows(self) -> dict[str, list[Any]]:
-        """One row per batch, with the strongest change."""
+        """Rows of the table of verdicts: one per batch, with its strongest change."""
         names = ("batch", "label", "group", "n_rows", "pvalue", "window", "window_pvalue",
                  "threshold", "alarm")  # fmt: skip
         rows = {name: [getattr(each, name) for each in self.verdicts] for name in names}

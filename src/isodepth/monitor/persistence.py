@@ -1,4 +1,4 @@
-"""Monitors in files: counts, settings and the last verdicts, without any rows."""
+"""Reading and writing of monitor files, which have counts, settings and verdicts but no rows."""
 
 from __future__ import annotations
 
@@ -22,18 +22,20 @@ from isodepth.monitor.state import HISTORY, CountedBatch, MonitorState
 from isodepth.monitor.verdict import Verdict
 
 KIND = "monitor"
-#: Kinds of files of 0.1.0 and 0.2.0.
+#: Kinds of monitor files that versions 0.1.0 and 0.2.0 wrote.
 FORMER_KINDS = ("depth monitor", "calibrated depth monitor")
-# Limits below which products of numbers of rows, and integers as floats, do not overflow.
+# Stored values must be below these limits: products of two numbers of rows must fit in int64, and
+# every integer must be finite as a float.
 _MOST_ROWS, _MOST_INTEGER = 1 << 31, 1 << 256
-# The checksum at the end of a file identifies its content.
+# Number of bytes at the end of a file that serve as its digest: they contain a checksum.
 _DIGEST_LENGTH = 64
 
 
 class MonitorFile:
     """File to which a monitor is saved after every batch; no file if `path` is None.
 
-    One process at a time changes it, and it is written atomically before a batch is counted.
+    Only one process at a time can change the file. It is replaced atomically, before the batch is
+    counted.
     """
 
     def __init__(self, path: Any = None) -> None:
@@ -58,7 +60,7 @@ class MonitorFile:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Hold the lock of the file; raise if another process has changed it."""
+        """Hold the lock of the file; raise an error if the file is not as this monitor saved it."""
         if self.path is None:
             yield
             return
@@ -89,7 +91,7 @@ def write_state(path: str | os.PathLike[str], state: MonitorState) -> None:
 
 
 def _packed(value: Any) -> Any:
-    """Convert to the types of JSON; an array becomes its type, shape and bytes."""
+    """Convert a value to JSON types; an array becomes the list of its dtype, shape and bytes."""
     if isinstance(value, np.ndarray):
         return value.dtype.str, value.shape, base64.b64encode(value.tobytes()).decode()
     kind: Any = type(value)
@@ -101,7 +103,7 @@ def _packed(value: Any) -> Any:
 
 
 def read_state(path: str | os.PathLike[str]) -> MonitorState:
-    """Read a monitor that can check a batch; anything else raises UnreadableFileError."""
+    """Read the state of a monitor from a file; raise UnreadableFileError if it is not valid."""
     header, _ = output.read_archive(path, KIND, *FORMER_KINDS)
     if header["kind"] != KIND:
         raise UnreadableFileError(
@@ -111,13 +113,13 @@ def read_state(path: str | os.PathLike[str]) -> MonitorState:
         state = _unpacked(MonitorState, header["state"])
         _check(state)
     except Exception as error:
-        # Any error means that the file was not written by `write_state`.
+        # Catch every exception: each means that the file was not written by `write_state`.
         raise output.unreadable(path, f"it lacks a part of a monitor ({error!r:.200})") from None
     return state
 
 
 def _unpacked(kind: Any, value: Any) -> Any:
-    """Restore an object of a type, and check the types of its fields."""
+    """Convert a JSON value back to the type `kind`, and check the types of all fields."""
     inner = typing.get_args(kind)
     if kind is Any:
         return value
@@ -128,7 +130,7 @@ def _unpacked(kind: Any, value: Any) -> Any:
         if np.dtype(dtype).kind not in "fi":
             raise TypeError(f"an array of {dtype}")
         array = np.frombuffer(base64.b64decode(data), dtype).reshape(shape)
-        # Integers are counts, codes and indices, which are not negative.
+        # Stored integer arrays are counts, codes and indices: none of them can be negative.
         if np.isnan(array).any() or (array.dtype.kind == "i" and (array < 0).any()):
             raise ValueError("an array with NaN or a negative integer")
         return array
@@ -146,12 +148,12 @@ def _unpacked(kind: Any, value: Any) -> Any:
 
 @functools.cache
 def _fields(kind: type) -> dict[str, Any]:
-    """Return the types of the fields of our data classes and named tuples; {} for other types."""
+    """Return the types of the fields of a class of isodepth; {} for a class of another package."""
     return typing.get_type_hints(kind) if kind.__module__.startswith("isodepth.") else {}
 
 
 def _check(state: MonitorState) -> None:
-    """Check the ranges of all values, and that every group can check a batch."""
+    """Raise an error if values are out of range, or if a group cannot check a test batch."""
     reader, ranks = state.reader, state.ranks
     sizes = [len(values) for values in reader.categories.values()]
     valid: list[Any] = [

@@ -1,4 +1,4 @@
-"""Batches in the columns of the reference: matched by name first, then checked for their kinds."""
+"""Reading of batches: match their columns with the reference by name, then check kinds."""
 
 from __future__ import annotations
 
@@ -30,10 +30,11 @@ class BatchReader:
     """Columns of the reference."""
 
     width: int  # number of numeric columns
-    columns: tuple[str, ...] | None  # their names; None for plain arrays
+    columns: tuple[str, ...] | None  # names of the numeric columns; None for plain arrays
     nan_policy: str
-    categories: dict[str, tuple[str, ...]]  # values of each category column in the reference
-    kinds: tuple[ColumnKind, ...]  # every column of a reference that was a data frame
+    categories: dict[str, tuple[str, ...]]  # for each category column, its values in the reference
+    # Kinds of all columns if the reference is a data frame, else empty.
+    kinds: tuple[ColumnKind, ...]
 
     @classmethod
     def of_reference(

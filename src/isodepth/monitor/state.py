@@ -1,4 +1,4 @@
-"""State of a monitor: counts of the reference and of recent windows, without any rows."""
+"""State of a monitor: the counts of the reference and of recent windows, but no rows."""
 
 from __future__ import annotations
 
@@ -22,14 +22,16 @@ from isodepth.monitor.verdict import Verdict, WindowChanges
 from isodepth.monitor.windows import AlarmPolicy, DyadicSums, pvalue_of, strongest_window
 from isodepth.significance.samples import row_labels
 
-#: Verdicts that a monitor keeps, so that its size does not grow with the stream.
+#: Number of verdicts that a monitor keeps. It is limited so that files do not grow forever.
 HISTORY = 500
-# Minimum number of rows of a group, and of a part of the reference in the test of dependence.
+# Minimum number of rows of a group, and of each part of the reference that the warning about
+# dependent rows compares.
 _LEAST_ROWS = 20
 _PARTS, _LEAST_PARTS = 50, 5
-# Approximate probability of this warning if the rows are in random order.
+# Approximate probability of the warning about dependent rows if the rows are independent.
 _LEVEL = 1e-3
-# Functions with a smaller share are not tested: their counts are not nearly normal.
+# Functions that are 1 for a smaller (or 0 for a smaller) share of the rows are not used for this
+# warning: their counts are not nearly normal.
 _RARE = 0.1
 
 
@@ -37,7 +39,9 @@ class CountedBatch(NamedTuple):
     """A batch after counting."""
 
     counts: Counts
-    unseen: dict[int, str]  # most frequent new value of each category column with new values
+    # For each category column with values that the reference does not have: the most frequent of
+    # these.
+    unseen: dict[int, str]
     rows: Rows | None  # only with blocks
 
     @property
@@ -56,7 +60,7 @@ class Group:
     model: BlockModel | None = None  # only with blocks
 
     def counted(self, parts: Iterable[Rows], unseen: dict[int, str]) -> CountedBatch:
-        """Count a batch, part by part."""
+        """Count the functions in a batch that is given in parts; `unseen` goes into the result."""
         if self.model is None:
             return CountedBatch(total(map(self.functions.count, parts)), unseen, None)
         rows = Rows(*map(np.concatenate, zip(*parts, strict=True)))
@@ -70,13 +74,13 @@ class MonitorState:
 
     policy: AlarmPolicy
     reader: BatchReader
-    groups: dict[str | None, Group]  # with the key None if there are no groups
+    groups: dict[str | None, Group]  # the only key is None if there are no groups
     seed: int
     ranks: RankEvidence | None = None  # only with blocks
     n_batches: int = 0
-    crossings: int = 0  # windows that crossed their level since the last alarm or reset
-    alarm_since: int = 0  # batch that raised the alarm; 0 if there is none
-    #: Label, checksum of the counts and verdict as JSON of the last batches.
+    crossings: int = 0  # number of windows that crossed their level since the last alarm or reset
+    alarm_since: int = 0  # number of the batch that raised the alarm; 0 if there is no alarm
+    #: One entry for each of the last batches: label, checksum of its counts, verdict as JSON.
     records: tuple[tuple[str | None, int, str], ...] = ()
 
     def after_batch(
@@ -101,7 +105,8 @@ class MonitorState:
         if policy.arl is not None:
             state.alarm_since = 0
         if crossing and not state.alarm_since:
-            # With blocks, the evidence already includes the patience.
+            # With blocks, a crossing is an alarm: the evidence is already a minimum over the
+            # batches that `patience` allows to ignore.
             if self.crossings + 1 >= policy.patience or self.ranks is not None:
                 state.crossings, state.alarm_since = 0, number
             else:
@@ -122,7 +127,7 @@ class MonitorState:
         return state, verdict
 
     def restart(self) -> None:
-        """Forget the evidence, but not the numbers of batches."""
+        """Restart all windows, but continue the numbers of the batches."""
         self.ranks = self.ranks and RankEvidence.start(self.ranks.restarting, self.policy.patience)
         self.groups = {k: replace(g, sums=g.sums.restarted()) for k, g in self.groups.items()}
 
@@ -132,7 +137,8 @@ def fit_state(
     seed: int,
 ) -> MonitorState:  # fmt: skip
     """Fit a monitor to a reference; see `Monitor`."""
-    # Labels of rows need all rows in their order; otherwise large sources are sampled.
+    # A source that does not fit into memory is sampled, unless there are row labels: these belong
+    # to all rows in their order.
     sampling = seed if blocks is None and groups is None else None
     reader, rows = BatchReader.of_reference(reference, nan_policy, kinds, sampling)
     days, sites = (
@@ -163,11 +169,12 @@ def fit_state(
 
 
 def _count_in_order(functions: Functions, rows: Rows, names: Sequence[str], title: str) -> Counts:
-    """Count rows, and warn if counts in consecutive parts vary more than those of shuffled rows.
+    """Return the counts of the reference, and warn if consecutive rows depend on each other.
 
-    For shuffled rows the sum over parts of squared deviations from the expected count, divided by
-    the variance of a count, is nearly chi-squared. Its mean per degree of freedom is the factor by
-    which the variance of counts is inflated.
+    The counts in consecutive parts of the rows are compared with the counts expected for
+    independent rows. For each function, the sum of squared deviations divided by the variance of a
+    count is then nearly chi-squared. This sum per degree of freedom estimates the factor by which
+    dependence increases the variance.
     """
     count = max(1, min(_PARTS, len(rows) // _LEAST_ROWS))
     ends = np.linspace(0, len(rows), count + 1).astype(np.int64).tolist()

@@ -16,11 +16,12 @@ from isodepth.monitor.functions import Counts, Functions
 from isodepth.monitor.reader import BatchReader
 from isodepth.monitor.windows import log_pvalues, pvalue_of
 
-# Largest adjusted p-value of a change that is named.
+# A change is reported if its adjusted p-value is at most this.
 _NAMED = 0.05
 _MOST_CHANGES, _SHOWN = 10, 5
-# A change of location is named only if the median moves by at least this fraction of the
-# interquartile range, and a change of spread only if that range changes by at least this factor.
+# A change of location is reported only if the median shifts by at least this fraction of the
+# interquartile range. A change of spread is reported only if this range changes by at least this
+# factor.
 _MOVED, _WIDENED = 0.1, 1.05
 
 
@@ -35,15 +36,16 @@ class Verdict(ResultMixin):
     label, group : str or None
     n_rows : int
     pvalue : float
-        p-value of the batch alone, adjusted. With `blocks`, the rank of its score.
+        p-value of the batch alone, adjusted for the number of functions. With `blocks`, the rank of
+        its score among the scores of blocks and earlier batches, as a fraction.
     window : int
         Number of batches in the strongest window. With `blocks`, all since the last reset.
     window_pvalue : float
         Adjusted p-value of that window. With `blocks`, 1 / evidence.
     threshold : float
-        The window crosses if its p-value is at most this.
+        Level of the test of this window.
     crossing : bool
-        Whether the window crosses its threshold.
+        Whether `window_pvalue` is at most `threshold`.
     alarm : bool
         Whether there is an alarm: until `reset`, or with `arl` at the batch that raised it.
     alarm_since : int or None
@@ -123,20 +125,22 @@ class Verdict(ResultMixin):
 
 @dataclass(frozen=True, eq=False)
 class WindowChanges:
-    """Comparison of the counts of a window with those of the reference."""
+    """Counts of a window and of the reference, to find the columns that changed."""
 
     reader: BatchReader
     functions: Functions
     reference: Counts
     window: Counts
     logs: np.ndarray  # (H,), logarithms of the p-values of the functions
-    unseen: dict[int, str]  # most frequent new value of category columns in the last batch
+    # For each category column, the most frequent new value in the last batch.
+    unseen: dict[int, str]
 
     def strongest(self) -> list[Change]:
         """Return the changes of the window, strongest first.
 
-        A column is listed only for its own functions. A pair of columns is listed if neither of
-        them is, and all columns together if nothing else is.
+        A column is listed if a function of this column alone changed. A pair of columns is listed
+        only if neither column is, and a change of all columns together only if nothing else is
+        listed.
         """
         members, logs, limit = self.functions.members, self.logs, math.log(_NAMED / len(self.logs))
         order = np.argsort(logs, kind="stable")
@@ -166,14 +170,21 @@ class WindowChanges:
     def _change(
         self, h: int, kind: str, quantity: str, pair: Sequence[float] = (), value: str | None = None
     ) -> Change:
-        """Return the change of a function; by default of the share of rows with value 1."""
+        """Return the change of function h, from `pair[0]` to `pair[1]`.
+
+        By default these are the shares of rows for which the function is 1, in the reference and in
+        the window.
+        """
         before, after = pair or [c.ones[h] / c.n_rows for c in (self.reference, self.window)]
         columns = tuple(self.reader.names[c] for c in self.functions.members[h].columns)
         pvalue = pvalue_of(float(self.logs[h]) + math.log(len(self.logs)))
         return Change(kind, columns, quantity, float(before), float(after), pvalue, value)
 
     def _among_present(self, h: int, missing: int) -> float:
-        """Return the log p-value of a function among the rows without a missing value."""
+        """Return the log p-value of function h among the rows in which its column is present.
+
+        `missing` is the index of the function that indicates missing values of this column.
+        """
         before, after = (
             c._replace(n_rows=c.n_rows - int(c.ones[missing]), ones=c.ones[[h]])
             for c in (self.reference, self.window)
@@ -210,7 +221,7 @@ class WindowChanges:
         return self._change(h, "dependence", quantity, (r, s))
 
     def _word(self, column: int, value: int) -> str:
-        """Return the name of a value of a category column; new values have a common name."""
+        """Return the name of a category; all categories without a count share one name."""
         c = column - len(self.functions.center)
         if value == len(self.functions.known[c]):
             return self.unseen.get(c, "(other values)")

@@ -1,4 +1,4 @@
-"""Windows of the last 1, 2, 4, 8, ... batches, the level of each of their tests, and the tests.
+"""Windows of the last 1, 2, 4, 8, ... batches, their tests, and the levels of these tests.
 
 A window of 2^j batches is tested whenever it ends at a multiple of 2^(j - 1), counted from the
 first batch of the stream. A restart removes the windows that began before it. `docs/monitoring.md`
@@ -22,15 +22,15 @@ from isodepth.monitor.functions import Counts
 _ALPHA = 0.01
 _MOST_PATIENCE = 100
 _TINY = float(np.finfo(np.float64).tiny)
-# log(x!) - x log x + x for small x.
+# Values of log(x!) - x log x + x for x = 0, ..., 15.
 _SMALL = np.array([0.0, *(math.lgamma(x + 1.0) - x * math.log(x) + x for x in range(1, 16))])
-# Maximum size of the blocks in which the terms of a tail are summed.
+# Maximum number of terms of tail probabilities that are computed at once.
 _BLOCK = 1 << 19
 
 
 @dataclass(frozen=True)
 class AlarmPolicy:
-    """Rule for alarms; see `Monitor` for the options."""
+    """Options that decide when an alarm is raised; see `Monitor`."""
 
     alpha: float | None = None
     arl: float | None = None
@@ -56,14 +56,15 @@ class AlarmPolicy:
 
     @property
     def level(self) -> float:
-        """Level at which evidence of a whole stream becomes an alarm."""
+        """Upper bound on the p-value (1 / evidence) of a whole stream that raises an alarm."""
         return 1.0 / self.arl if self.arl is not None else float(self.alpha or _ALPHA)
 
     def window_level(self, scale: int, end: int, n_groups: int = 1) -> float:
-        """Return the level of the test of the window of 2**scale batches that ends with `end`.
+        """Return the level of the test of the last 2**scale batches after `end` batches.
 
-        The weights of all scales sum to 1. The sum of 1 / (k log(k)^2) from k = 2 on is 2.1097, so
-        that 0.47 is nearly the largest factor for which the levels of a scale sum to at most 1.
+        The false alarm probability is divided among the window lengths with weights that sum to 1,
+        and among the windows of one length in proportion to 1 / (k log(k)^2), k = 2, 3, .... The
+        sum of these terms is 2.1097, so that the factor 0.47 makes it at most 1.
         """
         weight, step = 1.0 / ((scale + 1) * (scale + 2)), max(1, 2**scale // 2)
         if self.arl is not None:
@@ -75,22 +76,23 @@ class AlarmPolicy:
 
 
 def pvalue_of(log: float) -> float:
-    """Return the p-value of a logarithm: at most 1, and never 0."""
+    """Return exp(log), limited to (0, 1]."""
     return max(math.exp(min(0.0, log)), _TINY)
 
 
 class DyadicSums(NamedTuple):
-    """Sums of the latest blocks of 1, 2, 4, ... batches that end at multiples of their length."""
+    """Counts of the latest block of each length 1, 2, 4, ...; blocks end at multiples of it."""
 
     end: int = 0  # batches so far
-    blocks: tuple[Counts | None, ...] = ()  # None if a restart cut the block
+    blocks: tuple[Counts | None, ...] = ()  # None if batches of the block precede a restart
 
     def restarted(self) -> DyadicSums:
-        """Forget all batches, but not their number."""
+        """Return sums without any batch; the numbering of the batches continues."""
         return DyadicSums(self.end, (None,) * len(self.blocks))
 
     def add(self, batch: Counts) -> tuple[DyadicSums, list[Counts]]:
-        """Add a batch; return also the sums of the windows of 1, 2, 4, ... that end with it."""
+        """Add a batch, and return the counts of the last 1, 2, 4, ... batches.
+        """
         end, blocks, windows = self.end + 1, list(self.blocks), [batch]
         for scale in range(end.bit_length()):
             if scale == len(blocks):
@@ -105,7 +107,7 @@ class DyadicSums(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """Evidence after a batch: its own p-value, and its strongest window."""
+    """p-value of a batch alone, and the result for the strongest window that ends with it."""
 
     pvalue: float
     window: int  # number of batches
@@ -121,7 +123,11 @@ class Evidence(NamedTuple):
 def strongest_window(
     policy: AlarmPolicy, reference: Counts, sums: DyadicSums, batch: Counts, n_groups: int
 ) -> tuple[Evidence, DyadicSums]:
-    """Test the windows of 1, 2, 4, ... batches that end with a batch, and add it to the sums."""
+    """Test the windows of 1, 2, 4, ... batches that end with a new batch.
+
+    Return the result for the window with the smallest ratio of p-value to level, and the sums after
+    the batch.
+    """
     sums, windows = sums.add(batch)
     count, tests = len(reference.ones), []
     for scale, window in enumerate(windows):
@@ -138,11 +144,14 @@ def strongest_window(
 
 
 def log_pvalues(reference: Counts, window: Counts, dirty: int = 0, cap: float = 1.0) -> np.ndarray:
-    """Return logarithms of two-sided p-values (H,), twice the smaller tail and at most 1.
+    """Return the log two-sided p-value (H,) of Fisher's exact test for each function.
 
-    p-values of at least `cap` are returned as 1: their tails need not be summed to the end. If
-    `dirty` of the m new rows may be anything, the p-value is the maximum over all counts that the
-    other rows may have. There is one maximum, near the expected count, and steps uphill reach it.
+    A p-value is twice the smaller tail probability, and at most 1. If it is at least `cap`, it is
+    returned as 1, which saves summing the tail to the end.
+
+    If `dirty` of the m rows of the window may be arbitrary, the p-value is the maximum over all
+    counts that the other rows may have. The p-value has a single local maximum near the expected
+    count, so steps to larger values find it.
     """
     (n, a, *_), (m, b, *_) = reference, window
     clean = m - dirty
@@ -163,7 +172,8 @@ def log_pvalues(reference: Counts, window: Counts, dirty: int = 0, cap: float = 
 
 
 def _clean_log_pvalues(a: np.ndarray, n: int, b: np.ndarray, m: int, cap: float) -> np.ndarray:
-    # Counting the rows without the property turns a lower tail into an upper one.
+    # If the count is below its expectation, count the rows with value 0 instead of 1. The lower
+    # tail then becomes an upper tail.
     lower = b * n < a * m
     a, b = np.where(lower, n - a, a), np.where(lower, m - b, b)
     log_pmf = _log_pmf(a, n, b, m)
@@ -171,7 +181,8 @@ def _clean_log_pvalues(a: np.ndarray, n: int, b: np.ndarray, m: int, cap: float)
         enough = np.exp(math.log(cap / 2.0) - log_pmf) if cap < 1.0 else np.full(len(a), np.inf)
         ratio = _tail_ratio(a, n, b, m, enough)
         tail = log_pmf + np.log(ratio)
-        # The other tail is smaller only if both are near 1/2.
+        # Usually the upper tail is the smaller one. The lower tail can be smaller only if both are
+        # near 1/2.
         other = 1.0 - np.exp(tail) + np.exp(log_pmf)
         tail = np.where(other < np.exp(tail), np.log(np.maximum(other, 1e-300)), tail)
     tail = np.where(np.isfinite(ratio), tail + math.log(2.0), 0.0)
@@ -179,16 +190,18 @@ def _clean_log_pvalues(a: np.ndarray, n: int, b: np.ndarray, m: int, cap: float)
 
 
 def _log_pmf(a: np.ndarray, n: int, b: np.ndarray, m: int) -> np.ndarray:
-    """Return the logarithm of the hypergeometric probability of b, given a + b.
+    """Return the log probability of the count b of m rows, given a + b of n + m rows.
 
-    Loader's decomposition into the deviance of the 2 x 2 table and Stirling corrections neither
-    overflows nor cancels. Its absolute error is below 1e-10 for up to 1e9 rows.
+    The distribution is hypergeometric.
+
+    Loader's decomposition into the deviance of the 2 x 2 table and Stirling corrections avoids
+    overflow and cancellation. Its absolute error is below 1e-10 for up to 1e9 rows.
     """
     total, both = n + m, a + b
     cells = np.array([b, m - b, a, n - a])
     margins = np.array([both, total - both] * 2)
     expected = margins * (np.array([[m], [m], [n], [n]]) / total)
-    # Observed minus expected count, which is the same in all four cells except for the sign.
+    # Observed minus expected count. Its absolute value is the same in all four cells.
     apart = (b * n - a * m) / total * np.array([[1], [-1], [-1], [1]])
     excess = np.divide(apart, expected, out=np.zeros(cells.shape), where=expected > 0)
     excess = np.maximum(excess, -1.0)
@@ -202,7 +215,7 @@ def _log_pmf(a: np.ndarray, n: int, b: np.ndarray, m: int) -> np.ndarray:
 
 
 def _correction(count: Any) -> np.ndarray:
-    """Return log(x!) - x log x + x, and 0 for x = 0."""
+    """Return log(x!) - x log x + x, the error of Stirling's formula; 0 for x = 0."""
     x = np.maximum(np.asarray(count, np.float64), 1.0)
     y = 1.0 / (x * x)
     series = (1 / 12 - y * (1 / 360 - y * (1 / 1260 - y * (1 / 1680 - y / 1188)))) / x
@@ -211,9 +224,10 @@ def _correction(count: Any) -> np.ndarray:
 
 
 def _tail_ratio(a: np.ndarray, n: int, b: np.ndarray, m: int, enough: np.ndarray) -> np.ndarray:
-    """Return the upper tail from b on, divided by P(b); inf if the ratio reaches `enough`.
+    """Return the upper tail P(>= b) divided by P(b); inf if the ratio reaches `enough`.
 
-    Ratios of neighboring probabilities decrease: a geometric series bounds the remaining terms.
+    The sum ends when the remaining terms are negligible. A geometric series bounds them, because
+    the ratio of consecutive terms decreases.
     """
     total, term = np.where(enough > 1.0, 1.0, np.inf), np.ones(len(a))
     active, done, size = np.flatnonzero(enough > 1.0), 0, 32
