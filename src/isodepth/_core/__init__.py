@@ -1,6 +1,6 @@
-"""The compiled core: the module with the widest vectors that this processor has.
+"""Compiled core: imports the build for the widest vector instructions that this processor has.
 
-The environment variable ``ISODEPTH_ISA`` (baseline, avx2 or avx512) selects one of the modules.
+The environment variable ``ISODEPTH_ISA`` (baseline, avx2 or avx512) selects a build instead.
 """
 
 import os

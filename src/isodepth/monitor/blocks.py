@@ -285,8 +285,7 @@ def _metric(scale: np.ndarray | None, seed: int) -> Metric:
 
 
 def _mean_table(samples: list[np.ndarray], seed: int) -> RegionTable:
-    """Return the mean region table of blocks; columns are divided by their pooled spreads.
-    """
+    """Return the mean region table of blocks; columns are divided by their pooled spreads."""
     samples = [points for points in samples if len(points)]
     if not samples:
         raise InvalidInputError(

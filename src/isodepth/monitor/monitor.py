@@ -136,8 +136,7 @@ class Monitor(ReportableResult):
 
     @property
     def alarm(self) -> bool:
-        """Whether an alarm was raised and not reset; with `arl`, whether the last batch did.
-        """
+        """Whether an alarm was raised and not reset; with `arl`, whether the last batch did."""
         return self._state.alarm_since > 0
 
     @property

@@ -91,8 +91,7 @@ class DyadicSums(NamedTuple):
         return DyadicSums(self.end, (None,) * len(self.blocks))
 
     def add(self, batch: Counts) -> tuple[DyadicSums, list[Counts]]:
-        """Add a batch, and return the counts of the last 1, 2, 4, ... batches.
-        """
+        """Add a batch, and return the counts of the last 1, 2, 4, ... batches."""
         end, blocks, windows = self.end + 1, list(self.blocks), [batch]
         for scale in range(end.bit_length()):
             if scale == len(blocks):

@@ -19,7 +19,7 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "gaps": gap_profile, "regions": nested_regions, "columns": contributions,
     "null": null_distribution, "timeline": monitor_timeline,
 }  # fmt: skip
-#: Kinds of figures of each type of result, the default first.
+#: Figures that each type of result can draw, the default first.
 FIGURES = {
     "comparison": ("gaps", "regions", "columns", "null"),
     "test": ("null", "gaps", "regions", "columns"),

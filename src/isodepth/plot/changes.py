@@ -1,4 +1,4 @@
-"""Small figures of one change: both distributions of a column, without labels."""
+"""Small figures without labels that show the distributions of both samples for one change."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _MAX_VALUES = 6
 
 
 def change_figure(change: Any, samples: Any, figure: Any) -> str:
-    """Draw both samples of one change, and describe the figure.
+    """Draw the distributions of both samples for one change, and return an alternative text.
 
-    A median within a category is drawn from the rows of this category.
+    A change within a category is drawn from the rows of this category only.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def _without_ticks(ax: Axes) -> None:
 
 
 def _range(values: np.ndarray) -> tuple[float, float]:
-    """Return the range of values without those far out, which would hide the others."""
+    """Return the range of the values without extreme ones, which would compress all others."""
     low, high = np.quantile(values, [0.1, 0.9])
     reach = 1.5 * (high - low) or 3 * float(values.std()) or 0.5
     return max(low - reach, float(values.min())), min(high + reach, float(values.max()) + 1e-9)

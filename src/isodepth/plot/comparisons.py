@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# Maximum number of steps of a curve: about its width in pixels.
+# Maximum number of steps of a curve. A figure has about this width in pixels.
 _MAX_STEPS = 800
 _MAX_BARS = 15
 # Columns with a larger adjusted p-value have hollow bars.
@@ -84,14 +84,15 @@ def gap_profile(comparison: Any, ax: Axes | None = None) -> Axes:
 
 
 def _steps(levels: np.ndarray, gaps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return edges and heights of a step function: pieces, or intervals around single levels.
+    """Return the edges and heights of the steps of the gap curve.
 
-    More steps than pixels are averaged over intervals of equal length.
+    `levels` has intervals (L, 2) of levels, or single levels (L,), around which intervals are
+    placed. If there are more steps than pixels, they are averaged over intervals of equal length.
     """
     if levels.ndim == 2:
         edges = np.append(levels[:, 0], levels[-1, 1])
     else:
-        order = np.argsort(levels)  # random levels are not sorted
+        order = np.argsort(levels)  # levels may be random and unsorted
         levels, gaps = levels[order], gaps[order]
         edges = np.concatenate([[0.0], (levels[1:] + levels[:-1]) / 2])
         edges = np.append(edges, 2 * levels[-1] - edges[-1])

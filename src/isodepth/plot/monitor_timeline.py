@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _MOST_COLUMNS = 12
-# Inches in which the whole legend fits into one line.
+# Minimum width of a figure in inches for a legend in one line.
 _WIDE = 7.0
-# Smaller p-values are drawn here, so that one of them does not compress all others.
+# Smaller p-values are drawn at this one, so that the axis is not dominated by a single batch.
 _SMALLEST = 1e-40
 
 
@@ -82,7 +82,7 @@ def monitor_timeline(monitor: Any, labels: Any = None, figure: Any = None) -> Fi
 
 
 def _shade(ax: Axes, at: np.ndarray, alarm: np.ndarray) -> None:
-    """Shade the time of the alarm."""
+    """Shade the batches with an alarm."""
     changes = np.flatnonzero(np.diff(np.concatenate([[0], alarm.astype(int), [0]])))
     for first, end in zip(changes[::2], changes[1::2], strict=True):
         label = "alarm" if first == changes[0] else None
@@ -105,7 +105,7 @@ def _draw_pvalues(ax: Axes, at: np.ndarray, verdicts: list[Any]) -> None:
                 label="below threshold")  # fmt: skip
     ax.set_yscale("log")
     least = min(batch.min(), window.min(), threshold.min())
-    # A third of the axis above 1 is room for the legend.
+    # Extend the axis above p = 1 by a third, to make room for the legend.
     ax.set_ylim(least**1.15, max(10.0, least**-0.3))
     lowest = -1.15 * np.log10(least)
     ax.set_yticks(10.0 ** -np.arange(0.0, lowest, max(1.0, np.ceil(lowest / 6))))
@@ -134,7 +134,7 @@ def _draw_changes(ax: Axes, at: np.ndarray, verdicts: list[Any], shown: list[str
 
 
 def _changed_columns(verdicts: list[Any]) -> list[str]:
-    """Columns with changes, those of the smallest p-values first."""
+    """Return the columns with changes, in increasing order of their smallest p-values."""
     least: dict[str, float] = {}
     for verdict in verdicts:
         for change in verdict.changes:

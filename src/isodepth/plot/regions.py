@@ -1,4 +1,4 @@
-"""Two samples and their nested regions, in the plane in which they differ most."""
+"""Figure of two samples and their nested regions, in the plane in which they differ most."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-#: Regions that are drawn, as fractions of the largest level of the distance.
+#: Levels of the regions that are drawn, as fractions of the largest level of the distance.
 FRACTIONS = (0.25, 0.5, 0.75, 1.0)
 _MAX_POINTS = 1500
 # Samples up to this size have larger markers.
@@ -23,10 +23,10 @@ _SMALL_SAMPLE = 300
 # Maximum number of characters of a combination of columns in the label of an axis.
 _MAX_COMBINATION = 40
 _SIDES = ((FIRST, "o", "solid", "x"), (SECOND, "^", "dashed", "+"))
-# Margin around the regions, as a fraction of their extent.
+# Margin between the regions and the frame, as a fraction of the extent of the regions.
 _MARGIN = 0.2
 _ANGLES = 360
-# Limits of the search for the plane.
+# Maximum numbers of directions and of levels in the search for the plane.
 _MAX_CANDIDATES, _MAX_LEVELS = 1000, 100
 
 
@@ -66,7 +66,7 @@ def nested_regions(
     basis = difference_plane(comparison)
     ax = ax or new_axes(7.2, 6.2)
     center = np.zeros(2)
-    if len(basis) > 2:  # an axis combines columns; its zero is the mean of the deepest half of X
+    if len(basis) > 2:  # each axis combines columns: its zero is the mean of the deepest half of X
         first = comparison.regions[0]
         center = first.points[first.inside(0.5)].mean(axis=0) @ basis
     directions = plane_directions()
@@ -103,13 +103,16 @@ def drawn_levels(comparison: Any) -> np.ndarray:
 
 
 def _starts(comparison: Any) -> np.ndarray:
-    """Return the levels (L,) of the distance, or the starts of their pieces."""
+    """Return the levels (L,) that enter the distance; for intervals of levels, their lower ends."""
     levels = np.asarray(comparison.levels, dtype=float)
     return levels if levels.ndim == 1 else levels[:, 0]
 
 
 def _supports(comparison: Any, side: int, directions: np.ndarray, levels: np.ndarray) -> np.ndarray:
-    """Return support values (levels, directions) of one sample, as in the distance."""
+    """Return the support function of the regions of one sample, of shape (levels, directions).
+
+    The regions are those that enter the distance.
+    """
     starts = _starts(comparison)
     places = np.clip(np.searchsorted(starts, levels, side="right") - 1, 0, len(starts) - 1)
     units = directions.astype(comparison.regions[side].points.dtype, copy=False)
@@ -120,7 +123,7 @@ def _supports(comparison: Any, side: int, directions: np.ndarray, levels: np.nda
 def _draw_rows(
     ax: Axes, comparison: Any, side: int, points: np.ndarray, frame: Any, name: str
 ) -> None:
-    """Draw the rows of one sample at `points` (n, 2) of the plane."""
+    """Draw the rows of one sample, given their coordinates `points` (n, 2) in the plane."""
     color, marker, _, cross = _SIDES[side]
     beyond = int(((points < frame[0]) | (points > frame[1])).any(axis=1).sum())
     step = -(-len(points) // _MAX_POINTS)
@@ -149,7 +152,7 @@ def _axis_labels(comparison: Any, basis: np.ndarray) -> tuple[str, str]:
 
 
 def _combination(names: Sequence[str], direction: np.ndarray) -> str:
-    """Describe a direction by its largest entries, within a number of characters."""
+    """Return a direction as a sum of its largest entries times column names, shortened to fit."""
     text, rest = "", 1.0
     for j in np.argsort(-np.abs(direction), kind="stable")[:3]:
         term = f"{direction[j]:+.2f} {short(names[j], 20)}".replace("-", "−", 1)
@@ -166,7 +169,7 @@ def plane_directions() -> np.ndarray:
 
 
 def outline(supports: np.ndarray, directions: np.ndarray) -> np.ndarray:
-    """Return the corners (k, 2) of {z : <z, u> <= h(u) for all u}, in order.
+    """Return the corners, in order, of the polygon {z : <z, u> <= h(u) for all directions u}.
 
     Parameters
     ----------
@@ -186,7 +189,8 @@ def outline(supports: np.ndarray, directions: np.ndarray) -> np.ndarray:
     corners = size * np.array([[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]])
     for support, direction in zip(supports, directions, strict=True):
         height = corners @ direction - support
-        # Rounding must not remove a region that is a point or a segment.
+        # Relax a constraint that cuts off the whole polygon: rounding can cause this if the region
+        # is a point or a segment.
         height = height - max(float(height.min()), 0.0)
         inside = height <= 0
         if inside.all():
@@ -195,7 +199,7 @@ def outline(supports: np.ndarray, directions: np.ndarray) -> np.ndarray:
         crosses = inside != (next_height <= 0)
         with np.errstate(divide="ignore", invalid="ignore"):
             cuts = corners + (height / (height - next_height))[:, None] * (after - corners)
-        # Keep the inner corners, and add a corner on each edge that the line crosses.
+        # Clip the polygon: keep the corners inside, and add one where the line crosses an edge.
         both = np.stack([corners, cuts], axis=1)
         corners = both[np.stack([inside, crosses], axis=1)]
     return corners
@@ -257,7 +261,8 @@ def _candidates(comparison: Any) -> np.ndarray:
     vectors = np.asarray(comparison.search_directions, dtype=float)
     vectors = vectors[:: -(-len(vectors) // _MAX_CANDIDATES)]
     x, y = (regions.points[regions.inside(0.5)].mean(axis=0) for regions in comparison.regions)
-    # Refined directions of single levels, averaged as in the contributions of columns.
+    # Principal directions of the maximizing directions of all levels, weighted by their squared
+    # gaps as in the contributions of columns.
     refined = comparison.direction
     weights = comparison.level_widths * comparison.gaps**2
     averaged = np.linalg.eigh(refined.T @ (refined * weights[:, None]))[1].T[-2:]
@@ -265,15 +270,21 @@ def _candidates(comparison: Any) -> np.ndarray:
 
 
 def _best(comparison: Any, candidates: np.ndarray, orthogonal: np.ndarray) -> np.ndarray:
-    """Return the best direction orthogonal to some vectors, with a positive largest entry."""
+    """Return the candidate with the largest mean squared gap, made orthogonal to given vectors.
+
+    Its largest entry is positive.
+    """
     candidates = _unit_parts(candidates, orthogonal)
     best = candidates[mean_squared_gaps(comparison, candidates).argmax()]
     return best * np.sign(best[np.abs(best).argmax()])
 
 
 def _unit_parts(vectors: np.ndarray, orthogonal: np.ndarray) -> np.ndarray:
-    """Return the parts of vectors that are orthogonal to others, as unit vectors."""
-    for _ in range(2):  # the second time removes rounding errors of the first
+    """Return the components of vectors orthogonal to `orthogonal`, normalized to unit length.
+
+    Vectors in the span of `orthogonal` are dropped.
+    """
+    for _ in range(2):  # the second pass removes rounding errors of the first
         vectors = vectors - vectors @ orthogonal.T @ orthogonal
         length = np.linalg.norm(vectors, axis=1)
         kept = length > 1e-6 * np.sqrt(vectors.shape[1])

@@ -27,7 +27,7 @@ DASHED = (0, (4, 3))
 
 
 def new_figure(width: float, height: float) -> Any:
-    """Return an empty figure of pyplot, in inches: notebooks display it."""
+    """Return an empty pyplot figure of this size in inches; notebooks display such figures."""
     pyplot = load_extra("matplotlib.pyplot", "plot", "drawing")
     return pyplot.figure(figsize=(width, height), layout="constrained")
 
@@ -38,7 +38,7 @@ def new_axes(width: float = 8.0, height: float = 4.5) -> Axes:
 
 
 def loose_figure(width: float, height: float) -> Any:
-    """Return an empty figure that is not registered with pyplot, for files."""
+    """Return an empty figure that is not registered with pyplot, to be written to a file."""
     figures = load_extra("matplotlib.figure", "plot", "drawing")
     return figures.Figure(figsize=(width, height), layout="constrained")
 
@@ -49,7 +49,7 @@ def loose_axes(width: float, height: float) -> Axes:
 
 
 def root_figure(ax: Axes) -> Any:
-    """Return the figure of axes, also if they belong to a subfigure."""
+    """Return the top-level figure of axes, even if they belong to a subfigure."""
     return ax.figure.figure
 
 
@@ -97,6 +97,6 @@ def color_bar(image: Any, ax: Axes, label: str, **options: Any) -> None:
 
 
 def short(name: str, longest: int = 24) -> str:
-    """Shorten a name to a number of characters, and escape "$", which starts a formula."""
+    """Shorten a name to `longest` characters, and escape "$", which would start a formula."""
     text = " ".join(str(name).split()).replace("$", r"\$")
     return text if len(text) <= longest else f"{text[: longest - 1]}…"

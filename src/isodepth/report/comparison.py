@@ -1,4 +1,4 @@
-"""Content of the report of a comparison or a test."""
+"""Content of the HTML report about a comparison or a test of two samples."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from isodepth.report.repeat import TableFile, compare_code
 from isodepth.report.sentences import comparison_headline, distance_sentence, remarks, summary_lines
 
 _MAX_CHANGES, _MAX_ROWS = 30, 100
-# Values of a suspicious row that are shown beside the unusual one.
+# Number of values of a suspicious row that are shown beside its unusual value.
 _MAX_VALUES = 4
-# The level of chance is omitted if it needs more projections than this.
+# The level of chance is not computed if it needs more projections than this, because it is slow.
 MOST_SPLIT_PROJECTIONS = 1 << 32
 N_SPLITS = 19
 
 
 class Findings(NamedTuple):
-    """All parts of a result; None for parts that it does not have.
+    """Parts of a result that the report shows; None for parts that the result does not have.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class Findings(NamedTuple):
 
     @classmethod
     def of(cls, result: Any) -> Findings:
-        """Collect and compute the parts of a comparison or a test."""
+        """Collect the parts of a comparison or a test, and compute those that are missing."""
         is_test = result.result_type == "test"
         test = result if is_test else result.test
         comparison = getattr(result, "comparison", None) if is_test else result
@@ -63,7 +63,7 @@ class Findings(NamedTuple):
 def comparison_context(
     result: Any, *, names: Sequence[str] = ("X", "Y"), sources: Sequence[TableFile] | None = None
 ) -> dict[str, Any]:
-    """Return the variables of the template."""
+    """Return the variables of the HTML template for a comparison or a test."""
     if isinstance(names, str) or len(names) != 2:
         raise InvalidOptionError(f"names must be two strings, got {names!r}", option="names")
     comparison, test, samples, rows, chance = Findings.of(result)
@@ -94,7 +94,7 @@ def comparison_context(
 def comparison_content(
     result: Any, names: Sequence[str], sources: Sequence[TableFile] | None = None
 ) -> dict[str, Any]:
-    """Return the statements of a report for JSON."""
+    """Return the statements of the report as a dictionary for the JSON output."""
     comparison, test, samples, rows, chance = Findings.of(result)
     omitted = isinstance(chance, str)
     return {
@@ -110,13 +110,17 @@ def comparison_content(
 
 
 def comparison_lines(result: Any, names: Sequence[str]) -> list[str]:
-    """Return the summary of a result with its suspicious rows and the level of chance."""
+    """Return the lines of the summary, including suspicious rows and the level of chance."""
     parts = Findings.of(result)
     return summary_lines(result, names, rows=parts.rows, chance=parts.chance)
 
 
 def _chance_or_reason(comparison: Any) -> Any:
-    """Return the level of chance, or the reason for its omission."""
+    """Return the level of chance of a comparison, or a sentence with the reason why there is none.
+
+    The level of chance are the distances between random splits of the pooled rows: the distance of
+    two samples of these sizes without a difference in distribution.
+    """
     if comparison is None:
         return "no level of chance without a distance"
     if not comparison.keeps_rows:
@@ -133,7 +137,10 @@ def _chance_or_reason(comparison: Any) -> Any:
 
 
 def _changes(test: Any, samples: Any) -> list[dict[str, Any]]:
-    """Return one entry per change, the strongest first, with a small figure if rows are known."""
+    """Return the template variables of each change, the strongest first.
+
+    Each entry has a small figure if the rows of the samples are known.
+    """
     entries = []
     for change in test.changes[:_MAX_CHANGES] if test else ():
         figure, text = None, ""

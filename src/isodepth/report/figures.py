@@ -1,4 +1,4 @@
-"""Figures of a page: inline SVG in the colors of the page, with alternative text."""
+"""Conversion of figures to inline SVG in the colors of the HTML page, with alternative text."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from isodepth.data.extras import load_extra
 from isodepth.data.results import escaped
 from isodepth.plot import style
 
-#: Width in inches: letters are readable on a desktop and on a phone.
+#: Width of figures in inches, chosen so that labels are readable on a desktop and on a phone.
 WIDTH = 5.6
 _DPI = 150
-# Colors that the page defines, with other values in dark mode.
+# Names of colors in `plot.style` that the page replaces by its own, which differ in dark mode.
 _COLORS = ("INK", "QUIET", "FAINT", "PAPER", "FIRST", "SECOND", "MARK")
 
 
 def inline_svg(drawn: Any, alternative: str) -> Markup:
-    """Convert axes or a figure to an SVG element; the same figure gives the same bytes.
+    """Convert axes or a figure to an SVG element; equal figures give equal bytes.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def inline_svg(drawn: Any, alternative: str) -> Markup:
         Alternative text.
     """
     matplotlib = load_extra("matplotlib", "plot", "drawing")
-    # Identifiers must differ between the figures of a page.
+    # SVG identifiers must differ between the figures of a page, so the salt is a hash of the text.
     salt = hashlib.sha256(alternative.encode("utf-8", "replace")).hexdigest()[:12]
     buffer = io.BytesIO()
     with matplotlib.rc_context({"svg.hashsalt": salt, "svg.fonttype": "path"}):
@@ -39,7 +39,7 @@ def inline_svg(drawn: Any, alternative: str) -> Markup:
             metadata={"Date": None, "Creator": None, "Format": None, "Type": None},
         )  # fmt: skip
     text = buffer.getvalue().decode("utf-8")
-    # Remove metadata, comments, and a style that would apply to the whole page.
+    # Remove metadata and comments, and the style element, which would apply to the whole page.
     unused = r"<metadata>.*?</metadata>|<!--.*?-->|<defs>\s*<style[^>]*>.*?</style>\s*</defs>"
     text = re.sub(rf"({unused})\s*", "", text[text.index("<svg") :].strip(), flags=re.DOTALL)
     text = re.sub(r'<g id="[A-Za-z0-9_.]*_[0-9]+"', "<g", text)

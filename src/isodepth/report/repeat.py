@@ -1,4 +1,4 @@
-"""Python code that repeats a result."""
+"""Generation of Python code with which a reader of a report can repeat the result."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def compare_code(comparison: Any, test: Any, sources: Sequence[TableFile] | None
 
 
 def _options(comparison: Any, test: Any) -> dict[str, Any] | None:
-    """Return the options of the call; None if one of them was an object."""
+    """Return the keyword arguments of the call; None if one is an object that code cannot show."""
     result = comparison or test
     if comparison is not None:
         options = comparison.changed_options()
@@ -90,7 +90,7 @@ def _reading_code(name: str, path: str) -> str | None:
 
 
 def _keywords(options: dict[str, Any]) -> str:
-    """Format keyword arguments that follow other arguments."""
+    """Format keyword arguments as code, each after a comma."""
     texts = {
         name: f"float({str(value)!r})" if value in (math.inf, -math.inf) else repr(value)
         for name, value in options.items()

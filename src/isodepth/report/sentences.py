@@ -9,9 +9,9 @@ from isodepth.data.arrays import listed
 from isodepth.data.kinds import attention_lines, column_lines
 from isodepth.data.results import p_text
 
-# Columns are named until their contributions reach this sum, three at most.
+# Columns are listed until their contributions reach this sum; at most three columns are listed.
 _NAMED_SUM, _MAX_NAMED = 0.6, 3
-# Changes and rows in a summary of at most 12 lines.
+# Maximum numbers of changes and of suspicious rows, so that a summary has at most 12 lines.
 _MAX_CHANGES, _MAX_ROWS = 4, 3
 NOT_COMPUTED = "chance_level() gives the distances of random splits"
 
@@ -24,7 +24,7 @@ class Headline(NamedTuple):
 
 
 def largest_contributions(shares: Sequence[tuple[str, float]]) -> str:
-    """List the columns with the largest contributions.
+    """Return a string with the columns that contribute most, and their contributions.
 
     Examples
     --------
@@ -63,7 +63,10 @@ def _test_of(result: Any) -> Any:
 
 
 def remarks(result: Any, rows: Any, names: Sequence[str]) -> list[str]:
-    """Return the parts of the second line: doubtful columns, wrong rows, number of changes.
+    """Return short remarks that a summary and a report show below the headline.
+
+    They are about columns of doubtful kind, rows that look wrong, the number of further changes,
+    columns that were not compared, and dropped rows.
 
     Parameters
     ----------
@@ -101,7 +104,9 @@ def _count(number: int, noun: str) -> str:
 
 
 def distance_sentence(comparison: Any, chance: Any) -> str:
-    """Describe the distance beside the level of chance, or the reason for its omission.
+    """Return a sentence that compares the distance with the level of chance.
+
+    If the level of chance was not computed, the sentence has the reason.
 
     Parameters
     ----------
@@ -130,7 +135,8 @@ def summary_lines(
     lines = [comparison_headline(result, names).sentence]
     lines += ["; ".join(remarks(result, rows, names))]
     if test is not None:
-        # The headline names the first change, or rows that look wrong.
+        # Skip the first change: it is already in the headline, or in the remarks if the headline
+        # names rows that look wrong.
         lines += [str(change) for change in test.changes[1 : 1 + _MAX_CHANGES]]
         lines.append(test.tolerance_range)
     else:
@@ -171,7 +177,7 @@ def monitor_headline(verdicts: Sequence[Any], alarm: bool) -> Headline:
 
 
 def alarm_promise(summary: dict[str, Any]) -> str:
-    """Return the guarantee of a monitor, from its `to_dict`."""
+    """Return a sentence with the bound on false alarms of a monitor, given its `to_dict`."""
     policy = summary["policy"]
     if policy["arl"] is not None:
         text = f"On average at least {policy['arl']:g} batches lie between false alarms"

@@ -115,15 +115,15 @@ def _is_number(value: Any) -> bool:
 
 
 def _sort_key(value: Any) -> str:
-    """Return the attribute by which the script of the page sorts; "" comes last."""
+    """Return the sort key of a table cell for the script of the page; "" is sorted last."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
     return str(value).replace("inf", "Infinity") if isinstance(value, float) else str(value)
 
 
 def _policy(script: str) -> str:
-    """Return the security policy of the page: run this script, and load nothing."""
-    # The script element starts with a newline, which belongs to the hash.
+    """Return the content security policy of the page: run only this script, and load nothing."""
+    # The hash must cover the whole script element, which starts with a newline.
     digest = hashlib.sha256(f"\n{script}".encode()).digest()
     allowed = f"'sha256-{base64.b64encode(digest).decode()}'"
     return (

@@ -1,6 +1,7 @@
-"""The aggregated test: location, spread, shape, dependence and regions on the same permutations.
+"""The aggregated test, which combines statistics of all kinds of change.
 
-Every statistic except the regions is a matrix product of labels and functions of a row that do not
+All statistics are computed for the given labels of the pooled rows and for B permutations of them.
+Except for the regions, each is a matrix product of the labels and of functions of a row that do not
 depend on the labels: cosines of ranks along directions, products of ranks, and indicators.
 """
 
@@ -29,8 +30,8 @@ from isodepth.significance.features import (
 from isodepth.significance.permutations import WORD, Moments, neg_log_p, neg_log_p_of_largest
 from isodepth.significance.samples import CENTER, PooledSample, direction_text
 
-#: Weights of the statistics, chosen by power on samples like those of docs/power_study.md, drawn
-#: with other seeds.
+#: Weights of the statistics. They were tuned for power on samples like those of
+#: docs/power_study.md, drawn with other seeds.
 WEIGHTS = {
     "directions": 0.70,
     "columns": 0.08,
@@ -41,15 +42,16 @@ WEIGHTS = {
     "categories": 0.10,
     "missing": 0.10,
 }
-# Statistics that are not a maximum of many -log p.
+# Statistics that are single numbers. All others are a maximum of many -log p.
 _SINGLE = ("directions", "regions")
-# Number of cosines of ranks along a direction.
+# Number of cosines cos(pi j R) of the ranks R of the projections on a direction.
 _DIRECTION_COSINES = 4
-# Maximum number of pairs: all pairs of 64 columns.
+# Maximum number of pairs of columns that are compared: all pairs of 64 columns.
 _PAIRS = 64 * 63 // 2
-# The regions, of small weight, are computed on a random subset of this size.
+# Maximum number of rows for the statistic "regions", which is slow and has a small weight. A random
+# subset of more rows is used.
 _REGION_ROWS = 8000
-# Labelings per call of the core, in whole words; progress is shown after each call.
+# Number of labelings per call of the core, a multiple of WORD. Progress is shown after each call.
 _LABELINGS = 4 * WORD
 
 Advance = Callable[[int], None]
@@ -58,9 +60,10 @@ Advance = Callable[[int], None]
 def aggregated_statistics(
     rows: PooledSample, metric: BaseMetric, advance: Advance, *, only_regions: bool = False
 ) -> Findings:
-    """Compute all statistics for all labelings, and their -log p.
+    """Compute each statistic and its -log p for the given labels and all permutations.
 
-    With `only_regions` the distance between regions is the test statistic, computed on all rows.
+    With `only_regions` the distance between regions, which is then the test statistic, is computed
+    on all rows instead of a random subset.
     """
     findings = Findings(rows.permutations.count, WEIGHTS)
     d = rows.points.shape[1]
@@ -94,7 +97,10 @@ def aggregated_statistics(
 
 
 def _smooth_weights(count: int) -> np.ndarray:
-    """Return the weights 1 / j^2 of a Cramer-von Mises statistic, of shape (count, 1, 1)."""
+    """Return the weights 1 / j^2, j = 1, ..., count, of the cosines of ranks, shape (count, 1, 1).
+
+    With these weights, squared contrasts of the cosines sum to a Cramer-von Mises statistic.
+    """
     return 1.0 / np.square(np.arange(1.0, count + 1))[:, None, None]
 
 
@@ -123,7 +129,11 @@ def _add_functions(rows: PooledSample, findings: Findings, advance: Advance) -> 
 def _add_directions(
     rows: PooledSample, axes: np.ndarray, findings: Findings, advance: Advance
 ) -> None:
-    """Add the mean over directions; `axes` (4, d, B + 1) are the powers along the axes."""
+    """Add the mean of the Cramer-von Mises statistics over all directions.
+
+    `axes` (4, d, B + 1) are the squared contrasts of the cosines of ranks along the axes, which
+    were computed before.
+    """
     d = rows.points.shape[1]
     weights = _smooth_weights(_DIRECTION_COSINES)
     along = (axes * weights).sum(axis=0)
@@ -144,7 +154,10 @@ def _add_directions(
 
 
 def _add_pairs(rows: PooledSample, findings: Findings) -> None:
-    """Add changes of rank correlations between columns, and with the distance from the center."""
+    """Add the change of each rank correlation between two columns.
+
+    The distance from the center serves as an additional column.
+    """
     ranks = rows.centered_ranks(np.stack([*rows.columns, rows.whole_rows[CENTER]]))
     moments = Moments(rows.permutations, ranks)
     for pairs, features, family in findings.column_pairs(rows, _PAIRS):
@@ -178,9 +191,10 @@ def _add_category_means(rows: PooledSample, findings: Findings) -> None:
 
 
 def region_statistics(rows: PooledSample, metric: BaseMetric, advance: Advance) -> np.ndarray:
-    """Compute DR with the projection depth for all labelings (B + 1,).
+    """Compute DR with the projection depth between the two samples of each labeling (B + 1,).
 
-    The caller applies the factor for which a translation by m has the distance |m|.
+    The values are not scaled. The caller applies the factor with which two samples that differ by a
+    translation m have the distance |m|.
     """
     count, words = rows.permutations.count, rows.permutations.words
     betas = midpoint_levels(metric.levels, metric.eps)
@@ -197,7 +211,7 @@ def region_statistics(rows: PooledSample, metric: BaseMetric, advance: Advance) 
 
 
 def _may_be_simplex(rows: PooledSample) -> bool:
-    """Check whether a sample of some labeling can have at most d + 1 distinct rows.
+    """Return whether a sample of any labeling can have at most d + 1 distinct rows.
 
     All rows of such a sample have equal projection depth, which the kernel of `region_statistics`
     does not take into account. The answer is the same for all labelings.
@@ -208,17 +222,21 @@ def _may_be_simplex(rows: PooledSample) -> bool:
 
 
 def depth_statistics(rows: PooledSample, metric: BaseMetric, advance: Advance) -> np.ndarray:
-    """Compute DR with any depth for all labelings (B + 1,); regions are fitted to each."""
+    """Compute DR with any depth between the two samples of each labeling, shape (B + 1,).
+
+    The regions are fitted again for each labeling.
+    """
     d = rows.points.shape[1]
     fitted = replace(
         metric, directions=rows.directions, scale=None, nan_policy="raise", random_state=0
     ).with_directions(d)
-    # Not centered: centering would round, and could change ranks within columns.
+    # The rows are not centered: rounding could change the order of the values of a column.
     points = np.ascontiguousarray(rows.columns.T / rows.divisors)
     out = np.empty(rows.permutations.count)
     for b, first in enumerate(rows.permutations.labels(dtype=bool).T):
         with warnings.catch_warnings():
-            # Once per test is enough: the comparison of the samples warns.
+            # Suppress the warning for each labeling: the comparison of the given samples issues it
+            # once.
             warnings.simplefilter("ignore", DegenerateDepthWarning)
             x, y = fitted.all_regions([points[first], points[~first]])
         out[b] = fitted.distance(x, y) * mean_of_direction(d, metric.q)

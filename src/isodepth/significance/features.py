@@ -1,4 +1,4 @@
-"""Features of a row that may have changed: their statistics, the kind of change, and its words."""
+"""Features of a row that may change: their statistics, kinds of change, and descriptions."""
 
 from __future__ import annotations
 
@@ -21,18 +21,21 @@ from isodepth.significance.permutations import (
 )
 from isodepth.significance.samples import CENTER, Category, PooledSample
 
-#: Number of cosines of the ranks of a single column.
+#: Number of cosines cos(pi j R) of the ranks R of a single column.
 COSINES = 6
 #: Maximum number of values in a block of functions of all rows: 512 MB in float32.
 MAX_NUMBERS = 1 << 27
-# Columns with at most this number of distinct values are not aligned: alignment breaks ties.
+# Location and spread of columns with at most this number of distinct values are not aligned,
+# because alignment breaks ties.
 _FEW_VALUES = 20
 # Maximum number of rows of each sample from which kinds of change are determined.
 _MAX_ROWS = 50_000
-# Quantile of permuted statistics above which a difference remains after alignment.
+# A difference between aligned samples remains if it exceeds this quantile of the statistics of the
+# permutations.
 _QUANTILE = 0.99
 _LIMIT = float(np.finfo(np.float64).max) / 4
-# A dependence is named if it differs at this level after alignment, in a subset of the rows.
+# A change of dependence is reported if it is significant at this level after alignment of the
+# columns. At most this number of rows is used.
 _ALIGNED_LEVEL, _ALIGNED_ROWS = 0.02, 50_000
 _OF_COLUMN = {
     "location": changes.location_change,
@@ -42,12 +45,13 @@ _OF_COLUMN = {
 
 
 class Feature(NamedTuple):
-    """Function of a row that may have changed: of a column, a pair of columns, or of all columns.
+    """Function of one, two or all columns whose distribution may change.
 
     Attributes
     ----------
     kinds : tuple of str
-        Kinds of change that it indicates, such as ("location", "spread"); the main one first.
+        Kinds of change that the feature indicates, such as ("location", "spread"); the main one
+        first.
     label : str
         Name of the column, pair, direction or function.
     columns : tuple of str
@@ -63,17 +67,20 @@ class Feature(NamedTuple):
 
 
 def column_feature(name: str, *kinds: str) -> Feature:
-    """Return the feature of one column."""
+    """Return the feature of one column for the given kinds of change."""
     return Feature(kinds, name, (name,))
 
 
 def shares_feature(category: Category, strengths: np.ndarray) -> Feature:
-    """Return the feature of a category, with the value that changed most."""
+    """Return the feature of a category column, with the category whose share changed most.
+
+    `strengths` has -log p of each category.
+    """
     value = category.values[int(strengths.argmax())]
     return column_feature(category.name, "shares")._replace(value=value)
 
 
-# -log p, adjusted p-value, and feature.
+# Test of a feature: -log p, adjusted p-value, feature.
 Test = tuple[float, float, Feature]
 
 
@@ -95,7 +102,7 @@ class Family:
         self.largest = np.zeros(count)
 
     def add(self, features: Sequence[Feature], neg_log_p: np.ndarray) -> None:
-        """Add features with their -log p (F, B + 1)."""
+        """Add F features with their -log p (F, B + 1), the given labeling first."""
         self.features += features
         self.observed += neg_log_p[:, 0].tolist()
         np.maximum(self.largest, neg_log_p.max(axis=0), out=self.largest)
@@ -105,13 +112,13 @@ class Family:
         return permutation_pvalue(np.array(self.observed), self.largest[1:])
 
     def significant(self, alpha: float) -> list[Test]:
-        """Return -log p, adjusted p-value and feature, for p-values of at most alpha."""
+        """Return the tests of the features whose adjusted p-value is at most alpha."""
         tests = zip(self.observed, self.pvalues().tolist(), self.features, strict=True)
         return [test for test in tests if test[1] <= alpha]
 
 
 class Findings:
-    """Statistics of all labelings.
+    """Statistics of a test for the given labels and for B permutations of them.
 
     Attributes
     ----------
@@ -143,9 +150,10 @@ class Findings:
         features: Sequence[Feature],
         family: Family | None = None,
     ) -> None:
-        """Include values (F, B + 1) of features in the maximum that is the statistic `name`.
+        """Include values (F, B + 1) of F features in the statistic `name`, which is their maximum.
 
-        With a family the values are -log p of its features.
+        If a family is given, the values are -log p of the features, and the features are added to
+        it.
         """
         first, largest = int(values[:, 0].argmax()), values.max(axis=0)
         if name not in self.parts or largest[0] > self.parts[name][0]:
@@ -157,11 +165,11 @@ class Findings:
     def column_pairs(
         self, rows: PooledSample, most: int
     ) -> Iterator[tuple[np.ndarray, list[Feature], Family]]:
-        """Yield pairs of columns, and of each column and the distance from the center, in blocks.
+        """Yield blocks of pairs: of two columns, and of a column and the distance from the center.
 
-        The distance has the index d. A change of inner rows in one direction and of outer rows in
-        the opposite one shows in no column and no pair of columns. If there are more than `most`
-        pairs of columns, a random selection is compared.
+        In a pair, the distance has the index d. It detects opposite changes of inner and outer
+        rows, which may not affect the distribution of any column or pair of columns. If there are
+        more than `most` pairs of columns, a random selection is compared.
         """
         d, names = len(rows.names), (*rows.names, CENTER)
         if d * (d - 1) // 2 <= most:
@@ -183,7 +191,10 @@ class Findings:
 
 
 def in_blocks(items: Any, rows: PooledSample, numbers: int) -> Iterator[Any]:
-    """Yield parts of `items`, each of which needs `numbers` functions of all rows in memory."""
+    """Yield parts of `items` that are small enough for the memory.
+
+    Each item needs `numbers` functions of all rows in memory.
+    """
     step = max(1, MAX_NUMBERS // (numbers * max(len(rows.points), rows.permutations.count)))
     for first in range(0, len(items), step):
         yield items[first : first + step]
@@ -209,12 +220,12 @@ def significant_changes(rows: PooledSample, findings: Findings, alpha: float) ->
 
 
 def _remaining_pairs(rows: PooledSample, tests: list[Test], count: int) -> list[Test]:
-    """Return the pairs whose dependence differs even if all columns have equal distributions.
+    """Return the tests of pairs that remain significant after alignment of all columns.
 
-    A shift of a column changes the mean ranks within categories and the rank correlations of the
-    pooled rows. Ranks within each sample align location, spread and shape of every column. P-values
-    of aligned rows are multiplied by the number of all compared pairs, `count`: the significant
-    ones are the largest of them.
+    A shift of a column alone changes the mean ranks within categories and the rank correlations.
+    Ranks within each sample, instead of pooled ranks, remove all differences of location, spread
+    and shape of the columns. The p-values after this alignment are multiplied by `count`, the
+    number of all compared pairs, because `tests` has only the strongest of them.
     """
     if not tests:
         return []
@@ -242,7 +253,7 @@ def _remaining_pairs(rows: PooledSample, tests: list[Test], count: int) -> list[
 def _change(rows: PooledSample, feature: Feature, kind: str, pvalue: float) -> Change:
     """Describe a change in the units of its columns.
 
-    For a function of all columns, each column is in units of its spread.
+    For a function of all columns, the columns are divided by their spreads.
     """
     n_x, columns = rows.permutations.n_x, feature.columns
     inside = np.ones(len(rows.points), bool)
@@ -256,7 +267,8 @@ def _change(rows: PooledSample, feature: Feature, kind: str, pvalue: float) -> C
         assert rows.missing is not None
         return changes.missing_change(columns[0], *rows.missing.shares(columns[0]), pvalue)
     if not columns:
-        # A change of outlyingness (test with a tolerance) is described by the distance.
+        # The outlyingness, a function of tests with a tolerance, is not among `whole_rows`. Its
+        # change is described by the distance from the center.
         label = feature.label if feature.label in rows.whole_rows else CENTER
         values = rows.whole_rows[label]
         before, after = float(np.median(values[:n_x])), float(np.median(values[n_x:]))
@@ -292,7 +304,8 @@ def column_kinds(
     ----------
     rows : PooledSample
     powers : ndarray of shape (6, d, B + 1)
-        Squared contrasts of the cosines of the ranks of the columns, for all labelings.
+        Squared contrast between the samples for each cosine cos(pi j R), j = 1, ..., 6, of the
+        ranks R of each column, for all labelings.
     share : float
         Fraction of the rows of each sample that may be contaminated.
 
@@ -304,14 +317,16 @@ def column_kinds(
     n_x, n = rows.permutations.n_x, len(rows.points)
     size = math.sqrt(n_x * (n - n_x) / n)
     parts = [part[:_MAX_ROWS] for part in (rows.points[:n_x], rows.points[n_x:])]
-    # Squared contrasts are proportional to the number of rows.
+    # Only `parts` are aligned, and squared contrasts are proportional to the number of rows. This
+    # factor makes them comparable with those of all rows.
     enlarged = n / sum(map(len, parts))
 
     def kinds(j: int) -> tuple[str, ...]:
-        # Divided by four, so that differences do not overflow.
+        # Values are divided by four, so that their differences do not overflow.
         x, y = (0.25 * part[:, j] for part in parts)
         limit = float(np.quantile(powers[:, j].sum(axis=0), _QUANTILE))
-        # Contaminated rows change the mean of a cosine by about their share.
+        # Raise the limit for contaminated rows: they change the mean of a cosine by about their
+        # share.
         limit = (math.sqrt(limit) + share * size) ** 2
         observed = powers[:, j, 0]
         rounded = np.where(observed > 1e-9 * observed.sum(), observed, 0.0)
@@ -337,15 +352,16 @@ def column_kinds(
 
 
 def _aligned_differences(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Compare a column of two samples after alignment of location and spread, or of one of them.
+    """Return the differences (3,) between two samples of a column after three alignments.
 
-    Returns the three sums of squared contrasts of the cosines of the pooled ranks: of the values
-    with equal medians and spreads, with equal spreads, and with equal medians.
+    The samples are aligned to have the same median and the same spread, then only the same spread,
+    then only the same median. After each alignment the difference is a rank statistic: the sum over
+    j of squared contrasts between the means of cos(pi j R), where R are the pooled ranks.
     """
     centers = np.median(x), np.median(y)
     x, y, shift = x - centers[0], y - centers[1], centers[1] - centers[0]
     units = mad_spread(x[:, None])[0], mad_spread(y[:, None])[0]
-    # The shift is in units of the geometric mean of both spreads.
+    # Without alignment of the medians, the shift is divided by the geometric mean of both spreads.
     common = math.sqrt(units[0]) * math.sqrt(units[1])
     a, b, shift = _divided(x, units[0]), _divided(y, units[1]), _divided(shift, common)
     pooled = [np.concatenate(pair) for pair in ((a, b), (a, b + shift), (x, y))]
@@ -355,6 +371,6 @@ def _aligned_differences(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def _divided(values: Any, unit: float) -> Any:
-    """Return values / unit, at most a quarter of the maximum float, so that sums are finite."""
+    """Return values / unit, clipped to a quarter of the largest float, so that sums are finite."""
     with np.errstate(over="ignore"):
         return np.clip(values / unit, -_LIMIT, _LIMIT)

@@ -1,7 +1,8 @@
 """Permuted labels of rows, ranks, and p-values of statistics under permutation.
 
-The last axis of statistics is that of the labelings, the given one first. Any function that treats
-all labelings alike keeps the p-value, the rank of the given labeling, exact.
+The last axis of an array of statistics has one entry per labeling: the given labels first, then B
+permutations. The p-value is the rank of the first entry. It stays exact after any transformation
+that treats all labelings alike.
 """
 
 from __future__ import annotations
@@ -16,13 +17,14 @@ from isodepth.engine import thread_map
 
 #: Number of labelings per word of bits.
 WORD = 64
-#: Maximum number of values in a block of labels: 32 MB.
+#: Maximum number of values in a block of labels, 32 MB in float64.
 BLOCK = 1 << 22
-# Number of bits of the probability with which labels are drawn; sizes are corrected afterwards.
+# Number of bits of the probability with which each label is drawn. A rounded probability is
+# sufficient, because the sizes of the samples are corrected afterwards.
 _PROBABILITY_BITS = 16
-# Labels of at most this number of bytes are converted from bits only once.
+# Labels of at most this number of bytes are converted from bits once and then kept in memory.
 _KEPT_LABELS = 1 << 26
-# Below these numbers of rows, threads and float32 save no time.
+# With fewer rows than this, threads and float32 do not save time.
 _ROWS_FOR_THREADS, _ROWS_FOR_FLOAT32 = 10_000, 20_000
 # Relative difference below which two statistics count as tied, because of rounding.
 _ROUNDING = 1e-6
@@ -31,7 +33,7 @@ _MIN_INSIDE = 5
 
 
 def precision(n: int) -> Any:
-    """Return a dtype for functions of n rows with rounding far below the error of a contrast."""
+    """Return the dtype for functions of n rows: float32 for many rows, where rounding is small."""
     return np.float32 if n > _ROWS_FOR_FLOAT32 else np.float64
 
 
@@ -98,11 +100,11 @@ class Permutations:
         return cls(words if blocks is None else words.take(blocks, axis=1), n_permutations + 1)
 
     def restricted(self, rows: np.ndarray, rng: np.random.Generator) -> Permutations:
-        """Return the same labelings of a subset of the rows, given by increasing indices.
+        """Return the labelings of a subset of the rows, given by increasing indices.
 
-        The subset must not depend on the labels. Then every labeling of the subset is obtained by
-        the same function from a labeling of all rows, and p-values stay exact. This function
-        replaces a labeling with fewer than two rows in a sample by a random division in halves.
+        The subset must not depend on the labels. Labelings of the subset are then computed from
+        those of all rows by one function, so that p-values stay exact. If a sample has fewer than
+        two rows in the subset, the function divides the subset into random halves.
         """
         words = self.words.take(rows, axis=1)
         for b in np.flatnonzero(Permutations(words, self.count).sizes.min(axis=0) < 2):
@@ -112,11 +114,11 @@ class Permutations:
         return Permutations(words, self.count)
 
     def labels(self, rows: slice = slice(None), dtype: Any = np.float64) -> np.ndarray:
-        """Return 1 for rows of the first sample, else 0, of shape (rows, labelings)."""
+        """Return labels (rows, labelings): 1 for the first sample, 0 for the second."""
         return _bits(self.words[:, rows].T, self.count).astype(dtype)
 
     def blocks_of_rows(self) -> list[slice]:
-        """Return slices of all rows, with a few megabytes of labels each.
+        """Return slices that divide the rows into blocks with a few megabytes of labels each.
 
         Examples
         --------
@@ -129,7 +131,8 @@ class Permutations:
     def sums(self, values: np.ndarray) -> np.ndarray:
         """Return sums of values (F, n) over the first sample, float64 of shape (F, labelings).
 
-        Many rows are multiplied in blocks in float32, and the blocks are added in float64.
+        Large arrays are multiplied in blocks of rows in float32, and the blocks are added in
+        float64.
         """
         if self.n_rows <= _ROWS_FOR_FLOAT32 and 8 * self.n_rows * self.count <= _KEPT_LABELS:
             if self._kept is None:
@@ -147,30 +150,30 @@ class Permutations:
         return np.stack([first, values.sum(axis=1, dtype=np.float64)[:, None] - first])
 
     def contrasts(self, values: np.ndarray) -> np.ndarray:
-        """Return scaled differences of the means of values (F, n), of shape (F, labelings).
+        """Return the scaled difference of the means of values (F, n), of shape (F, labelings).
 
-        The mean of the first sample minus that of the second, times sqrt(n m / (n + m)), has the
-        variance of the values under permutation.
+        This is the mean of the first sample minus that of the second, times sqrt(n m / (n + m)) for
+        samples of n and m rows. Its variance under permutation is the variance of the values.
         """
         means = values.mean(axis=1, dtype=np.float64)[:, None]
         centered = self.sums(values) - means * self.sizes[0]
         return centered * np.sqrt(self.n_rows / (self.sizes[0] * self.sizes[1]))
 
     def mean_changes(self, values: np.ndarray, inside: np.ndarray) -> np.ndarray:
-        """Compare the means of values (F, n) within sets of rows between the samples.
+        """Return the change between the samples of the mean of values within a subset of the rows.
 
         Parameters
         ----------
         values : ndarray of shape (F, n)
         inside : ndarray of shape (F, n)
-            1 for the rows of the set, else 0.
+            1 for the rows of the subset of each function, else 0.
 
         Returns
         -------
         changes : ndarray of shape (F, labelings)
-            Difference between the samples of (mean within the set - mean of all rows), in units of
-            the standard error of the mean within the set. 0 if a sample has fewer than five rows in
-            the set.
+            For each sample, the mean within the subset minus the mean of all rows is computed. The
+            change is the difference of both, divided by the standard error of the mean within the
+            subset. It is 0 if a sample has fewer than five rows in the subset.
         """
         inner, counts, whole = (self.both_sums(v) for v in (values * inside, inside, values))
         sizes = np.maximum(counts, 1.0)
@@ -180,11 +183,13 @@ class Permutations:
 
 
 def random_subsets(n: int, size: int, count: int, rng: np.random.Generator) -> np.ndarray:
-    """Draw uniform subsets of `size` of n rows, as bits of words (W, n), see :class:`Permutations`.
+    """Draw random subsets of `size` out of n rows, as bits of words (W, n).
 
-    Labels are drawn independently with probability about size / n, in 64 labelings at once. Labels
-    of random rows are then changed until the sizes are right. By symmetry all subsets are
-    equally likely.
+    Bits are as in :class:`Permutations`, with one subset per labeling.
+
+    Labels are first drawn independently with probability about size / n, for 64 labelings at once.
+    Labels of random rows are then changed until each subset has the right size. By symmetry all
+    subsets are equally likely.
     """
     words = np.zeros((-(-count // WORD), n), np.uint64)
     probability = round(size / n * 2**_PROBABILITY_BITS)
@@ -207,18 +212,18 @@ def random_subsets(n: int, size: int, count: int, rng: np.random.Generator) -> n
 
 
 def _bit_counts(words: np.ndarray) -> np.ndarray:
-    """Return the number of words (n,) with each bit set, of shape (64,)."""
+    """Return for each of the 64 bits the number of words (n,) in which it is set."""
     return _bits(words[:, None], WORD).sum(axis=0, dtype=np.int64)
 
 
 def _bits(words: np.ndarray, count: int) -> np.ndarray:
-    """Return the first bits of rows of words (n, W) as uint8 of shape (n, count)."""
+    """Return the first `count` bits of each row of words (n, W), as uint8 of shape (n, count)."""
     packed = np.ascontiguousarray(words, "<u8").view(np.uint8)
     return np.unpackbits(packed, axis=1, count=count, bitorder="little")
 
 
 class Moments:
-    """Means and variances of centered functions of a row (F, n) in both samples, all labelings."""
+    """Means and variances of F centered functions of a row in both samples of each labeling."""
 
     def __init__(self, permutations: Permutations, values: np.ndarray) -> None:
         self._permutations = permutations
@@ -226,15 +231,18 @@ class Moments:
         self.variances = self._both(np.square(values)) - np.square(self.means)
 
     def _both(self, values: np.ndarray) -> np.ndarray:
-        """Return the means in the two samples, of shape (2, F, B + 1)."""
+        """Return the means of functions (F, n) in both samples, of shape (2, F, B + 1)."""
         return self._permutations.both_sums(values) / self._permutations.sizes[:, None]
 
     def correlation_change(self, values: np.ndarray, pairs: np.ndarray) -> np.ndarray:
-        """Return the correlations of pairs (P, 2) in X minus those in Y, of shape (P, B + 1)."""
+        """Return the correlation of each pair of functions in X minus that in Y.
+
+        `pairs` (P, 2) has the indices of the functions. The result has the shape (P, B + 1).
+        """
         a, b = pairs.T
         covariance = self._both(values[a] * values[b]) - self.means[:, a] * self.means[:, b]
-        # The correlation is 0 if a function is constant in a sample. Ranks are of order one, so a
-        # variance below this limit is rounding.
+        # The correlation is defined as 0 if a function is constant in a sample. Ranks are of order
+        # one, so a variance below this limit is caused by rounding.
         flat = np.minimum(self.variances[:, a], self.variances[:, b]) <= 1e-15
         product = np.where(flat, 1.0, self.variances[:, a] * self.variances[:, b])
         correlations = np.where(flat, 0.0, covariance / np.sqrt(product))
@@ -245,14 +253,20 @@ class Moments:
 
 
 def map_rows(function: Callable[[int], Any], count: int, n: int, n_threads: int) -> list[Any]:
-    """Call a function for 0 .. count - 1, in threads if a call handles many (n) values."""
+    """Return function(0), ..., function(count - 1).
+
+    Threads are used if each call handles many values; n is their number.
+    """
     if n < _ROWS_FOR_THREADS:
         return [function(i) for i in range(count)]
     return thread_map(function, range(count), n_threads)
 
 
 def rank_groups(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the order of values (n,), and sizes and ranks in (0, 1) of the groups of ties."""
+    """Return the sorting order of values (n,), and the sizes and mean ranks of groups of ties.
+
+    Ranks are scaled to (0, 1).
+    """
     at = order(values)
     ordered = values[at]
     is_bound = np.ones(len(values) + 1, bool)
@@ -273,7 +287,7 @@ def ks_distance(values: np.ndarray, n_x: int) -> float:
 
 
 def unit_ranks(values: np.ndarray, n_threads: int = 1) -> np.ndarray:
-    """Return ranks of each row of values (F, n) in (0, 1); ties have their mean rank."""
+    """Return the ranks within each row of values (F, n), scaled to (0, 1); mean ranks for ties."""
     values = np.ascontiguousarray(values, np.float64)
     ranks = np.empty(values.shape)
 
@@ -286,7 +300,10 @@ def unit_ranks(values: np.ndarray, n_threads: int = 1) -> np.ndarray:
 
 
 def rank_cosines(values: np.ndarray, count: int, n_threads: int = 1) -> np.ndarray:
-    """Return cos(pi j R), j = 1 .. count, of the unit ranks R of values (F, n): (count, F, n)."""
+    """Return cos(pi j R) for j = 1, ..., count, of shape (count, F, n).
+
+    R are the ranks within each row of values (F, n), scaled to (0, 1).
+    """
     values = np.ascontiguousarray(values, np.float64)
     n = values.shape[1]
     frequencies = np.pi * np.arange(1, count + 1)[:, None]
@@ -318,20 +335,22 @@ def moments(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     largest = others.argmax(axis=-1)[..., None]
     n = max(1, others.shape[-1] - 1)
     np.put_along_axis(others, largest, 0.0, axis=-1)
-    # A power of two, so that a sum of very large values does not overflow.
+    # Values are multiplied by a power of two, which is exact, so that their sum does not overflow.
     mean = (others * 2.0**-64).sum(axis=-1, keepdims=True) / n * 2.0**64
     np.put_along_axis(others, largest, mean, axis=-1)
     mean = np.maximum(mean, np.finfo(np.float64).tiny)
     variance = np.square(others / mean - 1.0).sum(axis=-1, keepdims=True) / n
-    # If all values are equal, a value that is larger by more than rounding is an outlier.
+    # If all other values are equal, their variance is 0. With this lower limit, a maximum that is
+    # larger only by rounding is not an outlier.
     return mean, np.maximum(variance, 1e-12)
 
 
 def neg_log_p(values: np.ndarray, at: np.ndarray | None = None) -> np.ndarray:
-    """Return -log p of each labeling, from the gamma distribution with the moments of all.
+    """Return -log p of each labeling, from a gamma distribution fitted to all labelings.
 
-    Uses the approximation of Wilson and Hilferty: the cube root of a gamma variable is nearly
-    normal.
+    The gamma distribution has the mean and the variance of the values of all labelings. Its tail is
+    computed by the approximation of Wilson and Hilferty: the cube root of a gamma variable is
+    nearly normal.
 
     Parameters
     ----------
@@ -354,11 +373,11 @@ def neg_log_p(values: np.ndarray, at: np.ndarray | None = None) -> np.ndarray:
 
 
 def neg_log_p_of_largest(values: np.ndarray) -> np.ndarray:
-    """Return -log p of each labeling for a maximum of many -log p, from the Gumbel distribution.
+    """Return -log p of each labeling for a statistic that is a maximum of many -log p.
 
-    The maximum of K exponential variables is nearly log K plus a Gumbel variable. A gamma
-    distribution with the same moments has a shorter tail: such statistics would then use a larger
-    part of the level the more columns there are.
+    A Gumbel distribution is fitted, because the maximum of K exponential variables is nearly log K
+    plus a Gumbel variable. The tail of a gamma distribution would be too short: the more columns
+    there are, the more often these statistics would decide the test.
     """
     from scipy.special import exprel
 
@@ -369,12 +388,14 @@ def neg_log_p_of_largest(values: np.ndarray) -> np.ndarray:
 
 
 def combined(neg_log_p: dict[str, np.ndarray], weights: dict[str, float]) -> np.ndarray:
-    """Return the maximum of -log p + log w over statistics, for each labeling."""
+    """Return the test statistic of each labeling: the maximum of -log p + log(weight)."""
     return np.max([part + np.log(weights[name]) for name, part in neg_log_p.items()], axis=0)
 
 
 def permutation_pvalue(observed: Any, null: np.ndarray) -> Any:
-    """Return (1 + number of `null` (B,) at least as large) / (1 + B), for one or many statistics.
+    """Return (1 + number of `null` values >= `observed`) / (1 + B), where `null` has shape (B,).
+
+    `observed` may be an array of statistics.
 
     Examples
     --------

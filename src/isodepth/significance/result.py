@@ -1,4 +1,4 @@
-"""TwoSampleResult: the result of a two-sample test, and NullProfile: gaps under permutation."""
+"""Classes TwoSampleResult, the result of a two-sample test, and NullProfile, permuted gaps."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from isodepth.results import TwoSampleReport
 from isodepth.significance.permutations import Permutations
 from isodepth.significance.samples import ValueShare
 
-#: Level of the test in headlines and lists of changes.
+#: Significance level for headlines and lists of changes.
 ALPHA = 0.05
 # Attributes that `to_dict` copies.
 _COPIED = (
@@ -31,10 +31,10 @@ _COPIED = (
 
 
 _LEVELS = 20
-# The quantiles 0.05 and 0.95 of 19 numbers are their minimum and maximum. More than 99 permutations
-# hardly change the band.
+# Minimum and maximum number of permutations of a null profile. The 0.05 and 0.95 quantiles of 19
+# numbers are their minimum and maximum. More than 99 permutations hardly change the band.
 _FEWEST, _MOST = 19, 99
-# Projections of all permutations together: a few seconds.
+# Maximum number of projections for all permutations of a null profile, which take a few seconds.
 _WORK = 1 << 27
 
 
@@ -46,8 +46,8 @@ class Component(NamedTuple):
     name : str
         Such as "directions", "columns", "shape", "dependence", "regions", "categories".
     kind : str
-        Kind of change that it indicates: "location", "spread", "shape", "dependence", "regions",
-        "shares", "missing".
+        Kind of change that the statistic indicates: "location", "spread", "shape", "dependence",
+        "regions", "shares", "missing".
     feature : str
         Column, pair of columns, direction or function of a row with the largest statistic.
     value : float
@@ -69,17 +69,17 @@ class ColumnTest(NamedTuple):
     ----------
     column : str
     kind : str
-        Kind of its largest change: "location", "spread", "shape", "shares" (of a category) or
-        "missing".
+        Kind of the largest change of the column: "location", "spread", "shape", "shares" (of a
+        category) or "missing".
     difference : float in [0, 1]
         Maximum difference between the empirical distribution functions of the two samples. For a
         category, half of the sum of the absolute differences of all shares.
     shift : float or None
         Median of Y minus median of X, in units of the spread of both samples; None for a category.
     pvalue : float
-        Adjusted for all columns, and not below that of the test. If the unchanged columns have
-        the same joint distribution in both samples, the probability that any of them has a p-value
-        of at most a is at most a.
+        Adjusted for all columns, and at least the p-value of the whole test. If the unchanged
+        columns have the same joint distribution in both samples, the probability that any of them
+        has a p-value of at most a is at most a.
     """
 
     column: str
@@ -206,7 +206,7 @@ class TwoSampleResult(TwoSampleReport):
 
     @property
     def tolerance_range(self) -> str:
-        """Tolerances with a significant difference, in words; "" if they are unknown."""
+        """Sentence about the tolerances with a significant difference; "" if they are unknown."""
         if not self.significant or self.smallest_tolerance is None:
             return ""
         smallest = self.smallest_tolerance
@@ -249,7 +249,7 @@ class TwoSampleResult(TwoSampleReport):
         return {name: [getattr(test, name) for test in self.column_tests] for name in names}
 
     def profile_of(self, comparison: Comparison) -> NullProfile:
-        """Compute the gaps of a comparison of the same rows under permuted labels."""
+        """Compute the gaps of a comparison again under permuted labels of the rows."""
         return null_profile(comparison, self._blocks, len(self.null_distribution))
 
     def __repr__(self) -> str:
@@ -259,7 +259,7 @@ class TwoSampleResult(TwoSampleReport):
 
 
 class NullProfile(NamedTuple):
-    """Gaps of the same rows under permuted labels, with the settings of a comparison.
+    """Gaps between two samples at each level after permutation of the labels of their rows.
 
     Attributes
     ----------
@@ -276,7 +276,7 @@ class NullProfile(NamedTuple):
 
     @property
     def band(self) -> tuple[np.ndarray, np.ndarray]:
-        """Lower and upper limits (L,), (L,) of the central 90% of the gaps at each level."""
+        """Lower and upper limits, (L,) each, of the central 90% of the gaps at each level."""
         low, high = np.quantile(self.gaps, [0.05, 0.95], axis=0, method="weibull")
         return low, high
 

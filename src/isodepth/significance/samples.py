@@ -1,6 +1,7 @@
-"""The two samples of a test: their columns, categories, blocks and missing values, then pooled.
+"""Reading and pooling of the two samples of a test, with categories, blocks and missing values.
 
-Units, directions and functions of a row of the pooled sample do not depend on the labels.
+Units, directions and functions of a row are computed from the pooled sample, so that they do not
+depend on the labels.
 """
 
 from __future__ import annotations
@@ -26,15 +27,16 @@ from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.significance.permutations import Permutations, precision, rank_cosines, unit_ranks
 from isodepth.tensors.host import to_host
 
-#: A category is rare if both samples together have fewer rows of it, and a smaller share.
+#: A category is rare if it has fewer rows and a smaller share than this in both samples together.
 FEWEST_ROWS, SMALLEST_SHARE = 10, 0.05
-#: Name of the pooled categories.
+#: Name of the category that replaces all rare ones.
 OTHERS = "(rare values)"
 #: Names of the functions of all columns.
 CENTER, TOTAL = "distance from the center", "sum of the columns"
-# For the distance from the center, values are clipped at this number of spreads.
+# Standardized values are clipped at this number of spreads to compute the distance from the center.
 _FAR = 6.0
-# Approximate number of directions, in whole orthonormal bases. More directions add little power.
+# Approximate default number of directions: whole orthonormal bases are used. More directions add
+# little power.
 _DIRECTIONS = 100
 
 
@@ -69,15 +71,15 @@ class Category:
     only_y: tuple[str, ...] = ()
 
     def indicators(self) -> np.ndarray:
-        """Return 1 for rows with each value, else 0, of shape (values, n)."""
+        """Return indicators (values, n): 1 if row i has category k, else 0."""
         return (self.codes == np.arange(len(self.values))[:, None]).astype(np.float64)
 
     def rows_with(self, value: str) -> np.ndarray:
-        """Return the rows that have a value, as a bool array."""
+        """Return a bool array (n,) that is True for the rows with this category."""
         return self.codes == self.values.index(value)
 
     def shares(self, n_x: int) -> list[ValueShare]:
-        """Return the shares of all values among the first n_x rows, and among the others."""
+        """Return the share of each category in the first sample (n_x rows) and in the second."""
         parts = self.codes[:n_x], self.codes[n_x:]
         x, y = (np.bincount(part, minlength=len(self.values)) / len(part) for part in parts)
         each = zip(self.values, x.tolist(), y.tolist(), strict=True)
@@ -118,7 +120,7 @@ class Samples:
     kinds : tuple of ColumnKind
         Kind and use of every column of data frames; empty for arrays.
     blocks : int64 ndarray or None
-        Index of the block of each row, of incomplete rows too.
+        Index of the block of each row, including incomplete rows.
     """
 
     x: SampleRows
@@ -134,7 +136,7 @@ class Samples:
 
     @property
     def missing(self) -> MissingPair | None:
-        """Dropped rows; None if missing values are refused."""
+        """Report about rows dropped for missing values; None if missing values are refused."""
         return self.x.missing and MissingPair(self.x.missing, self.y.missing)
 
     @property
@@ -150,11 +152,10 @@ class Samples:
     ) -> tuple[Permutations, MissingValues | None]:
         """Draw labelings of the complete rows, and of all rows if values are missing.
 
-        Labels of all rows are permuted, complete or not, and restricted to the complete rows for
-        the statistics that need them. If all rows are exchangeable, all labelings are equally
-        likely, and every statistic is one function of the labeling, so that the test of values and
-        missing indicators together is exact. Permutations of the complete rows alone would fix how
-        many incomplete rows each sample has.
+        The labels of all rows are permuted, and restricted to the complete rows for the statistics
+        that need complete rows. Permutations of the complete rows alone would fix the number of
+        incomplete rows of each sample. If all rows are exchangeable, all labelings are equally
+        likely, so that the joint test of values and missing values is exact.
         """
         sizes = _n_rows(self.x), _n_rows(self.y)
         permutations = Permutations.draw(*sizes, n_permutations, rng, self.blocks)
@@ -273,9 +274,10 @@ def row_labels(labels: Any, name: str, n: int, rows: str) -> np.ndarray:
 def standardized(
     columns: np.ndarray, scale: Any, eps: float, names: tuple[str, ...]
 ) -> tuple[np.ndarray, np.ndarray | float]:
-    """Return all rows (n, d) of columns (d, n), centered and divided by a scale, and the divisors.
+    """Return standardized rows (n, d) of columns (d, n), and the divisors of the columns.
 
-    Without a scale the divisor is a power of two.
+    Columns are centered at their medians and divided by a scale. If `scale` is None, all columns
+    have one divisor, a power of two.
     """
     points = np.array(columns.T, order="C")
     divisors: np.ndarray | float
@@ -291,7 +293,7 @@ def standardized(
         points /= divisors
     if names:
         check_finite(points, "X or Y divided by scale", False, names)
-    points += 0.0  # no negative zeros: equal numbers are equal bits
+    points += 0.0  # replace -0.0 by 0.0: equal numbers then have equal bits
     return points, divisors
 
 
@@ -342,10 +344,10 @@ class PooledSample:
     Attributes
     ----------
     columns : float64 ndarray of shape (d, n)
-        Values of the numeric columns as they are; d may be 0. Ranks are those of these values,
-        since differences from a median make small values equal.
+        Values of the numeric columns as they are; d may be 0. Ranks are computed from these values,
+        because subtracting a median would round small values to ties.
     points : float64 ndarray of shape (n, d)
-        The same, centered and in units of their spread.
+        The same columns, centered at their medians and divided by `divisors`.
     divisors : float64 ndarray of shape (d,) or float
         Units of `points`.
     names : tuple of str, of length d
@@ -389,7 +391,7 @@ class PooledSample:
 
     @cached_property
     def whole_rows(self) -> dict[str, np.ndarray]:
-        """Functions (n,) of all columns by name: distance from the center, sum of the columns."""
+        """Functions (n,) of all columns by name: the distance from the center and the sum."""
         functions = {CENTER: np.sqrt(np.square(self.points.clip(-_FAR, _FAR)).sum(axis=1))}
         if self.points.shape[1] > 1:
             functions[TOTAL] = self.along(np.ones((1, self.points.shape[1])))[0]
@@ -401,7 +403,9 @@ class PooledSample:
         return ranks.astype(precision(values.shape[1]), copy=False)
 
     def cosine_powers(self, values: np.ndarray, count: int) -> np.ndarray:
-        """Square the contrasts of the first `count` cosines of the ranks of values (F, n).
+        """Return squared contrasts of cos(pi j R), j = 1, ..., count; R are ranks of values (F, n).
+
+        A contrast is the scaled difference of the means of the two samples of a labeling.
 
         Returns
         -------

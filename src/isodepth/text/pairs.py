@@ -11,7 +11,7 @@ import numpy as np
 from isodepth.api import Metric
 from isodepth.engine import Resources, thread_map
 
-# Pairs per task of a thread.
+# Number of pairs that a thread processes per task.
 _BLOCK = 16
 
 
@@ -51,7 +51,7 @@ def pair_distances(
     samples = [clouds[i] for i in used]
     fitted = metric.with_directions(samples[0].shape[1], metric.dtype or str(samples[0].dtype))
     regions = dict(zip(used, fitted.all_regions(samples), strict=True))
-    # Samples of a few dozen points are too small for several threads per pair.
+    # Each pair is computed by one thread: samples of a few dozen points are too small for several.
     single_threaded = replace(fitted, resources=Resources(1, fitted.resources.memory_mb))
 
     def block_distances(block: list[tuple[int, int]]) -> list[float]:

@@ -50,7 +50,7 @@ class Scores(list[float], ResultMixin):
         super().__init__(values)
         self.signature = signature
 
-    # Not called `mean`: numpy.mean(scores) would try to call an attribute of that name.
+    # This property is not called `mean`, because numpy.mean(scores) would try to call it.
     @property
     def average(self) -> float:
         """Mean of all scores; NaN if the list is empty or contains NaN."""
@@ -158,7 +158,7 @@ class DepthScore(EncoderOptions):
         if self.gap is None:
             self.gap = "exact" if math.isinf(self.q) else "search"
         options = {name: getattr(self, name) for name in _METRIC_OPTIONS}
-        # Depths of text scores, which have no public name.
+        # Two depths that exist only for text scores and are not exported.
         internal = {"irw": SteadyIRW(), "dual": Dual()}
         depth = internal.get(self.depth, self.depth) if isinstance(self.depth, str) else self.depth
         self.metric = Metric(depth=depth, dtype="float32", **options)
@@ -200,7 +200,8 @@ class DepthScore(EncoderOptions):
             List of N floats, 0 or larger.
         """
         check_counts(len(candidates), len(references))
-        # Keys by identity: an array that occurs several times is processed once.
+        # The keys are the identities of the arrays, so that an array that occurs twice is processed
+        # once.
         clouds = {id(cloud): cloud for cloud in chain(candidates, *references)}
         keys = [[id(cloud) for cloud in group] for group in references]
         return self._scores(clouds, [id(cloud) for cloud in candidates], keys)
@@ -208,7 +209,7 @@ class DepthScore(EncoderOptions):
     def _scores(
         self, clouds: dict[Any, Any], candidates: Sequence[Any], references: Sequence[Sequence[Any]]
     ) -> Scores:
-        """Return the scores of candidates and references, given as keys of `clouds`."""
+        """Return the scores of all candidates. Candidates and references are keys of `clouds`."""
         cleaned = clean_clouds(clouds.values(), self.l2_normalize)
         index = {key: position for position, key in enumerate(clouds)}
         first = [index[key] for key in candidates]
