@@ -118,8 +118,8 @@ def comparison_lines(result: Any, names: Sequence[str]) -> list[str]:
 def _chance_or_reason(comparison: Any) -> Any:
     """Return the level of chance of a comparison, or a sentence with the reason why there is none.
 
-    The level of chance consists of the distances between random splits of the pooled rows: the distance of
-    two samples of these sizes without a difference in distribution.
+    The level of chance consists of the distances between random splits of the pooled rows. It shows
+    the size of the distance without a difference in distribution.
     """
     if comparison is None:
         return "no level of chance without a distance"
