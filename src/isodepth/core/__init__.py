@@ -1,1 +1,1 @@
-"""Basic types: samples, directions, regions, levels, weights and units of columns."""
+"""Basic types and functions for samples, directions, regions, levels, weights and column units."""

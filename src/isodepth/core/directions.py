@@ -1,4 +1,7 @@
-"""Random streams, and directions: unit vectors, each of which is used with both signs."""
+"""Directions on which samples are projected, and random number generators for all purposes.
+
+Directions are unit vectors, each of which is used with both signs.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,8 @@ Purpose = Literal[
 
 FAMILIES = ("uniform", "sobol", "orthogonal", "equispaced")
 
-# Maximum size of cached arrays. Sampling takes a tenth of the time of a distance of small samples.
+# Maximum number of entries of a cached array of directions. For small samples, sampling them takes
+# a tenth of the time of a distance.
 _CACHED_NUMBERS = 100_000
 
 
@@ -32,13 +36,14 @@ def unit_vectors(
     d : int
         Dimension of the space.
     n_directions : int
-        Number of vectors. If d = 1, a single vector is returned, which is exact.
+        Number of vectors. If d = 1, a single vector is returned: with both signs it represents all
+        directions.
     family : {"uniform", "sobol", "orthogonal", "equispaced"} or array of shape (K, d)
         `uniform`: independent and uniform on the sphere (the paper). `sobol`: scrambled Sobol
-        points through the normal quantile. `orthogonal`: blocks of d orthonormal vectors, each
-        block uniformly rotated. In d = 2 `sobol` and `orthogonal` are equispaced angles with a
-        random start; `equispaced` (d <= 2 only) starts at the first axis. The rows of an array
-        are scaled to length one.
+        points, transformed by the normal quantile function and normalized. `orthogonal`: blocks of
+        d orthonormal vectors, each block uniformly rotated. For d = 2 `sobol` and `orthogonal` are
+        equispaced angles with a random start; `equispaced` (d <= 2 only) starts at the first axis.
+        The rows of an array are scaled to length one.
     random_state : None, int or numpy.random.Generator
         Seed of the random directions.
 
@@ -75,12 +80,15 @@ def unit_vectors(
 
 
 def draws_at_random(directions: Any) -> bool:
-    """Whether the option `directions` needs random numbers."""
+    """Check whether the option `directions` selects a family of random directions."""
     return isinstance(directions, str) and directions != "equispaced"
 
 
 def seeded_vectors(d: int, n_directions: int, family: Any, seed: int) -> np.ndarray:
-    """Return `unit_vectors` for an integer seed; small arrays are cached and read-only."""
+    """Return the directions of `unit_vectors` for an integer seed.
+
+    Small arrays are cached, and therefore read-only.
+    """
     if isinstance(family, str) and d * n_directions <= _CACHED_NUMBERS:
         return _cached_vectors(d, n_directions, family, seed)
     return unit_vectors(d, n_directions, family, seed)
@@ -110,8 +118,8 @@ def mean_of_direction(d: int, q: float) -> float:
         return 1.0
     if q == 2:
         return 1.0 / math.sqrt(d)
-    # Gamma(d/2) Gamma((q+1)/2) / (sqrt(pi) Gamma((q+d)/2)), by logarithms. For large q the ratio
-    # of the last two is (q/2)^((1-d)/2) up to rounding.
+    # E |u_1|^q is Gamma(d/2) Gamma((q+1)/2) / (sqrt(pi) Gamma((q+d)/2)). For large q the ratio of
+    # the Gamma functions that contain q is (q/2)^((1-d)/2) up to rounding.
     if q > 1e8 * d:
         ratio = 0.5 * (1 - d) * math.log(q / 2)
     else:
@@ -155,28 +163,29 @@ def _orthogonal(d: int, n_directions: int, rng: np.random.Generator) -> np.ndarr
     blocks = []
     for _ in range(math.ceil(n_directions / d)):
         basis, triangle = np.linalg.qr(rng.standard_normal((d, d)))
-        # With the signs of the diagonal fixed the basis has the Haar distribution.
+        # If the diagonal of the triangular factor is positive, the basis has the Haar distribution.
         blocks.append((basis * np.sign(np.diag(triangle))).T)
     return np.concatenate(blocks)[:n_directions]
 
 
-# -- random streams, independent of every generator of the user ---------------------------------
+# -- random number generators that are independent of those of the user -------------------------
 
 
 def rng_for(random_state: Any, purpose: Purpose, *keys: int) -> np.random.Generator:
-    """Return a generator for one purpose.
+    """Return a random number generator for one purpose, such as sampling directions.
 
-    Data that a user made with ``default_rng(seed)`` must not coincide with our directions for
-    ``random_state=seed``, so the purpose is part of the spawn key of every stream.
+    Generators for different purposes are independent, even with the same seed. They are also
+    independent of ``default_rng(seed)``, with which a user may have created the data. The purpose
+    is therefore part of the spawn key of the seed sequence.
 
     Parameters
     ----------
     random_state : None, int or numpy.random.Generator
-        None for fresh entropy. The same integer gives the same stream. A generator is advanced, so
-        each call gives another stream.
+        None for entropy of the operating system. The same integer gives the same random numbers. A
+        generator is advanced, so each call gives other random numbers.
     purpose : str
     *keys : int
-        Further keys, such as the number of a batch.
+        Further integers that distinguish generators, such as the number of a batch.
 
     Returns
     -------
@@ -194,7 +203,7 @@ def rng_for(random_state: Any, purpose: Purpose, *keys: int) -> np.random.Genera
 
 
 def seed_sequence(random_state: Any, purpose: Purpose, *keys: int) -> np.random.SeedSequence:
-    """Return the seed sequence of `rng_for`."""
+    """Return the seed sequence from which `rng_for` creates a generator."""
     if isinstance(random_state, np.random.Generator):
         entropy: Any = random_state.integers(2**32, size=4).tolist()
     elif random_state is None:
@@ -212,7 +221,7 @@ def seed_sequence(random_state: Any, purpose: Purpose, *keys: int) -> np.random.
 
 
 def integer_seed(random_state: Any) -> int:
-    """Return `random_state` if it is an integer, else draw a seed below 2**31."""
+    """Return `random_state` if it is an integer, otherwise a random integer below 2**31."""
     if isinstance(random_state, (int, np.integer)) and random_state >= 0:
         return int(random_state)
     return int(rng_for(random_state, "seeds").integers(2**31))

@@ -1,8 +1,8 @@
 """Canonical form of a sample, its nested regions, and the levels of a comparison.
 
-The canonical form has the distinct rows in lexicographic order, each with its exact mass. All
-computations use it. Results therefore do not depend on the order of the rows, repeated rows equal
-integer weights, and equal points have equal depths in spite of rounding.
+The canonical form has the distinct rows in lexicographic order, each with an integer mass. All
+computations use it. Results therefore do not depend on the order of the rows, w equal rows have the
+same effect as one row of weight w, and equal rows have equal depths in spite of rounding.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from isodepth.core.weights import exact_masses
 from isodepth.data.validation import check_direction_rows, check_levels_inside, check_weights
 from isodepth.engine import ALONE, Resources, write_supports
 
-#: Relative distance below which a level counts as 1 - eps, the end of the interval of levels.
+#: Relative difference up to which a level counts as equal to 1 - eps, the end of the levels.
 SLIVER = 1e-14
-#: Power below which a direct sum of powers has a relative error above 1e-13.
+#: Value of p below which a power mean by a direct sum of powers has a relative error above 1e-13.
 SMALL_POWER = 1e-3
 
 
@@ -33,8 +33,9 @@ class Sample:
     points : ndarray of shape (u, d)
         Distinct rows in lexicographic order.
     masses : int64 ndarray of shape (u,), or None
-        Mass of each row in units of 1/total; None if all are 1.
+        Mass of each distinct point, an integer proportional to its weight; None if all are 1.
     total : int
+        Sum of the masses.
     inverse : intp ndarray of shape (n,)
         Index in `points` of each input row; -1 for rows of weight zero.
     """
@@ -52,7 +53,10 @@ class Sample:
         name: str = "weights",
         resources: Resources = ALONE,
     ) -> Sample:
-        """Return the canonical form of checked points (n, d) with optional weights (n,)."""
+        """Return the canonical form of validated points (n, d) with optional weights (n,).
+
+        `name` is the name of the weights in messages.
+        """
         checked = check_weights(weights, len(points), name)
         if checked is None:
             return cls._merge(points, None, resources)
@@ -65,9 +69,10 @@ class Sample:
         return cls(merged.points, merged.masses, merged.total, inverse)
 
     def with_queries(self, queries: np.ndarray) -> Sample:
-        """Add points of mass zero; `inverse` refers to the queries.
+        """Return the sample with `queries` (m, d) as additional points of mass zero.
 
-        A query that equals a sample point is merged with it and gets the same depth.
+        A query that equals a sample point is merged with it, so that both have the same depth. The
+        attribute `inverse` (m,) of the result refers to the queries.
         """
         masses = np.zeros(len(self.points) + len(queries), dtype=np.int64)
         masses[: len(self.points)] = 1 if self.masses is None else self.masses
@@ -98,17 +103,18 @@ class Sample:
 
     @property
     def n_features(self) -> int:
-        """The dimension of the space."""
+        """Number of columns of the points."""
         return self.points.shape[1]
 
     @cached_property
     def is_simplex(self) -> bool:
-        """Whether the sample has u <= d + 1 points in general position."""
+        """Whether the u <= d + 1 points are affinely independent, so that all are vertices."""
         u, d = self.points.shape
         if u == 1 or u > d + 1:
             return u == 1
         edges = self.points[1:].astype(np.float64) - self.points[0]
-        # Each edge is scaled to about 1: a single distant point must not hide the others.
+        # Scale each edge to length about 1. A single distant point would otherwise make the other
+        # edges negligible.
         edges /= np.abs(edges).max(axis=1, keepdims=True)
         singular = np.linalg.svd(edges, compute_uv=False)
         return bool(singular[-1] > singular[0] * d * np.finfo(self.points.dtype).eps)
@@ -131,28 +137,28 @@ class TrimmedRegions:
     """Nested depth-trimmed regions of one sample.
 
     The region of level beta is the smallest upper level set of the depth with more than a fraction
-    beta of the mass; points of equal depth enter together. It is represented by its support
-    function h(u) = max <x, u> over the sample points inside. Regions are created by
+    beta of the mass. Points of equal depth are in the same regions. A region is represented by its
+    support function h(u) = max <x, u> over the sample points inside. Regions are created by
     :meth:`isodepth.Metric.regions`.
 
     Attributes
     ----------
     points : ndarray of shape (n, d)
-        Checked and scaled sample.
+        Rows of the sample after validation and scaling.
     weights : ndarray of shape (n,) or None
     depth : ndarray of shape (n,)
         Depth of each row of `points`.
     columns : tuple of str or None
     sample : Sample
-        Distinct points with exact masses.
+        Distinct points with integer masses.
     order : ndarray of shape (u,)
         Indices of the distinct points from the deepest to the least deep.
     alphas : ndarray of shape (g,)
         Distinct depths, in decreasing order.
     counts : ndarray of shape (g,)
-        Number of distinct points with at least that depth.
+        Number of distinct points whose depth is at least the corresponding entry of `alphas`.
     masses : ndarray of shape (g,)
-        Fraction of the mass of these points, increasing to 1.
+        Fraction of the total mass that these points have, increasing to 1.
     ordered : ndarray of shape (u, d)
         Distinct points, deepest first: every region is a prefix.
     origin : Origin or None
@@ -194,7 +200,11 @@ class TrimmedRegions:
         origin: Any = None,
         resources: Resources = ALONE,
     ) -> TrimmedRegions:
-        """Order the distinct points (u, d) of `sample` by their depths (u,)."""
+        """Create the regions of a sample from the depths of its points.
+
+        `distinct_depth` (u,) are the depths of the distinct points, and `depth` (n,) those of the
+        rows `points` (n, d). Depths that differ by at most `tie_tolerance` count as equal.
+        """
         order = _core.order(-distinct_depth, resources.n_threads)
         falling = distinct_depth[order]
         ends = tie_ends(falling, tie_tolerance)
@@ -207,12 +217,12 @@ class TrimmedRegions:
 
     @property
     def n_points(self) -> int:
-        """Number of rows."""
+        """Number of rows of the sample."""
         return len(self.points)
 
     @property
     def n_features(self) -> int:
-        """The dimension of the space."""
+        """Number of columns of the sample."""
         return self.points.shape[1]
 
     def group(self, beta: Any) -> np.ndarray:
@@ -220,11 +230,15 @@ class TrimmedRegions:
         return self.masses.searchsorted(check_levels_inside(beta), side="right")
 
     def prefix_sizes(self, betas: np.ndarray) -> np.ndarray:
-        """Return the numbers of ordered points in the regions of valid levels (L,)."""
+        """Return the number of distinct points (L,) in the region of each level `betas` (L,).
+
+        The region consists of this number of points at the beginning of `ordered`. The levels are
+        not checked.
+        """
         return self.counts[self.masses.searchsorted(betas, side="right")]
 
     def alpha(self, beta: Any) -> Any:
-        """Return the depth of the region of level beta: sup{g : mass(D >= g) > beta}.
+        """Return the minimum depth in the region of level beta: sup{g : mass(D >= g) > beta}.
 
         Parameters
         ----------
@@ -260,7 +274,8 @@ class TrimmedRegions:
         Returns
         -------
         support : float64 ndarray
-            Shape (L, K), without the axis of a single level or direction.
+            Shape (L, K). The first axis is absent if `beta` is a number, and the second if `u` is a
+            single direction.
         """
         rows = check_direction_rows(np.atleast_2d(np.asarray(u, dtype=float)), self.n_features)
         sizes, place = np.unique(self.counts[self.group(beta)], return_inverse=True)
@@ -280,9 +295,9 @@ class TrimmedRegions:
 
 
 def tie_ends(falling: np.ndarray, tolerance: float) -> np.ndarray:
-    """Return the ends of groups of equal depth in decreasing depths (u,), as numbers of points.
+    """Divide decreasing depths (u,) into groups of ties, and return the end index of each group.
 
-    A group has all depths within `tolerance` of its first.
+    A group has all depths that are at most `tolerance` below its first depth.
     """
     return _core.tie_ends(np.ascontiguousarray(falling, dtype=np.float64), tolerance)
 
@@ -294,11 +309,12 @@ class LevelPlan:
     Attributes
     ----------
     levels : ndarray of shape (L, 2) or (L,)
-        Intervals [start, stop) in [0, 1 - eps] on which both regions are constant, or levels.
+        Intervals [start, stop) in [0, 1 - eps] on which both regions are constant, of shape (L, 2),
+        or single levels, of shape (L,).
     shares : ndarray of shape (L,)
-        Relative lengths of the intervals; their sum is 1.
+        Weights of the levels, proportional to the lengths of the intervals; their sum is 1.
     prefix_sizes_x, prefix_sizes_y : int64 ndarrays of shape (L,)
-        Number of ordered points of each sample in the regions.
+        Number of points of each sample, deepest first, in the region of each level.
     """
 
     levels: np.ndarray
@@ -308,14 +324,15 @@ class LevelPlan:
 
     @property
     def prefix_sizes(self) -> tuple[np.ndarray, np.ndarray]:
-        """Prefix sizes of both samples."""
+        """Pair of `prefix_sizes_x` and `prefix_sizes_y`."""
         return self.prefix_sizes_x, self.prefix_sizes_y
 
 
 def exact_plan(x: TrimmedRegions, y: TrimmedRegions, eps: float) -> LevelPlan:
-    """Return all intervals in [0, 1 - eps] on which both regions are constant."""
+    """Return a plan with all intervals of [0, 1 - eps] on which both regions are constant."""
     end = 1.0 - eps
-    # 1 - 0.3 is larger than 7/10 in floating point: such a breakpoint is the end itself.
+    # By rounding, a breakpoint that equals 1 - eps may be slightly smaller. It counts as the end,
+    # which avoids an interval of length about 1e-16.
     last = end * (1.0 - SLIVER)
     return LevelPlan(*_core.merge_levels(x.masses, x.counts, y.masses, y.counts, end, last))
 
@@ -336,7 +353,7 @@ def power_mean(gaps: np.ndarray, shares: np.ndarray, p: float, length: float = 1
     """Compute (length * sum of shares * gaps**p) ** (1/p); the maximum for p = inf.
 
     Gaps are divided by their maximum first, so that powers neither overflow nor underflow. As p
-    tends to 0, the limit is the geometric mean; it is 0 if a gap is 0 or the length is below 1.
+    tends to 0, the result tends to the geometric mean, or to 0 if a gap is 0 or length < 1.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Units of the columns: robust spreads, and the option `scale`."""
+"""Units of the columns, which are robust standard deviations, and the option `scale`."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from isodepth.errors import InvalidInputError, InvalidOptionError, ScaleWarning
 
 #: Values of the option `scale`, apart from None and an array.
 SCALES = ("pooled", "reference")
-#: Fraction of the rows clipped at each end for the unit of a column: the contamination it
-#: withstands.
+#: Fraction of the values of a column that are clipped at each end before its unit is computed. The
+#: unit tolerates this fraction of contaminated rows.
 CLIPPED = 0.2
-# Standard deviation of a standard normal variable clipped at its quantiles of orders 0.2 and 0.8,
-# and its MAD.
+# Standard deviation of a standard normal variable clipped at its 0.2 and 0.8 quantiles, and MAD of
+# a standard normal variable.
 _CLIPPED_NORMAL = 0.6419398154859957
 _MAD_OF_NORMAL = 0.6744897501960817
 _LARGEST = float(np.finfo(np.float64).max)
-# Larger integer weights are not interpreted as numbers of rows.
+# Integer weights from this value on are not interpreted as numbers of rows.
 _LARGEST_COUNT = 2.0**32
-# Ratio of the units of two columns above which a comparison warns.
+# Ratio of the units of two columns above which a comparison without a scale warns.
 _WIDE = 100.0
-# Rows per sample that are used for the warning.
+# Maximum number of rows per sample from which the units for this warning are estimated.
 _ROWS_FOR_WARNING = 256
 
 
@@ -37,14 +37,13 @@ def column_units(
 ) -> np.ndarray:
     """Compute the unit of each column: a robust standard deviation.
 
-    The standard deviation of the values clipped at their quantiles of orders k and 1 - k, divided
-    by its value for the standard normal distribution. k is 0.2, or 0.4 (1 - a) if a fraction
-    a > 1/2 of the rows has the same value, so that the unit does not jump as a grows. It has a
-    bound that does not depend on the other rows if less than a fraction k of the rows is
-    contaminated.
+    It is the standard deviation of the values clipped at their k and 1 - k quantiles, divided by
+    its value for the standard normal distribution. k is 0.2, or 0.4 (1 - a) if a fraction a > 1/2
+    of the rows has the same value, so that the unit is continuous in a. If less than a fraction k
+    of the rows is contaminated, their effect on the unit is bounded.
 
-    If `eps` exceeds 0.2, more contamination is expected, and the unit is the MAD in the same
-    normalization, see `mad_spread`.
+    If `eps` exceeds 0.2, more contamination is expected. The unit is then the MAD, divided by its
+    value for the standard normal distribution; see `mad_spread` for a MAD of zero.
 
     Parameters
     ----------
@@ -53,7 +52,7 @@ def column_units(
     weights : ndarray of shape (n,) or None
         A row of integer weight w counts as w rows. Rows of weight zero are ignored.
     eps : float in [0, 1]
-        Fraction of contaminated rows that the distance allows for.
+        Fraction of the mass that the distance trims, the expected contamination.
 
     Returns
     -------
@@ -75,7 +74,9 @@ def column_units(
 
 
 def fence_ranks(total: int, off_median: int) -> np.ndarray:
-    """Return the mass ranks, from 0 on, of the values at which a column is clipped (its fences).
+    """Return the ranks of the values at which a column is clipped, called its fences.
+
+    Ranks are counted from 0 in units of mass.
 
     Parameters
     ----------
@@ -87,30 +88,35 @@ def fence_ranks(total: int, off_median: int) -> np.ndarray:
     Returns
     -------
     ranks : int64 ndarray of shape (2, 2)
-        The lower fence is the mean of the values at the first two ranks, as for a median.
+        The lower fence is the mean of the values at the two ranks in the first row, and the upper
+        fence that of the second row. The two ranks are equal or adjacent, as for a median.
     """
-    # Positions of the fences in the cumulative mass, times five: integers are not rounded.
+    # Positions of the fences in the cumulative mass, multiplied by five to obtain integers.
     below = max(1, min(total, 2 * off_median))
     orders = (below, 5 * total - below)
     return np.array([[-(-order // 5) - 1, order // 5] for order in orders], dtype=np.int64)
 
 
 def clipped_unit(width: Any, variance: Any) -> np.ndarray:
-    """Compute units from the width between fences and the variance of (clipped - low) / width."""
+    """Compute the units of columns from their clipped values.
+
+    `width` is the difference of the upper and lower fence. `variance` is that of the clipped values
+    as fractions of this width. The unit is 1 if the clipped values are constant.
+    """
     spread = np.asarray(width) * np.sqrt(variance)
     return np.where(spread > 0, np.minimum(spread / _CLIPPED_NORMAL, _LARGEST), 1.0)
 
 
 def normalized_mad(mads: np.ndarray) -> np.ndarray:
-    """Divide MADs by the MAD of the standard normal distribution; return 1 for a MAD of 0."""
+    """Divide MADs by the MAD of the standard normal distribution. Replace a MAD of 0 by 1."""
     return np.where(mads > 0, mads / _MAD_OF_NORMAL, 1.0)
 
 
 def mad_spread(points: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
     """Compute the median absolute deviation of each column, without a consistency factor.
 
-    If it is zero (half of the rows coincide), the median of the positive deviations, as in the
-    projection depth; 1 for a constant column.
+    If half of the rows are equal, the MAD is zero. The result is then the median of the positive
+    deviations, as in the projection depth. It is 1 for a constant column.
 
     Parameters
     ----------
@@ -141,10 +147,10 @@ def _mads(points: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
 def units_of_samples(
     samples: Sequence[np.ndarray], weights: Sequence[np.ndarray | None], eps: float
 ) -> np.ndarray:
-    """Compute the unit of each column from several samples together, of shape (d,).
+    """Compute the unit (d,) of each column from the pooled rows of several samples.
 
-    Integer weights are numbers of rows. Other weights are relative: a sample then counts as its
-    number of rows of positive weight.
+    Integer weights are numbers of rows. Other weights are relative within a sample. They are scaled
+    so that their sum is the number of rows of positive weight.
     """
     if all(w is None for w in weights):
         return column_units(np.concatenate(samples), None, eps)
@@ -156,7 +162,7 @@ def units_of_samples(
 
 
 def check_scale(scale: Any) -> np.ndarray:
-    """Check an array of scales: one positive number per column."""
+    """Convert the option `scale` to an array (d,), and check that its entries are positive."""
     try:
         array = to_array(scale, "scale").astype(np.float64, casting="same_kind")
     except (InvalidInputError, TypeError):
@@ -179,7 +185,10 @@ def check_scale_width(scale: np.ndarray, width: int) -> None:
 
 
 def scaled(points: np.ndarray, scale: np.ndarray, name: str, columns: Any = None) -> np.ndarray:
-    """Divide each column of points (n, d) by its scale (d,), in the dtype of the points."""
+    """Divide each column of points (n, d) by its scale (d,), and check that no value overflows.
+
+    `name` and `columns` are used in messages. The dtype of the points is kept.
+    """
     check_scale_width(scale, points.shape[1])
     out = np.empty(points.shape, points.dtype)
     with np.errstate(over="ignore"):
@@ -215,7 +224,7 @@ def warn_of_different_spreads(
 def _rows_with_mass(
     points: np.ndarray, weights: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return the rows of positive weight, and their masses as integers."""
+    """Return the rows of positive weight, and their integer masses, or None without weights."""
     checked = check_weights(weights, len(points))
     if checked is None:
         return points, None
@@ -225,7 +234,7 @@ def _rows_with_mass(
 def _row_counts(weights: np.ndarray) -> np.ndarray:
     if is_integral(weights):
         return weights
-    # Dividing by the maximum first: the sum cannot overflow.
+    # Divide by the maximum first, so that the sum cannot overflow.
     relative = weights / weights.max()
     return relative * (np.count_nonzero(weights) / relative.sum())
 
@@ -236,7 +245,8 @@ def is_integral(weights: np.ndarray) -> bool:
 
 
 def _clipped_spread(column: np.ndarray, masses: np.ndarray | None) -> float:
-    # Sums over sorted values: the result does not depend on the order of rows.
+    # Values are sorted before they are summed, so that the result does not depend on the order of
+    # the rows.
     if masses is None:
         values = np.sort(column.astype(np.float64))
         total = len(values)

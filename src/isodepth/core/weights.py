@@ -1,4 +1,4 @@
-"""Weights as integers, whose sums are exact in any order, and numbers of contaminated rows."""
+"""Conversion of weights to integers, whose sums are exact in any order."""
 
 from __future__ import annotations
 
@@ -7,43 +7,46 @@ from fractions import Fraction
 
 import numpy as np
 
-# Twice the total must fit in a signed 64-bit integer (mid-ranks add two cumulative masses).
+# Maximum number of bits of the total mass. Mid-ranks add two cumulative masses, so twice the total
+# must fit in a signed 64-bit integer.
 TOTAL_BITS = 61
-# Maximum number of binary digits of weights that count as exact.
+# Weights with at most this number of binary digits are assumed not to be rounded.
 _EXACT_DIGITS = 14
 
 
 def contaminated_rows(tolerance: float, n: int) -> int:
-    """Return the maximum number of contaminated rows if they are a fraction `tolerance` of n rows.
+    """Return the maximum number of contaminated rows among n rows, a fraction `tolerance` of them.
 
-    The product may be rounded down, and must not lose a row: 0.29 * 100 is 28.999999999999996.
+    A small relative margin corrects rounding: 0.29 * 100 is 28.999999999999996, but means 29 rows.
     """
     return math.floor(tolerance * n * (1 + 1e-12))
 
 
 @np.errstate(over="ignore")
 def exact_masses(weights: np.ndarray) -> np.ndarray:
-    """Return integers proportional to positive weights.
+    """Return integers proportional to positive weights (n,).
 
-    Ties between regions and depths depend on sums of weights. Floating-point sums depend on the
-    order of the terms, integer sums do not. Weights that are small integers up to a common factor
-    and rounding (``w / w.sum()``, ``0.1 * w``) become these integers, without a common divisor.
-    Other floats are multiplied by a power of two. This is exact unless they differ by a factor
-    above about 2**8 with full mantissas; they are then rounded at 2**-61 of the total.
+    Ties between depths depend on sums of weights. Floating-point sums depend on the order of the
+    terms, integer sums do not. Weights that are small integers up to a common factor and rounding,
+    such as ``w / w.sum()`` or ``0.1 * w``, are converted to these integers, without a common
+    divisor. Other weights are multiplied by a power of two. The result is exact unless weights with
+    all 53 bits differ by a factor above about 2**8. They are then rounded to multiples of 2**-61 of
+    the total.
     """
     integral = bool((weights == np.rint(weights)).all()) and weights.sum() < 2.0**53
-    # Larger integers may be rounded multiples of small integers.
+    # Integers of 2**50 and above may be small integers multiplied by a factor and rounded.
     small = None if integral and weights.max() < 2.0**50 else _small_integers(weights)
     if small is not None:
         return small
     if integral:
         integers = weights.astype(np.int64)
         return integers // np.gcd.reduce(integers)
-    # The largest weight is scaled to [0.5, 1), so that nothing overflows.
+    # Scale the maximum weight to [0.5, 1), so that no sum overflows.
     scaled = np.ldexp(weights, -np.frexp(weights.max())[1])
     bits = TOTAL_BITS - int(np.frexp(scaled.sum())[1])
     mantissas, exponents = np.frexp(scaled)
-    # If a weight underflows to 0, an exact conversion is impossible: use all bits.
+    # `needed` bits represent all weights exactly. If a weight underflowed to 0, this is impossible,
+    # and all available bits are used.
     needed = bits
     if mantissas.all():
         needed = int((53 - trailing_zeros(mantissas) - exponents).max())
@@ -60,10 +63,12 @@ def trailing_zeros(mantissas: np.ndarray) -> np.ndarray:
 def _small_integers(weights: np.ndarray) -> np.ndarray | None:
     """Return small coprime integers to which positive weights are proportional, or None.
 
-    Two ratios of integers up to m differ by a relative m**-2 at least. The maximum m is chosen so
-    that this exceeds the rounding error.
+    Weights may be rounded. Two different ratios of integers up to m have a relative difference of
+    at least m**-2. The maximum m is chosen so that this exceeds the rounding error, and the
+    integers are unique.
     """
-    # Weights of few digits count as exact, unless they were scaled to a sum of one.
+    # Weights with few binary digits are not rounded, unless their sum is a power of two: they may
+    # then be normalized weights, such as w / w.sum().
     mantissas, exponents = np.frexp(weights)
     last_places = exponents - 53 + trailing_zeros(mantissas)
     if exponents.max() - last_places.min() <= _EXACT_DIGITS:
@@ -71,7 +76,8 @@ def _small_integers(weights: np.ndarray) -> np.ndarray | None:
         total = int(integers.sum())
         if total & (total - 1):
             return integers // np.gcd.reduce(integers)
-    # Weights that were rounded to single precision may be close to larger integers by chance.
+    # Weights that were rounded to single precision have a larger rounding error. Integers up to
+    # 1000 are tried first for them: they may be close to multiples of larger integers by chance.
     with np.errstate(over="ignore", under="ignore"):
         single = bool((weights.astype(np.float32) == weights).all())
     for rounding, most in ((4 * 2.0**-23, 1000), (8 * 2.0**-52, 2**20))[0 if single else 1 :]:
@@ -82,7 +88,10 @@ def _small_integers(weights: np.ndarray) -> np.ndarray | None:
 
 
 def _integers_within(weights: np.ndarray, rounding: float, most: int) -> np.ndarray | None:
-    """Return integers up to `most`, proportional to the weights up to a relative `rounding`."""
+    """Return integers up to `most` that are proportional to the weights, or None.
+
+    `rounding` is the maximum relative error of the proportion.
+    """
     if weights.max() > 2 * most * weights.min():
         return None
     ratios = weights / weights.min()
@@ -93,8 +102,9 @@ def _integers_within(weights: np.ndarray, rounding: float, most: int) -> np.ndar
         if not away.any():
             return integers.astype(np.int64) if integers.max() <= most else None
         denominators = []
-        # Random weights fail at the first ratios. Each step at least doubles the unit. Fractions
-        # with small denominators are far apart, so that the nearest one is unique.
+        # Try a few ratios at a time: for random weights the first ones already have no fraction.
+        # Each step at least doubles the unit. Fractions with small denominators are far apart, so
+        # that the nearest one is unique.
         for ratio in unit * ratios[np.flatnonzero(away)[:16]]:
             fraction = Fraction(ratio).limit_denominator(max(1, most // unit))
             if (

@@ -1,9 +1,9 @@
-"""Depths: how central a point is in a sample."""
+"""Depth functions, which measure how central a point is in a sample."""
 
 from isodepth.depth.base import Depth, Halfspace, Projection
 from isodepth.depth.integrated import AIIRW, IRW, Dual, SteadyIRW
 
-#: Values of the option `depth`.
+#: Depth classes by the names that the option `depth` accepts.
 BY_NAME: dict[str, type[Depth]] = {
     depth.name: depth for depth in (Halfspace, Projection, IRW, AIIRW)
 }

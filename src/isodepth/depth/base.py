@@ -1,6 +1,7 @@
 """Base classes of depths, and the depths defined as a minimum over directions.
 
-The minimum is over given directions, or exact.
+These are the projection depth, along given directions, and the halfspace depth, along given
+directions or exact.
 """
 
 from __future__ import annotations
@@ -25,12 +26,13 @@ Queries = np.ndarray | None
 
 
 class Projections(NamedTuple):
-    """Projection directions with the resources for using them.
+    """Projection directions, and the threads and memory for projecting on them.
 
     Attributes
     ----------
     directions : ndarray of shape (K, d)
     resources : Resources
+        Number of threads, and working memory.
     """
 
     directions: np.ndarray
@@ -48,9 +50,14 @@ class Projections(NamedTuple):
 
         Parameters
         ----------
+        kernel : function of `isodepth._core`
         points : ndarray of shape (n, d), float32 or float64
-        weights : int64 ndarray of shape (n,), positive, or None for equal ones
-        queries : ndarray of shape (m, d), or None for the points
+            Sample with respect to which depths are computed.
+        weights : int64 ndarray of shape (n,), positive, or None for equal weights
+        queries : ndarray of shape (m, d) or None
+            Points whose depths are computed; None for the sample itself.
+        *options
+            Further arguments of the kernel.
         """
         points = np.ascontiguousarray(points)
         directions = np.ascontiguousarray(self.directions, dtype=points.dtype)
@@ -61,18 +68,21 @@ class Projections(NamedTuple):
 
 
 class DepthSource:
-    """Interface of depths for a metric."""
+    """Base class of all objects from which a metric obtains depths."""
 
-    #: Depths with a smaller difference count as equal, because of rounding.
+    #: Depths that differ by at most this value count as equal, because of rounding.
     tie_tolerance: ClassVar[float] = 0.0
 
     def warn_if_uninformative(self, *samples: Sample) -> None:
-        """Warn if the depth cannot order the points of a sample."""
+        """Warn if all points of a sample have the same depth. By default do nothing."""
 
     def all_depths(
         self, sample: Sample, points: np.ndarray, weights: np.ndarray | None, along: Projections
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the depths of the distinct points (u,), and of the rows `points` (n, d)."""
+        """Return the depths (u,) of the distinct points of `sample`, and those (n,) of all rows.
+
+        `points` (n, d) are the rows, including those of weight zero. `along` has the directions.
+        """
         raise NotImplementedError
 
     def regions(
@@ -83,7 +93,10 @@ class DepthSource:
         along: Projections,
         **labels: Any,
     ) -> TrimmedRegions:
-        """Return the regions of checked points (n, d) whose distinct rows are `sample`."""
+        """Compute the nested regions of validated points (n, d) whose distinct rows are `sample`.
+
+        `labels` are the attributes `columns` and `origin` of the regions.
+        """
         distinct, depth = self.all_depths(sample, points, weights, along)
         tolerance = self.tie_tolerance if points.dtype == np.float64 else 0.0
         return TrimmedRegions.from_depths(
@@ -93,13 +106,14 @@ class DepthSource:
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class Depth(DepthSource):
-    """Base class of the depths.
+    """Base class of the depths of this package.
 
-    A subclass computes depths along given directions (`evaluate`). Implementations in chunks and on
-    devices are selected by `name`, so a subclass with another definition needs another name.
+    A subclass computes depths along given directions with the method `evaluate`. The
+    implementations for chunks and for devices are selected by `name`, so a subclass with another
+    definition needs another name.
 
-    These classes do not import scikit-learn, which takes longer than a distance. The estimators are
-    in `isodepth.depth.estimators`.
+    This module does not import scikit-learn, because the import takes longer than computing a
+    distance. The estimators are in `isodepth.depth.estimators`.
 
     Parameters
     ----------
@@ -108,6 +122,7 @@ class Depth(DepthSource):
     directions : str or array of shape (K, d), default "uniform"
         Family of directions, as in :func:`isodepth.unit_vectors`, or an array.
     random_state : None, int or numpy.random.Generator
+        Seed of the random directions.
     n_jobs : int or None
         Number of threads; None for all cores. The result does not depend on it.
     """
@@ -123,32 +138,41 @@ class Depth(DepthSource):
     # -- definition of a depth --------------------------------------------------------------
 
     def evaluate(self, sample: Sample, queries: Queries, along: Projections) -> np.ndarray:
-        """Return the depths of `queries`."""
+        """Return the depths (m,) of `queries` (m, d) with respect to a sample.
+
+        If `queries` is None, return the depths (u,) of the distinct points of the sample.
+        """
         raise NotImplementedError
 
     def tied_depth(self, sample: Sample) -> np.ndarray:
-        """Return the exact depths (u,) of a sample whose points are the corners of a simplex."""
+        """Return the exact depths (u,) of a sample whose points are the vertices of a simplex.
+
+        They depend on the weights only, because the depth is affine invariant.
+        """
         raise NotImplementedError
 
     def check_options(self) -> None:
-        """Raise if a setting is invalid."""
+        """Raise an error if a setting of this depth is invalid."""
         check_integer(self.n_directions, "n_directions", 1)
         check_n_jobs(self.n_jobs)
 
     # -- settings ---------------------------------------------------------------------------
 
     def settings(self) -> dict[str, Any]:
-        """Return the arguments of the class by name."""
+        """Return the values of the constructor arguments by name."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     # -- shared by the estimator and the metric ---------------------------------------------
 
     def is_uninformative(self, sample: Sample) -> bool:
-        """Check if the depths of all points are equal because of affine invariance."""
+        """Check if the depth is affine invariant and the points are the vertices of a simplex.
+
+        All points of equal weight then have the same depth.
+        """
         return self.affine_invariant and sample.is_simplex
 
     def warn_if_uninformative(self, *samples: Sample) -> None:
-        """Warn once, with alternatives, if the depth cannot order the points of a sample."""
+        """Warn if the depth cannot order the points of a sample; once for all samples."""
         for sample in samples:
             # Two points or fewer have equal depths under any depth function.
             if len(sample.points) > 2 and self.is_uninformative(sample):
@@ -164,7 +188,10 @@ class Depth(DepthSource):
                 return
 
     def point_depth(self, sample: Sample, points: Queries, along: Projections) -> np.ndarray:
-        """Return depths as `evaluate` does, but the exact ones at the corners of a simplex."""
+        """Return the depths of `points` as `evaluate`, with the exact ones if they are known.
+
+        These are the depths of the sample points if they are the vertices of a simplex.
+        """
         if not self.is_uninformative(sample):
             return self.evaluate(sample, points, along)
         tied = self.tied_depth(sample)
@@ -177,7 +204,7 @@ class Depth(DepthSource):
         self, sample: Sample, points: np.ndarray, weights: np.ndarray | None, along: Projections
     ) -> tuple[np.ndarray, np.ndarray]:
         distinct = self.point_depth(sample, None, along)
-        # The index of rows of weight zero is -1; their depths follow below.
+        # Rows of weight zero have index -1, and their entries are overwritten below.
         depths = distinct[sample.inverse]
         if weights is not None:
             weightless = sample.inverse < 0
@@ -189,11 +216,11 @@ class Depth(DepthSource):
 class MinimumDepth(Depth):
     """Depth that is the minimum of one-dimensional depths over directions."""
 
-    #: Function of the core that returns the extreme values over directions.
+    #: Function of the compiled core that returns an extremum over directions for each query.
     _kernel: ClassVar[Callable[..., np.ndarray]]
 
     def to_depth(self, sample: Sample, extremes: np.ndarray) -> np.ndarray:
-        """Convert values of the kernel (m,) to depths (m,)."""
+        """Convert the extrema (m,) that the kernel returns to depths (m,)."""
         raise NotImplementedError
 
     def evaluate(self, sample: Sample, queries: Queries, along: Projections) -> np.ndarray:
@@ -212,16 +239,18 @@ class Projection(MinimumDepth):
         return 1.0 / (1.0 + extremes.astype(np.float64, copy=False))
 
     def tied_depth(self, sample: Sample) -> np.ndarray:
-        # The projections of the corners of a simplex are arbitrary. Moving one point away from the
-        # others makes its outlyingness arbitrarily large, unless it holds half of the mass (then it
-        # is as far from the median as half of the mass is), or more (then it is the median).
+        # Along suitable directions the projections of the vertices are any numbers. So one point
+        # can be arbitrarily far from the others, with unbounded outlyingness and depth 0. If it has
+        # half of the mass, it is as far from the median as the other half, and its depth is 1/2. If
+        # it has more, it is the median.
         masses = sample.unit_masses
         heaviest = int(masses.argmax())
         rest = sample.total - int(masses[heaviest])
         depths = np.where(2 * masses == sample.total, 0.5, 0.0)
         if 2 * rest < sample.total:
-            # The MAD is zero along every direction, and the scale is the median deviation of the
-            # rest. A point with half of that mass is at most twice as far away as this scale.
+            # A point with more than half of the mass is the median, and the MAD is zero along every
+            # direction. The scale is the median deviation of the rest. A point with half of the
+            # mass of the rest deviates by at most twice this scale, so its depth is 1/3.
             depths = np.where(2 * masses > rest, 1 / 2, np.where(2 * masses == rest, 1 / 3, 0.0))
             depths[heaviest] = 1.0
         return depths
@@ -229,7 +258,7 @@ class Projection(MinimumDepth):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class Halfspace(MinimumDepth):
-    """Minimum mass of a closed halfspace with the point; see `isodepth.HalfspaceDepth`."""
+    """Minimum mass of a closed halfspace that contains a point; see `isodepth.HalfspaceDepth`."""
 
     name = "halfspace"
     _kernel = staticmethod(_core.smallest_halfspace)
@@ -252,27 +281,28 @@ class Halfspace(MinimumDepth):
         return smallest_masses(sample, queries, along.resources) / sample.total
 
     def tied_depth(self, sample: Sample) -> np.ndarray:
-        # For each corner of a simplex, a halfspace contains this corner alone.
+        # For each vertex of a simplex there is a halfspace that contains only this vertex, so its
+        # depth is its own share of the mass.
         return sample.shares
 
 
 def center_and_exponent(sample: Sample) -> tuple[np.ndarray, int]:
     """Return a center (d,) of the sample, and the exponent of the power of two near its size.
 
-    Depths do not change if the data are moved and scaled; rounding and overflow do. Both are rough
-    estimates from evenly spaced rows of the sample.
+    Depths do not change if the data are shifted and scaled, but rounding errors and overflow do.
+    Center and size are rough estimates from evenly spaced rows of the sample.
     """
     return _core.center_and_exponent(sample.points)
 
 
 def standardize(sample: Sample, points: np.ndarray) -> np.ndarray:
-    """Move and scale `points` (m, d) such that the sample is of size one."""
+    """Shift and scale `points` (m, d) by the center and size of a sample."""
     return moved_by(points, *center_and_exponent(sample))
 
 
 def moved_by(points: np.ndarray, center: np.ndarray, exponent: int) -> np.ndarray:
     """Return (points - center) / 2**exponent, for points (m, d) and a center (d,)."""
-    # The power of two itself may be out of range.
+    # 2**exponent itself may overflow, so it is not computed.
     return np.ldexp(points - center, -exponent)
 
 
@@ -280,7 +310,7 @@ def exact_center(center: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.nd
     """Return `center` (d,) in columns in which its subtraction is exact, and 0 in the others.
 
     The subtraction is exact if the extremes `low` and `high` (d,) of a column are within a factor
-    of two of the center (Sterbenz's lemma). Otherwise it could make small values equal.
+    of two of the center (Sterbenz's lemma). Otherwise rounding could make different values equal.
 
     Examples
     --------
@@ -291,6 +321,6 @@ def exact_center(center: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.nd
     near, far = np.minimum(np.abs(low), np.abs(high)), np.maximum(np.abs(low), np.abs(high))
     one_sign = np.sign(low) == np.sign(high)
     size = np.abs(center)
-    # Halves are exact except for subnormal numbers, which are not worth centering.
+    # Division by two is exact except for subnormal numbers, which need not be centered.
     exact = one_sign & (near >= size / 2) & (far / 2 <= size) & (size > np.finfo(size.dtype).tiny)
     return np.where(exact, center, 0).astype(center.dtype)

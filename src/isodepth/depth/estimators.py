@@ -1,6 +1,7 @@
-"""The depths as scikit-learn estimators.
+"""Depths as scikit-learn estimators.
 
-Imported on first use, because importing scikit-learn takes seconds and a distance does not need it.
+This module is imported at its first use, because importing scikit-learn takes seconds and a
+distance does not need it.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from isodepth.errors import InvalidInputError
 
 
 class NotFittedDepthError(InvalidInputError, NotFittedError):
-    """`score_samples` was called before `fit`."""
+    """Error if `score_samples` is called before `fit`."""
 
 
 class DepthEstimator(BaseEstimator, Depth):
@@ -54,7 +55,7 @@ class DepthEstimator(BaseEstimator, Depth):
         return self
 
     def score_samples(self, Z: Any) -> np.ndarray:
-        """Compute depths with respect to the fitted sample.
+        """Compute the depths of the rows of `Z` with respect to the fitted sample.
 
         Parameters
         ----------
@@ -80,11 +81,10 @@ class DepthEstimator(BaseEstimator, Depth):
 class ProjectionDepth(DepthEstimator, Projection):
     """Projection depth: 1 / (1 + the maximum of |<u,x> - med| / MAD over directions u).
 
-    Median and median absolute deviation are those of the sample, without a consistency factor. If
-    the MAD is zero (more than half of the rows coincide along a direction), the scale is the median
-    of the positive deviations: rows on the median have outlyingness 0, and the others are ordered
-    by their deviations. If all rows coincide, their outlyingness is 0, and other points have depth
-    0.
+    Median and median absolute deviation are those of the projected sample, without a consistency
+    factor. If more than half of the projections on a direction are equal, the MAD is zero and is
+    replaced with the median of the positive deviations. If all projections are equal, rows with
+    this projection have outlyingness 0 along the direction, and other points have depth 0.
 
     Parameters
     ----------
@@ -107,17 +107,17 @@ class ProjectionDepth(DepthEstimator, Projection):
 class HalfspaceDepth(DepthEstimator, Halfspace):
     """Halfspace depth: the minimum mass of a closed halfspace that contains the point.
 
-    Ties count: a halfspace contains its boundary. With ``method="directions"`` points tie if their
-    projections are equal after rounding. On a lattice, rounding breaks some of the ties along
-    directions orthogonal to differences of its points. The depth can then be below the exact one.
+    A closed halfspace contains its boundary, so points with equal projections count together. With
+    ``method="directions"`` this depends on rounding: on a lattice, projections that should be equal
+    may differ by a rounding error. The depth can then be below the exact one.
 
     Parameters
     ----------
     method : {"directions", "exact"}
-        `directions` takes the minimum over the given directions and their opposites: an upper bound
-        of the depth that decreases to it as directions are added. `exact` computes it by
-        combinatorics: O(n log n) per point in the plane, and a further factor of about n per
-        dimension.
+        `directions` takes the minimum over the given directions and their opposites. This is an
+        upper bound on the depth, and tends to it as directions are added. `exact` computes the
+        depth itself by a combinatorial algorithm. It takes O(n log n) per point in the plane, and
+        a further factor of about n per additional dimension.
     n_directions, directions, random_state, n_jobs
         As for every depth, see :class:`isodepth.depth.base.Depth`.
 
@@ -140,9 +140,9 @@ class HalfspaceDepth(DepthEstimator, Halfspace):
 class IRWDepth(DepthEstimator, IRW):
     """Integrated rank-weighted depth: the mean over directions of min(F, 1 - F).
 
-    F is the mid-rank distribution function (P(<) + P(<=)) / 2 of the projected sample. A mean needs
-    far fewer directions than a minimum, and it orders points also if there are fewer points than
-    dimensions. It is not affine invariant.
+    F is the mid-rank distribution function (P(<) + P(<=)) / 2 of the projected sample. A mean over
+    directions needs far fewer directions than a minimum. The depth also orders points if there are
+    fewer points than dimensions, because it is not affine invariant.
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ class IRWDepth(DepthEstimator, IRW):
 
 
 class AIIRWDepth(DepthEstimator, AIIRW):
-    """Affine-invariant integrated rank-weighted depth: IRW of the whitened sample.
+    """Affine-invariant integrated rank-weighted depth: the IRW depth in the whitened sample.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ class AIIRWDepth(DepthEstimator, AIIRW):
         return self
 
 
-#: The estimators by the names of their depths.
+#: Estimator classes by the names of their depths.
 ESTIMATORS: dict[str, type[DepthEstimator]] = {
     depth.name: depth for depth in (HalfspaceDepth, ProjectionDepth, IRWDepth, AIIRWDepth)
 }

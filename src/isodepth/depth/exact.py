@@ -1,10 +1,10 @@
-"""Exact halfspace depth: the minimum mass of a closed halfspace, by combinatorics.
+"""Exact halfspace depth by combinatorial algorithms.
 
 P. J. Rousseeuw and I. Ruts (1996), Bivariate location depth.
 R. Dyckerhoff and P. Mozharovskyi (2016), Exact computation of the halfspace depth.
 
-Finitely many floats are integer multiples of one power of two. The span of a sample is therefore
-computed without rounding, with the integers of Python.
+All coordinates of a sample are integer multiples of one power of two. The span of the sample is
+therefore computed without rounding, with Python integers.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from isodepth.core.weights import trailing_zeros
 from isodepth.engine import Resources
 from isodepth.errors import InvalidInputError, InvalidOptionError
 
-#: Maximum number of elementary steps, about ten minutes on one core.
+#: Maximum number of elementary steps of one computation, about ten minutes on one core.
 MAX_WORK = 5e10
-# Determinants without rounding need memory of the order of 2**d.
+# Maximum dimension, because determinants without rounding need memory of the order of 2**d.
 _MOST_DIMENSIONS = 12
 
 Vector = list[int]
@@ -31,14 +31,14 @@ Vector = list[int]
 def smallest_masses(sample: Sample, queries: np.ndarray, resources: Resources) -> np.ndarray:
     """Compute the minimum mass of a closed halfspace that contains each query.
 
-    The result is exact for the given floats: signs that rounding leaves open are decided without
-    rounding. Collinear, coplanar and repeated points, and queries on the boundary of a halfspace,
-    are therefore counted correctly. Points in a lower-dimensional flat are treated inside it. A
-    query off the flat has mass 0.
+    The result is exact for the given floats. If rounding could change the sign of a determinant, it
+    is computed again without rounding. Collinear, coplanar and repeated points, and queries on the
+    boundary of a halfspace, are therefore counted correctly. If all points of the sample lie in a
+    lower-dimensional flat, masses are computed within the flat. A query off the flat has mass 0.
 
     The number of elementary steps per query is ``n log n`` for d <= 2, and
-    ``n**(d-1) log n / (d-2)!`` for d > 2. A step takes some ten nanoseconds. More than `MAX_WORK`
-    steps raise InvalidOptionError.
+    ``n**(d-1) log n / (d-2)!`` for d > 2. A step takes about ten nanoseconds. If more than
+    `MAX_WORK` steps are needed, InvalidOptionError is raised.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def smallest_masses(sample: Sample, queries: np.ndarray, resources: Resources) -
     Returns
     -------
     smallest : int64 ndarray of shape (m,)
-        Divided by the total mass, the halfspace depth.
+        Minimum mass for each query. The halfspace depth is this mass divided by the total.
 
     Examples
     --------
@@ -77,15 +77,15 @@ def smallest_masses(sample: Sample, queries: np.ndarray, resources: Resources) -
 
 
 def _steps(n: int, d: int) -> float:
-    """Return the number of elementary steps per query."""
+    """Return the number of elementary steps per query for n points in d dimensions."""
     sweeps = math.comb(n, d - 2) if d > 2 else 1
     return sweeps * n * max(1.0, math.log2(n))
 
 
 def _scale_columns(*tables: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Divide each column of all tables (n_i, d) by a power of two, to sizes below one.
+    """Divide each column of all tables (n_i, d) by a power of two, so that all values are below 1.
 
-    If a division would lose digits, the tables are returned unchanged.
+    If a division would lose digits by underflow, the tables are returned unchanged.
     """
     largest = np.max([np.abs(table).max(axis=0) for table in tables], axis=0)
     exponents = np.frexp(largest)[1]
@@ -98,7 +98,10 @@ def _scale_columns(*tables: np.ndarray) -> tuple[np.ndarray, ...]:
 def _in_full_span(
     rows: np.ndarray, masses: np.ndarray, queries: np.ndarray, n_threads: int
 ) -> np.ndarray:
-    """Return the minimum masses at queries (m, d) if the distinct rows (n, d) span all columns."""
+    """Return the minimum halfspace masses (m,) of queries (m, d).
+
+    The distinct rows (n, d), with `masses` (n,), must span all d dimensions.
+    """
     d = rows.shape[1]
     if d == 0:
         return np.full(len(queries), masses.sum())
@@ -128,8 +131,12 @@ def _on_a_line(rows: np.ndarray, masses: np.ndarray, queries: np.ndarray) -> np.
 
 
 def _products_are_exact(d: int, *arrays: np.ndarray) -> bool:
-    """Check that products of d differences neither overflow nor lose digits to underflow."""
-    # Differences below two cannot overflow. Errors of products are multiples of the lowest bits.
+    """Check that products of d coordinate differences neither overflow nor underflow.
+
+    The compiled core needs such products to compute determinants without rounding.
+    """
+    # Differences of numbers up to 1 are at most 2, so products cannot overflow. All products are
+    # multiples of the d-th power of the lowest bit, which must be a normal number.
     largest = max(float(np.abs(array).max(initial=0.0)) for array in arrays)
     return largest <= 1.0 and d * _lowest_bit(*arrays) >= -1022
 
@@ -138,7 +145,10 @@ def _products_are_exact(d: int, *arrays: np.ndarray) -> bool:
 
 
 def _restrict(rows: np.ndarray, queries: np.ndarray) -> tuple[list[int], np.ndarray]:
-    """Return columns that are coordinates of the span of `rows`, and a mask of queries inside."""
+    """Find columns that suffice as coordinates in the affine span of `rows` (n, d).
+
+    Return their indices, and a mask (m,) of the queries (m, d) that lie in the span.
+    """
     exponent = _lowest_bit(rows, queries)
     points = _as_integers(rows, exponent)
     origin = next(points)
@@ -150,7 +160,7 @@ def _restrict(rows: np.ndarray, queries: np.ndarray) -> tuple[list[int], np.ndar
 
 
 def _lowest_bit(*arrays: np.ndarray) -> int:
-    """Return the largest e such that all numbers are integer multiples of 2**e."""
+    """Return the maximum integer e for which all numbers are integer multiples of 2**e."""
     values = np.concatenate([array[array != 0] for array in arrays])
     if not len(values):
         return 0
@@ -159,7 +169,10 @@ def _lowest_bit(*arrays: np.ndarray) -> int:
 
 
 def _as_integers(array: np.ndarray, exponent: int) -> Iterator[Vector]:
-    """Yield the rows of `array` (n, d) in units of 2**exponent, which must divide all numbers."""
+    """Yield the rows of `array` (n, d), divided by 2**exponent, as lists of integers.
+
+    All entries must be integer multiples of 2**exponent.
+    """
     for row in array.tolist():
         fractions = [x.as_integer_ratio() for x in row]
         if exponent > 0:
@@ -169,9 +182,10 @@ def _as_integers(array: np.ndarray, exponent: int) -> Iterator[Vector]:
 
 
 def _echelon_basis(origin: Vector, points: Iterable[Vector]) -> dict[int, Vector]:
-    """Return a basis of the span of points - origin: vectors by their pivot columns.
+    """Return an echelon basis of the span of the vectors `point - origin`.
 
-    Each vector is zero in the pivot columns of the vectors before it.
+    The result maps pivot columns to basis vectors. Each vector is zero in the pivot columns of the
+    vectors before it.
     """
     basis: dict[int, Vector] = {}
     for point in points:
@@ -185,7 +199,10 @@ def _echelon_basis(origin: Vector, points: Iterable[Vector]) -> dict[int, Vector
 
 
 def _reduce(point: Vector, origin: Vector, basis: dict[int, Vector]) -> Vector:
-    """Eliminate all pivot columns of the basis from a multiple of point - origin."""
+    """Return a multiple of `point - origin`, reduced by the basis to 0 in all pivot columns.
+
+    The result is zero if and only if the point is in the affine span.
+    """
     rest = [x - o for x, o in zip(point, origin, strict=True)]
     for column, vector in basis.items():
         a, b = vector[column], rest[column]

@@ -14,20 +14,21 @@ from isodepth.depth.base import Depth, Projections, Queries, standardize
 from isodepth.depth.whitening import Whitening, check_covariance, outside_span, shrinks
 from isodepth.engine import Resources
 
-#: Maximum number of points for the control variate, whose time grows with the cube of their number.
-#: Larger samples use plain IRW.
+#: Maximum number of points for which `SteadyIRW` uses its control variate, which takes time
+#: proportional to the cube of this number. Larger samples use plain IRW.
 MOST_POINTS = 256
 
-# Regression slope of |v| on v**2 for v uniform on [-1, 1], which leaves a sixteenth of the variance
-# of |v|. Ranks along a random direction are about uniform.
+# Regression slope of |v| on v**2 for v uniform on [-1, 1]. The residual variance is a sixteenth of
+# the variance of |v|. Here v = 2 F - 1, which is about uniform along a random direction.
 _SLOPE = 0.9375
-# Unit masses are counted in 32 bits; sums of squares must stay below 2**63.
+# Limits of the integer arithmetic: the total mass is counted in 32 bits, and sums of squared ranks
+# must stay below 2**63.
 _LARGEST_SUM = 1 << 62
 _LARGEST_TOTAL = 1 << 26
 
 
 class IRW(Depth):
-    """The mean over directions of min(F, 1 - F); see `isodepth.IRWDepth`."""
+    """Mean over directions of min(F, 1 - F); see `isodepth.IRWDepth`."""
 
     name = "irw"
     affine_invariant = False
@@ -38,7 +39,7 @@ class IRW(Depth):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class AIIRW(Depth):
-    """IRW of the whitened sample; see `isodepth.AIIRWDepth`."""
+    """IRW depth in the whitened sample; see `isodepth.AIIRWDepth`."""
 
     name = "ai_irw"
 
@@ -55,7 +56,8 @@ class AIIRW(Depth):
         points, scaled = sample.points, queries
         # In one dimension whitening does not change ranks.
         if sample.n_features > 1:
-            # Ranks of whitened rows along a direction are ranks of the rows along another one.
+            # Whitened rows have the same ranks along a direction as the rows themselves along a
+            # transformed direction, so the rows are not whitened.
             white = self._whitening(sample)
             along = along._replace(directions=white.directions(along.directions))
             points, scaled = white.scale(points), None if queries is None else white.scale(queries)
@@ -66,8 +68,8 @@ class AIIRW(Depth):
         return depths
 
     def tied_depth(self, sample: Sample) -> np.ndarray:
-        # Projections of the whitened corners of a simplex are g / sqrt(share), with a uniformly
-        # random direction g orthogonal to sqrt(share): only the weights distinguish points.
+        # The projection of a whitened vertex of a simplex is g / sqrt(share), where g is a random
+        # vector, uniform among those orthogonal to sqrt(share). So depths depend on weights only.
         if sample.masses is None:
             ranks = 2 * np.arange(sample.n_points) + 1
             mean = np.minimum(ranks, 2 * sample.n_points - ranks).mean() / (2 * sample.n_points)
@@ -77,12 +79,13 @@ class AIIRW(Depth):
         rng = rng_for(0, "tied depths")
         along = Projections(rng.standard_normal((4096, sample.n_points)), Resources(n_jobs=1))
         depths = along.run(_core.mean_rank_weight, corners, sample.masses, None)
-        # Points of equal weight have equal depths; the mean over them reduces Monte-Carlo noise.
+        # Points of equal weight have equal depths. Averaging over them reduces the Monte-Carlo
+        # error.
         _, group = np.unique(sample.masses, return_inverse=True)
         return (np.bincount(group, depths) / np.bincount(group))[group]
 
     def _whitening(self, sample: Sample) -> Whitening:
-        # Robust estimates are costly: keep the one of the last sample.
+        # Robust covariance estimates are slow, so the whitening of the last sample is cached.
         known = getattr(self, "_known", None)
         if known is None or known[0] is not sample:
             known = self._known = (sample, Whitening.of(sample, self.covariance))
@@ -92,14 +95,14 @@ class AIIRW(Depth):
 class SteadyIRW(IRW):
     """IRW with a control variate, for few points in many columns.
 
-    IRW is the mean over directions of min(F, 1 - F) = (1 - |2 F - 1|) / 2. The mean of the square
-    (2 F - 1)**2 over *all* directions is known in closed form, and is correlated with |2 F - 1|. If
-    the mean square over the sampled directions is too large, the mean of |2 F - 1| is corrected in
-    proportion. The result estimates the same depth without bias for directions that are uniform
-    one by one, with about a sixteenth of the variance.
+    IRW is the mean over directions of min(F, 1 - F) = (1 - |2 F - 1|) / 2. The mean of (2 F - 1)**2
+    over *all* directions is known in closed form, and (2 F - 1)**2 is correlated with |2 F - 1|.
+    The mean of |2 F - 1| over the sampled directions is therefore corrected in proportion to the
+    error of their mean of (2 F - 1)**2. If each direction is uniform on the sphere, the result is
+    an unbiased estimate of the same depth with about a sixteenth of the variance.
 
-    Points that span fewer dimensions than they have columns are projected on their span, in which
-    the projection of a uniform direction is again uniform.
+    If the points span fewer dimensions than they have columns, they are represented by coordinates
+    in their span. Uniform directions of the span then replace those of the whole space.
     """
 
     name = "steady_irw"
@@ -109,7 +112,7 @@ class SteadyIRW(IRW):
             joint = sample.with_queries(queries)
             return self.evaluate(joint, None, along)[joint.inverse]
         total, count = sample.total, len(along.directions)
-        # Above these limits the sums of squared ranks over all directions would overflow.
+        # Above these limits the integer sums of squared ranks would overflow.
         exact = total < _LARGEST_TOTAL and total * total * count < _LARGEST_SUM
         if sample.n_points > MOST_POINTS or not exact:
             return super().evaluate(sample, None, along)
@@ -129,9 +132,9 @@ class SteadyIRW(IRW):
 class Dual(Depth):
     """Integrated dual depth: the mean over *all* directions of 2 F (1 - F), in closed form.
 
-    The univariate simplicial depth averaged over directions (Cuevas and Fraiman 2009). It orders
-    points almost as IRW does. It needs no directions, and so no seed. The time grows with the cube
-    of the number of points.
+    It is the mean over directions of the univariate simplicial depth (Cuevas and Fraiman 2009). It
+    orders points almost as IRW does. It does not sample directions and therefore needs no seed. The
+    time is proportional to the cube of the number of points.
     """
 
     name = "dual"
@@ -147,12 +150,16 @@ class Dual(Depth):
 
 
 def span_of_sample(sample: Sample) -> np.ndarray:
-    """Return float64 coordinates (u, r) of the points in their span, with the same distances."""
+    """Return coordinates (u, r) of the points in an orthonormal basis of their span.
+
+    If there are more points than columns, the points themselves are returned. Points are first
+    shifted and scaled; ratios of their distances do not change.
+    """
     points = standardize(sample, sample.points).astype(np.float64)
     if len(points) > points.shape[1] or len(points) == 1:
         return points
-    # Coordinates of the edges from the first point, in an orthonormal basis of their span. The
-    # basis itself, which is most of the work, is not computed.
+    # The triangular factor has the coordinates of the edges from the first point. The orthonormal
+    # basis itself, which takes most of the time, is not computed.
     edges = np.asarray(np.linalg.qr((points[1:] - points[0]).T, mode="r")).T
     return np.concatenate([np.zeros((1, edges.shape[1])), edges])
 
@@ -160,7 +167,7 @@ def span_of_sample(sample: Sample) -> np.ndarray:
 def _mean_square(points: np.ndarray, shares: np.ndarray, resources: Resources) -> np.ndarray:
     from scipy.spatial.distance import cdist
 
-    # Angles do not depend on the scale, and squared distances must not overflow.
+    # The result depends on angles only. Points are scaled to avoid overflow of squared distances.
     scaled = np.ldexp(points, -np.frexp(np.abs(points).max())[1])
     distances = cdist(scaled, scaled, "sqeuclidean")
     return _core.mean_squared_rank(distances, shares, resources.n_threads)

@@ -1,4 +1,7 @@
-"""Values of the option `depth`: a name, a depth, an estimator that scores points, or a function."""
+"""Conversion of the option `depth` to a depth object.
+
+The option is a name, a depth of this package, an estimator with `score_samples`, or a function.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +15,13 @@ from isodepth.depth import BY_NAME
 from isodepth.depth.base import Depth, DepthSource, Projections
 from isodepth.errors import InvalidInputError, InvalidOptionError
 
-#: Settings of a depth that a metric replaces by its own, or that do not change the depths.
+#: Settings of a depth estimator that the metric replaces with its own, or that have no effect on
+#: depths. They are not part of signatures.
 TAKEN_OVER = ("n_directions", "directions", "random_state", "n_jobs", "contamination")
 
 
 class CustomDepth(DepthSource):
-    """Depth computed by an estimator or a function of the user, for the rows as given.
+    """Depth that an estimator or a function of the user computes.
 
     Parameters
     ----------
@@ -48,23 +52,23 @@ class CustomDepth(DepthSource):
             )
         present = sample.inverse >= 0
         distinct = np.full(sample.n_points, -np.inf)
-        # Equal rows are one point, even if their scores differ.
+        # Equal rows are one point. If their scores differ, its depth is the maximum.
         np.maximum.at(distinct, sample.inverse[present], depths[present])
         return distinct, np.where(present, distinct[sample.inverse], depths)
 
     def _score(self, points: np.ndarray, weights: np.ndarray | None) -> Any:
         if not _is_estimator(self.depth):
-            # A function of the caller must not change the data of the caller.
+            # The array is read-only, so that the function cannot change the data of the caller.
             points = points.view()
             points.flags.writeable = False
             return self.depth(points) if weights is None else self.depth(points, weights)
-        # A copy per call: threads share this object.
+        # Fit a copy of the estimator, because several threads may use this object.
         options = {} if weights is None else {"sample_weight": weights}
         return _cloned(self.depth).fit(points, **options).score_samples(points)
 
 
 def resolve_depth(depth: Any) -> DepthSource:
-    """Return the depth for a value of the option `depth`, after a check of its settings."""
+    """Convert the option `depth` to a depth object, and check its settings."""
     if isinstance(depth, str) and depth in BY_NAME:
         return BY_NAME[depth]()
     if isinstance(depth, Depth):
@@ -79,9 +83,9 @@ def resolve_depth(depth: Any) -> DepthSource:
 
 
 def private_copy(depth: Any) -> Any:
-    """Return a copy of a value of `depth` that does not change with the object of the user.
+    """Copy an estimator, so that later changes by the user have no effect on the metric.
 
-    Estimators are copied unfitted. Names and functions are returned unchanged.
+    The copy is not fitted. Names and functions are returned unchanged.
     """
     if isinstance(depth, type) and issubclass(depth, Depth):
         return depth()
@@ -89,17 +93,20 @@ def private_copy(depth: Any) -> Any:
 
 
 def builtin_name(source: DepthSource) -> str | None:
-    """Return the name of a depth of this package; None for a depth of the user."""
+    """Return the name of a depth of this package, or None for a depth of the user."""
     return source.name if isinstance(source, Depth) else None
 
 
 def is_plain(source: Any) -> bool:
-    """Check if a depth is an extremum or a mean over the given directions alone."""
+    """Check if a depth depends only on projections on the given directions.
+
+    This is false for the exact halfspace depth.
+    """
     return getattr(source, "method", "directions") == "directions"
 
 
 def depth_text(depth: Any) -> str:
-    """Return a depth as a string: its name, and the settings that differ from their defaults."""
+    """Format the option `depth` for signatures: a name, and settings that are not defaults."""
     if isinstance(depth, str):
         return depth
     if isinstance(depth, Depth):
@@ -111,7 +118,10 @@ def depth_text(depth: Any) -> str:
 
 
 def same_depth(first: DepthSource, second: DepthSource) -> bool:
-    """Check if two depths are equal; objects of the user are equal to themselves only."""
+    """Check if two depths have the same definition and settings.
+
+    A depth of the user is equal only to itself.
+    """
     if isinstance(first, CustomDepth) and isinstance(second, CustomDepth):
         return first.depth is second.depth
     text = depth_text(first)
@@ -119,7 +129,7 @@ def same_depth(first: DepthSource, second: DepthSource) -> bool:
 
 
 def _own_settings(depth: Depth) -> dict[str, Any]:
-    """Return the settings that differ from their defaults and do not come from the metric."""
+    """Return the settings that are not defaults, without those in `TAKEN_OVER`."""
     defaults = type(depth)().settings()
     return {
         name: value

@@ -1,4 +1,7 @@
-"""Whitening: the inverse square root of a covariance estimate, which may be singular."""
+"""Whitening of samples by the inverse square root of a covariance estimate.
+
+The estimate may be singular.
+"""
 
 from __future__ import annotations
 
@@ -14,14 +17,15 @@ from isodepth.errors import InvalidInputError, InvalidOptionError
 
 COVARIANCES = ("empirical", "mcd", "ledoit-wolf")
 
-# Mean number of copies of a row for estimators that do not support weights.
+# Covariance estimators do not support weights, so rows are repeated, on average at most this number
+# of times.
 _MOST_REPEATS = 20
 
 _WARNING_FILTERS = threading.Lock()
 
 
 def check_covariance(covariance: Any) -> None:
-    """Raise unless `covariance` is a known name or a covariance estimator."""
+    """Raise an error unless `covariance` is a known name or a covariance estimator."""
     known = hasattr(covariance, "fit") and hasattr(covariance, "get_params")
     if isinstance(covariance, str):
         known = covariance in COVARIANCES
@@ -33,22 +37,25 @@ def check_covariance(covariance: Any) -> None:
 
 
 def shrinks(covariance: Any) -> bool:
-    """Whether the estimate is regularized, at the price of affine invariance."""
+    """Check if a covariance estimate may be regularized and so not be affine equivariant.
+
+    This is assumed of all estimators but "empirical" and "mcd".
+    """
     return not (isinstance(covariance, str) and covariance in ("empirical", "mcd"))
 
 
 class Whitening(NamedTuple):
-    """Whitening of rows whose columns are first scaled by powers of two.
+    """Whitening transformation: division of columns by powers of two, then a matrix product.
 
-    Columns in meters and columns in nanometers have entries of one size after the scaling. So the
-    covariance does not look singular, and whitened directions do not overflow in float32.
+    After the division, columns with very different units have entries of similar size. Without it,
+    the covariance could be numerically singular, and whitened directions could overflow in float32.
 
     Attributes
     ----------
     exponents : int ndarray of shape (d,)
         Column j is divided by 2**exponents[j].
     matrix : ndarray of shape (d, d)
-        ``scale(X) @ matrix.T`` is white.
+        ``scale(X) @ matrix.T`` has the identity as covariance.
     """
 
     exponents: np.ndarray
@@ -56,13 +63,14 @@ class Whitening(NamedTuple):
 
     @classmethod
     def of(cls, sample: Sample, covariance: Any) -> Whitening:
-        """Whiten a sample by a covariance estimate (a name or an estimator)."""
+        """Compute the whitening of a sample, with a covariance estimate by name or estimator."""
         points = sample.points
         exponents = column_exponents(points.min(axis=0), points.max(axis=0))
         if sample.n_points == 1:
             return cls(exponents, np.zeros((sample.n_features, sample.n_features)))
         if shrinks(covariance):
-            # Shrinkage depends on the units of the columns, so all columns get the same scale.
+            # Shrinkage depends on the units of the columns, so the covariance is estimated from
+            # columns that are all divided by the same power of two.
             center, exponent = center_and_exponent(sample)
             moved = moved_by(points.astype(np.float64), center, exponent)
             root = inverse_root(_estimate(covariance, moved, sample))
@@ -71,34 +79,37 @@ class Whitening(NamedTuple):
         if isinstance(covariance, str) and covariance == "empirical":
             root = (span.axes / np.sqrt(span.variances)) @ span.axes.T
         else:
-            # Estimated inside the span of the data, so that constant columns do no harm.
+            # Estimate the covariance within the span of the data, because constant columns would
+            # make it singular.
             estimate = _estimate(covariance, span.centered @ span.axes, sample)
             root = span.axes @ inverse_root(estimate) @ span.axes.T
         return cls(exponents, root * span.stretch)
 
     def scale(self, points: np.ndarray) -> np.ndarray:
-        """Divide the columns of `points` (m, d) by their powers of two."""
+        """Divide the columns of `points` (m, d) by 2**exponents."""
         return scale_columns(points, self.exponents)
 
     def directions(self, directions: np.ndarray) -> np.ndarray:
         """Return directions (K, d) that rank scaled rows as `directions` rank whitened rows.
 
-        The length of a direction does not matter for ranks. Its largest entry is in [1/2, 1).
+        The length of a direction does not change ranks, so each is scaled such that its maximum
+        absolute entry is in [1/2, 1).
         """
         vectors = directions @ self.matrix
         largest = np.abs(vectors).max(axis=1, keepdims=True)
         return np.ldexp(vectors, -np.frexp(largest)[1])
 
     def of_unscaled(self) -> np.ndarray:
-        """Return the whitening matrix (d, d) of rows in the units of the data."""
+        """Return the whitening matrix (d, d) for rows whose columns are not scaled."""
         with np.errstate(over="ignore"):  # for columns of subnormal numbers
             return np.ldexp(self.matrix, -self.exponents)
 
 
 def column_exponents(low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """Return the power of two next to the range of each column (d,), from its extremes.
+    """Return the exponents (d,) of the powers of two next to the ranges of the columns.
 
-    Constant columns have no range: they get the largest exponent, which is at least their own.
+    `low` and `high` (d,) are the extremes of the columns. The range of a constant column is zero.
+    Its exponent is the maximum of those of the other columns and of the constant values.
     """
     low, high = low.astype(np.float64), high.astype(np.float64)
     exponents, constant = np.frexp(high - low)[1], low == high
@@ -111,7 +122,8 @@ def column_exponents(low: np.ndarray, high: np.ndarray) -> np.ndarray:
 def scale_columns(points: np.ndarray, exponents: np.ndarray) -> np.ndarray:
     """Divide the columns of `points` (m, d) by 2**exponents.
 
-    Points outside the range of the sample are clipped such that projections cannot overflow.
+    The results are clipped to a limit below which projections cannot overflow. Only points far
+    outside the range of the sample exceed it.
     """
     limit = np.finfo(points.dtype).max / (8 * points.shape[1])
     with np.errstate(over="ignore", under="ignore"):
@@ -119,14 +131,14 @@ def scale_columns(points: np.ndarray, exponents: np.ndarray) -> np.ndarray:
 
 
 def outside_span(sample: Sample, points: np.ndarray) -> np.ndarray:
-    """Check for each of `points` (m, d) if it lies off the affine hull of the sample."""
+    """Return a mask (m,) of the `points` (m, d) that are not in the affine hull of the sample."""
     exponents = column_exponents(sample.points.min(axis=0), sample.points.max(axis=0))
     span = _Span.of(sample, exponents)
     if span.axes.shape[1] == sample.n_features:
         return np.zeros(len(points), dtype=bool)
     eps = np.finfo(sample.points.dtype).eps
     constant, value = span.stretch == 0, sample.points[0]
-    # A constant column has no range: its deviations are relative to its value.
+    # The range of a constant column is zero, so deviations are compared with its value instead.
     off = (np.abs(points - value) > 4 * eps * np.abs(value))[:, constant].any(axis=1)
     scaled = (scale_columns(points.astype(np.float64), exponents) - span.center) * span.stretch
     rest = np.abs(scaled - scaled @ span.axes @ span.axes.T).max(axis=1)
@@ -147,7 +159,8 @@ class _Span(NamedTuple):
         points = scale_columns(sample.points.astype(np.float64), exponents)
         center = sample.shares @ points
         centered = points - center
-        # The rounded mean of equal numbers may differ from them, but their spread is zero.
+        # The rounded mean of equal numbers may differ from them, so constant columns are found by
+        # comparing values, not by their deviations from the mean.
         constant = (points == points[0]).all(axis=0)
         stretch = stretch_of(np.abs(centered).max(axis=0), constant)
         centered *= stretch
@@ -156,21 +169,25 @@ class _Span(NamedTuple):
 
 
 def stretch_of(spread: np.ndarray, constant: np.ndarray) -> np.ndarray:
-    """Return the factors (d,) that bring columns to one spread; 0 for constant columns."""
+    """Return the factors (d,) that scale columns to spread 1; 0 for constant columns."""
     return np.divide(1.0, spread, out=np.zeros_like(spread), where=~constant)
 
 
 def inverse_root(matrix: np.ndarray) -> np.ndarray:
-    """Return the symmetric inverse square root of a covariance (d, d).
+    """Return the symmetric inverse square root of a covariance matrix (d, d).
 
-    The pseudo-inverse if the covariance is singular.
+    If the matrix is singular, the square root of its pseudo-inverse is returned.
     """
     axes, variances = _principal_axes(matrix)
     return (axes / np.sqrt(variances)) @ axes.T
 
 
 def _principal_axes(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return eigenvectors (d, r) and positive eigenvalues (r,) of a covariance (d, d)."""
+    """Return the positive eigenvalues of a covariance matrix (d, d) and their eigenvectors.
+
+    The eigenvectors (d, r) come first, then the r eigenvalues. Eigenvalues within rounding errors
+    of zero are excluded.
+    """
     values, axes = np.linalg.eigh(matrix)
     positive = values > max(values[-1], 0.0) * len(values) * 8 * np.finfo(np.float64).eps
     return axes[:, positive], values[positive]
@@ -178,7 +195,7 @@ def _principal_axes(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _estimate(covariance: Any, points: np.ndarray, sample: Sample) -> np.ndarray:
     rows = _repeated(points, sample)
-    # Columns of very different sizes may cause underflow or overflow.
+    # Columns of very different sizes may cause underflow or overflow, which need no warning.
     with np.errstate(all="ignore"):
         try:
             return np.atleast_2d(_fitted(covariance, rows).covariance_)
@@ -194,7 +211,7 @@ def _fitted(covariance: Any, rows: np.ndarray) -> Any:
     from sklearn.base import clone
     from sklearn.covariance import LedoitWolf, MinCovDet
 
-    # The inverse of the estimate is not needed.
+    # The inverse of the estimate (store_precision) is not needed.
     if isinstance(covariance, str) and covariance == "mcd":
         estimator = MinCovDet(store_precision=False, random_state=0)
     elif isinstance(covariance, str):
@@ -203,20 +220,23 @@ def _fitted(covariance: Any, rows: np.ndarray) -> Any:
         estimator = clone(covariance)
     if not isinstance(estimator, MinCovDet):
         return estimator.fit(rows)
-    # MinCovDet warns of singular estimates, which are handled here, and of determinants that
-    # increase by rounding. Warning filters are global: one thread at a time changes them.
+    # MinCovDet warns of singular estimates, which `inverse_root` handles, and of determinants that
+    # increase by rounding. Warning filters are global, so only one thread at a time changes them.
     with _WARNING_FILTERS, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return estimator.fit(rows)
 
 
 def _repeated(points: np.ndarray, sample: Sample) -> np.ndarray:
-    """Repeat rows in proportion to their masses, exactly if the total is small enough."""
+    """Repeat each row in proportion to its mass, for estimators without weights.
+
+    The numbers of copies are the masses themselves if the total is small enough.
+    """
     if sample.masses is None:
         return points
     limit = _MOST_REPEATS * len(points)
     if sample.total <= limit:
         return np.repeat(points, sample.masses, axis=0)
-    # Rounding of cumulative shares keeps the total number of copies at `limit`.
+    # Cumulative shares are rounded instead of single ones, so that the copies sum to `limit`.
     ends = np.rint(np.cumsum(sample.shares) * limit).astype(np.int64)
     return np.repeat(points, np.diff(ends, prepend=0), axis=0)

@@ -1,4 +1,4 @@
-"""Collections of samples: their labels, checks, common columns and common scale.
+"""Validation of collections of samples, with labels, common columns and a common scale.
 
 Labels are the keys of a dictionary, or the values of the columns `by` of a frame.
 """
@@ -23,11 +23,11 @@ from isodepth.tensors.host import to_host
 
 
 def labeled(samples: Any, by: Any = None, name: str = "samples") -> tuple[Any, list[str] | None]:
-    """Separate labels and samples.
+    """Return the samples of a collection as a sequence, and their labels or None.
 
     Parameters
     ----------
-    samples : mapping, frame with `by`, or samples
+    samples : mapping, frame with `by`, or sequence of samples
     by : str, sequence of str or None
         Columns of a frame whose values define its samples.
     name : str
@@ -96,16 +96,18 @@ def _sorted(keys: Iterable[Any]) -> list[Any]:
 
 
 class SampleGroup(NamedTuple):
-    """Samples with one order of columns, each of which was checked once.
+    """Validated samples with the same columns in the same order.
 
     Attributes
     ----------
-    samples : list of SampleRows, or of the inputs if one of them is read in chunks
-    weights : sequence of the weights of each sample, or None
+    samples : list of SampleRows, or of the inputs if any of them is read in chunks
+    weights : sequence
+        Weights of each sample, or None for a sample without weights.
     columns : tuple of str or None
     name : str
         Name of the group in messages.
     in_chunks : bool
+        Whether any sample is read in chunks.
     """
 
     samples: list[Any]
@@ -124,11 +126,13 @@ def prepare_group(
     like: str = "samples[0]",
     convert: bool = False,
 ) -> SampleGroup:
-    """Check samples, and match their columns with `columns` of `like`, else with the first sample.
+    """Validate samples, and bring their columns into a common order.
 
-    Samples in chunks are checked when they are read. If `convert`, all samples get the precision of
-    the first. Otherwise another precision is an error: a conversion of all samples to float64 would
-    let one sample change the distances between others.
+    The order is `columns`, which are those of the sample named `like` in messages. If `columns` is
+    None, it is the order of the first sample. Samples read in chunks are validated later, when they
+    are read. If `convert`, all samples are converted to the dtype of the first. Otherwise different
+    dtypes are an error: if all were converted to float64, one sample would change the distances
+    between others.
     """
     weights = weights_of_each(weights, len(inputs), name)
     names = [f"{name}[{i}]" for i in range(len(inputs))]
@@ -155,7 +159,10 @@ def prepare_group(
 
 
 def with_shared_scale(metric: Metric, *groups: SampleGroup) -> Metric:
-    """Replace ``scale="pooled"`` by the robust spread of the columns in all samples together."""
+    """Replace ``scale="pooled"`` with the robust spreads of the columns in all samples together.
+
+    Return a copy of the metric, or the metric itself if its scale is not a string.
+    """
     if not isinstance(metric.scale, str):
         return metric
     if metric.scale == "reference":
@@ -179,26 +186,33 @@ def with_shared_scale(metric: Metric, *groups: SampleGroup) -> Metric:
 
 
 def _columns_of(X: Any) -> tuple[str, ...] | None:
-    """Return the names of the columns of a sample."""
+    """Return the names of the columns of a sample, or None if they have no names."""
     if isinstance(X, np.ndarray):
         return None
     return X.columns if _aligns(X) else labels_of(X)
 
 
 def _matched(X: Any, columns: tuple[str, ...] | None, name: str, like: str) -> Any:
-    """Return a sample with its columns in this order; samples without names are unchanged."""
+    """Return a sample with its columns in the order of `columns`.
+
+    Samples without column names are unchanged. `name` and `like` are the names of the sample and
+    of the one it is matched with, for messages.
+    """
     if isinstance(X, np.ndarray):
         return X
     return X.aligned(columns) if _aligns(X) else in_order(X, columns, name, like)
 
 
 def _aligns(X: Any) -> bool:
-    """Whether X is a source of chunks, which orders its columns while reading."""
+    """Check if X is a `Source`, which can reorder its columns while it is read."""
     return getattr(X, "reads_in_chunks", False) is True
 
 
 def as_list(samples: Any, name: str) -> Sequence[Any]:
-    """Check a collection of samples; tensors of any device become arrays."""
+    """Check that `samples` is a nonempty collection of samples, and convert tensors to arrays.
+
+    `name` is the name of the collection in messages.
+    """
     shape = getattr(samples, "shape", None)
     if isinstance(samples, Mapping):
         raise InvalidInputError(
@@ -218,7 +232,10 @@ def as_list(samples: Any, name: str) -> Sequence[Any]:
 
 
 def weights_of_each(weights: Any, count: int, name: str) -> Sequence[Any]:
-    """Return a list with the weights, or None, of each of `count` samples."""
+    """Return a list with one entry per sample: its weights, or None.
+
+    `count` is the number of samples, and `name` their name in messages.
+    """
     if weights is None:
         return [None] * count
     arrays = [to_host(entry) for entry in weights] if isinstance(weights, Iterable) else None

@@ -1,11 +1,12 @@
-"""Lists of samples ("bags") in scikit-learn: tables as features, distances as a matrix.
+"""scikit-learn transformers whose input X is a list of samples, called bags.
 
-Imported when first used, because scikit-learn takes seconds to import.
+`RegionTransformer` returns the region tables of bags as features, and `DepthDistance` a matrix of
+distances. This module is imported at its first use, because scikit-learn takes seconds to import.
 
-Each row of the design matrix is a whole sample, and samples have different sizes. A two-dimensional
-array is therefore refused (tag ``two_d_array=False``), and the checks of
-`sklearn.utils.estimator_checks` that fit such an array do not apply. The tests of this package run
-the other checks, and test pickling, refitting, pipelines and grid searches with bags.
+An element of X is a whole sample, and samples have different sizes. A two-dimensional array is
+therefore refused (tag ``two_d_array=False``), and the checks of `sklearn.utils.estimator_checks`
+that fit such an array do not apply. The tests of this package run the other checks, and test
+pickling, refitting, pipelines and grid searches with bags.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _NOT_HERE = (*NOT_FOR_TABLES, "memory_mb")
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class _BagTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Settings of the transformers of bags, and the tables of bags."""
+    """Base class of the transformers of bags, with their settings and the computation of tables."""
 
     depth: Any = "projection"
     p: float = 2
@@ -48,7 +49,10 @@ class _BagTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     n_jobs: int | None = None
 
     def _fit_tables(self, X: Any, count: int | None = None) -> TableStack:
-        """Fix settings, directions, scale and precision, and fit the first `count` bags."""
+        """Fit the metric to bags, and return the region tables of the first `count` bags.
+
+        The fitted metric has fixed directions, scale and dtype. `count` None means all bags.
+        """
         options = self.get_params(deep=False)
         storage = check_choice(options.pop("storage"), "storage", STORAGES)
         bags = as_list(X, "X")
@@ -84,11 +88,11 @@ class _BagTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
 @with_metric_options(_NOT_HERE)
 class RegionTransformer(_BagTransformer):
-    """Turn each bag of points into one row: its flattened region table.
+    """Transform each bag of points into one row of features, its flattened region table.
 
-    With p = q the rows are scaled so that their distance of order p is the distance between the
-    bags. So with ``p=2, q=2`` they are points of a Euclidean space, and KMeans, PCA or any index of
-    vectors work with them as they are.
+    With p = q the rows are scaled so that the l_p distance between two rows is the distance between
+    the bags. With ``p=2, q=2`` this is the Euclidean distance, so KMeans, PCA or a
+    nearest-neighbor index can be applied to the rows directly.
 
     Parameters
     ----------
@@ -97,7 +101,7 @@ class RegionTransformer(_BagTransformer):
     scale : None, "pooled" or array of shape (d,), default None
         Divisors of the columns; "pooled" is the robust spread in all fitted bags.
     random_state : None, int or numpy.random.Generator, default None
-        None samples directions when fitting and keeps them.
+        Seed of the directions. With None, `fit` samples new directions and keeps them.
     {options of Metric}
     storage : {"float64", "float32"}, default "float64"
         Precision of the stored support values.
@@ -120,7 +124,7 @@ class RegionTransformer(_BagTransformer):
     """
 
     def fit(self, X: Any, y: Any = None) -> RegionTransformer:
-        """Check the settings, and sample the directions.
+        """Check the settings, sample the directions, and compute the scale from all bags.
 
         Parameters
         ----------
@@ -131,7 +135,7 @@ class RegionTransformer(_BagTransformer):
         return self
 
     def transform(self, X: Any) -> np.ndarray:
-        """Compute the flattened tables of bags.
+        """Compute the flattened region tables of bags.
 
         Parameters
         ----------
@@ -147,7 +151,10 @@ class RegionTransformer(_BagTransformer):
 
     @property
     def _unit(self) -> float:
-        """Factor of the rows, so that their distance of order p = q equals the distance of bags."""
+        """Factor of the rows for which their l_p distance equals the distance of the bags.
+
+        It is 1 unless p = q < inf.
+        """
         p, q = self.metric_.p, self.metric_.q
         if p != q or math.isinf(p):
             return 1.0
@@ -157,7 +164,7 @@ class RegionTransformer(_BagTransformer):
 
 @with_metric_options(_NOT_HERE)
 class DepthDistance(_BagTransformer):
-    """Turn each bag of points into one row: its distances to the fitted bags.
+    """Transform each bag of points into one row of features, its distances to the fitted bags.
 
     In a pipeline it precedes estimators with ``metric="precomputed"`` or
     ``affinity="precomputed_nearest_neighbors"``.
@@ -169,7 +176,7 @@ class DepthDistance(_BagTransformer):
     scale : None, "pooled" or array of shape (d,), default None
         Divisors of the columns; "pooled" is the robust spread in all fitted bags.
     random_state : None, int or numpy.random.Generator, default None
-        None samples directions when fitting and keeps them.
+        Seed of the directions. With None, `fit` samples new directions and keeps them.
     {options of Metric}
     storage : {"float64", "float32"}, default "float64"
         Precision of the stored support values.
@@ -198,7 +205,7 @@ class DepthDistance(_BagTransformer):
     """
 
     def fit(self, X: Any, y: Any = None) -> DepthDistance:
-        """Compute and store the tables of the bags.
+        """Compute and store the region tables of the bags.
 
         Parameters
         ----------
@@ -210,7 +217,7 @@ class DepthDistance(_BagTransformer):
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
-        """Compute the distances between the bags: (N, N), symmetric, with a zero diagonal."""
+        """Fit to N bags and compute the symmetric matrix (N, N) of the distances between them."""
         self.fit(X)
         out = np.empty((len(self.tables_), len(self.tables_)))
         fill_distances(self.tables_, None, out, self.n_jobs)

@@ -1,4 +1,4 @@
-"""Tests of all pairs of many samples, with p-values adjusted for their number."""
+"""Two-sample tests of all pairs of many samples, with p-values adjusted for multiple testing."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ from isodepth.progress import progress_bar
 from isodepth.significance.result import TwoSampleResult
 from isodepth.significance.two_sample import two_sample_test
 
-# The default number of permutations allows adjusted p-values down to 1 / 50 or less.
+# The default number of permutations is chosen so that the minimum adjusted p-value is at most the
+# inverse of this number.
 _ATTAINABLE = 50
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PairwiseTestResult(ResultMixin):
-    """Two-sample tests of all pairs, see :func:`isodepth.pairwise_test`.
+    """Two-sample tests of all pairs of samples, the result of :func:`isodepth.pairwise_test`.
 
     Attributes
     ----------
@@ -32,8 +33,8 @@ class PairwiseTestResult(ResultMixin):
     pvalues : ndarray of shape (M,)
         Unadjusted p-values.
     adjusted_pvalues : ndarray of shape (M,)
-        Adjusted by Holm's method: if pairs with values of at most a are rejected, the probability
-        of one or more false rejections is at most a.
+        P-values adjusted by Holm's method. If all pairs with an adjusted p-value of at most a are
+        rejected, the probability of one or more false rejections is at most a.
     """
 
     labels: tuple[str, ...]
@@ -43,7 +44,7 @@ class PairwiseTestResult(ResultMixin):
     adjusted_pvalues: np.ndarray
 
     def test(self, first: Any, second: Any) -> TwoSampleResult:
-        """Return the test of one pair, in either order."""
+        """Return the test of the pair of samples with these labels, in either order."""
         names = label_text(first), label_text(second)
         tests = dict(zip(self.pairs, self.tests, strict=True))
         test = tests.get(names) or tests.get(names[::-1])
@@ -55,7 +56,10 @@ class PairwiseTestResult(ResultMixin):
         return test
 
     def to_dict(self) -> dict[str, Any]:
-        """Convert to the labels and, for each pair, the values of `to_frame`."""
+        """Convert to plain Python objects: the labels, and one dictionary per pair.
+
+        The dictionary has the values of the row of the pair in `to_frame`.
+        """
         rows = self._rows()
         each = zip(*rows.values(), strict=True)
         return plain(
@@ -149,7 +153,10 @@ def pairwise_test(
 
 
 def holm_adjusted(pvalues: np.ndarray) -> np.ndarray:
-    """Adjust p-values (M,) by Holm's method: M times the smallest, M - 1 times the next, ...
+    """Adjust p-values (M,) by Holm's method.
+
+    The smallest p-value is multiplied by M, the next one by M - 1, and so on. The results are made
+    monotone and are at most 1.
 
     Examples
     --------

@@ -28,9 +28,9 @@ from isodepth.metric.base import with_metric_options
 from isodepth.metric.table import RegionTable, TableStack, check_comparable, fill_distances
 from isodepth.progress import progress_bar
 
-#: Default number of levels of tables.
+#: Default number of levels of region tables.
 TABLE_LEVELS = 20
-#: Options that do not apply to tables.
+#: Options of `Metric` that have no effect on region tables.
 NOT_FOR_TABLES = ("gap", "refine", "n_levels")
 
 
@@ -38,7 +38,7 @@ NOT_FOR_TABLES = ("gap", "refine", "n_levels")
 class DistanceMatrix(ResultMixin):
     """Distance matrix with labels.
 
-    NumPy functions accept it as an array: ``np.asarray(matrix)``.
+    It can be used as an array in NumPy functions, such as ``np.asarray(matrix)``.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class DistanceMatrix(ResultMixin):
     other_labels : tuple of M str
         Labels of the columns; equal to `labels` if samples were compared with themselves.
     signature : str
-        The settings of the distances; empty if unknown.
+        Settings of the distances as a string; empty if unknown.
 
     Examples
     --------
@@ -75,7 +75,7 @@ class DistanceMatrix(ResultMixin):
         other_labels: Iterable[Any] | None = None,
         signature: str = "",
     ) -> DistanceMatrix:
-        """Create a matrix of distances with labels.
+        """Create a distance matrix from an array and labels.
 
         Parameters
         ----------
@@ -98,7 +98,7 @@ class DistanceMatrix(ResultMixin):
         return len(self.labels)
 
     def matrix_lines(self, most: int = 12) -> list[str]:
-        """Return the matrix as aligned lines, at most `most` rows and columns of it.
+        """Format the matrix as lines of text, with at most `most` rows and columns.
 
         Examples
         --------
@@ -126,7 +126,7 @@ class DistanceMatrix(ResultMixin):
         return plain({**names, "distances": self.values, "signature": self.signature})
 
     def to_frame(self, backend: str = "pandas") -> Any:
-        """Convert to a data frame with one column per label of the columns.
+        """Convert to a data frame with one column per entry of `other_labels`.
 
         Parameters
         ----------
@@ -173,7 +173,11 @@ def _names(labels: Iterable[Any] | None, count: int, name: str) -> tuple[str, ..
 
 
 def table_metric(options: dict[str, Any]) -> Metric:
-    """Return a metric for tables from keyword options; a missing seed is drawn here."""
+    """Create a metric for region tables from keyword options.
+
+    If the directions are random and `random_state` is not an integer, a random integer is used, so
+    that all tables have the same directions.
+    """
     if options.get("refine"):
         raise InvalidOptionError(
             f"tables cannot be refined, got refine={options['refine']!r}; remove it, or compare "
@@ -255,9 +259,9 @@ def pairwise(
 ) -> Any:
     """Compute the distances between all pairs of many samples.
 
-    The regions of each sample are computed once. An entry depends on its two samples and the
-    options alone: it equals ``Metric(levels=20, refine=0, **options).distance``. With
-    ``scale="pooled"`` columns are divided by their spread in all samples together. The matrix is
+    The regions of each sample are computed once. An entry depends only on its two samples and the
+    options, and equals ``Metric(levels=20, refine=0, **options).distance``. An exception is
+    ``scale="pooled"``, which divides columns by their spread in all samples together. The matrix is
     exactly symmetric with a zero diagonal. Columns of frames are matched by name, in the order of
     the first sample.
 
@@ -268,8 +272,8 @@ def pairwise(
         options below only `n_jobs` has an effect on them.
 
         Samples with names are a dictionary ``{label: sample}``, or a frame with `by`.
-    other : the same for M further samples, or None
-        None compares `samples` with themselves.
+    other : M further samples in the same form, or None
+        None compares all pairs of `samples`.
     by : str or sequence of str, optional
         Columns of one frame whose values define the samples; they are not compared. The
         samples are in the order of these values. `other`, if given, is such a frame as well.
@@ -281,8 +285,8 @@ def pairwise(
     out : ndarray or memory map of shape (N, N) or (N, M), or None
         Output array; a memory map allows a matrix that is larger than memory.
     storage : {"float64", "float32"}
-        Precision of the tables, which have N * levels * 2 * n_directions numbers. Everything else,
-        apart from the result, is computed in small blocks.
+        Precision of the tables, which have N * levels * 2 * n_directions numbers. Apart from the
+        tables and the result, little memory is used.
     levels : int, default 20
         Number of levels, the midpoints of equal parts of [0, 1 - eps]. Tables need a fixed grid:
         exact and random levels are not possible.
@@ -353,7 +357,10 @@ def pairwise(
 
 
 def fit_tables(group: SampleGroup, metric: Metric, storage: str, progress: bool) -> TableStack:
-    """Compute the tables of a group of samples."""
+    """Compute the region tables of a group of samples.
+
+    `storage` is the dtype of the tables. `progress` shows a progress bar.
+    """
     metric.check_for_tables(storage)
     make = _tables_of_chunks if group.in_chunks else _tables_of_arrays
     with progress_bar(progress, len(group.samples), "regions", "sample") as advance:
@@ -365,9 +372,11 @@ def fit_tables(group: SampleGroup, metric: Metric, storage: str, progress: bool)
 def _tables_of_arrays(
     group: SampleGroup, metric: Metric, storage: str, advance: Callable[[int], None]
 ) -> tuple[TableStack, list[Sample]]:
-    """Compute tables with threads over samples, or over directions if there are few samples.
+    """Compute the region tables of samples in memory.
 
-    Also return the samples that may be simplices.
+    Threads process samples in parallel, or the directions of one sample if there are few samples.
+    Return the tables, and the samples with at most d + 1 distinct points, which may be simplices.
+    `advance` is called with 1 after each sample.
     """
     samples, name = group.samples, group.name
     first = samples[0].points
@@ -397,7 +406,10 @@ def _tables_of_arrays(
 def _tables_of_chunks(
     group: SampleGroup, metric: Metric, storage: str, advance: Callable[[int], None]
 ) -> tuple[TableStack, list[Sample]]:
-    """Compute tables one after the other, if samples are read in chunks."""
+    """Compute the region tables of samples that are read in chunks, one after the other.
+
+    The arguments and results are those of `_tables_of_arrays`, with an empty list of simplices.
+    """
     tables = []
     for sample, weights in zip(group.samples, group.weights, strict=True):
         tables.append(metric.table(sample, weights, storage=storage))
@@ -406,7 +418,10 @@ def _tables_of_chunks(
 
 
 def _n_jobs_for_tables(weights: Any, options: dict[str, Any]) -> int | None:
-    """Return the option `n_jobs`, the only one that has an effect on tables."""
+    """Return the option `n_jobs`, and raise an error if any other option is set.
+
+    The other options have no effect if the inputs are tables.
+    """
     for name in (*(["weights"] if weights is not None else []), *options):
         if name != "n_jobs":
             raise InvalidOptionError(

@@ -1,1 +1,1 @@
-"""Settings of a metric, their checks and signature, and its results: comparisons and tables."""
+"""Metrics: their settings and signatures, and their results, comparisons and region tables."""

@@ -11,23 +11,23 @@ import numpy as np
 from isodepth.data.results import ResultMixin, named_shares, plain
 from isodepth.hull import Gaps
 
-# Maximum number of differences of supports in memory at a time.
+# Target number of support values per block of directions, to bound the memory.
 _BLOCK_NUMBERS = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
 class LargestGap(ResultMixin):
-    """Level and direction of the largest gap.
+    """Largest gap between the regions of two samples over all levels.
 
     Attributes
     ----------
     level : float
-        Level beta of the largest gap (the middle of its piece).
+        Level beta of the largest gap: the midpoint of the interval of levels that has this gap.
     gap : float
     direction : ndarray of shape (d,)
         Unit vector along which the gap is attained.
     columns : list of (str, float)
-        Columns with their squared entries of the direction, largest first.
+        Name of each column and the squared entry of `direction` in it, largest first.
     """
 
     level: float
@@ -44,10 +44,11 @@ class LargestGap(ResultMixin):
 
 
 def shares_of_levels(gaps: Gaps) -> np.ndarray:
-    """Return the squared entries (d,) of the directions of the gaps, averaged over levels.
+    """Return the contributions (d,) of the columns to a distance with q=inf.
 
-    The weight of a level is its width times its squared gap. The direction of a single level is
-    mostly chance, so the average is over all of them.
+    They are the squared entries of the maximizing directions, averaged over levels. The weight of a
+    level is its width times its squared gap. A single level is not enough, because its maximizing
+    direction depends strongly on chance.
     """
     weights = level_weights(gaps.values, gaps.plan.shares)
     if weights is None:
@@ -56,7 +57,7 @@ def shares_of_levels(gaps: Gaps) -> np.ndarray:
 
 
 def level_weights(gaps: np.ndarray, shares: np.ndarray) -> np.ndarray | None:
-    """Return weights (L,) of levels with sum 1; None if all gaps are 0."""
+    """Return weights (L,) proportional to shares * gaps**2, with sum 1; None if all gaps are 0."""
     largest = gaps.max()
     if largest == 0:
         return None
@@ -71,20 +72,23 @@ def shares_of_directions(
     gaps: np.ndarray,
     q: float,
 ) -> np.ndarray:
-    """Return contributions (d,) of the columns if gaps are means of order q over directions.
+    """Return the contributions (d,) of the columns if gaps are means of order q over directions.
 
-    Within a level the weight of a direction is its gap to the power q; levels have the weights of
-    `shares_of_levels`. For a translation along one axis, the mean squared entry of this axis is
-    (1 + q) / (d + q) and not 1, because all directions contribute. The contributions s therefore
-    solve: squared entries = (1 + q s) / (d + q), with s >= 0 and sum 1. For a translation by m
-    they are m_j^2 / |m|^2, as with the supremum.
+    First the squared entries of all directions are averaged. The weight of a direction within a
+    level is its gap to the power q, and levels have the weights of `level_weights`. All directions
+    contribute, so for a translation along one axis the mean squared entry of this axis is
+    (1 + q) / (d + q), not 1. The contributions s therefore solve
+    mean squared entries = (1 + q s) / (d + q), with s >= 0 and sum 1. For a translation by m they
+    are m_j^2 / |m|^2, as for q=inf.
 
     Parameters
     ----------
     apart_along : function of a slice of B directions
-        Returns the differences (L, 2B) of the two supports at each level, along u and -u.
+        Returns the differences (L, 2B) of the two support functions at each level, along u and -u.
     shares, gaps : ndarrays of shape (L,)
+        Weight and gap of each level.
     directions : ndarray of shape (K, d)
+    q : float in [1, inf)
     """
     d = directions.shape[1]
     weights = level_weights(gaps, shares)
@@ -95,7 +99,7 @@ def shares_of_directions(
     squares = np.zeros(d)
     for start in range(0, len(directions), size):
         some = slice(start, start + size)
-        # Relative to the mean of the level, so that powers do not overflow.
+        # Divide by the gap of the level, so that powers do not overflow.
         ratios = np.abs(apart_along(some)[positive]) / gaps[positive, None]
         each = (weights[positive] @ ratios**q).reshape(2, -1).sum(axis=0)
         squares += each @ directions[some].astype(np.float64) ** 2
@@ -105,5 +109,5 @@ def shares_of_directions(
 
 
 def share_rows(shares: list[tuple[str, float]]) -> dict[str, list[Any]]:
-    """Return columns and their contributions as a table."""
+    """Convert pairs (column, contribution) to a table with the columns "column" and "share"."""
     return {"column": [name for name, _ in shares], "share": [share for _, share in shares]}

@@ -1,6 +1,7 @@
-"""BaseMetric: the settings of the distance in one frozen object, and the distance of arrays.
+"""BaseMetric: all settings of the distance in one frozen object, and its computation for arrays.
 
-`isodepth.Metric` adds tensors and chunks. It is a subclass because their packages import this one.
+The subclass `isodepth.Metric` adds tensors and samples read in chunks. It is in another module,
+because the packages for these import this one.
 """
 
 from __future__ import annotations
@@ -44,17 +45,18 @@ Documented = TypeVar("Documented", bound=Callable[..., Any])
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class BaseMetric(Settings):
-    """The pseudo-metric DR_{p,eps} with all its settings.
+    """Pseudo-metric DR_{p,eps} between samples, with all its settings.
 
     Parameters
     ----------
     depth : str, estimator or callable
-        Order of the points from the center outwards: "projection", "halfspace", "irw" or "ai_irw".
-        A depth estimator contributes its own settings, such as a covariance; the directions are
-        those of the metric, the same for both samples. Any estimator with `fit` and
-        `score_samples`, and any function of the points (and of the weights, if there are any) is
-        accepted as well. Estimators are copied. With the projection depth a share of up to `eps`
-        of contaminated rows has a bounded effect; other depths withstand a smaller share.
+        Depth function that orders the points from the center outwards: "projection", "halfspace",
+        "irw" or "ai_irw". A depth estimator of isodepth has settings of its own, such as a
+        covariance. Its directions are those of the metric, the same for both samples. Any estimator
+        with `fit` and `score_samples`, and any function of the points (and of the weights, if there
+        are any) is accepted as well. Estimators are copied. With the projection depth a share of up
+        to `eps` of contaminated rows has a bounded effect; other depths tolerate less
+        contamination.
     p : float in (0, inf]
         Order of the mean over levels; inf is the maximum. For p < 1 the triangle inequality holds
         for the p-th power only. As p tends to 0, the mean tends to the geometric mean.
@@ -62,9 +64,9 @@ class BaseMetric(Settings):
         Order of the mean over directions. inf is the maximum, as in the paper (the Hausdorff
         distance of the regions). A finite q is the mean of ``|h_X(u) - h_Y(u)|**q`` over the
         directions and their opposites, to the power 1/q, divided by its value for a translation
-        of length one, so that a translation by m has distance |m| for every q. A finite q has a
-        smaller upward bias in many dimensions and is smoother; with p = q = 2 the distance is
-        Euclidean.
+        of length one, so that a translation by m has distance |m| for every q. With a finite q the
+        distance has a smaller upward bias in many dimensions and is smoother. With p = q = 2 it is
+        the distance of points in a Hilbert space in which samples are embedded.
     eps : float in (0, 1]
         Fraction of the mass that is trimmed: the least deep points.
     n_directions : int
@@ -72,46 +74,49 @@ class BaseMetric(Settings):
     directions : {"uniform", "sobol", "orthogonal", "equispaced"} or array of shape (K, d)
         See :func:`isodepth.unit_vectors`. Each vector is used with both signs.
     levels : "exact", int or "monte-carlo"
-        Integrate over the level beta exactly, over a midpoint grid with that number of levels, or
-        over `n_levels` random levels (the paper).
+        How to average over the level beta: "exact" integrates over all levels, an integer uses a
+        midpoint grid with that number of levels, and "monte-carlo" uses `n_levels` random levels
+        (the paper).
     n_levels : int or None
         Number of random levels; only with ``levels="monte-carlo"``.
     normalize : bool
         Average over [0, 1 - eps], so that DR = |m1 - m2| for Gaussians of equal covariance. False
         is the integral without the factor 1 / (1 - eps), as in the paper.
     refine : int or None
-        Steps of ascent from the best sampled directions towards the supremum. With ``refine=0``
-        the maximum is too small in more than a few dimensions. Refinement never lowers a gap. None
-        means 20 for q = inf, and 0 for a finite q and for tensors that require grad: a refined
-        distance has no gradient.
+        Number of steps of local ascent from the best sampled directions towards the supremum over
+        all directions. With ``refine=0`` the maximum is too small in more than a few dimensions.
+        Refinement never lowers a gap. None means 20 for q = inf, and 0 for a finite q and for
+        tensors that require grad, because a refined distance has no gradient.
     gap : {"search", "exact"}
-        "search" is the maximum over the directions, refined. "exact" is the Hausdorff distance of
-        the convex hulls, for few points or few dimensions.
+        How to compute the gap of a level for q = inf. "search" takes the maximum over the
+        directions and refines it. "exact" computes the Hausdorff distance of the convex hulls, for
+        few points or few dimensions.
     scale : None, "pooled", "reference" or array of shape (d,)
         Units of the columns. None compares coordinates as they are (the paper): the column with the
         largest spread dominates. "pooled" divides each column by its robust standard deviation in
-        both samples together, "reference" by that of X alone: the standard deviation of the values
-        clipped at their quantiles of orders 0.2 and 0.8 (if more than half of the values are equal,
-        closer to 0 and 1), normalized to 1 for a standard normal column; 1 for a constant column.
-        It withstands a fraction 0.2 of contaminated rows at one end. For eps > 0.2 it is the
-        normalized median absolute deviation, which withstands a fraction 0.5.
+        both samples together, "reference" by that of X alone. The robust standard deviation is that
+        of the values clipped at their 0.2 and 0.8 quantiles, normalized to 1 for a standard normal
+        column. If more than half of the values are equal, the quantiles are closer to 0 and 1. The
+        unit of a constant column is 1. It tolerates a fraction 0.2 of contaminated rows at one end.
+        For eps > 0.2 the normalized median absolute deviation is used instead, which tolerates a
+        fraction 0.5.
     nan_policy : {"raise", "omit"}
         Treatment of missing values: raise an error, or drop the rows that have any.
         Infinite values are always an error.
     dtype : {"float32", "float64"} or None
         Precision of the projections; None means float32 for float32 data and float64 otherwise.
     random_state : None, int or numpy.random.Generator
-        Source of random directions and levels. The same integer gives the same directions on any
-        machine, and the same bits with any `n_jobs`. With None every call samples new directions:
-        two calls give slightly different numbers, which cannot be reproduced. Use an integer if
-        numbers are compared with each other, published or tested.
+        Seed or generator of the random directions and levels. The same integer gives the same
+        directions on any machine, and the same bits with any `n_jobs`. With None every call samples
+        new directions: two calls give slightly different numbers, which cannot be reproduced. Use
+        an integer if numbers are compared with each other, published or tested.
     n_jobs : int or None
         Number of threads; None for all cores. The result does not depend on it.
     memory_mb : float or None
-        Working memory of all threads together, for blocks of directions; with little memory fewer
-        threads are used. The minimum is one thread with one direction. The result does not depend
-        on it. None means 256 on the host; for tensors on another device a part of the free memory,
-        at most 8 GB.
+        Working memory of all threads together, in which blocks of directions are processed. With
+        little memory fewer threads are used, at least one. A block has at least one direction, even
+        if it needs more memory. The result does not depend on this option. None means 256 on the
+        host; for tensors on another device a part of the free memory, at most 8 GB.
 
     Examples
     --------
@@ -192,7 +197,7 @@ class BaseMetric(Settings):
 
     @classmethod
     def from_options(cls, options: Mapping[str, Any]) -> Self:
-        """Return a metric from keyword options; an unknown one raises InvalidOptionError."""
+        """Create a metric from keyword options; an unknown option raises InvalidOptionError."""
         names = [field.name for field in fields(cls)]
         for name in options:
             if name not in names:
@@ -205,7 +210,7 @@ class BaseMetric(Settings):
         return signature_of(self, self.dtype, self.steps)
 
     def compare(self, X: Any, Y: Any, weights: Any = None) -> Comparison:
-        """Compute the distance with its levels and maximizing directions."""
+        """Compare two samples: the distance, the gap of each level and its maximizing direction."""
         fitted, x, y, missing = fit_both(self, X, Y, weights)
         comparison = fitted.compare(x, y)
         if self.scale is None:
@@ -215,8 +220,9 @@ class BaseMetric(Settings):
     def regions(self, X: Any, weights: Any = None) -> TrimmedRegions:
         """Compute the nested regions of one sample.
 
-        Regions store their depth and directions. :meth:`isodepth.FittedMetric.distance` compares
-        regions with the same depth and directions, see `with_directions`.
+        Regions store the depth and the directions that defined them.
+        :meth:`isodepth.FittedMetric.distance` compares regions if both are equal. Use
+        `with_directions` to compute many regions along the same directions.
 
         Parameters
         ----------
@@ -259,7 +265,11 @@ class BaseMetric(Settings):
         return fit_metric(self, n_features, dtype=dtype, scale=self.scale)
 
     def check_for_tables(self, storage: str = "float64") -> None:
-        """Check that tables of separate calls of this metric can be compared."""
+        """Check that region tables from separate calls of this metric will be comparable.
+
+        This needs a grid of levels and the same directions in every call. `storage` is the dtype
+        of the table.
+        """
         check_choice(storage, "storage", STORAGES)
         random = draws_at_random(self.directions) and not isinstance(self.random_state, int)
         wrong = {"levels": isinstance(self.levels, str), "random_state": random}
@@ -273,7 +283,10 @@ class BaseMetric(Settings):
             )
 
     def _fit_one(self, X: Any, weights: Any, purpose: str) -> tuple[FittedMetric, TrimmedRegions]:
-        """Return this metric with directions for one sample, and the regions of the sample."""
+        """Sample directions, compute the regions of one sample, and return both.
+
+        `purpose` is the name of the calling method, for messages.
+        """
         refuse_chunks(X, purpose)
         refuse_learned_scale(self.scale)
         points, columns, checked, *_ = prepare(X, weights, "X", self, self.scale, "weights")
@@ -287,7 +300,10 @@ class BaseMetric(Settings):
 
 
 def _checked_directions(directions: Any, n_directions: Any) -> tuple[Any, int]:
-    """Return a family and its number of directions, or unit vectors and their number."""
+    """Check the options `directions` and `n_directions`.
+
+    Return the family name or an array of unit vectors, and the number of directions.
+    """
     if isinstance(directions, str):
         check_choice(directions, "directions", FAMILIES)
         return directions, check_integer(n_directions, "n_directions", 1)
@@ -303,7 +319,7 @@ def _checked_directions(directions: Any, n_directions: Any) -> tuple[Any, int]:
 
 
 def refuse_learned_scale(scale: Any) -> None:
-    """Check that the scale does not depend on the samples of a comparison."""
+    """Raise an error if the scale is "pooled" or "reference", which need two samples."""
     if isinstance(scale, str):
         raise InvalidOptionError(
             f"scale={scale!r} is estimated from the samples of a comparison, got a single sample; "
@@ -353,9 +369,10 @@ def _checked_scale(scale: Any) -> Any:
 
 
 def with_metric_options(leave_out: Iterable[str] = ()) -> Callable[[Documented], Documented]:
-    """Decorate a function or class: replace OPTIONS_LINE by the parameters of `Metric`.
+    """Return a decorator that inserts the parameters of `Metric` into a docstring.
 
-    Parameters that the docstring itself describes, and those in `leave_out`, are not inserted.
+    They replace the line OPTIONS_LINE. Parameters that the docstring describes itself, and those in
+    `leave_out`, are not inserted.
     """
 
     def decorate(documented: Documented) -> Documented:
@@ -379,7 +396,10 @@ def with_metric_options(leave_out: Iterable[str] = ()) -> Callable[[Documented],
 
 
 def metric_parameters() -> dict[str, tuple[str, list[str]]]:
-    """Parse the docstring of `Metric`: type and indented description of every parameter."""
+    """Parse the docstring of `BaseMetric`. Return the type and description of every parameter.
+
+    Descriptions are lists of indented lines.
+    """
     text = inspect.cleandoc(BaseMetric.__doc__ or "")
     section = text.partition("Parameters\n----------\n")[2].partition("\n\nExamples\n")[0]
     entries = re.findall(r"^(\w+) : (.+)\n((?:    .+\n)+)", f"{section}\n", re.MULTILINE)

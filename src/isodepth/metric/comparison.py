@@ -1,4 +1,4 @@
-"""Comparison: the distance between two samples and its parts."""
+"""Comparison: the distance between two samples, its gaps and the contributions of columns."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class ChanceLevel(ResultMixin):
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Minimum and maximum for 19 splits; for more, quantiles that contain 90%."""
+        """The 0.05 and 0.95 quantiles of the distances; for 19 splits, minimum and maximum."""
         low, high = np.quantile(self.distances, [0.05, 0.95], method="weibull")
         return float(low), float(high)
 
@@ -73,16 +73,16 @@ class Comparison(TwoSampleReport):
         DR_{p,eps}; `float(comparison)` is the same.
     regions : pair of TrimmedRegions
     signature : str
-        All settings.
+        All settings of the metric as a string.
     columns : tuple of str or None
     missing : MissingPair or None
         With ``nan_policy="omit"``: number of dropped rows, the columns with missing values, and
-        their shares in both samples.
+        the shares of missing values in both samples.
     kinds : tuple of ColumnKind
         Kind and use of every column of data frames. Non-numeric columns do not enter the distance.
         Empty for arrays.
     test : TwoSampleResult or None
-        The two-sample test, with ``n_permutations`` of :func:`isodepth.compare`.
+        Result of the two-sample test, if :func:`isodepth.compare` got ``n_permutations``.
 
     Examples
     --------
@@ -113,7 +113,11 @@ class Comparison(TwoSampleReport):
 
     @property
     def levels(self) -> np.ndarray:
-        """Pieces [start, stop) of [0, 1 - eps] of shape (L, 2), or single levels of shape (L,)."""
+        """Levels at which the regions are compared.
+
+        With ``levels="exact"`` intervals [start, stop) of shape (L, 2), on which both regions are
+        constant, and otherwise single levels of shape (L,).
+        """
         return self._gaps.plan.levels
 
     @property
@@ -137,7 +141,10 @@ class Comparison(TwoSampleReport):
 
     @property
     def gaps(self) -> np.ndarray:
-        """Hausdorff distance of the two regions at each level, of shape (L,)."""
+        """Gap at each level, of shape (L,): the Hausdorff distance of the two regions.
+
+        With a finite ``q`` it is the mean of order q of the gaps along all directions.
+        """
         return self._gaps.values
 
     @property
@@ -148,13 +155,13 @@ class Comparison(TwoSampleReport):
     def gradient(self) -> Gradient:
         """Compute the derivative of the distance with respect to each entry of X and Y.
 
-        It is exact almost everywhere. At each level only the two outermost rows along the
-        direction of the gap have a nonzero derivative; with a finite ``q``, two rows along each
-        direction. Equal rows share it. The gradient of a distance of 0 is 0. With
-        ``gap="exact"`` one of the two points is a convex combination of rows, which share its
-        derivative. A refined distance (``refine`` above 0, in more than one dimension) and a scale
-        that is estimated from the data have no gradient. A ``scale`` passed as an array is included
-        in the derivative.
+        It is exact almost everywhere. At each level only two rows have a nonzero derivative: the
+        outermost row of each sample along the direction of the gap. With a finite ``q`` these are
+        two rows per direction. Equal rows have equal parts of a derivative. With ``gap="exact"``
+        one of the two points is a convex combination of rows, which share its derivative. The
+        gradient of a distance of 0 is 0. A refined distance (``refine`` above 0, in more than one
+        dimension) and a scale that is estimated from the data have no gradient. A ``scale`` passed
+        as an array is included in the derivative.
 
         Returns
         -------
@@ -174,9 +181,9 @@ class Comparison(TwoSampleReport):
     def contributions(self) -> list[tuple[str, float]]:
         """Contribution of each column to the difference, largest first; their sum is 1.
 
-        Squared entries of the directions of the gaps, averaged over all levels with weights
-        width x gap^2. For a translation by m they are m_j^2 / |m|^2. If the distance is 0, they are
-        equal.
+        Contributions are the squared entries of the directions of the gaps, averaged over all
+        levels with weights width x gap^2. For a translation by m they are m_j^2 / |m|^2. If the
+        distance is 0, all contributions are equal.
         """
         q = self._fitted.settings.q
         if q < math.inf:
@@ -187,11 +194,12 @@ class Comparison(TwoSampleReport):
         return self._named(shares_of_levels(self._gaps))
 
     def chance_level(self, n_splits: int = 19) -> ChanceLevel:
-        """Return the distances between random splits of the pooled rows.
+        """Compute the distances between random splits of the pooled rows.
 
-        A distance has no zero point: samples of the same distribution have a positive distance.
-        These distances show its size for samples of these sizes. With a test, they are those of
-        its permutations. The cost is that of `n_splits` comparisons, computed at the first call.
+        Two samples of the same distribution have a positive distance. The distances of random
+        splits show how large it is for samples of these sizes. If the comparison has a test, the
+        splits are its permutations. The first call takes the time of `n_splits` comparisons, and
+        later calls return the same result.
 
         Parameters
         ----------
@@ -230,7 +238,11 @@ class Comparison(TwoSampleReport):
 
     @property
     def splitting_cost(self) -> int:
-        """Number of projections of one comparison, for deciding on `chance_level`."""
+        """Number of projections that one random split in `chance_level` needs.
+
+        Callers use it to decide whether `chance_level` is fast enough. It is very large if the rows
+        are not in memory.
+        """
         if not self.keeps_rows:
             return 1 << 62
         return sum(r.n_points for r in self.regions) * len(self._fitted.directions)
@@ -245,12 +257,18 @@ class Comparison(TwoSampleReport):
         return TwoSamples((x, y), tuple(self.columns or column_labels(x.shape[1])), {})
 
     def _differences(self, part: slice) -> np.ndarray:
-        """Return differences (L, 2B) of the supports along B directions and their opposites."""
+        """Return the differences (L, 2B) of the two support functions at each level.
+
+        They are computed along the B directions in the slice `part`, and along their opposites.
+        """
         directions = self._gaps.vectors[part]
         return self.supports(0, directions) - self.supports(1, directions)
 
     def supports(self, side: int, directions: np.ndarray, levels: Any = slice(None)) -> np.ndarray:
-        """Return support values (L, 2B) of one sample along B directions and their opposites."""
+        """Return the support values (L, 2B) of one sample along B directions and their opposites.
+
+        `side` is 0 for X and 1 for Y. `levels` selects levels by an index or slice.
+        """
         plan, regions = self._gaps.plan, self.regions[side]
         sizes = plan.prefix_sizes[side][levels]
         out = np.empty((len(sizes), 2 * len(directions)))
@@ -264,7 +282,7 @@ class Comparison(TwoSampleReport):
 
     @property
     def largest_gap(self) -> LargestGap:
-        """The largest gap with its level, its direction and the contributions of the columns."""
+        """Largest gap with its level, its direction and the squared entries of the direction."""
         at = int(self.gaps.argmax())
         direction = self._gaps.directions(slice(at, at + 1))[0]
         level, gap = float(np.mean(self.levels[at])), float(self.gaps[at])
@@ -277,16 +295,17 @@ class Comparison(TwoSampleReport):
 
     @cached_property
     def null_profile(self) -> Any:
-        """Gaps at each level for randomly assigned rows; None without a test.
+        """Gaps at each level after random permutations of the rows; None without a test.
 
-        A :class:`isodepth.significance.result.NullProfile`, computed on first access.
+        The type is :class:`isodepth.significance.result.NullProfile`. It is computed at the first
+        access.
         """
         return None if self.test is None else self.test.profile_of(self)
 
     def changed_options(self) -> dict[str, Any] | None:
         """Return the seed, and the options that differ from their defaults in `isodepth.compare`.
 
-        None if one of them is an array or another object.
+        Return None if an option is an array or another object that has no literal form.
         """
         settings = self._fitted.settings
         usual = {each.name: each.default for each in fields(settings)} | {"scale": "pooled"}
@@ -297,7 +316,7 @@ class Comparison(TwoSampleReport):
             return None
         return {k: v for k, v in options.items() if k == "random_state" or v != usual[k]}
 
-    # -- forms ------------------------------------------------------------------------------
+    # -- conversions ------------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
         """Convert to numbers, strings, lists and dictionaries, for JSON.

@@ -42,7 +42,7 @@ from isodepth.metric.signature import signature_of
 
 #: Working memory on the host in MB if `memory_mb` is None.
 MEMORY_MB = 256.0
-# Steps of ascent if `refine` is None and q is infinite.
+# Number of refinement steps if `refine` is None and q is infinite.
 _REFINE = 20
 
 
@@ -70,26 +70,29 @@ class Settings:
 
     @cached_property
     def source(self) -> DepthSource:
-        """Depth of the points."""
+        """Depth function that the option `depth` selects."""
         name = self.depth
         return BY_NAME[name]() if isinstance(name, str) and name in BY_NAME else resolve_depth(name)
 
     @property
     def steps(self) -> int:
-        """Number of steps of ascent: `refine`, or its default."""
+        """Number of refinement steps: `refine`, or its default if it is None."""
         if self.refine is None:
             return _REFINE if math.isinf(self.q) else 0
         return self.refine
 
     @property
     def length(self) -> float:
-        """Factor of the mean over levels: 1, or 1 - eps for the integral."""
+        """Factor of the mean over levels: 1, or 1 - eps if `normalize` is false."""
         return 1.0 if self.normalize else 1.0 - self.eps
 
 
 @dataclass(frozen=True, eq=False)
 class Origin:
-    """Settings that determine regions, which do not depend on p, eps, levels and gap.
+    """Settings on which the nested regions of a sample depend.
+
+    Regions do not depend on the other settings, such as p, eps, levels and gap. Regions of two
+    samples can be compared if their origins are equal.
 
     Attributes
     ----------
@@ -104,7 +107,10 @@ class Origin:
     scale: np.ndarray | None = None
 
     def differences(self, other: Origin) -> list[str]:
-        """Return the names of the settings that differ; empty if regions can be compared."""
+        """Return the names of the settings that differ from those of `other`.
+
+        The list is empty if regions with these origins can be compared.
+        """
         same = {
             "depth": same_depth(self.source, other.source),
             "directions": np.array_equal(self.directions, other.directions),
@@ -119,14 +125,14 @@ class FittedMetric:
 
     Created by :meth:`isodepth.Metric.with_directions`. All samples are compared along the same
     directions, even if the metric has no fixed seed. The regions of a sample are computed once and
-    serve for all its comparisons.
+    used for all comparisons with it.
 
     Attributes
     ----------
     settings : Settings
         Settings of the metric.
     origin : Origin
-        Depth and directions that regions of this metric store.
+        Depth, directions and scale of the regions that this metric computes.
     directions : ndarray of shape (K, d)
         Directions, in the precision of the samples if it is known.
     betas : ndarray of shape (L,), or None
@@ -151,7 +157,7 @@ class FittedMetric:
 
     @property
     def source(self) -> DepthSource:
-        """Depth of the points."""
+        """Depth function that orders the points."""
         return self.origin.source
 
     @property
@@ -205,7 +211,8 @@ class FittedMetric:
         self.source.warn_if_uninformative(*merged)
         work = sum(len(points) for points, _, _ in checked) * len(self.directions)
         workers = worker_count(self.settings.n_jobs, len(inputs) // 2, work)
-        # Threads over samples, or over the directions of each sample if there are few samples.
+        # Threads process samples in parallel. If there are few samples, the threads process the
+        # directions of one sample instead.
         inner = self
         if workers > 1:
             inner = replace(self, resources=Resources(1, self.resources.memory_mb))
@@ -223,25 +230,31 @@ class FittedMetric:
         columns: tuple[str, ...] | None,
         sample: Sample,
     ) -> TrimmedRegions:
-        """Compute the regions of checked points (n, d) with canonical form `sample`."""
+        """Compute the nested regions of validated and scaled points (n, d).
+
+        `sample` has the distinct points with their masses.
+        """
         return self.source.regions(
             sample, points, weights, self.along, columns=columns, origin=self.origin
         )
 
     def regions_of_rows(self, points: np.ndarray) -> TrimmedRegions:
-        """Compute the regions of checked points (n, d) without weights and names."""
+        """Compute the nested regions of validated points (n, d) without weights and names."""
         sample = Sample.of(points, None, resources=self.resources)
         return self.fit_regions(points, None, None, sample)
 
     # -- two samples ------------------------------------------------------------------------
 
     def distance(self, x: TrimmedRegions, y: TrimmedRegions) -> float:
-        """Compute DR_{p,eps} between two samples, given by their regions along these directions."""
+        """Compute DR_{p,eps} between two samples, given by regions that this metric computed."""
         gaps = self.gaps(x, y)
         return self.mean(gaps.values, gaps.plan)
 
     def compare(self, x: TrimmedRegions, y: TrimmedRegions) -> Comparison:
-        """Compute the distance with its levels and maximizing directions."""
+        """Compare two samples, given by the regions that this metric computed.
+
+        The result has the distance, the gap of each level and its maximizing direction.
+        """
         gaps = self.gaps(x, y)
         distance = self.mean(gaps.values, gaps.plan)
         signature = self.signature(str(x.ordered.dtype))
@@ -249,7 +262,7 @@ class FittedMetric:
         return Comparison(distance, (x, y), signature, columns, gaps, self)
 
     def plan(self, x: TrimmedRegions, y: TrimmedRegions) -> LevelPlan:
-        """Return the levels at which two regions are compared."""
+        """Check that two samples are comparable, and return the levels of their comparison."""
         self.check(x, "x")
         self.check(y, "y")
         check_same_width(x.n_features, y.n_features)
@@ -264,7 +277,7 @@ class FittedMetric:
         return level_plan(x, y, self.betas)
 
     def gaps(self, x: TrimmedRegions, y: TrimmedRegions) -> Gaps:
-        """Compute the distance of two regions at each level."""
+        """Compute the gap between the regions of two samples at each level."""
         settings = self.settings
         way, q, steps = settings.gap, settings.q, settings.steps
         plan = self.plan(x, y)
@@ -278,22 +291,25 @@ class FittedMetric:
 
     @property
     def table_shape(self) -> tuple[int, int]:
-        """Shape (L, 2K) of a table."""
+        """Shape (L, 2K) of a region table, for L levels and K directions with both signs."""
         assert self.betas is not None
         return len(self.betas), 2 * len(self.directions)
 
     def table_signature(self, dtype: str) -> str:
-        """Return the signature of tables of samples with this dtype."""
+        """Return the signature of region tables of samples with this dtype."""
         return signature_of(self.settings, dtype, 0)
 
     def write_table(self, regions: TrimmedRegions, out: np.ndarray) -> None:
-        """Write the support values of regions to `out` (L, 2K)."""
+        """Write the support values of the regions of a sample to `out` (L, 2K)."""
         assert self.betas is not None
         sizes = regions.prefix_sizes(self.betas)
         write_supports(regions.ordered, sizes, self.directions, out, self.resources)
 
     def signature(self, dtype: str | None = None) -> str:
-        """Return the signature for samples with this dtype, which is omitted unless float32."""
+        """Return the signature of distances between samples with this dtype.
+
+        The signature contains float32, but not float64 unless the option `dtype` is set.
+        """
         precision = dtype if dtype == "float32" else self.settings.dtype
         return signature_of(self.settings, precision, self.settings.steps)
 
@@ -341,7 +357,7 @@ def fit_metric(
     settings : Settings
     width : int
     dtype : str or None
-        Precision of the samples, if it is known.
+        Dtype of the samples, if it is known. The directions are then converted to it.
     scale : ndarray of shape (width,) or None
         Divisors of the columns.
     """
@@ -363,7 +379,11 @@ def fit_metric(
 def fit_both(
     settings: Settings, X: Any, Y: Any, weights: Any
 ) -> tuple[FittedMetric, TrimmedRegions, TrimmedRegions, MissingPair | None]:
-    """Return the metric with directions, the regions of both samples, and the dropped rows."""
+    """Sample directions and compute the regions of two samples.
+
+    Return the metric with its directions, the regions of X and Y, and a report of the dropped rows
+    if `nan_policy` is "omit".
+    """
     if not (isinstance(X, np.ndarray) and isinstance(Y, np.ndarray)):
         Y = in_order(Y, labels_of(X), "Y", "X")
     weights_x, weights_y = split_weights(weights)
@@ -386,8 +406,8 @@ def fit_both(
     fitted = fit_metric(settings, x.points.shape[1], scale=scale)
     sizes = len(x.points), len(y.points)
     threads, memory_mb = fitted.resources.n_threads, fitted.resources.memory_mb
-    # Both samples in parallel, because not every step of a sample uses all threads. Depths of the
-    # user are called one after the other: they may not be thread-safe.
+    # Process both samples in parallel, because some steps of a sample do not use all threads. A
+    # depth function of the user is not called in parallel: it may not be thread-safe.
     workers = 1
     if isinstance(settings.source, Depth):
         workers = worker_count(threads, 2, sum(sizes) * len(fitted.directions))
@@ -405,7 +425,7 @@ def fit_both(
     return fitted, regions[0], regions[1], missing
 
 
-# -- from the arguments of a call to checked points -----------------------------------------
+# -- validation of samples ------------------------------------------------------------------
 
 
 def prepare(
@@ -416,7 +436,11 @@ def prepare(
     scale: np.ndarray | None,
     weights_name: str = "",
 ) -> SampleRows:
-    """Check one sample, drop rows with missing values if requested, and apply a scale (d,)."""
+    """Validate one sample and divide its columns by `scale` (d,).
+
+    Rows with missing values are dropped if `nan_policy` is "omit". `name` and `weights_name` are
+    used in messages.
+    """
     policy = settings.nan_policy
     sample = read_sample(X, weights, name, settings.dtype, policy, weights_name=weights_name)
     if scale is None:

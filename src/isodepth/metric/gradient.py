@@ -1,14 +1,14 @@
 """Gradient of the distance with respect to the rows.
 
-A small move of the rows does not change their order by depth. At each level the gap is <u, x - y>
-for support points x and y along the maximizing direction u.
+A small change of the rows does not change their order by depth. At each level the gap is
+<u, x - y>, where x and y are the support points of both regions along the maximizing direction u.
 
-- For sampled directions x and y are rows, and the gradient of the gap is u at x and -u at y. It
-  exists unless rows, levels or directions are tied.
-- For the supremum over all directions the gap is the distance from a row x to the other convex
-  hull. Its nearest point y is a convex combination of up to d rows. Each of them has -u times its
-  coefficient as gradient.
-- A mean over directions (q < inf) has a gradient at two rows per direction.
+- For a maximum over sampled directions, x and y are rows. The gradient of the gap is u with respect
+  to x and -u with respect to y. It exists unless rows, levels or directions are tied.
+- For the supremum over all directions, the gap is the distance from a row x to the other convex
+  hull. The nearest point y of the hull is a convex combination of up to d rows. The gradient with
+  respect to each of them is -u times its coefficient.
+- For a mean over directions (q < inf), two rows per direction have a nonzero gradient.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from isodepth.engine import decode, support_rows
 from isodepth.errors import InvalidOptionError
 from isodepth.hull import Gaps, project_to_hull
 
-# Number of support values (levels times directions) in memory at a time.
+# Maximum number of support values (levels times directions) in memory at a time.
 _HELD = 1 << 19
 
 
@@ -34,8 +34,8 @@ class Gradient(NamedTuple):
     Attributes
     ----------
     x : float64 ndarray of shape (n, d)
-        Derivatives with respect to the rows of X. Equal rows get equal parts of the derivative of
-        their common point.
+        Derivatives with respect to the rows of X. If rows are equal, the derivative of their common
+        point is divided equally among them.
     y : float64 ndarray of shape (m, d)
         Derivatives with respect to the rows of Y.
     """
@@ -45,7 +45,10 @@ class Gradient(NamedTuple):
 
 
 def gradient_of_comparison(comparison: Any) -> Gradient:
-    """Compute `Comparison.gradient`; raise InvalidOptionError if the distance has none."""
+    """Compute the gradient that `Comparison.gradient` returns.
+
+    Raise InvalidOptionError if the distance has no gradient, because of refinement or the scale.
+    """
     settings = comparison._fitted.settings
     gaps, regions, missing = comparison._gaps, comparison.regions, comparison.missing
     refined = regions[0].n_features > 1 and not gaps.exact
@@ -71,7 +74,7 @@ def gradient_of_comparison(comparison: Any) -> Gradient:
 
 
 def check_has_gradient(*, scale: Any, refine: int) -> None:
-    """Check that a distance with these settings has a gradient."""
+    """Raise InvalidOptionError if a distance with these settings has no gradient."""
     if isinstance(scale, str):
         raise InvalidOptionError(
             f"scale={scale!r} is estimated from the data and has no gradient; use an array",
@@ -85,7 +88,10 @@ def check_has_gradient(*, scale: Any, refine: int) -> None:
 
 
 def mean_slopes(gaps: Any, shares: Any, p: float, length: float) -> Any:
-    """Return the derivatives (L,) of `power_mean` with respect to the gaps, array or tensor."""
+    """Return the derivatives (L,) of `power_mean` with respect to `gaps` (L,).
+
+    `gaps` and `shares` are both arrays or both tensors.
+    """
     slopes = 0.0 * gaps
     largest = float(gaps.max())
     if largest == 0:
@@ -93,7 +99,7 @@ def mean_slopes(gaps: Any, shares: Any, p: float, length: float) -> Any:
     if math.isinf(p):
         slopes[gaps.argmax()] = 1.0
         return slopes
-    # For p < 1 the derivative at a gap of 0 is infinite; such levels are ignored.
+    # For p < 1 the derivative at a gap of 0 is infinite, so levels with a gap of 0 are ignored.
     positive = gaps > 0
     ratios, weights = gaps[positive] / largest, length * shares[positive]
     total = float((weights * ratios**p).sum())
@@ -102,9 +108,10 @@ def mean_slopes(gaps: Any, shares: Any, p: float, length: float) -> Any:
 
 
 def _gradients_of_gaps(gaps: Gaps, rows: list[np.ndarray], slopes: np.ndarray) -> list[np.ndarray]:
-    """Return gradients at the ordered points of both samples, for a maximum over directions.
+    """Return the gradient of the distance with respect to `rows`, for a maximum over directions.
 
-    `slopes` (L,) are the derivatives of the distance with respect to the gaps.
+    `rows` are the distinct points of both samples, deepest first. `slopes` (L,) are the derivatives
+    of the distance with respect to the gaps. The result has the shapes of `rows`.
     """
     gradients = [np.zeros(points.shape) for points in rows]
     sizes = gaps.plan.prefix_sizes
@@ -132,7 +139,10 @@ def _gradients_of_gaps(gaps: Gaps, rows: list[np.ndarray], slopes: np.ndarray) -
 def _gradients_of_means(
     gaps: Gaps, rows: list[np.ndarray], slopes: np.ndarray, q: float
 ) -> list[np.ndarray]:
-    """Like `_gradients_of_gaps` for the L_q mean over all directions and their opposites."""
+    """Return the gradient with respect to `rows`, as `_gradients_of_gaps`, for a finite q.
+
+    The gap of a level is then the mean of order q over all directions and their opposites.
+    """
     gradients = [np.zeros(points.shape) for points in rows]
     sizes = gaps.plan.prefix_sizes
     unit = mean_of_direction(rows[0].shape[1], q)
@@ -157,7 +167,10 @@ def _gradients_of_means(
 
 
 def _gradients_of_hulls(gaps: Gaps, rows: list[np.ndarray], slopes: np.ndarray) -> list[np.ndarray]:
-    """Like `_gradients_of_gaps` for Hausdorff distances of convex hulls."""
+    """Return the gradient with respect to `rows`, as `_gradients_of_gaps`, for ``gap="exact"``.
+
+    The gap of a level is then the Hausdorff distance of the convex hulls of both regions.
+    """
     gradients = [np.zeros(points.shape) for points in rows]
     sizes = gaps.plan.prefix_sizes
     for level in np.flatnonzero(slopes > 0):
@@ -175,7 +188,11 @@ def _gradients_of_hulls(gaps: Gaps, rows: list[np.ndarray], slopes: np.ndarray) 
 
 
 def _by_row(regions: TrimmedRegions, ordered: np.ndarray) -> np.ndarray:
-    """Distribute gradients at the ordered distinct points (u, d) over the input rows (n, d)."""
+    """Distribute a gradient with respect to distinct points over the input rows.
+
+    `ordered` (u, d) has one row per distinct point, deepest first. Equal input rows have equal
+    parts of the gradient of their point, and rows of weight zero have gradient 0.
+    """
     distinct = np.empty_like(ordered)
     distinct[regions.order] = ordered
     inverse = regions.sample.inverse

@@ -1,4 +1,4 @@
-"""Signatures: settings as a short string."""
+"""Signatures, which are short strings with the settings that determine a distance."""
 
 from __future__ import annotations
 
@@ -12,16 +12,18 @@ from isodepth._version import __version__
 from isodepth.depth.resolve import depth_text
 
 #: Version of the numerical results, increased if a release changes them.
-#: 2: the projection depth uses another scale if the MAD is zero. 3: streams of directions.
+#: 2: the projection depth uses another scale if the MAD is zero. 3: random directions for a seed
+#: are generated in another way.
 ALGORITHM = 3
 
 
 def signature_of(settings: Any, dtype: str | None, steps: int) -> str:
-    """Return the signature for numbers of precision `dtype` and `steps` steps of ascent."""
+    """Return the signature of `settings`, for samples of `dtype` and `steps` refinement steps."""
     levels, directions = settings.levels, settings.directions
     if isinstance(directions, str):
         directions = f"{directions}:{settings.n_directions}"
-    # Some defaults are omitted, as in earlier versions.
+    # Options that earlier versions did not have are omitted if they have their default value, so
+    # that signatures of older results still agree.
     fields = {
         "depth": depth_text(settings.depth),
         "p": settings.p,
@@ -41,7 +43,10 @@ def signature_of(settings: Any, dtype: str | None, steps: int) -> str:
 
 
 def key_values(name: str, fields: dict[str, Any]) -> str:
-    """Return ``name|key=value|...`` without values of None; floats have their shortest digits."""
+    """Format fields as ``name|key=value|...``, without those whose value is None.
+
+    Floats are written with the fewest digits that identify them.
+    """
     values = {
         key: repr(value).removesuffix(".0") if isinstance(value, float) else value
         for key, value in fields.items()
@@ -50,19 +55,19 @@ def key_values(name: str, fields: dict[str, Any]) -> str:
 
 
 def signature_fields(signature: str) -> dict[str, str]:
-    """Return the fields of a signature as strings."""
+    """Parse a signature. Return its values as strings, by key."""
     return dict(part.split("=", 1) for part in signature.split("|")[1:])
 
 
 def seed_text(random_state: Any) -> str:
-    """Format a random state: an integer, "none" or "generator"."""
+    """Return a random state as a string: the integer, "none" or "generator"."""
     if random_state is None:
         return "none"
     return str(random_state) if isinstance(random_state, int) else "generator"
 
 
 def array_text(value: Any) -> str | None:
-    """Format an option: its name, or length and digest of an array."""
+    """Return an option as a string: its own value, or the length and a hash of an array."""
     if value is None or isinstance(value, str):
         return value
     digest = hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()[:8]

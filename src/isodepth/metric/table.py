@@ -1,4 +1,4 @@
-"""RegionTable and TableStack: support values of regions on a grid of levels and directions."""
+"""RegionTable and TableStack, from which distances are computed without the rows of the samples."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ _BLOCK_BYTES = 1 << 26
 class RegionTable:
     """Support values of the nested regions of one sample, on a grid of levels and directions.
 
-    Two tables with the same settings are compared without the rows of their samples. N samples
-    need N tables and fast distances between them, instead of N^2 comparisons. Tables are created
-    by :meth:`isodepth.Metric.table` or :func:`isodepth.region_tables`.
+    Two tables with the same settings are compared without the rows of their samples. For the
+    distances between N samples, N tables are computed once, and distances between tables are fast.
+    Tables are created by :meth:`isodepth.Metric.table` or :func:`isodepth.region_tables`.
 
     Tables cannot be refined. With ``q=inf`` and more than a few dimensions all their distances are
     smaller than those of a refined :meth:`isodepth.Metric.distance`.
@@ -80,7 +80,7 @@ class RegionTable:
     def distance_to(self, other: RegionTable) -> float:
         """Compute DR_{p,eps} between the samples of two tables, with the settings of the tables.
 
-        Equal to `Metric.distance` with the same grid of levels, the same directions and
+        The result equals `Metric.distance` with the same grid of levels, the same directions and
         ``refine=0``.
         """
         check_comparable(self, other, "this table", "the other")
@@ -101,7 +101,10 @@ class RegionTable:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> RegionTable:
-        """Read a file of `save`; any other file, or a damaged one, raises UnreadableFileError."""
+        """Read a table from a file that `save` wrote.
+
+        Any other file, or a damaged one, raises UnreadableFileError.
+        """
         from isodepth.data.output import read_archive
 
         return _table_from_archive(*read_archive(path, KIND), path)
@@ -117,9 +120,10 @@ class RegionTable:
 def distances_between(
     like: Any, rows: np.ndarray, columns: np.ndarray | None, n_jobs: int | None = 1
 ) -> np.ndarray:
-    """Compute distances (N, M) between support values (N, L, 2K) and (M, L, 2K).
+    """Compute the distances (N, M) between the tables `rows` (N, L, 2K) and `columns` (M, L, 2K).
 
-    Between all pairs of `rows` if `columns` is None. `like` is a table with their settings.
+    If `columns` is None, compute those between all pairs of `rows`. `like` is a table whose
+    settings apply to all of them.
     """
     p, q, length = _mean_settings(like.signature)
     unit, resources = mean_of_direction(like.n_features, q), Resources(n_jobs)
@@ -127,7 +131,10 @@ def distances_between(
 
 
 def _mean_settings(signature: str) -> tuple[float, float, float]:
-    """Return p, q, and the factor of the mean over levels; ValueError for other strings."""
+    """Return p, q, and the factor of the mean over levels from a signature.
+
+    Raise ValueError if the string is not a valid signature.
+    """
     fields = {"q": "inf", "normalize": "yes", **signature_fields(signature)}
     p, q, eps = (float(fields[name]) for name in ("p", "q", "eps"))
     if not (p > 0 and q >= 1 and 0 < eps <= 1):
@@ -136,7 +143,10 @@ def _mean_settings(signature: str) -> tuple[float, float, float]:
 
 
 def check_comparable(first: RegionTable, second: Any, first_name: str, second_name: str) -> None:
-    """Check that two tables have the same settings, columns, dtype and shape."""
+    """Check that two tables have the same settings, columns, dtype and shape.
+
+    The names of the tables are used in messages.
+    """
     if not isinstance(second, RegionTable):
         raise InvalidInputError(
             f"{second_name} must be a RegionTable, got {type(second).__name__}; use Metric.table"
@@ -176,9 +186,9 @@ def check_comparable(first: RegionTable, second: Any, first_name: str, second_na
 def _table_from_archive(
     header: Mapping[str, Any], arrays: Mapping[str, np.ndarray], path: str | os.PathLike[str]
 ) -> RegionTable:
-    """Return the table with the header and the arrays of a file.
+    """Create a table from the header and the arrays of a file, and check that they are valid.
 
-    The algorithm number is 1 for files of version 0.1.0, which do not contain it.
+    Files of version 0.1.0 do not contain an algorithm number. It is 1 for them.
     """
     from isodepth.data.output import unreadable
 
@@ -217,7 +227,7 @@ def _table_from_archive(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TableStack(Sequence[RegionTable]):
-    """Many tables of the same settings in one array; a sequence of :class:`RegionTable`.
+    """Sequence of :class:`RegionTable` with the same settings, stored in one array.
 
     Attributes
     ----------
@@ -246,7 +256,10 @@ class TableStack(Sequence[RegionTable]):
 
     @classmethod
     def of(cls, tables: Sequence[RegionTable], name: str) -> TableStack:
-        """Stack the values of single tables."""
+        """Copy tables into one stack, and check that they are comparable.
+
+        `name` is the argument with the tables, for messages.
+        """
         if isinstance(tables, TableStack):
             return tables
         for i, table in enumerate(tables):
@@ -293,9 +306,12 @@ def fill_distances(
     n_jobs: int | None = None,
     progress: bool = False,
 ) -> None:
-    """Write all distances to `out` (N, M), or (N, N) and symmetric if `columns` is None."""
+    """Write the distances between all tables of `rows` and `columns` to `out` (N, M).
+
+    If `columns` is None, write those between all pairs of `rows` to `out` (N, N).
+    """
     against = rows if columns is None else columns
-    # Several blocks, so that the progress bar moves.
+    # Blocks are small, so that the progress bar is updated often.
     size = min(max(16, _BLOCK_BYTES // rows.values[0].nbytes), 512)
     blocks = [
         (slice(i, i + size), slice(j, j + size))
