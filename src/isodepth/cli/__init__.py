@@ -1,4 +1,4 @@
-"""The command line, on Click."""
+"""Command line of isodepth, based on Click."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         130 after Ctrl-C.
     """
     try:
-        # Imported here, so that Ctrl-C during the import is handled too.
+        # Import the program here and not above, so that Ctrl-C during the import is handled too.
         from isodepth.cli.program import cli
 
         cli.main(None if arguments is None else list(arguments), prog_name="isodepth")

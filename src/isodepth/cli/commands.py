@@ -19,11 +19,11 @@ from isodepth.errors import InvalidOptionError, IsodepthError
 
 _INPUT_ERROR = 2
 _INTERRUPTED = 130
-# Parameters with the path of a file that is written, and options with one that is read. All
-# arguments of all commands are paths of files that are read.
+# Parameters that are paths of output files, and options that are paths of input files. All
+# positional arguments of commands are paths of input files.
 _OUTPUTS = ("output", "page")
 _INPUTS = ("of", "candidates", "references")
-# Control characters and characters that change the direction of writing.
+# Escapes for control characters, and for characters that change the direction of writing.
 _UNPRINTABLE = {
     code: f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
     for code in (*range(32), *range(127, 160), *range(0x202A, 0x202F), *range(0x2066, 0x206A))
@@ -32,7 +32,7 @@ _UNPRINTABLE = {
 
 
 class Note(UserWarning):
-    """Information about a file that is not a problem."""
+    """Category of messages that are information and not warnings."""
 
 
 def note(text: str) -> None:
@@ -41,7 +41,7 @@ def note(text: str) -> None:
 
 
 def progress_wanted() -> bool:
-    """Whether to show a progress bar: stderr is a terminal and tqdm is installed."""
+    """Return whether to show a progress bar: if stderr is a terminal and tqdm is installed."""
     return sys.stderr is not None and sys.stderr.isatty() and find_spec("tqdm") is not None
 
 
@@ -84,7 +84,7 @@ class Command(click.Command):
         self.params.append(click.Option(["--json"], is_flag=True, help="Print JSON."))
 
     def invoke(self, ctx: click.Context) -> int:
-        """Run the command, which writes its files, and print its answer."""
+        """Run the command, and print its answer, notes and warnings."""
         as_json = ctx.params.pop("json")
         try:
             _refuse_outputs_that_are_inputs(self.params, ctx.params)
@@ -103,7 +103,7 @@ class Command(click.Command):
 
 
 class CommandLine(click.Group):
-    """Group of all commands. Each ends with an exit code and at most one line about an error."""
+    """Group of all commands. A command ends with an exit code and prints at most one error line."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the commands in the order in which they were added."""
@@ -120,7 +120,7 @@ class CommandLine(click.Group):
                 code = super().main(arguments, prog_name, **extra)
             except (click.Abort, KeyboardInterrupt):
                 code = _INTERRUPTED
-            except SystemExit as stop:  # Click uses exit code 1, which means an alarm here
+            except SystemExit as stop:  # replace exit code 1 of Click: here 1 means an alarm
                 code = _INPUT_ERROR if stop.code else 0
             except Exception as error:
                 code = _INPUT_ERROR
@@ -129,7 +129,7 @@ class CommandLine(click.Group):
 
 
 def _reason(error: Exception) -> str:
-    """Return a message of one line; empty if the output is a closed pipe."""
+    """Return the error as a message of one line; empty if the output is a closed pipe."""
     if isinstance(error, BrokenPipeError):
         return ""
     if isinstance(error, click.UsageError):
@@ -141,7 +141,7 @@ def _reason(error: Exception) -> str:
 
 
 def _with_flag(error: IsodepthError, params: Sequence[click.Parameter]) -> str:
-    """Return the message of an error with its option as a flag of the command.
+    """Return the message of an error in which the option is replaced by its command-line flag.
 
     Examples
     --------
@@ -161,7 +161,7 @@ def _with_flag(error: IsodepthError, params: Sequence[click.Parameter]) -> str:
 def _refuse_outputs_that_are_inputs(
     params: Sequence[click.Parameter], values: Mapping[str, Any]
 ) -> None:
-    """Refuse to write to a file that is read, also if one of the paths is a link."""
+    """Raise an error if an output file is also an input file, also through links."""
     inputs = [
         path
         for param in params
@@ -209,7 +209,8 @@ def _print(text: str, stream: Any) -> None:
         text = text.translate(_UNPRINTABLE)
         print(text.encode(encoding, "backslashreplace").decode(encoding), file=stream, flush=True)
     except OSError:
-        # Otherwise Python would try again to write the buffer when the interpreter exits.
+        # Redirect the stream to the null device. Otherwise Python would try again to write the
+        # buffer when the interpreter exits.
         with suppress(OSError, ValueError, AttributeError), open(os.devnull, "wb") as nowhere:
             os.dup2(nowhere.fileno(), stream.fileno())
         raise

@@ -18,21 +18,21 @@ from isodepth.cli.commands import Answer, Command, note, progress_wanted
 from isodepth.errors import InvalidInputError, InvalidOptionError, NotNumbersError
 
 Options = dict[str, Any]
-#: Larger files are read in chunks.
+#: Files larger than this number of bytes are read in chunks.
 LARGE_BYTES = 1 << 28
 
 
 def compare_tables(
     paths: Sequence[str], reading: cli.Reading, settings: Options, test: Options
 ) -> tuple[Any, Options]:
-    """Compare two tables; also return the options of the report about their files."""
-    # Options are checked before anything is read.
+    """Compare two tables in files; also return options of the report: names and file paths."""
+    # Check the options before any file is read.
     isodepth.Metric.from_options({**settings, "nan_policy": reading.nan_policy})
     sources = tables.open_sources(paths)
     labels = [tables.label_column(source, test["blocks"]) for source in sources]
     samples = tables.read_tables(sources, reading, without=[test["blocks"]], text="keep")
     numeric = all(each.dtype.kind in "if" for each in labels if each is not None)
-    from isodepth.report.repeat import TableFile  # with Jinja, slow to import
+    from isodepth.report.repeat import TableFile  # imports Jinja, which is slow
 
     block_column = test["blocks"] if numeric else None
     files = [
@@ -101,7 +101,7 @@ def _answer(
     result: Any, about: Options, files: Sequence[str], reading: cli.Reading, scale: str | None,
     page: str | None,
 ) -> Answer:  # fmt: skip
-    """Return the summary of a result with the files, the units and the report."""
+    """Return the answer of a command: the summary of a result, its files, units and report."""
     from isodepth.report.comparison import comparison_content, comparison_lines
 
     first, *lines = comparison_lines(result, about["names"])

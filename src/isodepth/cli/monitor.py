@@ -1,7 +1,7 @@
-"""The command `monitor`: fit once, check batch after batch, show the stream.
+"""The command `monitor`: fit a monitor, check batches, and show the stream.
 
-For cron and continuous integration: `check` ends with 1 for an alarm, and with 2 if a batch cannot
-be checked.
+For use in cron jobs and continuous integration, `check` ends with exit code 1 for an alarm, and
+with 2 if a batch cannot be checked.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from isodepth.data.frames import Table
 from isodepth.data.input_file import table_files
 from isodepth.errors import BusyFileError, InvalidInputError, InvalidOptionError
 
-# Number of attempts: another process may change the file after the monitor was read.
+# Number of attempts to check a batch. An attempt fails if another process changes the file of the
+# monitor in the meantime.
 _ATTEMPTS = 5
 _SHOWN = 10
 
@@ -119,7 +120,8 @@ def _check(
     sources = open_sources([batch])
     for left in reversed(range(_ATTEMPTS)):
         fitted = isodepth.Monitor.load(monitor, autosave=True)
-        # `check` has no option for missing values: the nan_policy of the monitor applies.
+        # Accept missing values here. The nan_policy of the monitor decides whether they are
+        # allowed.
         table = _batch(sources, replace(reading, nan_policy="omit"), fitted)
         try:
             return fitted.check(table, group=group, label=label)
@@ -133,11 +135,11 @@ def _check(
 
 
 def _batch(sources: Any, reading: cli.Reading, fitted: isodepth.Monitor) -> Any:
-    """Read the columns of the reference alone, if the batch has all of them by name."""
+    """Read a batch: only the columns of the reference if it has all of them by name, else all."""
     columns = fitted.columns if not reading.columns else None
     special = [each for each in fitted.kinds if each.use == "shares" or each.given is not None]
     categories = tuple(each.column for each in special if each.use == "shares")
-    # Keep strings in named columns: the monitor refuses them with a better message.
+    # Do not refuse strings in named columns here: the message of the monitor is more specific.
     text = "keep" if special or fitted.columns else "raise"
     try:
         own = replace(reading, columns=columns or reading.columns, category=categories)

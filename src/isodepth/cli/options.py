@@ -25,13 +25,13 @@ PERMUTATIONS = 999
 
 
 def _levels(value: str) -> Any:
-    """Convert to a number of levels; "exact" is kept."""
+    """Convert the option --levels to an integer; "exact" is kept."""
     if value != "exact" and not value.isdigit():
         raise click.BadParameter(f"must be exact or a number of levels, got {value}")
     return value if value == "exact" else int(value)
 
 
-#: By keyword argument of the library: flag, type, help, and description of the default.
+#: For each keyword argument of the library: flag, type, help, and description of the default.
 _SETTINGS: dict[str, tuple[str, Any, str, str]] = {
     "scale": ("--scale", click.Choice(["pooled", "reference", "none"]),
               "Divide columns by their spread in all tables, in the first of two, or not at all",
@@ -49,7 +49,10 @@ _METAVARS = {int: "N", float: "NUMBER", _levels: "N"}
 
 
 def _together(argument: str, make: Callable[[dict[str, Any]], Any], made: Mapping[str, Any]) -> Any:
-    """Return a decorator that adds options to a command and passes them as one argument."""
+    """Return a decorator that adds the options `made` to a command.
+
+    Their values are converted by `make` and passed to the command as one `argument`.
+    """
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(command)
@@ -67,10 +70,11 @@ def _together(argument: str, make: Callable[[dict[str, Any]], Any], made: Mappin
 def settings_options(
     only: Sequence[str] = tuple(_SETTINGS), without: Sequence[str] = (), **defaults: str
 ) -> Any:
-    """Add the settings of the metric as one argument `settings` with the options that are set.
+    """Return a decorator that adds the options of the metric as one argument `settings`.
 
-    `defaults` describe defaults that differ from those of other commands. Defaults of scale and
-    seed are passed to the library, which has its own defaults for all others.
+    The argument is a dictionary of the options that are set. `defaults` has descriptions of
+    defaults that differ from those of other commands. Only the defaults of scale and seed are
+    passed to the library, which has its own defaults for all others.
     """
     made = {}
     for name in (name for name in only if name not in without):
@@ -94,7 +98,7 @@ def _settings_of(values: dict[str, Any]) -> dict[str, Any]:
 
 @dataclass
 class Reading:
-    """Options for reading tables, and the columns that were left out."""
+    """Options for reading tables, and the names of the columns that were left out."""
 
     columns: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
@@ -113,7 +117,10 @@ class Reading:
 
 
 def reading_options(nan_policy: bool = True, kinds: bool = False) -> Any:
-    """Add columns, their kinds and the treatment of missing values as one argument `reading`."""
+    """Return a decorator that adds the options for reading tables as one argument `reading`.
+
+    They select columns, their kinds and the treatment of missing values.
+    """
     option = click.option
     named = functools.partial(option, multiple=True, metavar="NAME,...")
     made = {
@@ -137,7 +144,7 @@ def reading_options(nan_policy: bool = True, kinds: bool = False) -> Any:
 
 
 def permutation_options(permutations: int, least: int = 0) -> Any:
-    """Add the options of the permutation test as one argument `test`."""
+    """Return a decorator that adds the options of the permutation test as one argument `test`."""
     option = click.option
     no_test = "" if least else " (0: no test)"
     made = {
@@ -168,7 +175,7 @@ report_option = click.option("--report", "page", metavar="FILE", help="Write a r
 
 
 def check_page(page: str | None) -> None:
-    """Check the name of a report before the computation."""
+    """Check before the computation that the report can be written to this file."""
     if page is None:
         return
     if Path(page).suffix.lower() not in (".html", ".htm"):

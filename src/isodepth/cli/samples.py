@@ -16,7 +16,7 @@ from isodepth.data.output import check_csv_target, csv_bytes, replace_file
 from isodepth.data.results import plain
 from isodepth.errors import InvalidInputError
 
-# A larger matrix would be wider than a terminal.
+# Maximum number of samples whose distances are printed: a larger matrix is too wide.
 _PRINTED = 12
 # Number of rows of least depth that are printed.
 _LEAST_DEEP = 5
@@ -132,6 +132,6 @@ def depth(
 
 
 def _files(reading: cli.Reading, output: str | None) -> list[str]:
-    """Describe the columns that were left out, and the file that was written."""
+    """Return lines with the columns that were left out and the file that was written."""
     lines = [f"left out       {', '.join(reading.left_out)}"] if reading.left_out else []
     return lines + ([f"written to     {output}"] if output else [])

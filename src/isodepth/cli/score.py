@@ -71,5 +71,5 @@ def _references(paths: Sequence[str], candidates: str, count: int) -> list[list[
                 f"{candidates} and {path} must have the same number of lines, got {count} and "
                 f"{len(columns[-1])}"
             )
-    # Empty lines in later files mean that a candidate has fewer references.
+    # An empty line in the second or a later file means that this candidate has fewer references.
     return [[first, *filter(None, rest)] for first, *rest in zip(*columns, strict=True)]

@@ -1,4 +1,4 @@
-"""Input tables of the commands: read, checked, and matched by the names of their columns."""
+"""Reading of the input tables of commands: they are checked, and columns matched by name."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ def read_tables(
     without: Sequence[str | None] = (),
     text: str = "raise",
 ) -> list[ReadResult]:
-    """Read tables with the given options; columns left out are stored in `reading`.
+    """Read tables with the options `reading`, and store the columns left out in it.
 
     Columns in `without` contain labels and are not compared. `text` is the treatment of columns of
-    strings without --drop-text.
+    strings if --drop-text is not given.
     """
     taken = [name for name in without if name is not None]
     options = ReadOptions(
@@ -48,10 +48,12 @@ def read_tables(
     results = [read_table(source, options) for source in sources]
     for each in results:
         if each.numbers.points.size:
-            # Checked here, although the library checks it too, so that messages name the file.
+            # Check values here, although the library checks them too, so that messages name the
+            # file.
             path, hint = str(each.path), ", or drop these rows with --nan-policy omit"
             sample = read_sample(each.numbers, None, path, None, reading.nan_policy, hint=hint)
-            # Comparisons (text="keep") report dropped rows in their results, other commands here.
+            # Report dropped rows only if text="raise". With text="keep", used for comparisons, the
+            # result reports them.
             if text == "raise" and sample.missing is not None and sample.missing.n_dropped:
                 note(f"dropped {sample.missing} of {path}")
         for message in each.notes:
@@ -72,13 +74,13 @@ def read_tables(
 
 
 def frames_of(results: Sequence[ReadResult], kinds: Any) -> list[Any]:
-    """Return tables of numbers, or frames if there are other columns or `kinds` are set."""
+    """Return arrays of numbers with names, or data frames if there are other columns or `kinds`."""
     mixed = kinds or any(not isinstance(each.mixed, Table) for each in results)
     return [each.frame if mixed else each.numbers for each in results]
 
 
 def label_column(source: InputFile, name: str | None) -> np.ndarray | None:
-    """Return the labels in a column as integers or floats if all are numbers, else as strings."""
+    """Return the labels in a column: integers or floats if all are numbers, else strings."""
     if name is None:
         return None
     options = ReadOptions(missing=True, columns=[name], text="keep", categories=[name])
@@ -102,7 +104,10 @@ def label_column(source: InputFile, name: str | None) -> np.ndarray | None:
 def read_samples(
     paths: Sequence[str], reading: Reading, group_by: str | None, text: str = "raise"
 ) -> tuple[list[str], list[Any]]:
-    """Return labels and samples of a command: files, folders of files, or groups of rows."""
+    """Return the labels and tables of samples: one per file, or one per group of rows.
+
+    Folders stand for their files. Groups are the values of the column `group_by`.
+    """
     folders = [sorted(map(str, table_files(path, recursive=False)), key=_natural) for path in paths]
     files = [file for folder in folders for file in folder]
     if group_by is None:
@@ -123,17 +128,20 @@ def read_samples(
 
 
 def _natural(text: str) -> list[Any]:
-    """Return a sort key with which 2 comes before 10."""
+    """Return a sort key that compares numbers in file names by value: 2 comes before 10."""
     parts = re.split(r"(\d+)", text)
     return [(int(part), "") if i % 2 else (-1, part) for i, part in enumerate(parts)]
 
 
 def file_names(files: Sequence[str]) -> list[str]:
-    """Return the names of files without folder and ending, if these are distinct."""
+    """Return distinct names of files: without folder and ending if these differ.
+
+    Otherwise the names have the ending, the folder, or a number in addition.
+    """
     stems = [Path(file.removesuffix(".gz")).stem for file in files]
     numbered = [f"{file} ({place})" for place, file in enumerate(files, start=1)]
     for names in (stems, [Path(file).name for file in files], list(files), numbered):
         if len(set(names)) == len(files):
             break
-    # Names that are not UTF-8 cannot be written into a table or a report.
+    # Escape bytes that are not UTF-8, which cannot be written into a table or a report.
     return [name.encode("utf-8", "backslashreplace").decode() for name in names]

@@ -1,1 +1,1 @@
-"""Input and output: checks, data frames, readers, files and optional packages."""
+"""Input and output: checks of arguments, data frames, file formats, and optional packages."""

@@ -1,4 +1,4 @@
-"""Names of arrays and their columns in messages, and checks of single values."""
+"""Names of arrays and columns in messages, and checks of single values."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from isodepth.errors import ColumnWarning
 
 #: Maximum number of columns that a message lists.
 FEW = 5
-# Larger integers are not exact in float64.
+# Larger integers may be rounded if they are converted to float64.
 _EXACT_INTEGERS = 2**53
 
 
@@ -23,7 +23,7 @@ def column_labels(width: int) -> tuple[str, ...]:
 
 
 def named_counts(counts: Iterable[tuple[str, int]]) -> str:
-    """List the columns with a positive count, in decreasing order of the count."""
+    """Return a string with the columns that have a positive count, largest count first."""
     positive = sorted((item for item in counts if item[1]), key=lambda item: -item[1])
     return listed([f"{label} ({count})" for label, count in positive], FEW)
 
@@ -52,7 +52,7 @@ def numbered(width: int) -> list[str]:
 
 
 def is_missing(value: Any) -> bool:
-    """Whether an object is a missing value: None, NaN, or NaT and NA of pandas."""
+    """Return whether an object is a missing value: None, NaN, or NaT and NA of pandas."""
     if isinstance(value, float):
         return value != value
     return value is None or type(value).__name__ in ("NAType", "NaTType")

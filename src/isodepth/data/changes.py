@@ -1,4 +1,4 @@
-"""Change: one difference between two samples, in the units of its column."""
+"""Class Change, which describes one difference between two samples in the units of its column."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Change:
 
     @property
     def label(self) -> str:
-        """Column or columns with the quantity, such as "air_time: median"."""
+        """Name of the column or columns and of the quantity, such as "air_time: median"."""
         names = " and ".join(self.columns)
         if not names:
             return self.quantity
@@ -67,13 +67,13 @@ class Change:
 
     @property
     def values(self) -> tuple[str, str]:
-        """Both values as strings, with the digits that show the difference."""
+        """`before` and `after` as strings, with enough digits to show their difference."""
         percent = self.kind in ("shares", "missing") or self.quantity.startswith("share")
         return format_pair(self.before, self.after, percent=percent)
 
     @property
     def text(self) -> str:
-        """Label and both values, without the p-value."""
+        """`label` and `values` as one string, without the p-value."""
         return f"{self.label} {' -> '.join(self.values)}"
 
     def to_dict(self) -> dict[str, Any]:
@@ -85,7 +85,7 @@ class Change:
 
 
 def format_pair(before: float, after: float, *, percent: bool = False) -> tuple[str, str]:
-    """Format two numbers with two significant digits of their difference, and at least two digits.
+    """Format two numbers with about two significant digits of their difference.
 
     Examples
     --------
@@ -121,7 +121,7 @@ def _unsigned_zero(text: str) -> str:
 
 
 def location_change(name: str, x: np.ndarray, y: np.ndarray, pvalue: float) -> Change:
-    """Describe a shift by the medians, or by the means if the medians are equal."""
+    """Return the change of location: the medians, or the means if the medians are equal."""
     before, after = np.nanmedian(x), np.nanmedian(y)
     if before != after:
         return Change("location", (name,), "median", float(before), float(after), pvalue)
@@ -129,7 +129,10 @@ def location_change(name: str, x: np.ndarray, y: np.ndarray, pvalue: float) -> C
 
 
 def spread_change(name: str, x: np.ndarray, y: np.ndarray, pvalue: float) -> Change:
-    """Describe a change of spread by the interquartile ranges, or by the standard deviations."""
+    """Return the change of spread: the interquartile ranges, or the standard deviations.
+
+    The standard deviations are used if the interquartile ranges are equal or one of them is 0.
+    """
     before, after = (float(np.subtract(*np.nanquantile(v, [0.75, 0.25]))) for v in (x, y))
     if before > 0 and after > 0 and before != after:
         return Change("spread", (name,), "interquartile range", before, after, pvalue)
@@ -138,7 +141,7 @@ def spread_change(name: str, x: np.ndarray, y: np.ndarray, pvalue: float) -> Cha
 
 
 def shape_change(name: str, x: np.ndarray, y: np.ndarray, pvalue: float) -> Change:
-    """Describe a change of shape by the value at which the distribution functions differ most."""
+    """Return the change of shape: both distribution functions where they differ most."""
     x, y = np.sort(x[~np.isnan(x)]), np.sort(y[~np.isnan(y)])
     values = np.unique(np.concatenate([x, y]))
     below = [np.searchsorted(v, values, side="right") / len(v) for v in (x, y)]
@@ -148,14 +151,14 @@ def shape_change(name: str, x: np.ndarray, y: np.ndarray, pvalue: float) -> Chan
 
 
 def missing_change(name: str, before: float, after: float, pvalue: float) -> Change:
-    """Describe a change of the fraction of missing values."""
+    """Return the change of the fraction of missing values of a column."""
     return Change("missing", (name,), "missing", before, after, pvalue)
 
 
 def dependence_change(
     names: tuple[str, str], x: np.ndarray, y: np.ndarray, pvalue: float
 ) -> Change:
-    """Describe a change of dependence by the rank correlations of two columns, x and y (n, 2)."""
+    """Return the change of dependence: the rank correlations of two columns in x and y (n, 2)."""
     from scipy.stats import rankdata
 
     before, after = (float(_correlation(rankdata(v, axis=0))) for v in (x, y))
@@ -165,7 +168,10 @@ def dependence_change(
 def conditional_change(
     names: tuple[str, str], value: str, x: np.ndarray, y: np.ndarray, pvalue: float
 ) -> Change:
-    """Describe a dependence of a number and a category by the numbers x and y within `value`."""
+    """Return the change of a numeric column within the category `value` of another column.
+
+    x and y are the numbers of the rows with this category.
+    """
     change = location_change(names[0], x, y, pvalue)
     return replace(change, kind="dependence", columns=names, value=value)
 

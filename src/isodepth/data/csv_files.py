@@ -1,4 +1,4 @@
-"""Tables in text files, read by pyarrow; separator and decimal mark are detected.
+"""Reading of tables in text files with pyarrow; separator and decimal mark are detected.
 
 If pyarrow fails, the file is read again with Python's csv module, so that the message can name the
 line.
@@ -24,7 +24,7 @@ from isodepth.data.arrays import numbered
 from isodepth.data.input_file import InputFile, refuse
 from isodepth.data.numerals import MISSING_NUMBERS
 
-# Cells with "nan" are numbers: the checks of the data decide whether NaN is allowed.
+# Cells with "nan" are read as the number NaN. Later checks decide whether NaN is allowed.
 _MISSING = tuple(word for word in MISSING_NUMBERS if word != "nan")
 _DELIMITERS = {
     ",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars", " ": "spaces"
@@ -32,7 +32,8 @@ _DELIMITERS = {
 _COMMA_NUMBER = re.compile(r"\s*[+-]?\d+,\d+([eE][+-]?\d+)?\s*")
 _POINT_NUMBER = re.compile(r"\s*[+-]?\d*\.\d+([eE][+-]?\d+)?\s*")
 _HEAD_BYTES = 1 << 18
-# A longer line is refused before it is in memory: a small compressed file may contain a huge one.
+# Maximum number of bytes of a line. A longer line is refused before it is read into memory, because
+# a small compressed file may contain a huge line.
 _LINE_BYTES = 1 << 24
 _SNIFFED_ROWS = 100
 _BLOCK_BYTES = 1 << 20
@@ -60,7 +61,7 @@ class CsvFormat(NamedTuple):
     header_lines: int
 
     def notes(self, file: InputFile) -> list[str]:
-        """Describe unusual properties of the format."""
+        """Return messages about unusual properties of the format, such as decimal commas."""
         notes = []
         if self.delimiter != (usual := "\t" if file.ending == ".tsv" else ","):
             comma = ", and numbers have decimal commas" if self.decimal == "," else ""
@@ -75,7 +76,8 @@ class CsvFormat(NamedTuple):
 
 def csv_format(file: InputFile) -> CsvFormat:
     """Detect separator, decimal mark and header from the beginning of a file."""
-    for size in (_HEAD_BYTES, _LINE_BYTES):  # larger if a row does not fit into the first size
+    # The second size is used if a row does not fit into the first.
+    for size in (_HEAD_BYTES, _LINE_BYTES):
         head = file.read(size)
         whole = len(head) < size
         try:
@@ -116,7 +118,7 @@ def csv_format(file: InputFile) -> CsvFormat:
 
 
 def _separated_by_spaces(lines: list[str]) -> bool:
-    """Whether rows have several columns of numbers if they are split at spaces."""
+    """Return whether splitting at spaces gives several columns of numbers."""
     rows = [line.split() for line in lines[:_SNIFFED_ROWS] if line.strip()]
     width = len(rows[0])
     return width > 1 and all(
@@ -133,7 +135,9 @@ def _first_rows(lines: list[str], delimiter: str) -> list[list[str]]:
 
 
 def _best_delimiter(sniffed: dict[str, list[list[str]]]) -> str:
-    """Return the separator that gives rows of one width, and the most numbers among these.
+    """Return the separator for which all rows have the same width.
+
+    Among several such separators, the one with the largest fraction of numbers is returned.
 
     Examples
     --------
@@ -150,7 +154,7 @@ def _best_delimiter(sniffed: dict[str, list[list[str]]]) -> str:
         cells = [cell for row in rows[1:] or rows for cell in row]
         commas = sum(mark != "," and _COMMA_NUMBER.fullmatch(cell) is not None for cell in cells)
         fraction = (commas + sum(map(_is_number, cells))) / len(cells)
-        # Words of natural language are separated by spaces too.
+        # Spaces are accepted only between numbers, because they also separate words.
         return (mark != " " or fraction == 1), fraction
 
     return max(sniffed, key=fitness)
@@ -165,7 +169,8 @@ def _decimal_mark(rows: list[list[str]], delimiter: str) -> str:
 
 
 def _number(cell: str, decimal: str = ".") -> float | None:
-    # float() accepts "1_000". In a file with decimal commas "1.234" has a thousands separator.
+    # Strings that float() would misread: "1_000" is not a number here, and in a file with decimal
+    # commas the point in "1.234" separates thousands.
     if "_" in cell or (decimal == "," and "." in cell):
         return None
     try:
@@ -191,7 +196,7 @@ def _check_names(file: InputFile, names: Sequence[str]) -> None:
 
 
 def check_distinct(file: object, names: Sequence[str]) -> None:
-    """Refuse two columns with the same name."""
+    """Raise an error if two columns have the same name."""
     twice = next((name for name, count in Counter(names).items() if count > 1), None)
     if twice is not None:
         refuse(file, f"two columns are named {twice!r}; give all columns different names")
@@ -209,9 +214,9 @@ def read_csv_columns(
 ) -> Any:
     """Read columns of a file as a pyarrow table, with the names "0", "1", ... by position.
 
-    Columns of numbers, booleans and dates have these types, with null for missing values. All
-    others are strings as they are in the file. The columns `strings` are always strings, and words
-    for missing numbers are null in them if all other cells are numbers.
+    Columns of numbers, booleans and dates are converted, with null for missing values. All other
+    columns, and those in `strings`, stay strings as in the file. In `strings`, words for missing
+    numbers such as "NA" become null if all other cells are numbers.
     """
     import pyarrow as pa
     from pyarrow.csv import read_csv
@@ -226,7 +231,8 @@ def read_csv_columns(
                 table = read_csv(stream, **_arrow_options(form, places, types, True, missing_words))
         except (pa.ArrowInvalid, OSError, EOFError, zlib.error) as error:
             _explain_fault(file, form, (), error)
-        # A column with the value "NA" in all rows may be a category.
+        # Read a column of missing values alone again as strings: with the value "NA" in all rows it
+        # may be a category.
         untyped = [field.name for field in table.schema if pa.types.is_null(field.type)]
         if untyped:
             types |= dict.fromkeys(untyped, pa.string())
@@ -253,7 +259,7 @@ def read_csv_columns(
 def csv_chunks(
     file: InputFile, form: CsvFormat, places: Sequence[int], rows: int
 ) -> Iterator[np.ndarray]:
-    """Read columns as float64 arrays with at most `rows` rows; NaN is a missing value."""
+    """Yield the columns as float64 arrays of at most `rows` rows; NaN is a missing value."""
     import pyarrow as pa
     from pyarrow.csv import open_csv
 
@@ -302,7 +308,7 @@ def _arrow_options(
 
 
 class _QuoteCounter(io.RawIOBase):
-    """Counter of the quotes in a file: pyarrow does not report a quote that is not closed."""
+    """File object that counts quotes, because pyarrow does not report a missing closing quote."""
 
     def __init__(self, file: BinaryIO) -> None:
         self.file, self.quotes = file, 0
@@ -323,7 +329,7 @@ def _spellings(words: Sequence[str]) -> list[str]:
 def _numbers_of(
     cells: Sequence[str], decimal: str, missing_words: Sequence[str]
 ) -> dict[str, float] | None:
-    """Return the numbers of cells, without missing values; None if a cell is not a number."""
+    """Return the number in each cell that is not missing; None if a cell is not a number."""
     numbers: dict[str, float] = {}
     for cell in cells:
         word = cell.strip().lower()
@@ -332,7 +338,7 @@ def _numbers_of(
             if number is None:
                 return None
             numbers[cell] = number
-    # A column with the value "NA" in all rows may be a category.
+    # A column without any number is not numeric: with "NA" in all rows it may be a category.
     return numbers if numbers or not any(cells) else None
 
 
@@ -353,7 +359,7 @@ def line_of_row(file: InputFile, form: CsvFormat, row: int) -> int:
 def _explain_fault(
     file: InputFile, form: CsvFormat, numbers: Sequence[int], error: BaseException
 ) -> NoReturn:
-    """Raise the error for a file that pyarrow cannot read, with its cause."""
+    """Raise an error that explains why pyarrow cannot read a file, with the line if possible."""
     if isinstance(error, EOFError | zlib.error | gzip.BadGzipFile):
         refuse(file.path, f"it is damaged or not compressed by gzip ({error})", error)
     if isinstance(error, OSError) and error.strerror:
@@ -381,7 +387,7 @@ def _check_rows(file: InputFile, form: CsvFormat, numbers: Sequence[int]) -> Non
 
 
 def _walk(file: InputFile, form: CsvFormat) -> Iterator[tuple[int, list[str]]]:
-    """Iterate over the rows of data, each with the number of its last line."""
+    """Yield each row of data with the number of its last line."""
     with io.TextIOWrapper(file.open(), encoding="utf-8-sig", newline="") as stream:
 
         def lines() -> Iterator[str]:

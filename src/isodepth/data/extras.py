@@ -40,7 +40,7 @@ def load_extra(module: str, extra: str, purpose: str) -> Any:
         # If an installed package fails to load, the message includes its own error.
         absent = isinstance(error, ModuleNotFoundError) and error.name in (None, module, package)
         reason = "" if absent else f", which cannot be imported ({' '.join(str(error).split())})"
-        # isodepth is not on PyPI before its first release.
+        # Also suggest a checkout, because isodepth is not on PyPI before its first release.
         install = f"'isodepth[{extra}]', or in a checkout: pip install '.[{extra}]'"
         raise missing(purpose, f"{package}{reason}", install) from error
 

@@ -1,4 +1,4 @@
-"""Data frames of any library as arrays with column names, and matching of columns by name.
+"""Conversion of data frames of any library to arrays, and matching of columns by name.
 
 All labels of columns are names, integers included, with one exception: a frame with the labels
 0, 1, ..., d - 1, as pandas creates it from an array, has no names.
@@ -43,7 +43,7 @@ class Table(NamedTuple):
 
 
 def is_frame(X: Any) -> bool:
-    """Whether an object is a `Table` or a data frame, eager or lazy, that narwhals supports."""
+    """Return whether an object is a `Table` or a data frame (eager or lazy) of narwhals."""
     if isinstance(X, Table):
         return True
     if X is None or isinstance(X, np.ndarray | list | tuple):
@@ -58,7 +58,7 @@ def is_frame(X: Any) -> bool:
 
 
 def read_frame(X: Any, name: str) -> tuple[np.ndarray, Names]:
-    """Return the numbers and the names of a data frame.
+    """Return the values of a data frame as an array, and the names of its columns.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def read_frame(X: Any, name: str) -> tuple[np.ndarray, Names]:
     try:
         frame = nw.from_native(X, eager_only=True)
     except (TypeError, ValueError) as error:
-        # Some libraries allow two columns with the same name.
+        # A possible cause is two columns with the same name, which some libraries allow.
         raise InvalidInputError(
             f"the {type(X).__name__} {name} cannot be read as a data frame "
             f"({' '.join(str(error).split())}); give all columns different names, or pass an array"
@@ -149,20 +149,20 @@ def in_order(X: Any, names: Names, name: str, like: str) -> Any:
     if labels is None or labels == names or len(set(labels)) < len(labels):
         return X
     if sorted(labels) != sorted(names):
-        # The default labels 0, 1, ... match any names, except other integers.
+        # The default labels 0, 1, ... match any names by position, except for other integer labels.
         both = ((labels, names), (names, labels))
         if any(_counts(a) and (_counts(b) or not _integers(b)) for a, b in both):
             return X
         raise differing(names, labels, like, name)
     points, _ = read_frame(X, name)
-    # points[:, order] alone may be in column-major order.
+    # Copy to row-major order: points[:, order] alone may be column-major.
     places = {name: place for place, name in enumerate(labels)}
     points = np.ascontiguousarray(points[:, [places[name] for name in names]])
     return Table(points, None if _counts(names) else names)
 
 
 def differing(first: tuple[str, ...], second: tuple[str, ...], one: str, other: str) -> Exception:
-    """Return the error for samples with different columns."""
+    """Return the error that names the columns that only one of two samples has."""
     odd = []
     for names, others, where in ((first, set(second), one), (second, set(first), other)):
         alone = [repr(name) for name in names if name not in others]
@@ -184,7 +184,7 @@ def _integers(names: tuple[str, ...]) -> bool:
 
 
 def clashing_columns(first: Names, second: Names) -> bool:
-    """Whether two samples have different columns, or the same columns in different orders.
+    """Return whether two samples have different columns, or the same ones in different orders.
 
     Columns without names clash only with the labels 0, ..., d - 1 in another order, such as those
     of `frame[[1, 0]]`.
@@ -206,7 +206,7 @@ def clashing_columns(first: Names, second: Names) -> bool:
 
 
 def _is_count(labels: list[Any]) -> bool:
-    """Whether labels are the integers 0, 1, ..., d - 1; True and 1.0 are not integers here."""
+    """Return whether labels are the integers 0, 1, ..., d - 1; True and 1.0 do not count."""
     return all(
         isinstance(label, numbers.Integral) and not isinstance(label, bool) and label == place
         for place, label in enumerate(labels)
@@ -240,7 +240,7 @@ def _numbers(frame: Any, name: str) -> np.ndarray:
         whole = frame.to_numpy()
         if whole.dtype.kind == "f":
             return whole
-    # frame[label] would select a row if the label is an integer.
+    # Use get_column, because frame[label] would select a row if the label is an integer.
     columns = [_column(frame.get_column(label), label, name) for label in frame.columns]
     single = columns and all(column.dtype == np.float32 for column in columns)
     points = np.empty((len(frame), len(columns)), np.float32 if single else np.float64)
@@ -250,9 +250,9 @@ def _numbers(frame: Any, name: str) -> np.ndarray:
 
 
 def object_numbers(series: Any) -> Any:
-    """Return a narwhals series of Python numbers as Float64; any other series unchanged.
+    """Convert a narwhals series of Python numbers to Float64; return any other series unchanged.
 
-    `decimal.Decimal` is a number, and booleans are not.
+    Values of type `decimal.Decimal` count as numbers, booleans do not.
     """
     import narwhals as nw
 
@@ -272,11 +272,11 @@ def _column(series: Any, label: Any, name: str) -> np.ndarray:
 
     series = object_numbers(series)
     known = series.dtype.is_numeric() or series.dtype == nw.Boolean
-    # NumPy supports some types that narwhals does not: sparse columns of pandas, long doubles.
+    # Let NumPy convert types that narwhals does not know: sparse columns of pandas, long doubles.
     if known or series.dtype == nw.Unknown:
         values = series.to_numpy()
         if known and values.dtype.kind not in "biuf":
-            # Decimals and booleans with missing values are Python objects in NumPy.
+            # NumPy would return Python objects for decimals and for booleans with missing values.
             values = series.cast(nw.Float64).to_numpy()
         if values.dtype.kind in "biuf":
             warn_of_rounding(values, f"column {label!r} of {name}")

@@ -1,4 +1,4 @@
-"""Sources of tables: files, compressed files, pipes, and standard input."""
+"""Input files of tables: plain and compressed files, pipes, and standard input."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def open_input(path: Any) -> InputFile:
 
 
 def as_path(path: Any, error: type[Exception]) -> Path:
-    """Convert to a path; other objects raise `error`."""
+    """Convert a str or path-like to a path; raise `error` for any other object."""
     try:
         return Path(path)
     except TypeError:
@@ -130,7 +130,7 @@ def _from_path(file: Path) -> InputFile:
     if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
         refuse(file, "it is a device, not a file")
     ending, compressed = _ending(file)
-    # A file that the shell opened as /dev/stdin can be read only once.
+    # Read the content of /dev/stdin at once: even if it is a regular file, it is read only once.
     if not stat.S_ISREG(mode) or file.is_relative_to("/dev"):
         return _from_content(file, file.read_bytes(), ending)
     return InputFile(file, ending, compressed=compressed)
@@ -179,7 +179,7 @@ def read_npy_header(file: IO[bytes], size: int) -> tuple[tuple[int, ...], np.dty
     if dtype.kind not in "biuf":
         raise ValueError(f"it contains {dtype}, not real numbers")
     there = size - file.tell()
-    # Products of Python integers cannot overflow.
+    # Compute the size with Python integers, which cannot overflow.
     if min(shape, default=0) < 0 or math.prod(map(int, shape)) * dtype.itemsize != there:
         raise ValueError(f"an array of shape {shape} and type {dtype} does not have {there} bytes")
     return shape, dtype
@@ -187,5 +187,5 @@ def read_npy_header(file: IO[bytes], size: int) -> tuple[tuple[int, ...], np.dty
 
 def refuse(file: object, reason: str, cause: BaseException | None = None) -> NoReturn:
     """Raise the error for a file that cannot be read, with a message of one line."""
-    # Messages of other libraries may span lines.
+    # Join the lines, because messages of other libraries may have several.
     raise UnreadableFileError(f"cannot read {file}: {' '.join(reason.split())}") from cause

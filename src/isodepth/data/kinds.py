@@ -19,7 +19,8 @@ from isodepth.errors import ColumnWarning, InvalidInputError, InvalidOptionError
 KINDS = ("numeric", "category", "omit")
 #: A column with more distinct values than this is an identifier, not a category.
 MOST_CATEGORIES = 200
-# With fewer rows than this, distinct values do not indicate an identifier.
+# In a sample with fewer rows than this, a column is not taken for an identifier even if all its
+# values are distinct.
 _MANY_ROWS = 20
 #: A column with at most this number of distinct values may contain codes.
 FEW_VALUES = 10
@@ -27,7 +28,7 @@ FEW_VALUES = 10
 MISSING = "(missing)"
 _MICROSECONDS_PER_DAY = 86_400_000_000
 _DATE = re.compile(r"\d{4}-\d\d-\d\d([ T]|$)")
-# How columns of each kind are compared.
+# Use of the columns of each kind in a comparison.
 _USES = {
     "numeric": "numbers", "category": "shares", "date": "left out", "identifier": "left out"
 }  # fmt: skip
@@ -41,13 +42,13 @@ class ColumnKind(NamedTuple):
     column : str
     kind : {"numeric", "category", "date", "identifier"}
     use : {"numbers", "shares", "left out"}
-        Numbers enter distances and tests. Shares of the values of a category enter tests and
-        monitors only.
+        Numbers enter distances and tests. For a category, the shares of its values enter tests and
+        monitors, but not distances.
     note : str
         Reason why the column is left out, or how its values were read; may be empty.
     given : str, list of str or None
-        Entry of `kinds` with which other samples are read in the same way; None if the type of
-        the column is sufficient.
+        Value for the option `kinds` with which other samples are read in the same way; None if the
+        type of the column is sufficient.
     attention : bool
         Whether the kind is doubtful, so that results show the note first.
     """
@@ -77,7 +78,9 @@ class MixedFrames(NamedTuple):
 
 
 def column_lines(columns: Sequence[ColumnKind]) -> list[str]:
-    """Describe doubtful and non-numeric columns, and numeric ones with a note, one line per use.
+    """Return one line per use ("categories", "left out", ...) with the columns to mention.
+
+    These are non-numeric columns, columns of doubtful kind, and numeric columns with a note.
 
     Examples
     --------
@@ -167,7 +170,7 @@ def split_columns(
     for at, names_of_frame in enumerate(labels):
         if names_of_frame.keys() != labels[0].keys():
             if numeric and not kinds:
-                return None  # the check of numeric samples reports the difference
+                return None  # the later check of numeric columns reports the difference
             raise differing(tuple(labels[0]), tuple(names_of_frame), names[0], names[at])
     columns: list[ColumnKind] = []
     categories: dict[str, list[list[str | None]]] = {}
@@ -198,7 +201,10 @@ def split_columns(
 def category_values(
     values: Sequence[str | None], column: str, sample: str, nan_policy: str
 ) -> list[str]:
-    """Return the values of a category; with "omit", missing values are a category of their own."""
+    """Return the values of a category column, or raise an error if values are missing.
+
+    With nan_policy "omit", missing values become a category of their own.
+    """
     missing = sum(value is None for value in values)
     if missing and nan_policy == "raise":
         raise InvalidInputError(
@@ -206,7 +212,8 @@ def category_values(
             f"{'value' if missing == 1 else 'values'}; use nan_policy='omit', with which missing "
             "values are a separate category"
         )
-    # A value that is spelled like the category of missing values must not be merged with it.
+    # A value that equals the name of the category of missing values is quoted, so that the two are
+    # not merged.
     return [
         MISSING if value is None else repr(value) if value == MISSING else value for value in values
     ]
@@ -261,7 +268,7 @@ def _narwhals_frames(samples: Sequence[Any]) -> list[Any] | None:
     try:
         return [nw.from_native(each, eager_only=True) for each in samples]
     except (TypeError, ValueError):
-        return None  # the check of numeric samples reports the reason
+        return None  # the later check of numeric columns reports the reason
 
 
 class _Column:
@@ -285,7 +292,7 @@ class _Column:
         """Values of each sample as strings; None if missing."""
         values = [_strings(series) for series in self.series]
         if len({series.dtype.is_numeric() for series in self.series}) > 1:
-            # "01" and "1.0" in one sample are equal to the number 1 in another.
+            # If another sample has numbers, "01" and "1.0" must be equal to its number 1.
             return [[v if v is None else _plain_number(v) for v in part] for part in values]
         return values
 
@@ -295,7 +302,7 @@ class _Column:
         return ColumnKind(self.name, kind, _USES[kind], note, given, attention)
 
     def _error(self, fault: str) -> InvalidInputError:
-        """Return the error for a column whose values contradict each other."""
+        """Return the error for a column with contradictory values, described by `fault`."""
         name = self.name
         return InvalidInputError(
             f"column {name!r} {fault}; correct the values, or replace them by missing values "
@@ -305,7 +312,10 @@ class _Column:
         )
 
     def read(self, option: Any) -> tuple[ColumnKind, list[Any]]:
-        """Return the kind of the column, and its series with numbers converted."""
+        """Return the kind of the column, and its series, converted if the column is numeric.
+
+        `option` is the entry of `kinds` for this column, or None.
+        """
         if option == "category":
             return self._kind("category", given=option), self.series
         if option == "omit":
@@ -342,7 +352,7 @@ class _Column:
         return all(s.dtype.is_numeric() or s.dtype == nw.Unknown for s in self.series)
 
     def _detect(self) -> tuple[str, str]:
-        """Return the kind of a column that is not converted to numbers, and a note."""
+        """Return the detected kind of a column, before any conversion, and a note."""
         if self._all_numeric():
             return "numeric", ""
         if all(series.dtype.is_temporal() for series in self.series):
@@ -361,7 +371,7 @@ class _Column:
         return "category", ""
 
     def _refuse_two_types(self) -> None:
-        """Refuse numbers in one sample and, for example, booleans or dates in another."""
+        """Raise an error for numbers in one sample and other types, such as dates, in another."""
         examples = {
             series.dtype.is_numeric(): (sample, value)
             for sample, series, part in zip(self.samples, self.series, self.values, strict=True)
@@ -374,9 +384,9 @@ class _Column:
     def _partly_numbers(self, numerals: Sequence[Numerals]) -> ColumnKind:
         """Return the kind of a column in which some values are numbers and others are not.
 
-        Few distinct values are a category, for example codes and a new word. Other columns are
-        refused if one sample or most rows are numbers: a typing error must not turn numbers into
-        a category.
+        A column with few distinct values is a category, for example codes and a new word. Any other
+        column is refused if one sample or most rows are numbers: a typing error must not turn
+        numbers into a category.
         """
         rows, count = sum(each.rows for each in numerals), sum(each.count for each in numerals)
         both = list(zip(numerals, self.samples, strict=True))
@@ -402,7 +412,7 @@ class _Column:
         return self._kind(kind, _joined(note, reason), attention=True)
 
     def _numbers(self, numerals: Sequence[Numerals]) -> tuple[ColumnKind, list[Any]]:
-        """Convert strings that are all numbers; their style must be the same in all samples."""
+        """Convert a column of strings that are all numbers in the same style in all samples."""
         both = list(zip(numerals, self.samples, strict=True))
         style = common_style(numerals)
         if style is None:
@@ -422,7 +432,10 @@ class _Column:
         return self._kind("numeric", note, "numeric", bool(doubts)), self._series_of(arrays)
 
     def _series_of(self, arrays: Sequence[np.ndarray]) -> list[Any]:
-        """Return numbers as series of the libraries of the samples; as integers if all are."""
+        """Return arrays of numbers as series of the library of each sample.
+
+        The series have integers if all numbers are integers.
+        """
         import narwhals as nw
 
         whole = all(np.array_equal(a, np.floor(a)) and (np.abs(a) < 2**53).all() for a in arrays)
@@ -469,7 +482,7 @@ class _Column:
         return longest
 
     def _ranks(self, order: Sequence[str]) -> list[Any]:
-        """Return series of the positions of the values in a list; NaN for missing values."""
+        """Convert values to their positions in `order`; missing values become NaN."""
         ranks: dict[str | None, float] = {value: float(i) for i, value in enumerate(order)}
         ranks[None] = np.nan
         for part, sample in zip(self.values, self.samples, strict=True):
@@ -487,7 +500,7 @@ def _joined(*notes: str) -> str:
 
 
 def _codes_note(columns: Sequence[Any]) -> str:
-    """Return a note if a column has so few distinct integers that they may be codes."""
+    """Return a note if integers have so few distinct values that they may be codes, else ""."""
     if not all(series.dtype.is_integer() for series in columns):
         return ""
     count = len(set().union(*(series.unique().to_list() for series in columns)))

@@ -1,4 +1,4 @@
-"""Comparison of missing values between two samples."""
+"""Comparison of the shares of missing values of two samples."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from isodepth.data.validation import MissingReport
 
 #: Allowed values of `nan_policy=`.
 NAN_POLICIES = ("raise", "omit")
-#: Differences of shares of missing values are reported from this number of standard errors.
+#: A difference of shares of missing values is reported from this number of standard errors.
 TELLING = 4.0
 
 
@@ -56,7 +56,7 @@ class MissingPair:
     def shares(self) -> list[MissingShare]:
         """Shares of missing values of every column, the most significant difference first.
 
-        A distance between the remaining rows does not include a change of these shares.
+        The distance is computed from complete rows, so it does not reflect these differences.
         """
         n, m = self.x.n_rows, self.y.n_rows
         shares = []
@@ -65,7 +65,7 @@ class MissingPair:
             error = math.sqrt(both * (1 - both) * (1 / n + 1 / m))
             z = (in_y / m - in_x / n) / error if error > 0 else 0.0
             shares.append(MissingShare(label, in_x / n, in_y / m, z))
-        # The sort is stable: columns with equal differences keep their order.
+        # Sorting is stable, so columns with equal differences keep their order.
         return sorted(shares, key=lambda share: -abs(share.z))
 
     def to_dict(self) -> dict[str, Any]:
@@ -75,7 +75,10 @@ class MissingPair:
         return plain({"rows": rows, "left_out": left_out, "columns": self.shares})
 
     def difference(self, names: Sequence[str] = ("X", "Y")) -> str:
-        """Describe the column that is missing much more often in one sample, or return ""."""
+        """Return a sentence about the column with the largest difference of missing values.
+
+        Return "" if this difference is small.
+        """
         first = self.shares[0]
         if abs(first.z) < TELLING:
             return ""

@@ -1,4 +1,4 @@
-"""Numbers that are stored as strings, such as "$1,500.00", "1.500,20" or "12 %"."""
+"""Conversion of strings to numbers, such as "$1,500.00", "1.500,20" or "12 %"."""
 
 from __future__ import annotations
 
@@ -22,18 +22,19 @@ _CELL = re.compile(
 
 
 class Style(NamedTuple):
-    """Decimal mark and thousands separator; a space includes apostrophes."""
+    """Decimal mark and thousands separator; a space stands for spaces and apostrophes."""
 
     decimal: str
     group: str
 
     def pattern(self) -> re.Pattern[str]:
-        """Return the pattern of a number without sign, exponent and currency."""
+        """Return the regular expression of a number without sign, exponent and currency."""
         decimal, group = re.escape(self.decimal), re.escape(self.group)
         return re.compile(rf"(\d+|\d{{1,3}}({group}\d{{2,3}})*{group}\d{{3}})?({decimal}\d*)?")
 
 
-# In order of preference: "1,500" is 1500 unless other values of the column exclude it.
+# Styles in order of preference. The first one reads "1,500" as 1500. A later style is used if other
+# values of the column do not fit the first.
 _STYLES = {s: s.pattern() for s in map(Style, ".,.,", ",.  ")}
 
 
@@ -49,7 +50,7 @@ class _Parts(NamedTuple):
 
 
 class Numerals:
-    """Strings of one column in one sample, which may all be numbers.
+    """Strings of one column in one sample, with those that can be read as numbers.
 
     Attributes
     ----------
@@ -109,7 +110,7 @@ class Numerals:
 
     @property
     def plain(self) -> bool:
-        """Whether all strings are numbers as Python writes them."""
+        """Whether all strings are numbers in Python notation."""
         return self.count == self.rows and (not self.rows or _is_plain(self.example))
 
     def fits(self, style: Style) -> bool:
@@ -117,7 +118,7 @@ class Numerals:
         return len(self._parts) == len(self._counts) == len(self._fitting(style))
 
     def numbers(self, style: Style) -> np.ndarray:
-        """Return the numbers (n,) in a style; NaN for the others."""
+        """Convert the strings to numbers (n,) in a style; NaN for strings that are not numbers."""
         known = {v: self._parts[v].number(style) for v in self._fitting(style)}
         return np.array([known.get(v, np.nan) for v in self._values])  # type: ignore[arg-type]
 

@@ -1,6 +1,6 @@
-"""Output files: checked before the computation, replaced atomically, locked while in use.
+"""Output files, which are checked before the computation, replaced atomically and locked.
 
-Also the archives in which isodepth stores monitors and tables of regions.
+Also reads and writes the archives in which isodepth stores monitors and region tables.
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ import numpy as np
 from isodepth.data.input_file import as_path, read_npy_header
 from isodepth.errors import BusyFileError, InvalidOptionError, UnreadableFileError
 
-# A draft is complete within seconds. An older one was left by a process that was killed.
+# A draft is a temporary file that becomes the output within seconds. An older draft was left by a
+# process that was killed, and is removed.
 _STALE_SECONDS = 600.0
-# Spreadsheets evaluate cells that start with one of these characters.
+# Spreadsheets evaluate cells that start with one of these characters as formulas.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -73,9 +74,9 @@ def _obstacle(target: Path) -> str | None:
 
 def replace_file(target: Path, content: bytes) -> None:
     """Write `content` to `target`; an existing file is replaced atomically."""
-    # If the target is a link, the file that it points to is replaced, and the link remains.
+    # Follow links: the file that a link points to is replaced, and the link remains.
     target = Path(os.path.realpath(target))
-    # The name of the draft is shortened: that of the target may have the maximum length.
+    # Shorten the name of the draft: the name of the target may already have the maximum length.
     prefix = f".{target.name[:40]}."
     _remove_stale(target.parent, prefix)
     draft = target.with_name(f"{prefix}{secrets.token_hex(8)}.part")
@@ -83,7 +84,7 @@ def replace_file(target: Path, content: bytes) -> None:
         with open(draft, "xb") as file:
             file.write(content)
             file.flush()
-            # Otherwise the file could be empty after a power failure.
+            # Without fsync the file could be empty after a power failure.
             os.fsync(file.fileno())
         os.replace(draft, target)
     except BaseException:
@@ -92,7 +93,7 @@ def replace_file(target: Path, content: bytes) -> None:
 
 
 def _remove_stale(folder: Path, prefix: str) -> None:
-    """Remove drafts of a target that a killed process left behind."""
+    """Remove old drafts (temporary files) that a killed process left in the folder."""
     oldest = time.time() - _STALE_SECONDS
     for draft in folder.iterdir():
         if re.fullmatch(rf"{re.escape(prefix)}[0-9a-f]{{16}}\.part", draft.name):
@@ -127,7 +128,8 @@ def locked(path: str | os.PathLike[str], timeout: float = 10.0) -> Iterator[None
     try:
         yield
     finally:
-        # Removed while it is held: a process that has opened it will notice and open a new one.
+        # Remove the lock file before releasing it. A waiting process that has opened the removed
+        # file notices this and opens a new one.
         with suppress(OSError):
             os.unlink(lock.lock_file)
         lock.release()
@@ -184,7 +186,7 @@ def write_archive(
     header: Mapping[str, Any],
     arrays: Mapping[str, np.ndarray],
 ) -> None:
-    """Write a header and arrays; an existing file is replaced atomically."""
+    """Write an archive of a header and arrays; an existing file is replaced atomically."""
     target = check_archive_target(path)
     text = json.dumps({"format": _FORMAT, "version": _VERSION, "kind": kind, **header}).encode()
     buffer = io.BytesIO()
@@ -252,7 +254,10 @@ def _check_name(path: Any, error: type[Exception]) -> Path:
 
 
 def _read_members(content: bytes) -> dict[str, np.ndarray]:
-    """Return the arrays; their total size must not exceed that of the file."""
+    """Return the arrays of an archive, given its bytes.
+
+    Raise an error before memory is allocated if they would be larger than the file.
+    """
     arrays: dict[str, np.ndarray] = {}
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         members = archive.infolist()

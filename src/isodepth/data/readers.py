@@ -1,4 +1,4 @@
-"""Tables from files and pipes of all supported formats."""
+"""Reading of tables from files and pipes of all supported formats."""
 
 from __future__ import annotations
 
@@ -96,13 +96,13 @@ class ReadResult:
 
     @property
     def mixed(self) -> Any:
-        """The frame if it has other columns than numeric ones, else the numbers."""
+        """The frame if it has non-numeric columns, else the numeric columns as a `Table`."""
         whole = self.numbers.points.shape[1:] == self.frame.shape[1:]
         return self.numbers if whole else self.frame
 
 
 class Choice(NamedTuple):
-    """Positions of the selected columns, and names of those left out."""
+    """Selection of columns: positions of selected ones, names of dropped and of absent ones."""
 
     kept: list[int]
     dropped: list[str]
@@ -110,7 +110,7 @@ class Choice(NamedTuple):
 
 
 def choose_columns(names: Sequence[str], options: ReadOptions, file: object) -> Choice:
-    """Select columns of a file.
+    """Return the columns of a file that the options select.
 
     Examples
     --------
@@ -122,7 +122,7 @@ def choose_columns(names: Sequence[str], options: ReadOptions, file: object) -> 
     places = {name: place for place, name in enumerate(names)}
 
     def parts(wanted: Sequence[str]) -> list[str]:
-        # A name may contain commas.
+        # Do not split a name that the file has: it may contain commas.
         split = ([name] if name in places else name.split(",") for name in wanted)
         return list(dict.fromkeys(name for part in split for name in part))
 
@@ -228,7 +228,7 @@ def _read_parquet(file: InputFile, options: ReadOptions) -> ReadResult:
 
 
 def refuse_damaged(file: InputFile, error: Exception) -> NoReturn:
-    """Raise the error for a file that another library cannot read; our own errors are kept."""
+    """Raise an error for a file that another library cannot read; errors of isodepth are kept."""
     if isinstance(error, IsodepthError) or (isinstance(error, OSError) and error.errno):
         raise error
     if isinstance(error, MemoryError):
@@ -254,10 +254,10 @@ def without_index(table: Any) -> Any:
 
 
 def parquet_row_counts(opened: Any) -> list[int]:
-    """Return the numbers of rows of the row groups, and check their sum.
+    """Return the number of rows of each row group of a Parquet file, and check their sum.
 
-    The metadata of columns is not used: pyarrow crashes if it is damaged, while reading a damaged
-    column raises an error.
+    The metadata of single columns is not used, because pyarrow crashes if it is damaged. Reading a
+    damaged column raises an error instead.
     """
     metadata = opened.metadata
     counts = [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
@@ -267,7 +267,7 @@ def parquet_row_counts(opened: Any) -> list[int]:
 
 
 def holds_numbers(kind: Any) -> bool:
-    """Whether a pyarrow type is numeric, or the type of a column without values."""
+    """Return whether a pyarrow type is numeric, or the type of a column without values."""
     from pyarrow import types
 
     tests = (types.is_floating, types.is_integer, types.is_boolean, types.is_decimal, types.is_null)
@@ -282,7 +282,10 @@ def _chosen_columns(
     options: ReadOptions,
     where: Callable[[int, int], str],
 ) -> ReadResult:
-    """Apply the options to the selected columns."""
+    """Return the result of reading the selected columns, with strings treated as the options say.
+
+    `where(row, place)` returns the position of a cell in the file, for messages.
+    """
     import pyarrow as pa
 
     null_words = {"", *options.missing_words}
@@ -349,7 +352,7 @@ def _first(mask: Any) -> int:
 
 
 def _first_text(column: Any) -> tuple[int, str]:
-    """Return row and content of the first non-numeric cell of a column."""
+    """Return the row index and the content of the first non-numeric cell of a column."""
     row = max(_first(column.is_valid()), 0)
     if _has_strings(column):
         faults = Numerals(column.to_pylist()).faults()
@@ -367,7 +370,7 @@ def _read_array(file: InputFile, options: ReadOptions) -> ReadResult:
     if points.ndim != 2:
         refuse(file.path, f"it contains an array of shape {points.shape}, which has no columns")
     choice = choose_columns(numbered(points.shape[1]), options, file.path)
-    # points[:, kept] alone may be in column-major order.
+    # Copy to row-major order: points[:, kept] alone may be column-major.
     chosen = np.ascontiguousarray(points[:, choice.kept])
     return ReadResult(chosen, None, choice.dropped, [], choice.absent)
 

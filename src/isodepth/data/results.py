@@ -58,7 +58,7 @@ def p_text(pvalue: float) -> str:
 
 
 def named_shares(shares: Any) -> list[dict[str, Any]]:
-    """Convert pairs of a column and its share to dictionaries."""
+    """Convert pairs (column, share) to dictionaries for the JSON output."""
     return [{"name": str(name), "share": float(share)} for name, share in shares]
 
 

@@ -34,8 +34,8 @@ from isodepth.data.frames import (
 )
 from isodepth.errors import InvalidInputError, InvalidOptionError, NotNumbersError
 
-# Rows are checked for non-finite values in blocks of this number of elements, which limits the
-# memory for a memory map of any size.
+# Non-finite values are searched in blocks of this number of elements. This limits the memory for
+# memory-mapped arrays of any size.
 _SCAN_ELEMENTS = 1 << 20
 #: Advice in messages about missing values.
 OMIT_HINT = ", or drop these rows with nan_policy='omit'"
@@ -45,7 +45,7 @@ _DASK = ("dask", "dask_expr")
 
 
 def is_chunked(X: Any) -> bool:
-    """Whether a sample is read in chunks: a result of `isodepth.scan`, or a Dask collection."""
+    """Return whether a sample is read in chunks, as those of `isodepth.scan` and Dask are."""
     kind = type(X)
     if getattr(kind, "reads_in_chunks", False):
         return True
@@ -53,7 +53,7 @@ def is_chunked(X: Any) -> bool:
 
 
 def refuse_chunks(X: Any, what: str) -> None:
-    """Refuse a sample that is read in chunks if all rows are needed in memory."""
+    """Raise an error if a sample is read in chunks; `what` needs all rows in memory."""
     if is_chunked(X):
         raise InvalidInputError(
             f"{what} needs all rows in memory, got {X!r:.80}; pass an array of some rows, or use "
@@ -62,7 +62,7 @@ def refuse_chunks(X: Any, what: str) -> None:
 
 
 def is_tensor(X: Any) -> bool:
-    """Whether an object is a torch tensor; torch need not be installed."""
+    """Return whether an object is a torch tensor; torch need not be installed."""
     return not isinstance(X, np.ndarray) and any(
         kind.__name__ == "Tensor" and kind.__module__ == "torch" for kind in type(X).__mro__
     )
@@ -81,7 +81,7 @@ def check_points(
     dtype : {"float32", "float64"} or None
         None keeps float32 and converts all other types to float64.
     any_size : bool
-        Whether values are allowed for which projections overflow.
+        Whether to allow values so large that their projections overflow.
     hint : str
         Additional advice about non-finite values.
 
@@ -136,7 +136,8 @@ def check_table_shape(shape: tuple[int, ...], name: str) -> None:
         dimensions = "1 dimension" if len(shape) == 1 else f"{len(shape)} dimensions"
         advice = f"use {name}.reshape(-1, 1) for one column or {name}.reshape(1, -1) for one row"
         raise _shape_error(name, f"{dimensions} with shape {shape}; {advice}")
-    if 0 in shape:  # in the words that the checks of scikit-learn require
+    # The wording of this message is required by the estimator checks of scikit-learn.
+    if 0 in shape:
         raise InvalidInputError(
             f"{name} is empty: got 0 {'sample' if not shape[0] else 'feature'}(s) (shape={shape}) "
             "while a minimum of 1 is required; give at least one."
@@ -183,7 +184,7 @@ class SampleRows(NamedTuple):
         Number of dropped rows. None for ``nan_policy="raise"``, as the following attributes.
     kept : bool ndarray of shape (n,) or None
     absent : bool ndarray of shape (n, d) or None
-        Missing values of all rows.
+        True for each missing value, in all n rows.
     """
 
     points: np.ndarray
@@ -229,7 +230,7 @@ def read_sample(
     weights_name = weights_name or f"weights of {name}"
     raises = nan_policy == "raise"
     points, columns = read_points(X if raises else _with_nan(X), name, dtype)
-    # Checked before rows are dropped: the message then has the original row number.
+    # Check values and weights before rows are dropped, so that messages have original row numbers.
     check_finite(points, name, False, columns, hint, allow_nan=not raises)
     weights = check_weights(weights, len(points), weights_name)
     if nan_policy != "omit":
@@ -261,7 +262,7 @@ def _with_nan(X: Any) -> Any:
     try:
         array = np.asarray(X)
     except (TypeError, ValueError, RuntimeError):
-        return X  # reading the sample reports the reason
+        return X  # the later conversion to an array reports the reason
     if array.dtype != object:
         return X
     filled = array.copy()
@@ -359,12 +360,13 @@ def check_finite(
 ) -> None:
     """Refuse NaN, infinity, and numbers for which projections or their gaps overflow.
 
-    Messages count rows from `first_row`.
+    The row number in a message is the index in `points` plus `first_row`.
     """
     rows = max(1, _SCAN_ELEMENTS // points.shape[1])
     most = float(np.finfo(points.dtype).max)
     limit = most if any_size else most / (4.0 * math.sqrt(points.shape[1]))
-    # The maximum of values with NaN is NaN, and a comparison with NaN is false.
+    # These comparisons also find NaN: the minimum of values with NaN is NaN, and a comparison with
+    # NaN is false.
     blocks = ((start, points[start : start + rows]) for start in range(0, len(points), rows))
     faulty = [start for start, each in blocks if not -limit <= each.min() <= each.max() <= limit]
     if not faulty:
@@ -414,7 +416,10 @@ def check_same_width(x_width: int, y_width: int, first: str = "X", second: str =
 
 
 def check_same_columns(x: Names, y: Names, first: str = "X", second: str = "Y") -> Names:
-    """Return the names of the columns of both samples; None if neither has names."""
+    """Check that two samples have the same columns, and return their names.
+
+    The result is None if neither sample has names.
+    """
     if x is None and y is None:
         return None
     if clashing_columns(x, y):
@@ -532,7 +537,7 @@ def check_number(
         raise _option_error(name, f"be a number in {interval}", value)
     try:
         number = float(value)
-    except OverflowError:  # an integer or a fraction beyond the range of floats
+    except OverflowError:  # an int or Fraction that is too large for a float
         message = f"{name} must lie in {interval}, got a number too large for a float"
         raise InvalidOptionError(message, option=name) from None
     too_low = number <= low if low_open else number < low
@@ -575,7 +580,7 @@ def check_levels_inside(betas: Any, name: str = "beta") -> np.ndarray:
 def check_direction_rows(directions: Any, d: int | None = None) -> np.ndarray:
     """Check an array of directions and normalize its rows to unit length."""
     rows, _ = check_points(directions, "directions", "float64", any_size=True)
-    # The rounding of sums along a row depends on the memory layout.
+    # Use one memory layout, because the rounding of sums along a row depends on it.
     rows = np.ascontiguousarray(rows)
     if d is not None and rows.shape[1] != d:
         raise InvalidInputError(
@@ -590,6 +595,6 @@ def check_direction_rows(directions: Any, d: int | None = None) -> np.ndarray:
         )
     scaled = rows / largest
     lengths = np.linalg.norm(scaled, axis=1, keepdims=True)
-    # Unit rows are returned unchanged: a second check must not change a bit.
+    # Return unit rows unchanged, so that checking directions twice gives the same bits.
     unit = np.abs(lengths * largest - 1) <= 16 * np.finfo(np.float64).eps
     return np.where(unit, rows, scaled / lengths)
