@@ -1,4 +1,4 @@
-"""`python -m isodepth`: the command line if the script `isodepth` is not on the path."""
+"""Command line as `python -m isodepth`, for when the script `isodepth` is not on the path."""
 
 import sys
 

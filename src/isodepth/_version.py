@@ -1,3 +1,3 @@
-"""The version, alone in its file so that build tools can read it without importing."""
+"""Version number, in a file of its own so that build tools can read it without importing."""
 
 __version__ = "0.3.0"

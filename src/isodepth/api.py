@@ -1,4 +1,4 @@
-"""Metric for all kinds of input, and the functions `distance` and `compare`."""
+"""Public API: `Metric` for arrays, tensors and chunks, and the functions `distance`, `compare`."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ class Metric(BaseMetric):
         X, Y : array-likes or data frames of shape (n, d) and (m, d)
             Columns of frames are matched by name, in the order of X. Non-numeric columns are left
             out, with a :class:`isodepth.ColumnWarning`. Sources of :func:`isodepth.scan` and Dask
-            collections are read in chunks and compared on a grid of levels (20 of them for
-            ``levels="exact"``) with ``refine=0``. Or two tensors of torch on one device, which may
+            collections are read in chunks and compared with ``refine=0`` on a grid of levels, 20
+            if ``levels="exact"``. X and Y may also be torch tensors on one device, which may
             require grad.
         weights : pair (wx, wy) or None
-            Weights of the rows of each, of shape (n,) and (m,); either may be None.
+            Weights of the rows of X and Y, of shape (n,) and (m,); either may be None.
         kinds : dict or None
             Kinds of columns of data frames, see :func:`isodepth.two_sample_test`. Columns of kind
             "category" or "omit" are left out without a warning.
 
         Returns
         -------
-        distance : float, or a tensor without dimensions if X and Y are tensors
+        distance : float, or a zero-dimensional tensor if X and Y are tensors
         """
         X, Y, used = _numeric(X, Y, kinds)
         omitted = [
@@ -65,14 +65,16 @@ class Metric(BaseMetric):
         return fitted.distance(x, y)
 
     def compare(self, X: Any, Y: Any, weights: Any = None, *, kinds: Any = None) -> Comparison:
-        """Compute the distance with its levels and maximizing directions.
+        """Compare two samples: the distance, the gap of each level and its maximizing direction.
 
-        `kinds` of the result lists every column of data frames, also non-numeric columns.
+        The parameters are those of `distance`. The attribute `kinds` of the result lists every
+        column of data frames, including non-numeric columns.
 
         If `scale` is None and one column has more than a hundred times the spread of another, a
-        :class:`isodepth.ScaleWarning` is issued: the wide column then dominates.
+        :class:`isodepth.ScaleWarning` is issued, because the wide column dominates the distance.
 
-        With tensors the result has plain numbers, without a graph; see `Comparison.gradient`.
+        If X and Y are tensors, the result has plain numbers and is not differentiable by autograd;
+        see `Comparison.gradient`.
         """
         inputs = (X, Y, kinds)
         X, Y, used = _numeric(X, Y, kinds)
@@ -87,11 +89,11 @@ class Metric(BaseMetric):
         return replace(super().compare(X, Y, weights), kinds=used, _inputs=inputs)
 
     def table(self, X: Any, weights: Any = None, *, storage: str = "float64") -> RegionTable:
-        """Compute the regions of one sample on a fixed grid, to compare it with many others.
+        """Compute the region table of one sample, to compare it with many other tables.
 
-        Needs an integer number of `levels` and an integer `random_state` (or an array of
-        directions). Tables cannot be refined: `refine` has no effect, and the signature of the
-        table contains ``refine=0``.
+        The table has support values on a fixed grid of levels and directions. It needs an integer
+        number of `levels` and an integer `random_state` (or an array of directions). Tables cannot
+        be refined: `refine` has no effect, and the signature of the table contains ``refine=0``.
 
         Parameters
         ----------
@@ -117,7 +119,10 @@ class Metric(BaseMetric):
 
 
 def _numeric(X: Any, Y: Any, kinds: Any) -> tuple[Any, Any, tuple[ColumnKind, ...]]:
-    """Return the numeric columns of two samples, and the kinds of all columns."""
+    """Return the numeric columns of X, those of Y, and the kinds of all columns.
+
+    `kinds` is the option of the user. Arrays are returned unchanged, without kinds.
+    """
     if kinds is None and isinstance(X, np.ndarray):
         return X, Y, ()
     return numeric_columns(X, Y, kinds)
@@ -127,14 +132,14 @@ def _numeric(X: Any, Y: Any, kinds: Any) -> tuple[Any, Any, tuple[ColumnKind, ..
 def distance(
     X: Any, Y: Any, *, weights: Any = None, kinds: dict[str, Any] | None = None, **options: Any
 ) -> float:
-    """Compute DR_{p,eps} between two samples, a distance that is robust against outliers.
+    """Compute DR_{p,eps} between two samples, a distance that is robust to outliers.
 
     Parameters
     ----------
     X, Y : array-likes or data frames of shape (n, d) and (m, d)
         One observation per row. Columns of frames are matched by name, in the order of X;
-        non-numeric columns are left out, with a warning. Also tensors of torch on one device, and
-        sources of :func:`isodepth.scan`.
+        non-numeric columns are left out, with a warning. X and Y may also be torch tensors on one
+        device, or sources of :func:`isodepth.scan`.
     weights : pair (wx, wy) or None
         Weights of the rows, of shape (n,) and (m,); either may be None.
     kinds : dict or None
@@ -171,25 +176,25 @@ def compare(
     progress: bool = False,
     **options: Any,
 ) -> Comparison:
-    """Compare two samples: distance, differing columns, and optionally a test.
+    """Compare two samples by their distance, the contributions of columns, and optionally a test.
 
     Parameters
     ----------
     X, Y : array-likes or data frames of shape (n, d) and (m, d)
         One observation per row. Columns of frames are matched by name, in the order of X. The
-        distance is between columns of numbers; categories are compared by the test. Also tensors of
-        torch on one device, and sources of :func:`isodepth.scan`.
+        distance uses numeric columns only; the test also compares categories. X and Y may also be
+        torch tensors on one device, or sources of :func:`isodepth.scan`.
     weights : pair (wx, wy) or None
         Weights of the rows, of shape (n,) and (m,); either may be None.
     kinds : dict or None
         Kinds of columns of data frames, if their types are not sufficient: "numeric", "category",
         "omit", or a list of values in their order; see :func:`isodepth.two_sample_test`.
     n_permutations : int or None
-        Also run :func:`isodepth.two_sample_test` with that many permutations; its result is the
-        `test` of the comparison. It uses the given `scale`, `nan_policy` and
-        `random_state`, and its own directions. It does not support weights.
+        Also run :func:`isodepth.two_sample_test` with this number of permutations. Its result is
+        the attribute `test` of the comparison. The test uses the given `scale`, `nan_policy` and
+        `random_state`, but its own directions. It does not support weights.
     tolerance, blocks
-        Those of the test, see :func:`isodepth.two_sample_test`.
+        Options of the test, see :func:`isodepth.two_sample_test`.
     progress : bool
         Whether to show a progress bar for the test (needs tqdm).
     scale : None, "pooled", "reference" or array of shape (d,), default "pooled"

@@ -1,8 +1,9 @@
-"""Calls of the compiled passes, and their resources: threads and memory.
+"""Calls of functions of the compiled core, with their threads and memory.
 
-The regions of a sample in depth order, deepest row first, are prefixes of it. The passes compute
-their supports along directions, and the gaps between the supports of two samples. The direction of
-a gap is encoded by one number: k for u_k, and -1 - k for -u_k.
+If the rows of a sample are sorted by depth, deepest first, its nested regions are prefixes of the
+rows. The functions compute the support values of the regions along directions, and the gaps between
+the support functions of two samples. The direction of a gap is encoded by one integer: k for u_k,
+and -1 - k for -u_k.
 """
 
 from __future__ import annotations
@@ -23,13 +24,14 @@ Value = TypeVar("Value")
 
 
 class Resources(NamedTuple):
-    """Threads and scratch memory of a computation.
+    """Number of threads and working memory that a computation may use.
 
     Attributes
     ----------
     n_jobs : int or None
-        None for one thread per core.
+        Number of threads; None for one thread per core.
     memory_mb : float
+        Working memory of all threads together.
     """
 
     n_jobs: int | None = None
@@ -45,16 +47,20 @@ ALONE = Resources(n_jobs=1)
 
 
 def worker_count(n_jobs: int | None, n_tasks: int, operations: int) -> int:
-    """Return the number of threads for `n_tasks` tasks with `operations` operations in total."""
+    """Return the number of threads for `n_tasks` tasks with `operations` operations in total.
+
+    It is limited by `n_jobs`, and is 1 if the work is too small for threads to be faster.
+    """
     worth = min(n_tasks, operations // core.WORTH_A_THREAD)
     return max(1, min(worth, Resources(n_jobs).n_threads)) if worth > 1 else 1
 
 
 def thread_map(function: Callable[[Item], Value], items: Iterable[Item], n: int) -> list[Value]:
-    """Apply `function` to every item in n threads, to the first item in this thread.
+    """Apply `function` to every item in n threads, and return the results in order.
 
-    For tasks that spend their time in passes of `isodepth._core`, which release the GIL. After an
-    error or an interrupt no further item is started.
+    The first item is processed in the calling thread. Threads are useful for tasks that spend their
+    time in functions of `isodepth._core`, which release the GIL. After an error or an interrupt no
+    further item is started.
     """
     items = list(items)
     if n == 1 or len(items) < 2:
@@ -69,10 +75,11 @@ def thread_map(function: Callable[[Item], Value], items: Iterable[Item], n: int)
 
 @cache
 def available_cores() -> int:
-    """Return the number of cores that this process should use, determined at the first call.
+    """Return the number of cores that this process should use. It is cached at the first call.
 
-    Upper bounds are the affinity mask, the quota of a container, LOKY_MAX_CPU_COUNT (all by joblib)
-    and OMP_NUM_THREADS, of which nested levels ("4,2") count by the first.
+    joblib determines it from the affinity mask, the CPU quota of a container and
+    LOKY_MAX_CPU_COUNT. OMP_NUM_THREADS is a further upper bound. If it has several numbers, such as
+    "4,2" for nested levels, the first one is used.
     """
     import joblib
 
@@ -89,24 +96,26 @@ def level_gaps(
     resources: Resources = ALONE,
     q: float = math.inf,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Compute the gap of each level over u and -u for the given directions.
+    """Compute the gap of each level, over the directions and their opposites.
 
     Parameters
     ----------
     x, y : ndarrays of shape (n, d) and (m, d), deepest rows first
     prefix_sizes : pair of non-decreasing int64 ndarrays of shape (L,)
-        Number of rows of each sample at each level.
+        Number of rows of each sample in the region of each level.
     directions : ndarray of shape (K, d)
+    resources : Resources
     q : float in [1, inf]
         Order of the mean over directions; inf for the maximum.
 
     Returns
     -------
     gaps : float64 ndarray of shape (L,)
-        (mean of |h_x(u) - h_y(u)|**q over the 2K directions) ** (1/q), the same bits in either
-        order of the samples and for any number of threads.
+        (mean of |h_x(u) - h_y(u)|**q over the 2K directions) ** (1/q). The bits of the result do
+        not depend on the order of the samples or on the number of threads.
     codes : int64 ndarray of shape (L,)
-        Code of the direction with the largest gap, the first in case of ties.
+        Direction with the largest gap, the first one if tied: k for direction k, and -1 - k for its
+        opposite.
 
     Examples
     --------
@@ -131,13 +140,17 @@ def write_supports(
     out: np.ndarray,
     resources: Resources,
 ) -> None:
-    """Write h(u) and h(-u) of prefixes of `ordered` (n, d) to `out`.
+    """Write the support values h(u) and h(-u) of nested regions to `out`.
 
     Parameters
     ----------
+    ordered : ndarray of shape (n, d), deepest rows first
     prefix_sizes : non-decreasing int64 ndarray of shape (L,)
+        Number of rows in the region of each level.
     directions : ndarray of shape (K, d)
     out : contiguous ndarray of shape (L, 2K)
+        Output: h(u) for the K directions, then h(-u).
+    resources : Resources
     """
     ordered = np.ascontiguousarray(ordered)
     units = np.ascontiguousarray(directions, dtype=ordered.dtype)
@@ -147,12 +160,14 @@ def write_supports(
 
 
 class SupportRows(NamedTuple):
-    """Extremes of the projections at each level, and the first rows that attain them.
+    """Extremes of the projections of nested regions, and the first rows that attain them.
 
     Attributes
     ----------
-    tops, lows : ndarrays of shape (L, K), maxima and minima of the projections
+    tops, lows : ndarrays of shape (L, K)
+        Maximum and minimum projection of the region of each level on each direction.
     top_rows, low_rows : int64 ndarrays of shape (L, K)
+        Indices of the first rows with these projections.
     """
 
     tops: np.ndarray
@@ -164,7 +179,11 @@ class SupportRows(NamedTuple):
 def support_rows(
     ordered: np.ndarray, prefix_sizes: np.ndarray, directions: np.ndarray
 ) -> SupportRows:
-    """Compute supports of prefixes of `ordered` (n, d) along directions (K, d), and their rows."""
+    """Compute the extreme projections of nested regions, and the rows that attain them.
+
+    `ordered` (n, d) has the deepest rows first, `prefix_sizes` (L,) is the number of rows in the
+    region of each level, and `directions` is (K, d).
+    """
     along = ordered @ directions.T
     last = prefix_sizes - 1
     values, rows = [], []
@@ -187,16 +206,24 @@ def ascent(
     slack: float,
     resources: Resources = ALONE,
 ) -> np.ndarray:
-    """Find unit vectors (J, d), J <= n_climbers, with larger gaps than the starts.
+    """Find unit vectors with larger gaps than the starting vectors, by local ascent.
 
     Parameters
     ----------
     x, y, prefix_sizes : as in `level_gaps`, for the levels of the search
     starts : ndarray of shape (C, d)
+        Candidates for starting vectors.
+    n_climbers : int
+        Maximum number of ascents, which start from the most promising candidates.
     steps : int
         Maximum number of steps of an ascent, each of which projects a sample once.
     slack : float
-        An ascent stops if the gap is within this fraction of the maximum for its vertex.
+        Relative tolerance. An ascent stops if further steps would increase the gap by less.
+    resources : Resources
+
+    Returns
+    -------
+    vectors : ndarray of shape (J, d), with J <= n_climbers
     """
     first, second, starts = (np.ascontiguousarray(a, dtype=np.float64) for a in (x, y, starts))
     sizes = _sizes(np.stack(prefix_sizes))
@@ -213,16 +240,21 @@ def table_distances(
     length: float,
     resources: Resources = ALONE,
 ) -> np.ndarray:
-    """Compute distances (N, M) between tables of supports: a mean of order p over levels of gaps.
+    """Compute the distances (N, M) between region tables, which contain support values.
 
     Parameters
     ----------
     rows : ndarray of shape (N, L, 2K)
     columns : ndarray of shape (M, L, 2K) of the same dtype, or None for all pairs of rows
     p : float in (0, inf]
-    q : float in [1, inf], order of the mean over directions
-    unit : divisor of the mean over directions
-    length : integral over levels in units of the mean
+        Order of the mean of the gaps over levels.
+    q : float in [1, inf]
+        Order of the mean over directions that defines the gap of a level.
+    unit : float
+        Divisor of the mean over directions.
+    length : float
+        Factor of the mean over levels: 1, or 1 - eps for the integral.
+    resources : Resources
     """
     rows = np.ascontiguousarray(rows)
     against = None if columns is None else np.ascontiguousarray(columns)
@@ -236,12 +268,12 @@ def _sizes(numbers: np.ndarray) -> np.ndarray:
 
 
 def decode(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the indices (L,) of directions, and 1.0 for a direction, -1.0 for its opposite."""
+    """Return the index (L,) and the sign (L,), 1.0 or -1.0, of the direction of each code."""
     forward = codes >= 0
     return np.where(forward, codes, -1 - codes), np.where(forward, 1.0, -1.0)
 
 
 def signed_directions(directions: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    """Return the unit vectors (L, d) that are encoded by `codes` (L,) for `directions` (K, d)."""
+    """Return the unit vectors (L, d) that `codes` (L,) encode, given `directions` (K, d)."""
     indices, signs = decode(codes)
     return directions[indices] * signs[:, None]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 
 class IsodepthError(Exception):
-    """Base class of the errors of isodepth."""
+    """Base class of all errors that isodepth raises."""
 
 
 class InvalidInputError(IsodepthError, ValueError):
-    """The data cannot be used: wrong shape, non-finite values, bad weights."""
+    """The data cannot be used, because of their shape, non-finite values or invalid weights."""
 
 
 class NotNumbersError(InvalidInputError, TypeError):
@@ -21,8 +21,8 @@ class InvalidOptionError(IsodepthError, ValueError):
     Attributes
     ----------
     option : str or None
-        Name of the option in Python, such as "n_directions". None if the error is not about a
-        single option.
+        Name of the option as a Python keyword, such as "n_directions". None if the error is not
+        about a single option.
     """
 
     def __init__(self, *args: object, option: str | None = None) -> None:
@@ -39,7 +39,7 @@ class BusyFileError(IsodepthError, RuntimeError):
 
 
 class MissingExtraError(IsodepthError, ImportError):
-    """An optional package is needed and not installed."""
+    """An optional package is needed but not installed."""
 
 
 class DeviceMemoryError(IsodepthError, MemoryError):
@@ -47,15 +47,15 @@ class DeviceMemoryError(IsodepthError, MemoryError):
 
 
 class ColumnWarning(UserWarning):
-    """A column is left out of a distance, or its kind or precision needs attention."""
+    """A column is left out of a distance, or the user should check its kind or precision."""
 
 
 class DegenerateDepthWarning(UserWarning):
-    """The depth gives every point the same value, so its regions are not informative."""
+    """All points have the same depth, so every trimmed region is the whole sample."""
 
 
 class DependenceWarning(UserWarning):
-    """Consecutive rows of the reference of a monitor depend on each other."""
+    """Consecutive rows in the reference sample of a monitor are not independent."""
 
 
 class ScaleWarning(UserWarning):

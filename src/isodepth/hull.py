@@ -1,10 +1,10 @@
-"""Hausdorff distances between convex hulls, for all levels of two nested samples at once.
+"""Hausdorff distances between the convex hulls of nested regions, for all levels at once.
 
 `find_gaps` takes the maximum over sampled directions and refines it towards the supremum. Local
 ascent starts from the best sampled directions of a few levels. The directions that it finds are
-then evaluated at all levels. Each step costs one projection of a sample, so the ascent is cheaper
-than the sampled directions. If the samples are small enough, the vertices of the regions are then
-searched one by one, as for the exact distance, within a limit of work.
+then evaluated at all levels. Each step of the ascent costs one projection of a sample, so it is
+cheaper than evaluating the sampled directions. If the samples are small enough, the vertices of the
+regions are then searched one by one, as for the exact distance, within a limit of work.
 
 The other functions are exact. They compare hulls in coordinates that are centered, of size one,
 and in the span of the points.
@@ -27,33 +27,35 @@ from isodepth.engine import Resources, ascent, level_gaps, signed_directions
 
 __all__ = ["HullGap", "hausdorff"]
 
-#: Values of the option `gap`.
+#: Allowed values of the option `gap`.
 WAYS = ("search", "exact")
 _MOST_LEVELS = 8
 _FEWEST_CLIMBERS = 10
 _MOST_CLIMBERS = 40
 _MOST_WINNERS = 32
-# Relative distance from an upper bound at which the ascent, or a full search, stops.
+# Relative difference from an upper bound at which the ascent stops, and the same for a search of
+# all vertices.
 _SLACK = 1e-3
 _FULL = 1e-10
-# Limit of work per step, in coordinates of points (about a nanosecond each): twenty steps cost
-# somewhat less than a distance without refinement.
+# Limit of work per refinement step, relative to the work without refinement. It is chosen so that
+# twenty steps take somewhat less time than a distance without refinement.
 _WORK_PER_STEP = 0.01
-# Minimum limit of work, some milliseconds.
+# Minimum limit of work, as the number of coordinates that are read: a few milliseconds.
 _LEAST_WORK = 3e6
 _CHEAP = 0.25
 
 
 class HullGap(NamedTuple):
-    """Hausdorff distance of two hulls, and the direction in which it is attained.
+    """Hausdorff distance of two convex hulls, and the direction in which it is attained.
 
     Attributes
     ----------
     distance : float
     direction : ndarray of shape (d,)
-        Unit vector u with ``|h_first(u) - h_second(u)| == distance``; any if that is 0.
+        Unit vector u with ``|h_first(u) - h_second(u)| == distance``, where h is the support
+        function of a hull. It is arbitrary if the distance is 0.
     from_first : bool
-        Whether the first hull extends farther along it.
+        Whether the first hull extends farther along the direction.
     """
 
     distance: float
@@ -64,8 +66,9 @@ class HullGap(NamedTuple):
 def hausdorff(first: ArrayLike, second: ArrayLike) -> HullGap:
     """Compute the Hausdorff distance between the convex hulls of two sets of points.
 
-    It is the largest distance from a point of one set to the hull of the other, and the supremum
-    of ``|h_first(u) - h_second(u)|`` over unit vectors u, h the support function of a hull.
+    It is the maximum distance from a point of one set to the hull of the other. It equals the
+    supremum of ``|h_first(u) - h_second(u)|`` over unit vectors u, where h is the support function
+    of a hull.
 
     Parameters
     ----------
@@ -91,14 +94,13 @@ def hausdorff(first: ArrayLike, second: ArrayLike) -> HullGap:
 def exact_gaps(
     first: np.ndarray, second: np.ndarray, prefix_sizes: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Compute the exact Hausdorff distances of nested hulls.
+    """Compute the exact Hausdorff distance between the hulls of two samples at each level.
 
     Parameters
     ----------
-    first, second : ndarrays of shape (n, d) and (m, d)
-        Rows in the order in which they enter.
+    first, second : ndarrays of shape (n, d) and (m, d), deepest rows first
     prefix_sizes : int64 ndarray of shape (2, L), non-decreasing, at least 1
-        Number of rows of both samples at each level.
+        Number of rows of both samples whose hulls are compared at each level.
 
     Returns
     -------
@@ -124,24 +126,29 @@ def raise_gaps(
     slack: float,
     limit: float,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Raise attained gaps (L,) towards the exact ones at a limited cost.
+    """Increase the gaps that a search has found towards the exact ones, at a limited cost.
 
     Parameters
     ----------
     first, second, prefix_sizes
         As in `exact_gaps`.
     gaps : ndarray of shape (L,)
+        Gaps that are attained in some direction, lower bounds on the exact gaps.
     slack : float
-        Acceptable shortfall as a fraction of the gap.
+        Relative tolerance: the search of a level ends if its gap is within this fraction of an
+        upper bound.
     limit : float
         Maximum number of coordinates of points that are read. If it is reached, the outermost
         levels are not searched.
 
     Returns
     -------
-    raised : int ndarray of shape (J,), the levels at which a larger gap was found
+    raised : int ndarray of shape (J,)
+        Indices of the levels at which a larger gap was found.
     gaps : ndarray of shape (J,)
-    directions : ndarray of shape (J, d), unit vectors that attain them
+        Larger gaps of these levels.
+    directions : ndarray of shape (J, d)
+        Unit vectors that attain them.
     """
     frame = common_frame(first[: prefix_sizes[0, -1]], second[: prefix_sizes[1, -1]])
     attained = np.ldexp(gaps, -frame.exponent)
@@ -153,17 +160,18 @@ def raise_gaps(
 
 
 class Projection(NamedTuple):
-    """Nearest points of a hull to q queries.
+    """Nearest points of the convex hull of n points to q queries.
 
     Attributes
     ----------
     distance : ndarray of shape (q,)
+        Distance of each query to its nearest point.
     nearest : ndarray of shape (q, d)
-        The points of the hull, ``weights @ points``.
+        Nearest points of the hull, ``weights @ points``.
     weights : ndarray of shape (q, n)
-        Non-negative, with sum 1 per query, at most d + 1 of them positive.
+        Coefficients of the convex combinations, at most d + 1 of them positive per query.
     gap : ndarray of shape (q,)
-        The distance to the hull is at least ``distance - gap``, by the half-space at `nearest`.
+        Error bound: the exact distance to the hull is at least ``distance - gap``.
     """
 
     distance: np.ndarray
@@ -173,7 +181,7 @@ class Projection(NamedTuple):
 
 
 def project_to_hull(points: np.ndarray, queries: np.ndarray) -> Projection:
-    """Find the points of the convex hull of `points` (n, d) nearest to `queries` (q, d)."""
+    """Find the nearest point of the convex hull of `points` (n, d) to each of `queries` (q, d)."""
     frame = common_frame(points, queries)
     weights, distance, lower = _core.nearest_in_hull(frame.first, frame.second)
     gap = frame.lengths(distance - lower)
@@ -182,15 +190,17 @@ def project_to_hull(points: np.ndarray, queries: np.ndarray) -> Projection:
 
 @dataclass(frozen=True)
 class Frame:
-    """Two sets of points in coordinates that keep every distance up to a power of two.
+    """Two sets of points in common coordinates, in which distances are divided by a power of two.
 
     Attributes
     ----------
     first, second : float64 ndarrays of shape (n, r) and (m, r), C-contiguous
+        Points in the coordinates of the frame.
     exponent : int
-        Lengths of the caller are lengths of the frame times ``2 ** exponent``: nothing is rounded,
-        and squares neither overflow nor underflow.
-    basis : ndarray of shape (d, r) with orthonormal columns, or None for the caller's own axes
+        Original lengths are lengths in the frame times ``2 ** exponent``. The scaling does not
+        round, and squares of lengths in the frame neither overflow nor underflow.
+    basis : ndarray of shape (d, r) or None
+        Orthonormal columns that are the axes of the frame; None if the axes are unchanged.
     """
 
     first: np.ndarray
@@ -199,11 +209,11 @@ class Frame:
     basis: np.ndarray | None
 
     def lengths(self, values: np.ndarray) -> np.ndarray:
-        """Convert lengths of the frame to lengths of the caller."""
+        """Convert lengths in the frame to original lengths."""
         return np.ldexp(values, self.exponent)
 
     def directions(self, vectors: np.ndarray) -> np.ndarray:
-        """Convert unit vectors (L, r) of the frame to unit vectors of the caller."""
+        """Convert unit vectors (L, r) in the frame to unit vectors (L, d) on the original axes."""
         if self.basis is None:
             return vectors + 0.0  # no -0
         turned = vectors @ self.basis.T
@@ -211,20 +221,22 @@ class Frame:
 
 
 def common_frame(a: np.ndarray, b: np.ndarray) -> Frame:
-    """Bring two samples (n, d) and (m, d) to one frame.
+    """Convert two samples (n, d) and (m, d) to common coordinates.
 
-    N points in more than N dimensions differ only within their span, so they are rotated into it:
-    the triangle of a QR factorization has their coordinates, with full relative precision.
+    Points are centered at the first one and scaled by a power of two. If there are not more points
+    than dimensions, they are represented by coordinates in their span, the triangular factor of a
+    QR factorization.
     """
     check_same_width(a.shape[1], b.shape[1], "the first set of points", "the second")
     points = np.concatenate([a, b], dtype=np.float64)
     exponent = math.frexp(float(np.abs(points).max()))[1]
     points = np.ldexp(points, -exponent)
-    # Adding zero turns -0 into 0, so that equal points are equal bit by bit.
+    # Adding zero turns -0.0 into 0.0, so that equal points have equal bits.
     points = np.ascontiguousarray(points - points[0] + 0.0)
     basis = None
     if points.shape[1] >= len(points):
-        # One column for equal points: they must stay equal, for a distance of exactly 0.
+        # Equal points are merged before the factorization, so that rounding cannot make their
+        # coordinates differ. Their distance must be exactly 0.
         distinct, place = np.unique(points, axis=0, return_inverse=True)
         basis, triangle = np.linalg.qr(distinct.T)
         points = np.ascontiguousarray(triangle.T[place.ravel()])
@@ -232,7 +244,10 @@ def common_frame(a: np.ndarray, b: np.ndarray) -> Frame:
 
 
 def as_points(points: ArrayLike, name: str) -> np.ndarray:
-    """Return a finite, non-empty (n, d) float64 array with numbers of any size."""
+    """Convert to a float64 array (n, d), and check that it is nonempty and finite.
+
+    `name` is used in messages. Values may be so large that projections overflow.
+    """
     return check_points(points, name, "float64", any_size=True)[0]
 
 
@@ -240,15 +255,19 @@ def as_points(points: ArrayLike, name: str) -> np.ndarray:
 
 
 class Gaps(NamedTuple):
-    """Gaps of all levels of a plan.
+    """Gaps between the regions of two samples at all levels of a plan.
 
     Attributes
     ----------
     plan : LevelPlan with L levels
     values : ndarray of shape (L,)
-    vectors : ndarray of shape (J, d), unit vectors among which the gaps are attained
-    codes : int64 ndarray of shape (L,): vectors and signs, encoded as in `isodepth.engine`
-    exact : whether the values are suprema over all directions
+        Gap of each level.
+    vectors : ndarray of shape (J, d)
+        Unit vectors along which gaps were evaluated.
+    codes : int64 ndarray of shape (L,)
+        Vector that attains the gap of each level: k for vector k, and -1 - k for its opposite.
+    exact : bool
+        Whether the values are suprema over all directions.
     """
 
     plan: LevelPlan
@@ -258,7 +277,10 @@ class Gaps(NamedTuple):
     exact: bool = False
 
     def directions(self, levels: Any = slice(None)) -> np.ndarray:
-        """Return the unit vectors (number of `levels`, d) at which the gaps are attained."""
+        """Return the unit vectors, one per row, along which the gaps are attained.
+
+        `levels` selects levels by a slice or indices; by default all.
+        """
         return signed_directions(self.vectors, self.codes[levels])
 
 
@@ -272,14 +294,15 @@ def find_gaps(
     refine: int,
     resources: Resources,
 ) -> Gaps:
-    """Compute the gap of each level.
+    """Compute the gap between the regions of two samples at each level.
 
-    A mean over directions (a finite q) is divided by its value for a translation of length one,
-    averaged over the sphere. So the gap (to the power q) is an unbiased estimate of the L_q metric.
-    A translation by m has the gap |m| up to a relative error of c / sqrt(K), with
-    c^2 = (E|u_1|^(2q) / (E|u_1|^q)^2 - 1) / q^2. The error is zero if the directions integrate the
-    power exactly: orthonormal bases do for q = 2, and K equispaced directions in the plane do for
-    even q < 2K.
+    For a finite q, the mean over directions is divided by its expected value for a translation of
+    length one. So the gap to the power q is an unbiased estimate of the q-th power of the L_q
+    distance between the support functions. A translation by m has the gap |m| up to a relative
+    error of c / sqrt(K), with c^2 = (E|u_1|^(2q) / (E|u_1|^q)^2 - 1) / q^2. The error is zero if
+    the mean of |<m, u>|^q over the directions equals that over the sphere. This holds for
+    orthonormal bases if q = 2, and for K equispaced directions in the plane if q is even and
+    q < 2K.
 
     Parameters
     ----------
@@ -287,18 +310,23 @@ def find_gaps(
     plan : LevelPlan with L levels
     directions : ndarray of shape (K, d)
     way : {"search", "exact"}
-        The option `gap`.
+        Value of the option `gap`.
     q : float in [1, inf]
+        Order of the mean over directions; inf for the maximum.
     refine : int
+        Number of refinement steps.
+    resources : Resources
     """
     sizes = plan.prefix_sizes
     unit = mean_of_direction(x.n_features, q)
     first, second = x.ordered, y.ordered
     if q < math.inf or (way == "search" and (refine == 0 or x.n_features == 1)):
-        # In one dimension both directions were evaluated.
+        # In one dimension the direction and its opposite are all directions, so the search is
+        # already exact.
         values, codes = level_gaps(first, second, sizes, directions, resources, q)
         return Gaps(plan, values / unit, directions, codes)
-    # Ascent and hulls round differently for (x, y) and (y, x): use one canonical order.
+    # Rounding in the ascent and in hulls depends on the order of the samples. Use a canonical
+    # order, so that the distance is exactly symmetric.
     inner = plan
     if _comes_after(first, second, plan):
         first, second, sizes = second, first, sizes[::-1]
@@ -312,7 +340,10 @@ def find_gaps(
 
 
 def _comes_after(x: np.ndarray, y: np.ndarray, plan: LevelPlan) -> bool:
-    """Check if (y, x) is the canonical order of this pair."""
+    """Check if (y, x) is the canonical order of two samples, in which the smaller one comes first.
+
+    Samples of equal size are ordered lexicographically.
+    """
     if len(x) != len(y):
         return len(x) > len(y)
     for a, b in ((x, y), plan.prefix_sizes):
@@ -335,18 +366,28 @@ def refine_gaps(
     steps: int,
     resources: Resources,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Raise the gaps of `level_gaps` by at most `steps` steps of ascent.
+    """Increase the gaps of `level_gaps` by local ascent, with at most `steps` steps per start.
+
+    Parameters
+    ----------
+    x, y : ndarrays of shape (n, d) and (m, d), deepest rows first
+    plan : LevelPlan with L levels
+    directions : ndarray of shape (K, d)
+    gaps, codes : ndarrays of shape (L,), results of `level_gaps`
+    steps : int
+    resources : Resources
 
     Returns
     -------
-    gaps : ndarray of shape (L,), at least the former gaps
-    vectors : ndarray of shape (K + J, d), the directions with the new ones after them
-    codes : int64 ndarray of shape (L,), as in `level_gaps`, into `vectors`
+    gaps : ndarray of shape (L,), not smaller than the input gaps
+    vectors : ndarray of shape (K + J, d), the directions followed by J new ones
+    codes : int64 ndarray of shape (L,)
+        Vector that attains each gap, encoded as in `level_gaps`.
     """
     n, m, d = int(plan.prefix_sizes_x[-1]), int(plan.prefix_sizes_y[-1]), x.shape[1]
     limit = max(_LEAST_WORK, _WORK_PER_STEP * steps * len(directions) * (n + m) * (d + 50))
     every_corner = 2 * n * m * d
-    # For few points a search of all vertices is cheaper than an ascent.
+    # If there are few points, a search of all vertices is cheaper than an ascent and replaces it.
     cheap = every_corner <= _CHEAP * limit
     if not cheap:
         chosen = chosen_levels(plan, gaps)
@@ -354,7 +395,7 @@ def refine_gaps(
         winners = np.unique(codes)
         best = np.append(codes[chosen], winners[:: -(-len(winners) // _MOST_WINNERS)])
         starts = np.concatenate([signed_directions(directions, best), _apart(x, y, sizes)])
-        # The ascent copies its rows in float64, so it gets only the rows of these regions.
+        # The ascent copies rows to float64, so only the rows of the chosen regions are passed.
         inner_x, inner_y = x[: sizes[0][-1]], y[: sizes[1][-1]]
         starts = np.concatenate([starts, -starts])
         # The number of ascents is proportional to the number of sampled directions.
@@ -377,23 +418,30 @@ def refine_gaps(
 
 
 def chosen_levels(plan: LevelPlan, gaps: np.ndarray) -> np.ndarray:
-    """Return the levels of the ascent: spread evenly over the mass, and that of the maximum gap."""
+    """Return the indices of the few levels for which the ascent searches directions.
+
+    They are evenly spaced, and the level with the maximum gap is added.
+    """
     n_levels = len(plan.shares)
     if n_levels <= _MOST_LEVELS:
         return np.arange(n_levels)
     reached = np.cumsum(plan.shares)
     wanted = (np.arange(_MOST_LEVELS - 1) + 0.5) / (_MOST_LEVELS - 1)
     spread = np.searchsorted(reached, wanted).clip(max=n_levels - 1)
-    # First level whose midpoint is at least `wanted`: this level or the next one.
+    # The chosen level is the first one whose midpoint is at least `wanted`. This is the level found
+    # above or the next one.
     spread += reached[spread] - 0.5 * plan.shares[spread] < wanted
     return np.unique(np.append(spread.clip(max=n_levels - 1), gaps.argmax()))
 
 
 def _apart(x: np.ndarray, y: np.ndarray, sizes: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
-    """Return unit vectors between the centers of both samples, at most one per level."""
+    """Return the unit vectors between the centers of both samples at each level.
+
+    A level at which the centers coincide has no such vector. `sizes` are prefix sizes (L,).
+    """
     apart = np.stack([_prefix_mean(x, i) - _prefix_mean(y, j) for i, j in zip(*sizes, strict=True)])
     largest = np.abs(apart).max(axis=1)
-    # Samples with one center have no such direction.
+    # Levels at which both centers coincide are excluded.
     apart = apart[largest > 0] / largest[largest > 0, None]
     return apart / np.linalg.norm(apart, axis=1, keepdims=True)
 

@@ -11,14 +11,18 @@ from isodepth.data.extras import load_extra
 
 @contextmanager
 def progress_bar(shown: bool, total: int, label: str, unit: str) -> Iterator[Callable[[int], None]]:
-    """Yield a function, safe to call from any thread, that adds a number of finished units."""
+    """Show a progress bar of `total` units, or none if `shown` is false.
+
+    The context manager yields a function that is called with the number of units that were
+    completed since its last call. Any thread may call it.
+    """
     if not shown:
         yield lambda count: None
         return
     tqdm = load_extra("tqdm.auto", "progress", "progress=True")
 
     class Bar(tqdm.tqdm):  # type: ignore[name-defined]
-        # The monitor thread of tqdm would outlive the bar.
+        # Disable the monitor thread of tqdm, which would continue after the bar is closed.
         monitor_interval = 0
 
     lock = threading.Lock()

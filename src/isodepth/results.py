@@ -1,4 +1,4 @@
-"""Base classes of results with figures, reports and suspicious rows."""
+"""Base classes of results that can draw figures, write reports and list suspicious rows."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ from isodepth.errors import ColumnWarning, InvalidInputError
 from isodepth.suspicious import RepeatedValue, SuspiciousRows, repeated_values, suspicious_rows
 from isodepth.two_samples import TwoSamples
 
-# Rows with one unusual value are named in the headline from this fraction of a sample on.
+# Rows that share one unusual value are mentioned in the headline of a report if they are at least
+# this fraction of a sample.
 _HEADLINED_FRACTION = 0.05
 
 
 class ReportableResult(ResultMixin):
-    """Result with figures and a report.
+    """Base class of results with the methods `plot` and `report`.
 
     Attributes
     ----------
@@ -40,7 +41,7 @@ class ReportableResult(ResultMixin):
             with a test "null"; for a test "null" (the default), "gaps", "regions" and "columns";
             for a monitor "timeline".
         ax : matplotlib.axes.Axes, optional
-            Axes to draw into; a new figure by default. A timeline makes its own figure.
+            Axes to draw into; a new figure by default. A timeline always creates its own figure.
 
         Returns
         -------
@@ -59,8 +60,8 @@ class ReportableResult(ResultMixin):
             Name of the file; an existing file is replaced atomically.
         **options
             Optional: `title` of the page; `names` of the two samples of a comparison; `labels` of
-            the batches of a monitor; `notes`, warnings to show; `command`, the command that writes
-            the report again. The same result gives the same bytes.
+            the batches of a monitor; `notes`, warnings to show in the report; `command`, the
+            command line that reproduces the report. The same result gives the same bytes.
         """
         from isodepth.report import write_report  # needs the figures
 
@@ -68,19 +69,19 @@ class ReportableResult(ResultMixin):
 
 
 class TwoSampleReport(ReportableResult):
-    """Result about two samples, whose rows can be examined one by one.
+    """Base class of results about two samples, which can list suspicious rows.
 
     Attributes
     ----------
     _inputs : tuple (X, Y, kinds) or None
-        The samples as given, without a copy. None for regions without their samples.
+        Samples as the user passed them, not copied. None if the result was computed from regions.
     """
 
     _inputs: Any
 
     @cached_property
     def samples(self) -> TwoSamples:
-        """Rows of both samples as given, with missing values and categories."""
+        """Rows of both samples as the user passed them, with missing values and categories."""
         if self._inputs is None:
             return self._samples_of_regions()
         with warnings.catch_warnings():
@@ -93,14 +94,15 @@ class TwoSampleReport(ReportableResult):
     def suspicious_rows(self) -> SuspiciousRows:
         """Find rows of each sample that do not look like any row of the other sample.
 
-        A row is listed for a value far outside the other sample, or for a value that the other
-        columns of the row contradict, such as wrong units. Row indices refer to the samples as
-        given. The threshold is a rule, not a guarantee.
+        A row is listed if a value is far outside the range of the other sample, or if it does not
+        fit the other columns of the row, for example because of wrong units. Row indices refer to
+        the samples as the user passed them. The threshold is a rule of thumb: listed rows may be
+        correct, and wrong rows may be missed.
 
         Returns
         -------
         rows : SuspiciousRows
-            Most suspicious first, with values of categories that occur in only one sample.
+            Most suspicious rows first. It also lists categories that occur in only one sample.
 
         Examples
         --------
@@ -121,7 +123,8 @@ class TwoSampleReport(ReportableResult):
     def repeated_values(self) -> tuple[RepeatedValue, ...]:
         """Unusual values, such as -9999, that many rows have in common.
 
-        Found without `suspicious_rows`, from minima and maxima. Empty for rows in chunks.
+        They are found among the minima and maxima of columns, which is faster than
+        `suspicious_rows`. The tuple is empty if the samples were read in chunks.
         """
         try:
             return repeated_values(self.samples)
@@ -129,7 +132,10 @@ class TwoSampleReport(ReportableResult):
             return ()
 
     def headlined_rows(self, names: Sequence[str] = ("X", "Y")) -> str:
-        """Describe rows with one unusual value, if they are at least 5% of a sample; else ""."""
+        """Return a sentence about the rows that share one unusual value, for the headline.
+
+        It is empty if they are less than 5% of each sample. `names` are those of the samples.
+        """
         for each in self.repeated_values:
             if each.fraction >= _HEADLINED_FRACTION:
                 return each.text(names["XY".index(each.sample)])
@@ -137,6 +143,6 @@ class TwoSampleReport(ReportableResult):
 
 
 def unscaled_points(regions: Any) -> np.ndarray:
-    """Return the points (n, d) of regions in the units of the data."""
+    """Return the points (n, d) of regions in the original units, before they were scaled."""
     scale = getattr(regions.origin, "scale", None)
     return regions.points if scale is None else regions.points * np.asarray(scale, dtype=float)

@@ -14,30 +14,33 @@ from isodepth.core.directions import rng_for
 from isodepth.data.results import ResultMixin, plain
 from isodepth.two_samples import TwoSamples
 
-#: Expected share of listed rows per sample without any change, if tails are exponential.
+#: Expected fraction of rows of a sample that are listed if both samples have the same distribution
+#: with exponential tails.
 EXPECTED_SHARE = 0.005
-#: Samples of at least this size get conformal p-values: the smallest possible one is the
-#: reciprocal of half of the size.
+#: Minimum number of rows of both samples for conformal p-values. With n rows in the reference, a
+#: p-value is at least about 2 / n, so small samples would have no small p-values.
 CONFORMAL_ROWS = 1000
 RULE = (
     "The threshold is a rule, not a guarantee: it extrapolates the tail of the scores of the other "
     "sample. A listed row may be correct, and a wrong row that looks like others is not listed."
 )
-# Maximum numbers of rows that tails and regressions are fitted to.
+# Maximum numbers of rows to which tails and regressions are fitted.
 _MAX_ROWS, _MAX_FITTED = 20_000, 5_000
 _BLOCK_NUMBERS = 1 << 21
-# Rows per term that regressions need, and the maximum number of columns with regressions.
+# Minimum number of rows per regression term, and maximum number of columns. Otherwise columns are
+# not regressed on each other.
 _ROWS_PER_TERM, _MAX_COLUMNS = 3, 100
-# Rows beyond this number of spreads in any column do not enter the regressions.
+# Regressions ignore rows with a value more than this number of spreads from the median.
 _FAR = 8.0
 _PENALTY = 1e-3
-# Rows with scores above the first number do not serve as a reference, unless their fraction
-# exceeds the second: then the whole distribution differs.
+# Rows with scores above the first number are removed from the reference. If their fraction exceeds
+# the second number, none are removed, because the whole distribution differs.
 _CLEARLY, _MAX_REMOVED = 1.5, 0.2
-# Rows with lower scores belong to the pooled reference, which confirms the listed rows. It is
-# below 1, because a group of wrong rows may have scores on both sides of 1.
+# Rows of both samples with scores up to this value form a pooled reference, relative to which a
+# listed row must also be unusual. The value is below 1, because some rows of a group of wrong rows
+# may have scores slightly below 1.
 _ORDINARY = 0.6
-# Minimum number and fraction of rows with the same unusual value that are described together.
+# Minimum number and minimum fraction of rows for reporting that they share an unusual value.
 _MIN_REPEATED, _REPEATED_FRACTION = 5, 0.01
 
 
@@ -48,17 +51,18 @@ class SuspiciousRow(NamedTuple):
     ----------
     sample : {"X", "Y"}
     row : int
-        Index of the row, from 0, among the rows as given.
+        Index of the row, from 0, in the sample as the user passed it.
     score : float
-        Ratio to the threshold, at least 1.
+        Unusualness of the row relative to the threshold; more than 1.
     column : str
         Column with the unusual value.
     value : float
         Value of this column.
     usual : pair of float
-        Range of about 98% of the values of this column in the other sample; with the second
-        reason, of the values that the other columns of the row suggest.
+        Range of about 98% of the values of this column in the other sample. For the second
+        `reason`, the range that a regression on the other columns of the row predicts.
     reason : {"value", "value given the other columns"}
+        Whether the value is unusual by itself, or only together with the rest of the row.
     pvalue : float or None
         Conformal p-value with the correction of Benjamini and Hochberg over all rows of the
         sample; None if one of the samples has fewer than 1000 rows.
@@ -74,7 +78,7 @@ class SuspiciousRow(NamedTuple):
     pvalue: float | None
 
     def text(self, name: str) -> str:
-        """Describe the row; `name` is the name of the sample."""
+        """Describe the row in one line; `name` is the name of the sample."""
         low, high = (f"{bound:.4g}" for bound in self.usual)
         value, given = f"{self.column} = {self.value:.6g}", self.reason.removeprefix("value")
         return f"{name}[{self.row}]: {value}, usually {low} to {high}{given}"
@@ -91,7 +95,7 @@ class OneSidedValue(NamedTuple):
     n_rows : int
         Number of rows with the value.
     row : int
-        Index of the first of them.
+        Index of the first row with the value.
     pvalue : float
         Probability that all rows with this value belong to this sample if rows are assigned to the
         two samples at random; not adjusted for the number of values.
@@ -119,8 +123,9 @@ class RepeatedValue(NamedTuple):
     columns : tuple of str
         Columns in which all these rows have the value.
     n_rows : int
+        Number of rows with the value.
     fraction : float
-        Fraction of the rows of the sample.
+        Number of these rows divided by the number of rows of the sample.
     """
 
     sample: str
@@ -130,7 +135,7 @@ class RepeatedValue(NamedTuple):
     fraction: float
 
     def text(self, name: str) -> str:
-        """Describe the rows; `name` is the name of the sample."""
+        """Describe the rows with the value in one line; `name` is the name of the sample."""
         more = len(self.columns) - 1
         others = f" and {more} more column{'s' * (more > 1)}" if more else ""
         where = f"{self.columns[0]}{others} = {self.value:.6g}"
@@ -147,10 +152,10 @@ class SuspiciousRows(ResultMixin):
     values : list of OneSidedValue
         Values of categories that occur in only one sample, most frequent first.
     n_rows : pair of int
-        Numbers of rows of X and Y as given.
+        Numbers of rows of X and Y.
     skipped : tuple of str
-        Columns that were not used, because more than 20% of the rows of a sample have values unlike
-        the other sample: the whole distribution differs, not single rows.
+        Columns that were not used. More than 20% of the rows of a sample have unusual values in
+        them, so the whole distribution differs, not single rows.
     repeated : tuple of RepeatedValue
         Unusual values that many rows have in common, see `repeated_values`.
 
@@ -184,7 +189,7 @@ class SuspiciousRows(ResultMixin):
         return iter(self.rows)
 
     def to_dict(self) -> dict[str, Any]:
-        """Convert to plain numbers and strings."""
+        """Convert to plain Python numbers, strings, lists and dictionaries."""
         return plain({**vars(self), "rule": RULE})
 
     def _rows(self) -> dict[str, list[Any]]:
@@ -194,7 +199,10 @@ class SuspiciousRows(ResultMixin):
         }
 
     def summary(self, names: Sequence[str] = ("X", "Y")) -> str:
-        """Count the rows of both samples, such as "12 suspicious rows in July"."""
+        """Return a phrase with the number of listed rows, such as "12 suspicious rows in July".
+
+        `names` are the names of X and Y.
+        """
         counts = [
             (len(self.indices(sample)), name) for sample, name in zip("XY", names, strict=True)
         ]
@@ -212,14 +220,16 @@ class SuspiciousRows(ResultMixin):
 def suspicious_rows(samples: TwoSamples) -> SuspiciousRows:
     """Find the rows of each sample that do not look like any row of the other.
 
-    Each value of a row, its logarithm for positive columns, and its residual given the other
-    columns are measured by their distance from the median of the other sample, in units of the
-    distance of the 1% or 99% quantile. The threshold of each extrapolates the tail of the same
-    ratios in the other sample; the score is the maximum ratio to the threshold. Missing values do
-    not contribute.
+    Three kinds of numbers are computed for a row: its values, the logarithms of positive columns,
+    and the residuals of a regression of each column on the others. Each number is converted to a
+    ratio: its distance from the median of the other sample, divided by the distance of the 1% or
+    99% quantile from this median. The threshold for a ratio is extrapolated from the tail of these
+    ratios in the other sample. The score of a row is the maximum of its ratios, each divided by its
+    threshold. Missing values are ignored.
 
-    A row is listed if its score exceeds 1 also relative to the ordinary rows of both samples
-    together. They have twice as many rows, so that fewer correct rows exceed their thresholds.
+    A row is listed if its score exceeds 1, both relative to the other sample and relative to the
+    ordinary rows of both samples together. The second condition uses about twice as many rows, so
+    that fewer correct rows are listed.
     """
     names, points = list(samples.columns), list(samples.points)
     rows: list[SuspiciousRow] = []
@@ -243,10 +253,10 @@ def suspicious_rows(samples: TwoSamples) -> SuspiciousRows:
 def repeated_values(samples: TwoSamples) -> tuple[RepeatedValue, ...]:
     """Find unusual values, such as -9999, that many rows of a sample have in common.
 
-    Such a value is the minimum or maximum of a column. Its distance from the central 90% of the
-    other values of both samples is more than three times the length of this interval. At least five
-    rows and 1% of a sample have it, and at most 20%. At most one value per sample, the most
-    frequent one.
+    Such a value is the minimum or maximum of a column. Its distance from the interval of the
+    central 90% of all other values is more than three times the length of this interval. At least
+    five rows, and 1% to 20% of the sample, have it. For each sample only the most frequent such
+    value is returned.
     """
     repeated = []
     for side, sample in enumerate("XY"):
@@ -272,10 +282,11 @@ def repeated_values(samples: TwoSamples) -> tuple[RepeatedValue, ...]:
 
 
 def _without_outliers(x: np.ndarray, y: np.ndarray) -> list[np.ndarray]:
-    """Remove the rows far from the other sample, unless they are many, before samples are used.
+    """Return the rows of `x` and `y` that serve as references, without clear outliers.
 
-    A group of wrong rows in the reference would otherwise hide wrong rows of the other sample,
-    and compress the scale on which correct rows are measured.
+    Rows of one sample that are far from the other sample are removed, unless they are more than
+    20%. Wrong rows in a reference would make similar wrong rows of the other sample look usual, and
+    would inflate the scale by which rows are measured.
     """
     kept = []
     for points, other in ((x, y), (y, x)):
@@ -290,7 +301,10 @@ def _rows_unlike(
     points: Sequence[np.ndarray],
     names: Sequence[str],
 ) -> list[SuspiciousRow]:
-    """Return the rows with scores above 1 that the pooled reference confirms."""
+    """Return the rows whose scores exceed 1 relative to the other sample and to pooled rows.
+
+    `scorers` and `points` belong to X and Y, and `references` are their rows without outliers.
+    """
     scores = [scorer.score(part) for scorer, part in zip(scorers, points, strict=True)]
     if max(part.max() for part in scores) <= 1:
         return []
@@ -323,10 +337,11 @@ def _one_sided_values(samples: TwoSamples) -> list[OneSidedValue]:
 
 
 def conformal_pvalues(reference: np.ndarray, points: np.ndarray) -> np.ndarray | None:
-    """Return conformal p-values (m,) with the correction of Benjamini and Hochberg.
+    """Return conformal p-values (m,) of points (m, d) relative to a reference sample.
 
-    Half of the reference defines the scores, and the other half calibrates them. None for
-    samples of fewer than 1000 rows.
+    Scores are fitted to one half of the reference. The p-value of a point is its rank among the
+    scores of the other half. P-values have the correction of Benjamini and Hochberg. Return None if
+    a sample has fewer than 1000 rows.
     """
     if min(len(reference), len(points)) < CONFORMAL_ROWS:
         return None
@@ -341,7 +356,11 @@ def conformal_pvalues(reference: np.ndarray, points: np.ndarray) -> np.ndarray |
 
 
 class _Tails(NamedTuple):
-    """Medians and tail lengths (k,) of k functions of a row, in the reference sample."""
+    """Medians and tail lengths (k,) of k functions of a row, in the reference sample.
+
+    Tail lengths are the distances from the median to the 1% quantile, `below`, and to the 99%
+    quantile, `above`.
+    """
 
     median: np.ndarray
     below: np.ndarray
@@ -354,14 +373,20 @@ class _Tails(NamedTuple):
         return cls(middle, np.maximum(middle - low, least), np.maximum(high - middle, least))
 
     def ratios(self, values: np.ndarray) -> np.ndarray:
-        """Return the distances (m, k) from the median in tail lengths; 0 for missing values."""
+        """Return the distances (m, k) of values (m, k) from the median, divided by tail lengths.
+
+        They are 0 for missing values.
+        """
         deviation = values - self.median
         ratios = np.where(deviation > 0, deviation / self.above, -deviation / self.below)
         return np.nan_to_num(ratios, nan=0.0, posinf=np.inf)
 
 
 class RowScorer:
-    """Scores of rows relative to a reference sample (n, d), which may have missing values."""
+    """Object that scores how unusual rows are relative to a reference sample (n, d).
+
+    Rows and reference may have missing values.
+    """
 
     def __init__(self, reference: np.ndarray) -> None:
         rng = rng_for(0, "subsamples")
@@ -369,7 +394,8 @@ class RowScorer:
             reference = reference[rng.choice(len(reference), _MAX_ROWS, replace=False)]
         reference = np.asarray(reference, dtype=np.float64)
         self.values = _Tails.of(reference)
-        # Lower bounds for the logarithms of positive columns; 0 for other columns.
+        # Values below which the logarithm of a positive column is replaced with a linear function;
+        # 0 for other columns, which are not transformed.
         minima = np.fmin.reduce(reference, axis=0)
         self.floors = np.where(minima > 0, minima / 1000, 0.0)
         transformed = self._transform(reference)
@@ -384,11 +410,11 @@ class RowScorer:
         self.limits = tail_limits(ratios, reference.shape[1])
 
     def score(self, points: np.ndarray) -> np.ndarray:
-        """Return the scores (m,) of points (m, d), as ratios to the threshold."""
+        """Return the scores (m,) of points (m, d). A score above 1 exceeds the threshold."""
         return np.concatenate([ratios.max(axis=1) for ratios in self._blocks(points)])
 
     def flagged(self, points: np.ndarray) -> np.ndarray:
-        """Return the fraction (d,) of points (m, d) above the threshold of each column."""
+        """Return, for each column, the fraction of points (m, d) that exceed its threshold."""
         d = points.shape[1]
         above = [
             (ratios > 1).reshape(-1, ratios.shape[1] // d, d) for ratios in self._blocks(points)
@@ -396,7 +422,7 @@ class RowScorer:
         return np.concatenate(above).any(axis=1).mean(axis=0)
 
     def _blocks(self, points: np.ndarray) -> Iterator[np.ndarray]:
-        """Yield ratios to the thresholds, in blocks of rows that bound the memory."""
+        """Yield the ratios of points, divided by their thresholds, in blocks of rows."""
         size = max(1, _BLOCK_NUMBERS // (8 * points.shape[1]))
         for start in range(0, len(points), size):
             yield self._ratios(points[start : start + size]) / self.limits
@@ -405,7 +431,7 @@ class RowScorer:
         """Return the most unusual column of one row (d,), its usual range, and the reason."""
         d = len(row)
         ratios = next(self._blocks(row[None]))[0]
-        # If a value is unusual by itself, the other columns are not part of the reason.
+        # If a value is unusual by itself, residuals given the other columns are not considered.
         best = int((ratios[: 2 * d] if ratios[: 2 * d].max() > 1 else ratios).argmax())
         if best >= 2 * d:
             j = best - 2 * d
@@ -426,7 +452,11 @@ class RowScorer:
         return float(ends[0]), float(ends[1])
 
     def _transform(self, points: np.ndarray) -> np.ndarray:
-        """Take logarithms of positive columns, continued linearly far below their minimum."""
+        """Take logarithms of the columns that are positive in the reference.
+
+        Below a thousandth of the minimum in the reference, the logarithm is continued linearly, so
+        that it is defined for zero and negative values.
+        """
         transformed = points.astype(np.float64, copy=True)
         for j in np.flatnonzero(self.floors > 0):
             floor = self.floors[j]
@@ -435,9 +465,10 @@ class RowScorer:
         return transformed
 
     def _ratios(self, points: np.ndarray) -> np.ndarray:
-        """Return ratios of the columns, of their logarithms, and of residuals: (m, 2d or 3d).
+        """Return the ratios of the values, logarithms and residuals of points (m, d) side by side.
 
-        Rows with missing values have no residuals.
+        The shape is (m, 3d), or (m, 2d) without regressions. Ratios of missing values, and of the
+        residuals of rows with missing values, are 0.
         """
         standard = (self._transform(points) - self.center) / self.spread
         parts = [self.values.ratios(points), self.logs.ratios(standard)]
@@ -453,12 +484,14 @@ class _Regressions:
     Attributes
     ----------
     coefficients : ndarray of shape (f, d)
-        Terms are a constant, the columns and, with enough rows, their squares.
+        Coefficients of f terms for each column. The terms are a constant, the columns and, if there
+        are enough rows, their squares.
     squares : bool
+        Whether squares are used.
     tails : _Tails
         Tails of the residuals in the reference.
     fitted_ratios : ndarray of shape (n, d)
-        Ratios of the reference itself, from leave-one-out residuals.
+        Leave-one-out residuals of the reference rows, in tail lengths.
     """
 
     coefficients: np.ndarray
@@ -468,7 +501,10 @@ class _Regressions:
 
     @classmethod
     def fit(cls, standard: np.ndarray, rng: np.random.Generator) -> _Regressions | None:
-        """Fit to complete rows (n, d); None for too few rows, or too few or too many columns."""
+        """Fit the regressions to standardized rows (n, d) without missing values.
+
+        Return None if there are too few rows, fewer than two columns, or too many columns.
+        """
         n, d = standard.shape
         near = (np.abs(standard) <= _FAR).all(axis=1)
         used = np.flatnonzero(near) if near.sum() > 0.6 * n else np.arange(n)
@@ -490,12 +526,13 @@ class _Regressions:
             leverage[fitted, j] = ((part @ inverse) * part).sum(axis=1)
         residuals = standard - _terms(standard, squares) @ coefficients
         residuals /= np.maximum(1 - leverage, 0.05)
-        # Columns that are nearly functions of the others have residuals without meaning.
+        # If a column is nearly a function of the others, its residuals are rounding errors. The
+        # floor prevents such residuals from being listed.
         tails = _Tails.of(residuals, floor=0.1)
         return cls(coefficients, squares, tails, tails.ratios(residuals))
 
     def residuals(self, standard: np.ndarray) -> np.ndarray:
-        """Return the residuals (m, d); NaN for rows with missing values."""
+        """Return the residuals (m, d) of standardized rows (m, d); NaN if a value is missing."""
         return standard - _terms(standard, self.squares) @ self.coefficients
 
 
@@ -506,9 +543,10 @@ def _terms(standard: np.ndarray, squares: bool) -> np.ndarray:
 
 
 def spreads(values: np.ndarray) -> np.ndarray:
-    """Return standard deviations (k,) of values cut off at their 10% and 90% quantiles.
+    """Return the standard deviations (k,) of columns clipped at their 10% and 90% quantiles.
 
-    If more than 80% of the values are equal, the standard deviation of all values; 1 if all are.
+    If this is 0, because most values of a column are equal, return the standard deviation without
+    clipping. For a constant column return 1. Missing values are ignored.
     """
     low, high = np.nanquantile(values, [0.1, 0.9], axis=0)
     spread = np.nanstd(np.clip(values, low, high), axis=0)
@@ -517,18 +555,19 @@ def spreads(values: np.ndarray) -> np.ndarray:
 
 
 def tail_limits(ratios: np.ndarray, n_columns: int) -> np.ndarray:
-    """Extrapolate the tails of ratios (n, k) beyond their 99% quantiles and their maxima.
+    """Return thresholds (k,) for ratios, extrapolated from the tails of reference ratios (n, k).
 
-    Each step divides the probability by ten, as from the 90% to the 99% quantile. The tail
-    continues exponentially, or as a power if it is heavier than exponential. The number of steps
-    and the margin above the maximum increase with the number of columns, and for small samples,
-    whose quantiles vary. Both were tuned on halves of the tables of experiments/answers.
+    From the 90% to the 99% quantile the tail probability decreases by a factor of ten. The
+    extrapolation repeats this step, exponentially or, for heavier tails, by a power law. The
+    threshold also exceeds the maximum by a margin. The number of steps and the margin are larger
+    for many columns, and for small samples, whose quantiles vary. Both were tuned on random halves
+    of the tables in experiments/answers.
     """
     steps = math.log10(n_columns / EXPECTED_SHARE) - 1 + 2 / math.sqrt(0.01 * len(ratios))
     middle, low, high = np.quantile(ratios, [0.5, 0.9, 0.99], axis=0)
     exponential = high + steps * (high - low)
     power = high * (high / np.maximum(low, high / 10)) ** steps
-    # This ratio is 1.43 for exponential tails, 0.96 for normal ones, and 3.9 for a Pareto
+    # `heaviness` is 1.43 for exponential tails, 0.96 for normal ones, and 3.9 for a Pareto
     # distribution of index 2.
     heaviness = (high - low) / np.maximum(low - middle, 1e-9)
     weight = np.clip((heaviness - 1.43) / 2, 0.0, 1.0)

@@ -1,4 +1,4 @@
-"""The rows of two samples as given: numeric columns with missing values, and categories."""
+"""Rows of two samples as the user passed them, with missing values and categories."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from isodepth.tensors.host import to_host
 
 @dataclass(frozen=True, eq=False)
 class TwoSamples:
-    """The rows of two samples as given.
+    """Rows of two samples as the user passed them.
 
     Attributes
     ----------
     points : pair of ndarrays of shape (n, d) and (m, d)
-        Numeric columns; NaN for missing values.
+        Values of the numeric columns; NaN for missing values.
     columns : tuple of str
         Names of the numeric columns.
     categories : dict of str to pair of lists of str or None
-        Values of each category in both samples; None is a missing value.
+        Values of each categorical column in both samples; None for a missing value.
     """
 
     points: tuple[np.ndarray, np.ndarray]
@@ -34,12 +34,15 @@ class TwoSamples:
 
     @property
     def n_rows(self) -> tuple[int, int]:
-        """Numbers of rows of both samples."""
+        """Number of rows of each sample."""
         return len(self.points[0]), len(self.points[1])
 
     @classmethod
     def read(cls, X: Any, Y: Any, kinds: dict[str, Any] | None = None) -> TwoSamples:
-        """Read two samples: arrays, data frames or tensors in memory."""
+        """Read two samples in memory, which may be arrays, data frames or tensors.
+
+        `kinds` is the option of :func:`isodepth.two_sample_test`.
+        """
         if is_chunked(X) or is_chunked(Y):
             raise InvalidInputError(
                 "single rows need both samples in memory, and these are read in chunks; pass a "
@@ -60,7 +63,7 @@ class TwoSamples:
         return cls((rows.points, other.points), names, categories)
 
     def numbers(self, column: str) -> tuple[np.ndarray, np.ndarray]:
-        """Return the values of one numeric column in both samples, missing values removed."""
+        """Return the values of one numeric column in X and in Y, without missing values."""
         j = self.columns.index(column)
         x, y = (points[:, j] for points in self.points)
         return x[~np.isnan(x)], y[~np.isnan(y)]
