@@ -1,10 +1,10 @@
-// The nearest point of an affine span, updated when rows enter and leave.
+// Nearest point of the affine span of some rows to a query, updated when rows are added or removed.
 //
-// The active rows are held as a QR factorization of the columns (height, row - query), updated by
-// reorthogonalized Gram-Schmidt when a row enters and by Givens rotations when one leaves. The weights w that
-// minimize |sum w_i (row_i - query)| under sum w = 1 are proportional to (C'C)^-1 1; since 1 = C' e_1 /
-// height, one triangular solve with the first coordinates of the orthonormal basis gives them, and no normal
-// equation squares the condition number.
+// The active rows are stored as a QR factorization of the matrix C with columns (height, row - query). It is
+// updated by reorthogonalized Gram-Schmidt when a row is added, and by Givens rotations when a row is
+// removed. The weights w that minimize |sum w_i (row_i - query)| under sum w = 1 are proportional to (C'C)^-1
+// 1. Since 1 = C' e_1 / height, one triangular solve with the first coordinates of the orthonormal basis
+// gives them. This avoids normal equations, which would square the condition number.
 #pragma once
 
 #include "parallel.hpp"
@@ -13,7 +13,7 @@ namespace isodepth {
 
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
 
-// Four running sums in a fixed order.
+// Return the dot product, by four running sums in a fixed order, so that rounding is reproducible.
 inline double dot(const double* x, const double* y, int64_t n) {
     double sum[4] = {0.0, 0.0, 0.0, 0.0};
     int64_t k = 0;
@@ -37,16 +37,16 @@ inline double distance_between(const double* x, const double* y, int64_t n) {
 class ActiveSet {
   public:
     std::vector<int64_t> ids;     // the active rows
-    std::vector<double> weights;  // of the active rows in the current point
+    std::vector<double> weights;  // weights of the active rows in the current point
     std::vector<double> offset;   // (dim,) current point minus query
     double distance = 0.0;        // its length
     double reach = 0.0;           // largest distance from the query to an active row
 
     ActiveSet(int64_t dim, int64_t capacity) : offset(dim), width_(dim + 1), capacity_(capacity) {}
 
-    // Factorize the active rows; false if they are dependent, contain the query, or there are none. The
-    // height is between the distance to the hull and that to the nearest active row, so that neither the
-    // first coordinate nor the others are lost to rounding.
+    // Factorize the active rows. Return false if they are dependent, contain the query, or there are none.
+    // The height is the distance from the query to the nearest active row: with this size, neither the first
+    // coordinate nor the others are lost to rounding.
     bool factorize(Rows<double> rows, const double* query) {
         height_ = std::numeric_limits<double>::infinity();
         for (const int64_t id : ids) height_ = std::min(height_, distance_between(rows[id], query, rows.d));
@@ -66,7 +66,8 @@ class ActiveSet {
         return true;
     }
 
-    // Move to the affine minimizer, and drop the rows whose weights would become negative on the way.
+    // Replace the weights by those of the nearest point of the affine span. Remove the rows whose weights
+    // would become negative on the way.
     void descend() {
         while (true) {
             solve();
@@ -92,7 +93,7 @@ class ActiveSet {
         }
     }
 
-    // Set `offset`, `distance` and `reach` to those of the current combination of the factorized rows.
+    // Compute `offset`, `distance` and `reach` from the weights.
     void move(Rows<double> rows, const double* query) {
         std::fill(offset.begin(), offset.end(), 0.0);
         reach = 0.0;
@@ -102,14 +103,15 @@ class ActiveSet {
             reach = std::max(reach, distance_between(row, query, rows.d));
         }
         distance = length(offset.data(), rows.d);
-        // If the offset is short compared with the rows, few of its digits are correct.
+        // If the offset is short compared with the rows, rounding leaves few correct digits: project it
+        // again.
         if (distance < 1e-3 * reach)
             for (int twice = 0; twice < 2; twice++) straighten();
     }
 
   private:
     int64_t width_, capacity_;
-    Workspace<double> basis_{capacity_ * width_};  // (capacity, width) orthonormal, a row per active row
+    Workspace<double> basis_{capacity_ * width_};  // (capacity, width), one orthonormal row per active row
     Workspace<double> triangle_{capacity_ * capacity_};  // upper: column j = sum_i triangle[i, j] basis[i]
     Workspace<double> affine_{capacity_};                // (capacity,) weights of the affine minimizer
     double height_ = 0.0;
@@ -118,9 +120,9 @@ class ActiveSet {
     double* basis(int64_t i) { return basis_.data() + i * width_; }
     double& triangle(int64_t i, int64_t j) { return triangle_[i * capacity_ + j]; }
 
-    // Make the offset orthogonal to the affine span of the rows, so that it gives a valid bound of the
-    // distance. The directions of the span are the part of the factorized space that is orthogonal to the
-    // projection of (1, 0, ..., 0) on it.
+    // Make the offset orthogonal to the affine span of the rows, so that it gives a valid lower bound of the
+    // distance. The directions within the span are the part of the factorized space that is orthogonal to the
+    // projection of (1, 0, ..., 0) on this space.
     void straighten() {
         const int64_t dim = width_ - 1;
         double size = 0.0, across = 0.0;
@@ -136,7 +138,7 @@ class ActiveSet {
         distance = length(offset.data(), dim);
     }
 
-    // Add column `at` to the factorization; false if it depends on the previous ones.
+    // Add column `at` to the factorization. Return false if it depends on the previous columns.
     bool append(int64_t at, const double* row, const double* query) {
         double* column = basis(at);
         column[0] = height_;
@@ -177,7 +179,7 @@ class ActiveSet {
         upper = turned;
     }
 
-    // The weights of the affine minimizer.
+    // Compute the weights of the nearest point of the affine span, which may be negative.
     void solve() {
         double total = 0.0;
         for (int64_t i = count() - 1; i >= 0; i--) {

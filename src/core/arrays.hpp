@@ -22,7 +22,7 @@ namespace isodepth {
 namespace nb = nanobind;
 using namespace nb::literals;
 
-// An argument that is taken as it is, never copied to another type or layout.
+// Declare an argument that is not converted: an array of another type or layout is refused, not copied.
 inline auto operator""_in(const char* name, size_t) { return nb::arg(name).noconvert(); }
 
 // C-contiguous input of one, two or three dimensions, bound as "name"_in.
@@ -44,7 +44,7 @@ template <class T> struct Rows {
     std::span<const T> values() const { return {data, size_t(n * d)}; }
 };
 
-// Sorted positions are 32-bit numbers, with two buckets for each value.
+// Maximum number of rows: the positions and the two buckets per value of a sort are 32-bit numbers.
 constexpr int64_t most_rows = int64_t(1) << 30;
 
 // Functions that add the bindings of a source file to the module.
@@ -60,7 +60,7 @@ inline void require(bool condition, const char* message) {
     if (!condition) throw nb::value_error(message);
 }
 
-// Whether no value is NaN or infinite, nor larger than `limit` in absolute value.
+// Return whether all values are finite and at most `limit` in absolute value.
 template <class T> bool are_finite(std::span<const T> values, T limit = std::numeric_limits<T>::max()) {
     const size_t whole = values.size() - values.size() % width<T>;
     Mask<T> finite = ~Mask<T>{};
@@ -82,7 +82,7 @@ template <class Array> void check_values(const Array& array) {
         require(are_finite(values_of(array)), "an array has a value that is NaN or infinite");
 }
 
-// The values (n,) of a vector; `size` of them unless negative.
+// Check a vector and return its values (n,). If `size` is not negative, n must be `size`.
 template <class T> std::span<const T> check_vector(const Vector<T>& array, int64_t size = -1) {
     require(size < 0 || int64_t(array.size()) == size,
             "an array has another length than the arrays it belongs to");
@@ -90,14 +90,15 @@ template <class T> std::span<const T> check_vector(const Vector<T>& array, int64
     return values_of(array);
 }
 
-// The rows (n, d) of a matrix; with `d` columns unless negative.
+// Check a matrix and return its rows (n, d). If `d` is not negative, it must be the number of columns.
 template <class T> Rows<T> check_rows(const Matrix<T>& array, int64_t d = -1) {
     require(d < 0 || int64_t(array.shape(1)) == d, "two arrays have different numbers of columns");
     check_values(array);
     return {array.data(), int64_t(array.shape(0)), int64_t(array.shape(1))};
 }
 
-// The weights (n,), of at least `least` each, or null; their sum fits into 62 bits.
+// Check weights (n,), and return them, or null if there are none. Each is at least `least`, and their sum
+// must fit into 62 bits.
 inline const int64_t* check_weights(const Weights& weights, int64_t n, int64_t least) {
     if (!weights) return nullptr;
     constexpr int64_t most = int64_t(1) << 62;
@@ -115,7 +116,7 @@ inline int64_t total_of(const int64_t* weights, int64_t n) {
     return weights ? std::accumulate(weights, weights + n, int64_t(0)) : n;
 }
 
-// Prefix sizes (levels,) of `rows` rows: non-decreasing, from `least` to the number of rows.
+// Check the number of rows at each level (levels,): it must not decrease, and lie between `least` and `rows`.
 inline void check_prefix_sizes(std::span<const int64_t> sizes, int64_t rows, int64_t least = 1) {
     require(!sizes.empty(), "prefix sizes are empty; at least one level is needed");
     for (const int64_t size : sizes) {
@@ -125,7 +126,7 @@ inline void check_prefix_sizes(std::span<const int64_t> sizes, int64_t rows, int
     }
 }
 
-// Threads and scratch memory of a pass. The result does not depend on them.
+// Number of threads and scratch memory of a computation. The result does not depend on them.
 struct Resources {
     int64_t n_threads;
     double memory_mb;
@@ -141,7 +142,7 @@ inline Resources check_resources(int64_t n_threads, double memory_mb) {
 
 using Shape = std::initializer_list<size_t>;
 
-// An array of the values that `owner` holds, a vector or a pointer to an array.
+// Return an array of values in the memory of `owner`, a vector or a pointer. The array keeps the owner alive.
 template <class T, class Owner> Result<T> owned_array(T* values, Owner owner, Shape shape) {
     auto kept = std::make_unique<Owner>(std::move(owner));
     nb::capsule capsule(kept.get(), [](void* p) noexcept { delete static_cast<Owner*>(p); });
@@ -149,13 +150,14 @@ template <class T, class Owner> Result<T> owned_array(T* values, Owner owner, Sh
     return Result<T>(values, shape.size(), shape.begin(), capsule);
 }
 
-// The values of a vector as an array of that shape.
+// Convert a vector to an array of the given shape.
 template <class T> Result<T> as_array(std::vector<T> values, Shape shape) {
     T* data = values.data();
     return owned_array(data, std::move(values), shape);
 }
 
-// A new array that is not initialized: the threads that write to it first get its memory from the system.
+// Return an array that is not initialized. The system then places its memory near the threads that write
+// first.
 template <class T> Result<T> new_array(Shape shape) {
     const size_t count = std::reduce(shape.begin(), shape.end(), size_t(1), std::multiplies<>());
     std::unique_ptr<T[]> values(new T[count]);

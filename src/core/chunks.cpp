@@ -1,5 +1,5 @@
-// Passes over chunks of a sample that does not fit into memory: counts in brackets and cells along each
-// direction, and depths from given medians, MADs and ranks.
+// Computations on chunks of a sample that does not fit into memory: counts of projections in brackets and
+// cells along each direction, and depths from given medians, MADs and ranks.
 #include <bit>
 
 #include "spread.hpp"
@@ -9,7 +9,7 @@ namespace isodepth {
 template <class T> using Centers = std::optional<Vector<T>>;
 using Typical = std::optional<double>;
 
-// Rows (n, d), moved and scaled by a frame, and directions (K, d).
+// Rows (n, d) of a chunk, shifted and scaled by a frame, and directions (K, d).
 template <class T> class Chunk {
   public:
     DirectionTask<T> task;
@@ -32,7 +32,8 @@ template <class T> class Chunk {
         return finite ? check_vector(array).data() : array.data();
     }
 
-    // Calls `work(rows, along, k)` with the projections (n,), which it may change, on each direction k.
+    // Call `work(rows, along, k)` for each direction k with the projections `along` (n,), which `work` may
+    // change.
     template <class Work> void over_directions(Work work) const {
         const DirectionPass<T> pass(task, frame_);
         pass.run(
@@ -40,9 +41,10 @@ template <class T> class Chunk {
             [&](int, int64_t k, T* along, T*) { work(pass.points, along, k); });
     }
 
-    // Calls `work(rows, along, k, start)` for blocks of rows from `start` on, one direction after the other.
+    // Call `work(rows, along, k, start)` for each block of rows, which begins at row `start`, and each
+    // direction k.
     template <class Work> void over_row_blocks(Work work) const {
-        constexpr int64_t each = 4;  // directions whose projections stay in the cache
+        constexpr int64_t each = 4;  // number of directions whose projections fit in the cache
         over_rows(task.n, 4 * task.count, task.resources.n_threads, [&](int64_t start, int64_t stop) {
             const Tiles<T> rows({task.points + start * task.d, stop - start, task.d}, 1, &frame_);
             Workspace<T> along(each * rows.n);
@@ -70,10 +72,11 @@ template <class Value> static Result<Value> joined(const std::vector<std::vector
     return out;
 }
 
-// Numbers of a chunk in brackets [low, high): counts (3, K), the numbers inside of all brackets one after the
-// other, and their weights. The numbers are projections x, or |x - center| if there are centers (K,). Of
-// these, deviations that are rounding errors relative to the typical size become -1; if that size is
-// negative, only zeros do.
+// Count and collect the numbers of a chunk in a bracket [low, high) per direction. The numbers are
+// projections x, or deviations |x - center| if there are centers (K,). Return counts (3, K): the weight below
+// the bracket, the weight inside, and the number of returned values, or -1 if there are too many to return.
+// Also return the values inside, one bracket after the other, and their weights. Deviations that are rounding
+// errors relative to the typical size are set to -1; if that size is negative, only zeros are.
 template <class T> static nb::tuple numbers_inside(const Chunk<T>& chunk, Vector<T> low, Vector<T> high,
                                                    Vector<int64_t> most, Centers<T> centers,
                                                    Typical typical) {
@@ -115,8 +118,9 @@ template <class T> static nb::tuple numbers_inside(const Chunk<T>& chunk, Vector
     return nb::make_tuple(std::move(counts), joined(values), joined(weights));
 }
 
-// Cells along a direction: 2**bits up to one unit from the median, then 2**bits more each time 1 + distance
-// doubles. So cells have about equal ranks up to the tails. The outermost cells are unbounded.
+// Cells along a direction, for approximate ranks. There are 2**bits cells up to one unit from the median, and
+// 2**bits more each time 1 + distance doubles. So cells have about equal mass except in the tails. The
+// outermost cells are unbounded.
 template <class T> struct RankCells {
     static constexpr int octaves = 8;
     const T *middles, *scales;  // (K,)
@@ -129,7 +133,7 @@ template <class T> struct RankCells {
     size_t count() const { return size_t(2 * octaves) << bits; }
     int64_t operator()(int64_t k, T x) const {
         const T t = (x - middles[k]) * scales[k];
-        // 255 also if the distance is not a number, because of overflow.
+        // If the distance is NaN because of overflow, std::min returns 255 too.
         const float y = float(std::min(T(255), T(1) + std::fabs(t)));
         const int32_t cell = (std::bit_cast<int32_t>(y) - std::bit_cast<int32_t>(1.0f)) >> (23 - bits);
         const int32_t half = octaves << bits;
@@ -137,7 +141,7 @@ template <class T> struct RankCells {
     }
 };
 
-// Adds the weights of all rows to counts (K, cells).
+// Add the weights of all rows of a chunk to the counts (K, cells) of their cells along each direction.
 template <class T> static void count_rank_cells(const Chunk<T>& chunk, OutMatrix<int64_t> counts,
                                                 Vector<T> middles, Vector<T> scales, int bits) {
     const RankCells<T> cells(chunk, middles, scales, bits);

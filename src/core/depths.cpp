@@ -1,4 +1,4 @@
-// Bindings of projections, orders, ranks, quantiles and the passes of the depths.
+// Python bindings of projections, sorting, ranks, quantiles and depths.
 #include "exact_halfspace.hpp"
 #include "halfspace.hpp"
 #include "rows.hpp"
@@ -6,7 +6,7 @@
 
 namespace isodepth {
 
-// A pass that finds a value for each target.
+// Bind a pass over directions that computes one value per target (a query, or else a point).
 template <class T, class Value, void (*pass)(const DirectionTask<T>&, Value*)>
 static Result<Value> over_directions(Matrix<T> points, Matrix<T> directions, Weights weights,
                                      std::optional<Matrix<T>> queries, int64_t n_threads, double memory_mb) {
@@ -72,7 +72,7 @@ template <class T> static nb::tuple distinct_rows(Matrix<T> table, Weights weigh
     const size_t count = size_t(distinct.count());
     auto out = new_array<T>({count, size_t(rows.d)});
     auto inverse = new_array<int64_t>({size_t(n)});
-    std::vector<int64_t> sums;  // none if all are equal
+    std::vector<int64_t> sums;  // empty if all weights are equal
     {
         ReleasedGil released;
         distinct.write(out.data(), inverse.data());
@@ -92,7 +92,7 @@ template <class T> static Result<T> quantiles(Matrix<T> table, double q, Weights
     ReleasedGil released;
     const int64_t total = total_of(own, n), workers = worker_count(n_threads, count, 4 * n * count);
     const double rank = q * double(total - 1);
-    // Half of the total is exact also if a double cannot represent it.
+    // The median uses integers: half of the total is then exact even if a double cannot represent the total.
     const int64_t first = q == 0.5 ? (total - 1) / 2 : int64_t(rank), last = std::min(first + 1, total - 1);
     const T share = q == 0.5 ? T(0.5) * T((total - 1) % 2) : T(rank - double(first));
     PerWorker<SelectWorkspace<T>> workspaces(workers);
@@ -100,7 +100,7 @@ template <class T> static Result<T> quantiles(Matrix<T> table, double q, Weights
         auto& workspace = workspaces.of(worker, [&] { return std::make_unique<SelectWorkspace<T>>(n, own); });
         const Numbers<T> numbers(rows[row], n, own, total);
         const auto [lower, upper] = at_ranks(numbers, first, last, workspace);
-        // Symmetric under a change of sign, and nothing can overflow.
+        // This interpolation is symmetric under a change of sign and cannot overflow.
         out.data()[row] = lower == upper ? lower : (1 - share) * lower + share * upper;
     });
     return out;
@@ -111,7 +111,7 @@ static auto halfspace_masses(Matrix<double> points, Vector<int64_t> masses, Matr
     const Rows<double> rows = check_rows(points), asked = check_rows(queries, rows.d);
     require(2 <= rows.d && rows.d <= 16, "the exact halfspace depth needs 2 to 16 columns");
     const int64_t* weights = check_weights(masses, rows.n, 1);
-    // Products of differences must not overflow.
+    // Limit the values, so that products of d differences do not overflow.
     const double limit = std::ldexp(1.0, int(1000 / rows.d));
     require(are_finite(rows.values(), limit) && are_finite(asked.values(), limit),
             "points and queries are too large: scale them to a size of about 1");

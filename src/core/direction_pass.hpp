@@ -1,12 +1,13 @@
-// Passes over directions. Threads take blocks of directions whose projections fit into the cache.
+// Computations for each of many directions. A thread takes blocks of directions whose projections fit in the
+// cache.
 #pragma once
 
 #include "project.hpp"
 
 namespace isodepth {
 
-// Up to this many points are projected on several directions at once, one in each lane: with 50 points 1.5
-// to 2.7 times as fast as one direction after the other.
+// Up to this number of points, several directions are processed at once, one per SIMD lane. With 50 points
+// this is 1.5 to 2.7 times as fast as one direction after the other.
 constexpr int64_t few_points = 64;
 
 // A sample, directions, and the points whose depth is computed.
@@ -18,20 +19,20 @@ template <class T> struct DirectionTask {
     int64_t n, d, count, m;
     int64_t total;  // of the weights
     Resources resources;
-    std::shared_ptr<const T[]> scaled{};  // the memory of the directions, if they had to be scaled
+    std::shared_ptr<const T[]> scaled{};  // owns the directions if they had to be scaled
 
     // Whether to process several directions at once.
     bool few() const { return n <= few_points && !weights && !queries; }
-    // A frame that keeps ranks.
+    // Return a frame (shift and scale) that does not change the ranks within a column.
     Frame<T> rank_frame() const {
         return {{points, n, d}, {queries, queries ? m : 0, d}, resources.n_threads};
     }
 };
 
-// Replace directions that are so long or short that products could overflow or vanish: they are multiplied by
-// powers of two. Depths do not depend on the length of a direction. In one dimension only its sign matters,
-// and a product with 1 does not round. If the columns are divided by powers of two with the given exponents
-// (d,), the components of directions are multiplied by them.
+// Multiply directions by powers of two if they are so long or short that products could overflow or
+// underflow. Depths do not depend on the length of a direction. In one dimension a direction becomes 1 or -1,
+// because a product with 1 does not round. If the columns of the points are divided by powers of two with the
+// exponents `columns` (d,), the components of the directions are multiplied by them.
 template <class T> void scale_directions(DirectionTask<T>& task, const std::vector<int>& columns = {}) {
     const int64_t d = task.d;
     auto exponent = [&](int64_t i) {
@@ -59,7 +60,7 @@ template <class T> void scale_directions(DirectionTask<T>& task, const std::vect
     task.scaled = scaled, task.directions = scaled.get();
 }
 
-// Check the arguments of a pass; `queries` may be empty.
+// Check the arguments of a computation over directions, and return its task; `queries` may be empty.
 template <class T> DirectionTask<T> task_of(const Matrix<T>& points, const Matrix<T>& directions,
                                             const Weights& weights, const std::optional<Matrix<T>>& queries,
                                             Resources resources, int64_t least_weight = 1) {
@@ -75,7 +76,7 @@ template <class T> DirectionTask<T> task_of(const Matrix<T>& points, const Matri
     return task;
 }
 
-// The points and the queries of a task, moved and scaled by the frame of the points.
+// The points and the queries of a task, shifted and scaled by the frame of the points.
 template <class T> class DirectionPass {
   public:
     const DirectionTask<T> task;
@@ -88,10 +89,10 @@ template <class T> class DirectionPass {
     }
     const Tiles<T>& targets() const { return queries_ ? *queries_ : points; }
 
-    // Calls `work(state, direction, along, asked)` with the projections of the points (n,) and of the targets
-    // (m,), which are the same array without queries; `work` may modify them. `make` gives a worker
-    // its state, which has at most `row_bytes` bytes per point and query. Returns the states. The result does
-    // not depend on the blocks.
+    // Call `work(state, direction, along, asked)` for each direction. `along` (n,) are the projections of the
+    // points, and `asked` (m,) those of the targets. Both are the same array if there are no queries; `work`
+    // may modify them. `make` creates the state of a worker, which has at most `row_bytes` bytes per point
+    // and query. Return the states of all workers. The result does not depend on the division into blocks.
     template <class Make, class Work> auto run(double row_bytes, Make make, Work work) const {
         using State = typename decltype(make())::element_type;
         constexpr double cache = 1 << 19;
@@ -99,13 +100,14 @@ template <class T> class DirectionPass {
         const auto [n_threads, memory_mb] = task.resources;
         const int64_t n = task.n, m = queries_ ? task.m : 0, count = task.count;
         const double each = double(sizeof(T)) * double(n + m), held = row_bytes * double(n + m);
-        // Medians and ranks of projections take about four times as long as the projections.
+        // The factor is an estimate: medians and ranks of projections take about four times as long as
+        // projections.
         int64_t workers = worker_count(n_threads, count, 4 * n * count);
         workers = workers_within(workers, held + each, memory_mb);
         const double left = memory_mb * double(1 << 20) / double(workers) - held;
         const double wanted = std::clamp(cache / each, double(fewest), double(most));
         int64_t size = std::max<int64_t>(1, int64_t(std::min(wanted, left / each)));
-        // Several blocks per worker, so that all workers end at about the same time.
+        // Make several blocks per worker, so that all workers finish at about the same time.
         if (workers > 1) size = std::min(size, std::max(fewest, count / (16 * workers)));
         if (size > fewest) size -= size % fewest;
 
@@ -129,7 +131,8 @@ template <class T> class DirectionPass {
     std::optional<Tiles<T>> queries_;
 };
 
-// Write the best value (m,) over all workers to `out`; `best` of a state holds those of a worker.
+// Write the best value of each target over all workers to `out` (m,). The array `best` of each state has the
+// values of one worker.
 template <class State, class Value, class Better>
 void merge_best(const PerWorker<State>& states, int64_t m, int64_t n_threads, Better better, Value* out) {
     const auto made = states.made();

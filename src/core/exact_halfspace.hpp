@@ -1,17 +1,18 @@
-// The minimum mass of a closed halfspace at a point, by projections and planar sweeps.
+// Exact halfspace depth: minimum mass of a closed halfspace with a given point on its boundary.
 //
-// With the query as origin, the points are vectors v, and only the signs of <u, v> matter. An optimal u can
-// be rotated until it is orthogonal to some vector v. The vectors on the line of v are then put on the better
-// side, and the others are projected along v, which leaves the same problem in one dimension less (Dyckerhoff
-// and Mozharovskyi 2016). In the plane, u makes one turn and meets the vectors in the order of their angles.
+// With the query as origin, the points are vectors v, and only the signs of <u, v> matter for a normal vector
+// u. An optimal u can be rotated until it is orthogonal to some vector v. The vectors on the line of v are
+// then assigned to the better side. The others are projected along v, which leaves the same problem in one
+// dimension less (Dyckerhoff and Mozharovskyi 2016). In the plane, u rotates and becomes orthogonal to the
+// vectors in the order of their angles.
 //
-// Each set of d - 2 vectors is tried in one order only. That is sufficient: an optimal u can be moved to a
-// face of its cell of the arrangement on which d - 2 facets meet, and at each step the facet of smallest
-// index can be taken first.
+// Each set of d - 2 vectors is eliminated in one order only. This is sufficient: an optimal u can be rotated
+// to a face of its cell of the arrangement on which d - 2 facets meet, and at each step the facet of smallest
+// index can be chosen.
 //
-// Projecting along a vector is one step of Gaussian elimination. It runs in doubles with a bound of the
-// error, which is 0 as long as nothing rounds (small integers). A sign that is not certain is computed from a
-// determinant without rounding.
+// Projecting along a vector is one step of Gaussian elimination. It is computed in doubles with a bound of
+// the error, which is 0 as long as nothing rounds (small integers). If the error bound leaves a sign
+// uncertain, the sign is computed from a determinant in exact arithmetic.
 #pragma once
 
 #include <stdexcept>
@@ -20,13 +21,14 @@
 
 namespace isodepth {
 
-// The vectors after some elimination steps, as in Bareiss' method: coordinate k of vector j is a positive
-// multiple of the determinant of the eliminated rows and j in the pivot columns and k.
+// The vectors after some elimination steps, as in the method of Bareiss: coordinate k of vector j is a
+// positive multiple of a determinant. Its rows are those of the eliminated vectors and of j, and its columns
+// are the pivot columns and k.
 struct Projected {
-    Workspace<TwoTerms> vectors;   // (n, d) in the coordinates not yet eliminated
+    Workspace<TwoTerms> vectors;   // (n, d), the coordinates that are not eliminated
     Workspace<int64_t> ids;        // (n,) indices of the points, increasing
     std::vector<int64_t> columns;  // remaining coordinates
-    std::vector<char> skip;        // (n,) points on a line already eliminated
+    std::vector<char> skip;        // (n,) whether a point is on a line that was eliminated
     int64_t count = 0;             // vectors
     int sign = 1;                  // of the last pivot
 
@@ -40,9 +42,9 @@ class HalfspaceSearch {
         for (int64_t level = 0; level + 1 < d_; level++) levels_.emplace_back(n_, d_);
     }
 
-    // Lower `best` to the minimum mass of a halfspace at the query, over all elimination orders that begin
-    // with vector `first`. In the plane nothing is eliminated, and the minimum is over all directions.
-    // `check()` is called regularly.
+    // Reduce `best` to the minimum mass of a halfspace at the query, over all orders of elimination that
+    // begin with vector `first`. In the plane nothing is eliminated, and the minimum is over all directions.
+    // `check()` is called regularly to handle signals.
     template <class Check>
     void search(const double* query, int64_t first, std::atomic<int64_t>& best, Check& check) {
         if (query != origin_) look_from(query);
@@ -52,9 +54,10 @@ class HalfspaceSearch {
     }
 
   private:
-    // Bounds are computed in doubles too: these terms cover their rounding and underflow.
+    // Error bounds are computed in doubles too. The factor `slack` and the term `tiny` cover their own
+    // rounding and underflow.
     static constexpr double slack = 1.0 + 0x1p-40, tiny = 1e-290;
-    // Products of two larger numbers, and their errors, do not underflow, so they can be exact.
+    // A product larger than this has an error term that does not underflow, so that the product can be exact.
     static constexpr double safe = 1e-75;
 
     const Rows<double> points_;
@@ -74,7 +77,7 @@ class HalfspaceSearch {
     };
     std::vector<Line> lines_;
 
-    // Move the origin to a query.
+    // Set the origin to a query: compute the vectors from the query to all points.
     void look_from(const double* query) {
         Projected& state = levels_[0];
         origin_ = query;
@@ -100,7 +103,8 @@ class HalfspaceSearch {
         }
     }
 
-    // Eliminate each of the vectors start..stop, as long as the minimum can be lowered.
+    // Eliminate each of the vectors start..stop in turn, and search the next level, unless the mass so far is
+    // already as large as the minimum. `spent` is the mass that the previous eliminations assigned.
     template <class Check>
     void search_level(int64_t level, int64_t start, int64_t stop, int64_t spent, Check& check) {
         Projected &state = levels_[level], &next = levels_[level + 1];
@@ -123,7 +127,7 @@ class HalfspaceSearch {
     static bool is_certain(TwoTerms x) { return certainty(x) > 0.0 || x.error == 0.0; }
     static int rounded_sign(TwoTerms x) { return (x.value > 0.0) - (x.value < 0.0); }
 
-    // Sign of coordinate `k` of vector `row` after `level` steps.
+    // Return the exact sign of coordinate `k` of vector `row` after `level` elimination steps.
     int component_sign(int64_t level, int64_t row, int64_t k) {
         const TwoTerms x = levels_[level].vectors[row * d_ + k];
         if (is_certain(x)) return rounded_sign(x);
@@ -142,7 +146,7 @@ class HalfspaceSearch {
         return true;
     }
 
-    // (a p - b c) times a power of two, with a bound of its error.
+    // Return (a p - b c) * factor with a bound of its error; the factor is a power of two.
     static TwoTerms eliminated(TwoTerms a, TwoTerms p, TwoTerms b, TwoTerms c, double factor) {
         const TwoTerms left = two_product(a.value, p.value), right = two_product(b.value, c.value);
         const TwoTerms sum = two_sum(left.value, -right.value);
@@ -154,8 +158,9 @@ class HalfspaceSearch {
         return {value, (error + tiny) * std::abs(factor) * slack + tiny};
     }
 
-    // Project along vector `row` of `level`, into the next level. Return the mass on the better side of its
-    // line. The points on the line need no elimination of their own.
+    // Project all vectors of `level` along vector `row`, into the next level. Return the smaller of the two
+    // masses on the line of this vector, on either side of the origin. The points on this line are then
+    // skipped.
     int64_t eliminate(int64_t level, int64_t row) {
         Projected &state = levels_[level], &next = levels_[level + 1];
         const int64_t width = d_ - level;
@@ -163,7 +168,8 @@ class HalfspaceSearch {
         int64_t pivot = 0;
         for (int64_t k = 1; k < width; k++)
             if (certainty(along[k]) > certainty(along[pivot])) pivot = k;
-        // If no coordinate is certain, at least one is not zero, unless it has underflown.
+        // The sign of the pivot must not be 0. Some coordinate of the vector is not zero, unless it has
+        // underflowed.
         int sign = component_sign(level, row, pivot);
         for (int64_t tried = 1; sign == 0 && tried < width; tried++)
             sign = component_sign(level, row, pivot = (pivot + 1) % width);
@@ -171,7 +177,7 @@ class HalfspaceSearch {
         next.columns = state.columns;
         next.columns.erase(next.columns.begin() + pivot);
         next.sign = sign;
-        // A common factor of all vectors has no influence, as long as nothing overflows.
+        // Scale all vectors by a common power of two, which prevents overflow and does not change any sign.
         const TwoTerms p = along[pivot];
         const double factor = std::ldexp(double(state.sign), -std::ilogb(std::abs(p.value) + p.error));
         int64_t ahead = 0, behind = 0;
@@ -200,7 +206,8 @@ class HalfspaceSearch {
         return std::min(ahead, behind);
     }
 
-    // Minimum mass on one side of a line through the origin, over a rotation by pi, after d - 2 steps.
+    // Return the minimum mass on one side of a line through the origin of the plane, over all angles of the
+    // line. Called after d - 2 elimination steps.
     int64_t planar_sweep(int64_t level) {
         const Projected& state = levels_[level];
         auto mass = [&](const Line& line) { return masses_[state.ids[line.vector]]; };
@@ -221,14 +228,16 @@ class HalfspaceSearch {
             if (side > 0) left += mass(lines_.back());
         }
         std::copy_n(state.columns.begin(), 2, pivots_.begin() + level);
-        // Sorted by one bound, few lines are out of order.
+        // Sort by the lower bounds, and correct the order of the few lines whose bounds overlap by exact
+        // comparisons.
         std::sort(lines_.begin(), lines_.end(), [](const Line& a, const Line& b) { return a.low < b.low; });
         for (size_t i = 1; i < lines_.size(); i++)
             for (size_t j = i; j > 0 && compare_angles(level, lines_[j], lines_[j - 1]) < 0; j--)
                 std::swap(lines_[j], lines_[j - 1]);
         int64_t smallest = total;
         for (size_t i = 0; i < lines_.size(); i++) {
-            // Lines of equal angle change sides together.
+            // Lines of equal angle change sides together, so the minimum is updated only between different
+            // angles.
             if (i == 0 || compare_angles(level, lines_[i - 1], lines_[i]) != 0)
                 smallest = std::min({smallest, left, total - left});
             left -= lines_[i].side * mass(lines_[i]);
@@ -236,7 +245,8 @@ class HalfspaceSearch {
         return smallest;
     }
 
-    // Negative if line `a` has the smaller angle, positive if line `b` has, 0 if they are equal.
+    // Compare two angles: return a negative number if that of `a` is smaller, a positive one if that of `b`
+    // is, else 0.
     int compare_angles(int64_t level, const Line& a, const Line& b) {
         if (a.high < b.low) return -1;
         if (b.high < a.low) return 1;
@@ -253,11 +263,11 @@ class HalfspaceSearch {
     }
 };
 
-// The smallest masses (m,) of closed halfspaces that contain each of the queries (m, d).
+// Return the minimum mass (m,) of a closed halfspace that contains each query (m, d).
 inline std::vector<int64_t> smallest_masses(Rows<double> points, const int64_t* masses, Rows<double> queries,
                                             int64_t n_threads) {
     const int64_t n = points.n, d = points.d, m = queries.n;
-    // A part of the work is the vector that is eliminated first.
+    // The work is divided by the vector that is eliminated first.
     const int64_t pieces = d > 2 ? n : 1;
     const double operations = std::min(1e15, double(m) * std::pow(double(n), double(d - 1)));
     const int64_t workers = worker_count(n_threads, m * pieces, int64_t(operations));

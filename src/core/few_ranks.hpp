@@ -11,13 +11,14 @@ namespace isodepth {
 // Number of directions that are processed at once.
 constexpr int together = lanes<float>;
 
-// Masses of the points that are not larger than a point, and of those that are not smaller, along each
-// direction.
+// Masses around one point along each of several directions: of the points that are not larger, and of those
+// that are not smaller.
 struct FewMasses {
     int32_t upto[together], from[together];
 };
 
-// Sum the weights of the points that are not larger than each point, for `columns` (n, together).
+// For each point, sum the weights of the points that are not larger. `columns` (n, together) are projections
+// on several directions.
 template <bool weighted>
 void count_no_larger(const float* columns, int64_t n, const int32_t* weights, FewMasses* out) {
     auto count = [&]<int H>(int64_t i, int j) {
@@ -42,8 +43,8 @@ void count_no_larger(const float* columns, int64_t n, const int32_t* weights, Fe
     }
 }
 
-// Call `use(masses)` with the masses of all points (n,), for one group of directions after the other. Beyond
-// the last direction they are the total. The sum of the weights is below 2**26.
+// Call `use(masses)` for each group of `together` directions, with the masses (n,) around all points. In the
+// last group, lanes without a direction get the total mass. The sum of the weights must be below 2**26.
 template <class T, class Use> void ranks_of_few(const DirectionTask<T>& task, Use use) {
     const int64_t n = task.n, d = task.d;
     const int32_t total = int32_t(task.total);
@@ -56,14 +57,15 @@ template <class T, class Use> void ranks_of_few(const DirectionTask<T>& task, Us
     std::copy_n(task.points, n * d, rows.data());
     for (int64_t i = 0; i < n * d; i++) frame.move(&rows[i], 1, i % d);
     if (task.weights) std::copy_n(task.weights, n, weights.data());
-    double once = 0.0;  // sum of the products of weights over all pairs
+    double once = 0.0;  // sum of the products of the weights of all pairs, i.e. of `pairs` without ties
     for (int64_t i = 0; i < n; i++) once += 0.5 * weights[i] * (double(total) + weights[i]);
     for (int64_t first = 0; first < task.count; first += together) {
         for (int64_t k = 0; k < together; k += lanes<T>) {
             const int64_t tile = std::min((first + k) / lanes<T>, tiles.count - 1);
             project_rows(tiles.tile(tile), rows.data(), n, d, &along[k], together);
         }
-        // Rounded to floats, the values keep their order unless some become equal.
+        // Compare in single precision: rounding keeps the order of the values, except that some may become
+        // equal.
         std::copy_n(along.data(), n * together, columns.data());
         if (task.weights) count_no_larger<true>(columns.data(), n, weights.data(), masses.data());
         else count_no_larger<false>(columns.data(), n, weights.data(), masses.data());
@@ -73,7 +75,8 @@ template <class T, class Use> void ranks_of_few(const DirectionTask<T>& task, Us
                 pairs[k] += double(weights[i]) * masses[i].upto[k];
                 masses[i].from[k] = total + weights[i] - masses[i].upto[k];
             }
-        // Without ties every pair was counted once. Otherwise count again in full precision.
+        // If there are no ties, the sum over pairs has its expected value. Otherwise count again in full
+        // precision.
         const bool tied = std::any_of(pairs, pairs + together, [=](double all) { return all != once; });
         for (int64_t i = 0; tied && i < n; i++) {
             masses[i] = {};
@@ -103,8 +106,9 @@ template <class T> void halfspaces_of_few(const DirectionTask<T>& task, int64_t*
         out[i] = *std::min_element(&best[i * together], &best[(i + 1) * together]);
 }
 
-// Add to `sizes` (n,), over directions, |2 F - 1| times the total weight, which is the mass up to a point
-// minus the mass from it on; and to `squares` (n,), unless null, its square.
+// For each point, add |2 F - 1| times the total weight, summed over directions, to `sizes` (n,), and its
+// square to `squares` (n,) unless null. 2 F - 1 times the total weight is the mass up to the point minus the
+// mass from the point on.
 template <class T> void centered_ranks(const DirectionTask<T>& task, int64_t* sizes, int64_t* squares) {
     ranks_of_few(task, [&](const FewMasses* masses) {
         for (int64_t i = 0; i < task.n; i++) {
@@ -117,7 +121,7 @@ template <class T> void centered_ranks(const DirectionTask<T>& task, int64_t* si
     });
 }
 
-// The mean over directions of min(F, 1 - F).
+// Write to `out` (n,) the mean over directions of min(F, 1 - F), where F is the rank of each point in [0, 1].
 template <class T> void rank_weights_of_few(const DirectionTask<T>& task, double* out) {
     std::vector<int64_t> sizes(size_t(task.n));
     centered_ranks(task, sizes.data(), nullptr);
@@ -125,7 +129,7 @@ template <class T> void rank_weights_of_few(const DirectionTask<T>& task, double
     for (int64_t i = 0; i < task.n; i++) out[i] = double(all - sizes[size_t(i)]) / (2.0 * double(all));
 }
 
-// asin on [0, 1] to 2e-8 (Abramowitz and Stegun 4.4.46), without function calls.
+// Return asin(x) for x in [0, 1] to 2e-8 (Abramowitz and Stegun 4.4.46), without function calls.
 inline double arcsine(double x) {
     constexpr double series[] = {1.5707963050, -0.2145988016, 0.0889789874, -0.0501743046,
                                  0.0308918810, -0.0170881256, 0.0066700901, -0.0012624911};
@@ -134,10 +138,11 @@ inline double arcsine(double x) {
     return 1.5707963267948966 - std::sqrt(1.0 - x) * sum;
 }
 
-// The mean of (2 F - 1)**2 over all directions of space, to about 1e-8. Along a random direction point j
-// lies below point i with probability 1/2, and points j and k lie on one side of i with probability 1/2 +
-// asin(cosine of the angle j-i-k) / pi. Ranks are sums of such events: no projection is needed.
-// `distances` (n, n): squared, zero on the diagonal only; `shares` (n,) with sum one.
+// Compute the mean of (2 F - 1)**2 over all directions of space for each point, to about 1e-8, where F is the
+// rank of the point in [0, 1]. Along a random direction point j lies below point i with probability 1/2, and
+// points j and k lie on the same side of i with probability 1/2 + asin(cosine of the angle j-i-k) / pi. Ranks
+// are sums of such events, so no projection is needed. `distances` (n, n) are squared and zero on the
+// diagonal only; `shares` (n,) are weights with sum one.
 inline void mean_squared_ranks(const double* distances, const double* shares, int64_t n, int64_t n_threads,
                                double* out) {
     constexpr double pi = 3.141592653589793;

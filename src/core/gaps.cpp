@@ -1,4 +1,4 @@
-// Bindings of supports, gaps, levels and distances between tables.
+// Python bindings of support functions, gaps, levels and distances between region tables.
 #include "gaps.hpp"
 
 #include "tables.hpp"
@@ -12,9 +12,9 @@ template <class T> static Prefixes<T> check_prefixes(Rows<T> rows, const Sizes& 
     return {rows.data, sizes.data(), int64_t(sizes.size()), rows.d};
 }
 
-// Rows of one or two samples with a common center subtracted. In single precision the rounding of a
-// projection would otherwise be relative to the distance from zero instead of the spread. Only exact
-// subtractions are made; if there are none, the rows are not copied.
+// Rows of one or two samples minus a common center, for single precision. Without centering, the rounding
+// error of a projection would be relative to the distance from zero instead of the spread. A column is
+// centered only if all subtractions are exact. If there is no such column, the rows are not copied.
 template <class T> class CenteredRows {
   public:
     std::vector<double> center;  // (d,)
@@ -97,8 +97,8 @@ template <class T> static Result<double> distances(Cube<T> rows, std::optional<C
     return out;
 }
 
-// Ends of the groups of equal depth in `falling` (n,). A group has all depths within the tolerance of its
-// first.
+// Return the end of each group of tied depths in `falling` (n,), which does not increase. A group has all
+// depths within the tolerance of its first depth.
 static Result<int64_t> tie_ends(Vector<double> falling, double tolerance) {
     const auto depths = check_vector(falling);
     std::vector<int64_t> ends;
@@ -110,9 +110,9 @@ static Result<int64_t> tie_ends(Vector<double> falling, double tolerance) {
     return as_array(std::move(ends), {groups});
 }
 
-// The pieces of [0, end] on which the regions of both samples are constant. `masses` increase to 1, and
-// `counts` are the numbers of points inside up to each mass. Breakpoints of at least `last`, which is below
-// 1 and at most `end`, are replaced by `end`.
+// Return the intervals of levels in [0, end] on which the regions of both samples are constant. `masses`
+// increase to 1, and `counts` are the numbers of points in the region up to each mass. Breakpoints of at
+// least `last`, which is below 1 and at most `end`, are replaced by `end`.
 static auto merge_levels(Vector<double> masses_x, Sizes counts_x, Vector<double> masses_y, Sizes counts_y,
                          double end, double last) {
     const auto mass_x = check_vector(masses_x), mass_y = check_vector(masses_y);

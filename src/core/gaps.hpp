@@ -1,16 +1,17 @@
-// Gaps between the supports of two samples at all levels: the maximum over directions, or a mean of order q.
+// Gaps between the support functions of two samples at all levels: the maximum over directions, or a mean of
+// order q.
 #pragma once
 
 #include "support.hpp"
 
 namespace isodepth {
 
-// ratio^q, without a function call for the common orders.
+// Return ratio^q, without a call of std::pow for q = 1 and q = 2.
 inline double power(double ratio, double q) {
     return q == 2.0 ? ratio * ratio : q == 1.0 ? ratio : std::pow(ratio, q);
 }
 
-// The maximum of a vector.
+// Return the maximum of the lanes of a vector.
 template <class T> ISODEPTH_INLINE T largest_of(Vec<T> v) {
 #if defined(__aarch64__)
     ISODEPTH_CALL(maxnmv, v)
@@ -21,10 +22,11 @@ template <class T> ISODEPTH_INLINE T largest_of(Vec<T> v) {
 #endif
 }
 
-// The maximum of |a - b| for each of H rows a (n,), with a stride of `apart`, and b (n,).
+// Compute the maximum of |a_k - b_k| over k for each of H rows a (n,), `apart` values apart, and one row b
+// (n,).
 template <class T, int H>
 ISODEPTH_INLINE void largest_distances(const T* a, int64_t apart, const T* b, int64_t n, T (&out)[H]) {
-    Vec<T> most[H][2] = {};  // two independent chains of instructions
+    Vec<T> most[H][2] = {};  // two accumulators per row, so that the processor can overlap the instructions
     const int64_t whole = n - n % (2 * width<T>);
     for (int64_t k = 0; k < whole; k += 2 * width<T>)
         for (int j = 0; j < 2; j++) {
@@ -43,9 +45,9 @@ template <class T> ISODEPTH_INLINE T largest_distance(const T* a, const T* b, in
     return out[0];
 }
 
-// The gap of each level over the directions so far and their opposites: the maximum, its direction (the first
-// of equal ones), and the mean of order q unless q = inf. A sum of powers can overflow or underflow even if
-// the mean does not, so sums are kept in units of the maximum.
+// Gap of each level over the directions processed so far and their opposites: the maximum with its first
+// maximizing direction, and the mean of order q unless q = inf. A sum of powers can overflow or underflow
+// even if the mean does not, so gaps are divided by the maximum before they are summed.
 template <class T> class LevelGaps {
   public:
     LevelGaps(int64_t levels, double q, int64_t directions)
@@ -112,8 +114,8 @@ template <class T> class LevelGaps {
         codes_[level] = first_code(gap, x, y, first);
     }
 
-    // The code of the first direction of a tile with that gap: k for u_k, and -1 - k for its opposite. Not
-    // inlined, because it is rarely needed.
+    // Return the code of the first direction of a tile with this gap: k for u_k, and -1 - k for its opposite.
+    // Not inlined, because it is rarely needed.
     __attribute__((noinline)) static int32_t first_code(T gap, const Range<T>& x, const Range<T>& y,
                                                         int64_t first) {
         int64_t k = 0;
@@ -124,7 +126,7 @@ template <class T> class LevelGaps {
     }
 };
 
-// Gap of each level over the directions and their opposites: the maximum, or the mean of order q.
+// Compute the gap of each level over the directions and their opposites: the maximum, or the mean of order q.
 template <class T> void level_gaps(const Prefixes<T> (&samples)[2], const Tiles<T>& directions, double q,
                                    Resources resources, double* gaps, int64_t* codes) {
     const Walk<T, 2> walk(samples, directions, resources, LevelGaps<T>::bytes);

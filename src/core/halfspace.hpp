@@ -1,8 +1,8 @@
 // Minimum halfspace masses over directions, mostly without sorting.
 //
-// Few directions lower the minimum of a point: about seven of a thousand. Counts of buckets give lower bounds
-// of all masses at once. Only points whose bound is below their minimum so far are ranked within their
-// bucket.
+// Only about seven of a thousand directions lower the minimum of a point. So the projections are first
+// divided into buckets, and the counts of the buckets give lower bounds of all masses at once. Only points
+// whose bound is below their minimum so far are ranked within their bucket.
 #pragma once
 
 #include "ranks.hpp"
@@ -11,7 +11,7 @@ namespace isodepth {
 
 template <class T, class Mass> class HalfspaceBounds {
   public:
-    static constexpr int64_t fewest_points = 128;  // sorting is as fast for fewer
+    static constexpr int64_t fewest_points = 128;  // with fewer points, sorting is as fast
 
     explicit HalfspaceBounds(const DirectionTask<T>& task)
         : n_(task.n),
@@ -25,8 +25,9 @@ template <class T, class Mass> class HalfspaceBounds {
           wanted_(buckets_, uint8_t(0)),
           values_(n_ / share) {}
 
-    // Call `lower(i, mass)` for all points whose mass may be below `best` (n,). Return false, without any
-    // call, if the number of ranked points is so large that a sort of all points is faster.
+    // Call `lower(i, mass)` for all points whose mass along a direction may be below `best` (n,). `values`
+    // (n,) are the projections. Return false, without any call, if so many points must be ranked that sorting
+    // all points is faster.
     template <class Lower> bool lower(const T* values, const Mass* best, Sorter<T>& sorter, Lower lower) {
         bound_masses(values);
         int64_t count = 0;
@@ -36,7 +37,7 @@ template <class T, class Mass> class HalfspaceBounds {
         }
         if (count == 0) return true;
         if (count > n_ / share) return false;
-        // Rank all points in the buckets of these points.
+        // Collect all points in the buckets of these points: a rank within a bucket needs all of them.
         for (int64_t j = 0; j < count; j++) wanted_[bucket_[found_[j]]] = 1;
         count = 0;
         for (int64_t i = 0; i < n_; i++) {
@@ -50,18 +51,19 @@ template <class T, class Mass> class HalfspaceBounds {
     }
 
   private:
-    // If more than 1 of `share` points is to be ranked, a sort of all points is faster.
+    // If more than 1 / `share` of the points must be ranked, sorting all points is faster.
     static constexpr int64_t share = 3;
     int64_t n_, buckets_;
     Mass total_;
     const int64_t* weights_;
     Workspace<uint32_t> bucket_, found_;
-    Workspace<Mass> start_;  // the mass in the buckets before
-    Workspace<Mass> bound_;  // lower bound of the masses of the points in a bucket
+    Workspace<Mass> start_;  // the mass in all buckets before each bucket
+    Workspace<Mass> bound_;  // for each bucket, a lower bound of the halfspace masses of its points
     Workspace<uint8_t> wanted_;
     Workspace<T> values_;
 
-    // Counters should stay in the cache, but the bound of a bucket with many values is loose.
+    // Choose the number of buckets: few enough that the counters fit in the cache, but the bounds are loose
+    // if a bucket has many values.
     static int64_t bucket_count(int64_t n) {
         return std::max<int64_t>(1, std::min(n / 2, std::max<int64_t>(1 << 15, n / 8)));
     }
@@ -81,7 +83,7 @@ template <class T, class Mass> class HalfspaceBounds {
         }
     }
 
-    // Rank the points found, which are all points of some buckets.
+    // Compute the masses of the `count` points in `found_`, which are all points of some buckets.
     template <class Lower> void rank_found(const T* values, int64_t count, Sorter<T>& sorter, Lower lower) {
         for (int64_t j = 0; j < count; j++) values_[j] = values[found_[j]];
         sorter.sort(values_.data(), count);
@@ -99,8 +101,8 @@ template <class T, class Mass> class HalfspaceBounds {
     }
 };
 
-// Set both arrays to their elementwise minimum. Concurrent writes to `known` may be lost, but every value in
-// it is an attained mass.
+// Set both arrays to their elementwise minimum. If workers write to `known` at the same time, an update may
+// be lost. This is harmless, because every value in it is the mass of some halfspace.
 template <class Mass> void exchange(Mass* best, Mass* known, int64_t n) {
     for (int64_t i = 0; i < n; i++) {
         const Mass mine = best[i], theirs = __atomic_load_n(known + i, __ATOMIC_RELAXED);
@@ -125,8 +127,8 @@ template <class T, class Mass> void smallest_halfspaces(const DirectionTask<T>& 
         if (bounded) state->bounds.emplace(task);
         return state;
     };
-    // With smaller minima fewer points have to be ranked, so workers exchange theirs. The more directions are
-    // done, the fewer minima change, and the longer the next exchange can wait.
+    // Workers exchange their minima, because smaller minima let fewer points be ranked. As more directions
+    // are done, fewer minima change, so the exchanges become less frequent.
     const bool shared = bounded && task.resources.n_threads > 1;
     Workspace<Mass> known(shared ? m : 0, Mass(total));
     const DirectionPass<T> pass(task, task.rank_frame());
@@ -147,7 +149,8 @@ template <class T, class Mass> void smallest_halfspaces(const DirectionTask<T>& 
     merge_best(states, m, task.resources.n_threads, std::less<int64_t>(), out);
 }
 
-// Masses of unit weights fit into 32 bits, so that twice as many counters fit into the cache.
+// Choose the type of the masses: without weights they fit into 32 bits, so that twice as many counters fit in
+// the cache.
 template <class T> void smallest_halfspaces(const DirectionTask<T>& task, int64_t* out) {
     if (task.few()) halfspaces_of_few(task, out);
     else if (task.weights) smallest_halfspaces<T, int64_t>(task, out);

@@ -1,16 +1,18 @@
-// Bindings of the passes on convex hulls.
+// Python bindings of the computations with convex hulls.
 #include "hull.hpp"
 
 namespace isodepth {
 
-// Rows (n, d) whose squared distances do not overflow: otherwise no step of a search would improve anything.
+// Check that squared distances between rows (n, d) do not overflow, and return the rows. Otherwise no step of
+// a search would improve the distance.
 static Rows<double> check_hull(const Matrix<double>& array, int64_t d) {
     const Rows<double> rows = check_rows(array, d);
     require(are_finite(rows.values(), 0x1p500), "points are too large: scale them to a size of about 1");
     return rows;
 }
 
-// Two nested samples with the rows `stops` (2, levels) of each level.
+// Two samples in depth order, and `stops` (2, levels), the number of rows of each sample in its region at
+// each level.
 struct HullPair {
     GrowingHull hulls[2];
     size_t levels;

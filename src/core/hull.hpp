@@ -1,5 +1,5 @@
-// Nearest points of convex hulls by Wolfe's minimum-norm algorithm, Hausdorff distances of nested hulls, and
-// ascent of the gap between their supports.
+// Nearest points of convex hulls by Wolfe's minimum-norm algorithm, Hausdorff distances between nested hulls,
+// and local ascent of the gap between their support functions.
 #pragma once
 
 #include <queue>
@@ -10,17 +10,17 @@
 
 namespace isodepth {
 
-// Relative duality gap that is due to rounding alone.
+// Relative duality gap below which a solution counts as exact: it is due to rounding alone.
 constexpr double exact_gap = 1e-13;
 
-// The rows of a sample, also in tiles.
+// The rows of a sample, stored row by row and in tiles for SIMD.
 struct HullRows {
     Rows<double> rows;
     Tiles<double> tiles{rows, 1};
 
-    // The row of start..stop with the smallest sum of term(k, row[k] - query[k], sum so far) over all columns
-    // k, and this sum. The search ends at a sum of at most `good`. It starts with the last rows, the
-    // outermost.
+    // Find the row of start..stop with the smallest sum over columns, and return its index and the sum. The
+    // sum is updated by term(k, row[k] - query[k], sum so far) for each column k. The search stops early at a
+    // sum of at most `good`. It starts from the last rows, which are the outermost.
     template <class Term> std::pair<int64_t, double> lowest(int64_t start, int64_t stop, const double* query,
                                                             double good, Term term) const {
         constexpr int64_t each = lanes<double>;
@@ -43,7 +43,7 @@ struct HullRows {
         return found;
     }
 
-    // The row of start..stop with the maximum of <direction, row - from>, and this maximum.
+    // Return the row of start..stop with the maximum of <direction, row - from>, and this maximum.
     std::pair<int64_t, double> furthest(int64_t start, int64_t stop, const double* direction,
                                         const double* from) const {
         auto behind = [=](int64_t k, Vec<double> step, Vec<double> sum) {
@@ -55,10 +55,11 @@ struct HullRows {
     }
 };
 
-// The point of a hull nearest to a query, as a positive combination of affinely independent rows, the active
-// rows. A step adds the row that is farthest on the query's side of the current point, moves to the nearest
-// point of the affine span of the active rows, and drops the rows whose weights would become negative. The
-// farthest row gives a lower bound of the distance, so the remaining error is known.
+// Search for the point of a hull that is nearest to a query, as a positive combination of affinely
+// independent rows, the active rows. A step adds the row that lies farthest on the query's side of the
+// current point. It then goes to the nearest point of the affine span of the active rows, and removes the
+// rows whose weights would become negative. The farthest row also gives a lower bound of the distance, so the
+// remaining error is known.
 class NearestPoint {
   public:
     ActiveSet active;
@@ -69,11 +70,11 @@ class NearestPoint {
     NearestPoint(int64_t n_rows, int64_t dim, int64_t steps = int64_t(1) << 60)
         : active(dim, std::min({n_rows, dim + 1, steps + 2})), steps(steps) {}
 
-    // Find the point nearest to `query` in the hull of the first `stop` rows, starting with the active rows,
-    // if any. If their combination is the nearest point for the first `solved` rows, with the bound `lower`,
-    // the other rows are read first. Stop early if the distance is at most `enough`, or known up to a
-    // fraction `slack`. Return whether the search has converged; `active.offset` is then the vector from the
-    // query to the nearest point, unless that is the query.
+    // Find the point nearest to `query` in the hull of the first `stop` rows, starting from the active rows,
+    // if any. If these already give the nearest point of the first `solved` rows, with the bound `lower`,
+    // only the other rows are read at first. Stop early if the distance is at most `enough`, or known up to a
+    // fraction `slack`. Return whether the search has converged. If so, `active.offset` is the vector from
+    // the query to the nearest point, unless both coincide.
     bool find(const HullRows& among, int64_t solved, int64_t stop, const double* query, double enough,
               double slack) {
         using Vector = Vec<double>;
@@ -97,16 +98,18 @@ class NearestPoint {
         }
         active.move(rows, query);
         bool improved = true;
-        double promise = infinity;  // decrease of the slope by the best row in the last pass over all rows
+        // Largest decrease of the slope by one row, from the last pass over all rows.
+        double promise = infinity;
         for (; steps > 0; steps--) {
             if (solved == 0 && active.distance <= enough) return false;
             if (active.distance <= 8.0 * epsilon * active.reach) {
-                // The distance is a rounding error of the rows: the query is inside.
+                // The distance is as small as the rounding errors of the rows: the query is inside the hull.
                 active.distance = lower = 0.0;
                 return true;
             }
             if (solved == stop) return true;
-            // Stop reading rows once one gives nearly the same decrease.
+            // Stop reading rows at the first one whose decrease is at least a fraction `useful` of the best
+            // in the last full pass.
             const double square = active.distance * active.distance, good = square - useful * promise;
             spent += double((stop - solved) * rows.d);
             const auto [entering, slope] = among.lowest(solved, stop, query, good, product);
@@ -122,7 +125,8 @@ class NearestPoint {
                 active.descend();
                 active.move(rows, query);
             }
-            // Without progress only rounding errors remain; a pass over all rows must confirm this.
+            // If the distance did not decrease, only rounding errors remain. A pass over all rows must
+            // confirm this.
             const bool closer = active.distance < before;
             improved = closer || !all;
             promise = !closer ? infinity : all ? square - slope : promise;
@@ -137,20 +141,22 @@ class NearestPoint {
 
 // Bounds of the distance of a row to the hull of the other sample.
 struct KnownDistance {
-    double upper, lower = 0.0;      // the lower bound is valid once solved
-    int64_t solved = 0;             // number of rows of the other sample that the solution covers
+    double upper, lower = 0.0;  // the lower bound is valid only if `solved` is positive
+    // Number of rows of the other sample for which the distance was solved; 0 if not solved.
+    int64_t solved = 0;
     std::vector<int64_t> ids{};     // rows of the other sample whose combination is the nearest point so far
     std::vector<double> weights{};  // of this combination
 };
 
-// A sample of a pair: its rows in the order in which they enter, and their distances to the other hull.
+// One sample of a pair: its rows in depth order, in which they enter the growing hull, and bounds of their
+// distances to the other hull.
 struct GrowingHull {
     HullRows rows;
-    const int64_t* stops;  // (L,) rows inside at each level
+    const int64_t* stops;  // (L,) number of rows inside at each level
     std::vector<KnownDistance> known{};
 
-    // Improve the bounds of a row at a level. Return its distance to the other hull if that is solved, else
-    // -1. If solved, the offset of the active set is the vector to the hull.
+    // Improve the bounds of the distance of a row to the other hull at a level. Return the distance if the
+    // search has converged, else -1. If so, `nearest.active.offset` is the vector from the row to the hull.
     double look(int64_t row, const GrowingHull& other, int64_t level, NearestPoint& nearest, double enough,
                 double slack) {
         KnownDistance& of = known[row];
@@ -160,9 +166,11 @@ struct GrowingHull {
         const bool done = nearest.find(other.rows, of.solved, stop, rows.rows[row], enough, slack);
         of.ids = active.ids, of.weights = active.weights, of.lower = nearest.lower;
         of.solved = done ? stop : 0;
-        // A solution replaces the bound, so that both bounds refer to one point.
+        // After convergence replace the upper bound, even by a larger one, so that both bounds refer to the
+        // same hull.
         of.upper = done ? active.distance : std::min(of.upper, active.distance);
-        // Solved exactly, the distance is the more precise of its two bounds.
+        // If the search was exact, the upper bound is the more precise one. Otherwise return the lower bound,
+        // which is attained.
         return !done ? -1.0 : slack <= exact_gap ? of.upper : of.lower;
     }
 };
@@ -173,18 +181,18 @@ struct LevelBounds {
     std::vector<int64_t> sides;
 };
 
-// Bound the Hausdorff distances of all levels.
+// Compute bounds of the Hausdorff distances between two growing hulls at all levels.
 //
-// The distance from a fixed point to a growing hull does not increase. So the distance to any point of the
-// other hull remains an upper bound. At each level only the points whose bound exceeds the largest distance
-// so far are projected again, in decreasing order of the bounds. A projection stops when it falls below that
-// distance. A solved projection is resumed from its active rows, and only the rows that have entered since
-// can change it.
+// The distance from a fixed point to a growing hull does not increase. So a distance computed at an earlier
+// level remains an upper bound. At each level only the points whose upper bound exceeds the largest distance
+// so far are projected on the other hull again, in decreasing order of the bounds. A projection stops when
+// its distance falls below the largest one. A converged projection is resumed from its active rows, because
+// only the rows that have entered since then can change it.
 //
-// Raise `lower` (L,), attained values, until it is within a fraction `slack` of the upper bounds. If a value
-// is raised, `directions` (L, d) is set to a unit vector that attains it, and `sides` (L,) to 0 if the first
-// hull extends farther, 1 if the second does. The search ends early if more than `limit` coordinates were
-// read: the upper bounds are then not valid.
+// The lower bounds `lower` (L,) start from `attained` and are raised until they are within a fraction `slack`
+// of the upper bounds. If a value is raised, `directions` (L, d) is set to a unit vector that attains it, and
+// `sides` (L,) to 0 if the first hull extends farther, 1 if the second does. The search ends early if more
+// than `limit` coordinates were read. The upper bounds are then not valid.
 inline LevelBounds bound_levels(GrowingHull (&hulls)[2], std::vector<double> attained, double slack,
                                 double limit) {
     const size_t levels = attained.size(), dim = hulls[0].rows.rows.d;
@@ -195,7 +203,7 @@ inline LevelBounds bound_levels(GrowingHull (&hulls)[2], std::vector<double> att
     Signals signals;
     using Row = std::pair<int, int64_t>;  // side and number
     using Open = std::pair<double, Row>;
-    // Rows inside, ordered by decreasing upper bounds, then by their number.
+    // Rows inside at the level, in decreasing order of their upper bounds, then by side and row index.
     std::priority_queue<Open, std::vector<Open>, std::greater<Open>> open;
     std::vector<Row> looked;
     Row furthest{-1, -1};
@@ -227,7 +235,7 @@ inline LevelBounds bound_levels(GrowingHull (&hulls)[2], std::vector<double> att
         for (const Row& row : looked) {
             const double bound = hulls[row.first].known[row.second].upper;
             upper = std::max(upper, bound);
-            // The farthest row of a level often is the farthest of the next, and comes first.
+            // Put the farthest row of this level first: it often is the farthest of the next level.
             open.push({row == furthest ? -std::numeric_limits<double>::infinity() : -bound, row});
         }
         looked.clear();
@@ -237,21 +245,22 @@ inline LevelBounds bound_levels(GrowingHull (&hulls)[2], std::vector<double> att
 
 // ---- Ascent of |h_X(u) - h_Y(u)| over the sphere, from many directions ----
 //
-// For a fixed vertex a of one region, max_u <a, u> - h(u) is its distance to the other region, a convex
-// problem that is solved by the nearest point. If another vertex reaches farther along the direction found,
-// the ascent continues from that vertex, as long as the gap increases.
+// For a fixed vertex a of one region, max_u <a, u> - h(u), where h is the support function of the other
+// region, is the distance of a to that region. This convex problem is solved by the nearest point. If another
+// vertex extends farther along the maximizing direction, the ascent continues from that vertex, as long as
+// the gap increases.
 
-// Start of an ascent: the rows of both samples that reach farthest along a direction.
+// Start of a local ascent: a direction, and the rows of both samples that extend farthest along it.
 struct Start {
-    double gap;  // positive if the first sample reaches farther
+    double gap;  // difference of the two projections; positive if the first sample extends farther
     int64_t level, direction, row[2];
-    int64_t turn = 0;  // its index among the starts of its level
+    int64_t turn = 0;  // rank among the starts of its level, largest gap first
 
     int side() const { return gap < 0; }
 };
 
-// The vertices that reach farthest along `directions`, at most `most`: in turn the next best vertex of each
-// level.
+// Return at most `most` starts of a local ascent: the vertices that extend farthest along `directions`. The
+// best vertex of each level comes first, then the second best of each level, and so on.
 inline std::vector<Start> find_starts(const GrowingHull (&hulls)[2], int64_t levels, Rows<double> directions,
                                       int64_t most, int64_t n_threads) {
     const int64_t count = directions.n, rows = hulls[0].rows.rows.n + hulls[1].rows.rows.n;
@@ -285,8 +294,8 @@ inline std::vector<Start> find_starts(const GrowingHull (&hulls)[2], int64_t lev
     return starts;
 }
 
-// Improve `best` (d,), the direction of a start, by at most `steps` steps. Stop at a relative improvement
-// below `slack`.
+// Increase the gap along `best` (d,), the direction of a start, by at most `steps` steps of local ascent.
+// Stop at a relative improvement below `slack`.
 inline void climb(const GrowingHull (&hulls)[2], const Start& at, int64_t steps, double slack, double* best) {
     const GrowingHull &own = hulls[at.side()], &other = hulls[1 - at.side()];
     const int64_t d = own.rows.rows.d, own_stop = own.stops[at.level], stop = other.stops[at.level];
@@ -301,7 +310,7 @@ inline void climb(const GrowingHull (&hulls)[2], const Start& at, int64_t steps,
         for (int64_t k = 0; k < d; k++) trial[k] = -active.offset[k] / active.distance;
         const auto [next, outer] = own.rows.furthest(0, own_stop, trial.data(), from);
         const double inner = other.rows.furthest(0, stop, trial.data(), from).second;
-        // The comparison is false as well if vertex and nearest point coincide, and the direction is NaN.
+        // The comparison is also false if the vertex is the nearest point itself: the direction is then NaN.
         if (!(outer - inner > value)) return;
         value = outer - inner;
         std::copy(trial.begin(), trial.end(), best);

@@ -1,9 +1,10 @@
-// Bindings of the statistics of permuted labels.
+// Python bindings of the statistics of permuted labels.
 #include "labels.hpp"
 
 namespace isodepth {
 
-// Labels of n rows in `count` labelings. Both parts of every labeling must have a row.
+// Check the labels of n rows in `count` labelings, and return them. Both samples of every labeling must have
+// a row.
 static Labels check_labels(const Matrix<uint64_t>& words, int64_t n, int64_t count) {
     require(count >= 1 && count < most_rows, "count must be between 1 and 2**30");
     require(int64_t(words.shape(0)) == (count + word_bits - 1) / word_bits && int64_t(words.shape(1)) == n,

@@ -1,6 +1,6 @@
-// Statistics of the two parts of a pooled sample, for many labelings of its rows.
+// Statistics that compare the two parts of a pooled sample, for many labelings of its rows.
 //
-// Values along a direction are sorted once. The statistics of a labeling need one pass over the sorted
+// Projections on a direction are sorted once. The statistics of a labeling then need one pass over the sorted
 // values.
 #pragma once
 
@@ -13,13 +13,13 @@ namespace isodepth {
 
 constexpr int64_t word_bits = 64;
 
-// Labels of 64 labelings in a word: bit b of words[i, r] is set if row r is in X in labeling 64 i + b.
+// Labels of n rows, 64 labelings per word: bit b of words[i, r] is 1 if row r is in X in labeling 64 i + b.
 struct Labels {
     const uint64_t* words;  // (w, n)
     int64_t n, count;       // rows, labelings
 
-    // Call `use(first, last, words)` for the labelings first..last of each word, with the words (n,) of the
-    // rows in the given order.
+    // Call `use(first, last, words)` for each group of up to 64 labelings first..last, with the words (n,) of
+    // the rows in the given order.
     template <class Use> void in_order(Workspace<uint32_t>& order, Use use) const {
         Workspace<uint64_t> room(n);
         for (int64_t first = 0; first < count; first += word_bits) {
@@ -30,7 +30,8 @@ struct Labels {
     }
 };
 
-// Add to `counts` (64,) the number of words with each bit set: the bytes of a sum count eight bits at once.
+// Add to `counts` (64,) the number of words in which each bit is set. One addition counts eight bits at once,
+// one in each byte of the sum.
 inline void count_bits(const uint64_t* words, int64_t n, int32_t* counts) {
     constexpr int64_t most = 255;
     for (int64_t first = 0; first < n; first += most)
@@ -42,8 +43,8 @@ inline void count_bits(const uint64_t* words, int64_t n, int32_t* counts) {
         }
 }
 
-// Median and MAD of increasing values (n,). The half of the values nearest to the median are neighbors, and
-// the farthest of these is the first or the last.
+// Return the median and the MAD of increasing values (n,). The half of the values nearest to the median is a
+// contiguous range, found by bisection, and the farthest of these is the first or the last.
 inline MedianAndMad<double> median_and_mad_of_rising(const double* values, int64_t n) {
     const double middle = mean_of<double>({values[(n - 1) / 2], values[n / 2]});
     const int64_t half = (n + 1) / 2;
@@ -60,7 +61,7 @@ inline MedianAndMad<double> median_and_mad_of_rising(const double* values, int64
     return {middle, n % 2 ? reach : mean_of<double>({reach, std::min(away(low - 1), away(low + half))})};
 }
 
-// Points whose labels are permuted, and the settings of the distance between their two parts.
+// Points whose labels are permuted, and the options of the distance between their two parts.
 struct LabelTask {
     Rows<double> points, directions;
     Labels labels;
@@ -70,7 +71,7 @@ struct LabelTask {
     int64_t n_threads;
 };
 
-// DR between the two parts of each labeling, with the projection depth and plain means.
+// Computation of DR between the two parts of each labeling, with the projection depth.
 class LabelDistances {
   public:
     explicit LabelDistances(const LabelTask& task) : task_(task) {}
@@ -89,7 +90,7 @@ class LabelDistances {
     }
 
   private:
-    // Depths that differ by less are tied, as everywhere for the projection depth.
+    // Depths that differ by at most this count as tied, as in other computations of the projection depth.
     static constexpr double tie = 1e-12;
 
     const LabelTask task_;
@@ -99,9 +100,9 @@ class LabelDistances {
     const int64_t stride_ = (k_ + lanes<double> - 1) / lanes<double> * lanes<double>;
     Workspace<double> projections_{labels_.n * stride_, 0.0};      // (n, stride)
     Workspace<double> centers_{labels_.count * 2 * stride_, 0.0};  // (count, 2, stride) medians
-    Workspace<double> scales_{labels_.count * 2 * stride_, 0.0};   // one over the MADs, or 0 for no spread
+    Workspace<double> scales_{labels_.count * 2 * stride_, 0.0};   // 1 / MAD, or 0 if the spread is 0
 
-    // Median and scale of both parts along a direction, for all labelings.
+    // Compute the median and the scale of both parts along a direction, for all labelings.
     void find_centers(const Tiles<double>& tiles, const TypicalSizes<double>& typical, int64_t direction) {
         const int64_t n = labels_.n;
         const Rounding<double> rounding = typical.along(task_.directions[direction]);
@@ -113,7 +114,8 @@ class LabelDistances {
         auto rule = [&](int64_t, double away) { return rounding.covers(away, rounding.typical); };
         labels_.in_order(sorter.index, [&](int64_t first, int64_t last, auto words) {
             for (int64_t labeling = first; labeling < last; labeling++) {
-                // Each value is written to both parts. The next value overwrites it in the other part.
+                // Avoid a branch: write each value to both parts. The next value overwrites it in the part to
+                // which it does not belong.
                 double *x = parts.data(), *y = x + n;
                 int64_t in_x = 0;
                 for (int64_t i = 0; i < n; i++) {
@@ -137,14 +139,15 @@ class LabelDistances {
         Workspace<double> supports(2 * levels * size), gaps(levels);
         const double *x = supports.data(), *y = x + levels * size;
         for (int part = 0; part < 2; part++) fit(labeling, part, supports.data() + part * levels * size);
-        // A factor that corrects the mean for padded directions, whose gaps are 0.
+        // The mean includes padded directions, whose gaps are 0. This factor removes their effect.
         const double unpadded = std::pow(double(stride_) / double(k_), 1 / task_.q);
         for (int64_t level = 0; level < levels; level++)
             gaps[level] = unpadded * mean_difference(x + level * size, y + level * size, size, task_.q);
         return power_mean(gaps.data(), nullptr, levels, task_.p, 1.0);
     }
 
-    // Write to `supports` (levels, 2, stride) the largest and smallest projections of the regions of a part.
+    // Write to `supports` (levels, 2, stride) the largest and the smallest projection of the region of a part
+    // at each level, for all directions.
     void fit(int64_t labeling, int part, double* supports) const {
         const uint64_t* words = labels_.words + labeling / word_bits * labels_.n;
         const int64_t at = (2 * labeling + part) * stride_;
@@ -162,12 +165,12 @@ class LabelDistances {
         sorter.sort(outlying.data(), n);
         std::fill_n(supports, stride_, -std::numeric_limits<double>::infinity());
         std::fill_n(supports + stride_, stride_, std::numeric_limits<double>::infinity());
-        int64_t stop = 0, done = 0;  // rows in the region of a level, and rows that have been processed
+        int64_t stop = 0, done = 0;  // number of rows in the region of a level, and of rows processed so far
         auto row = [&](int64_t i) {
             return projections_.data() + members[sorter.index[std::min(i, stop - 1)]] * stride_;
         };
         for (int64_t level = 0; level < task_.levels; level++, supports += 2 * stride_) {
-            // Rows of equal depth, up to rounding, enter together.
+            // Rows of equal depth, up to rounding, enter the region together.
             while (!(double(stop) / double(n) > task_.betas[level])) {
                 const double head = 1 / (1 + sorter.keys[stop++]);
                 while (stop < n && head - 1 / (1 + sorter.keys[stop]) <= tie) stop++;
@@ -179,7 +182,7 @@ class LabelDistances {
         }
     }
 
-    // Four rows at a time, so that supports are loaded and stored once.
+    // Extend the largest and smallest projections by four rows, so that `supports` is loaded and stored once.
     void widen(double* supports, std::array<const double*, 4> rows) const {
         for (int64_t j = 0; j < stride_; j += width<double>) {
             Vec<double> top = load(supports + j), low = load(supports + stride_ + j);
@@ -205,8 +208,8 @@ class LabelDistances {
     }
 };
 
-// The number of increasing values up to each cut. Equal values are not separated. If there are more than
-// `most` cuts, about equally spaced ones are kept.
+// Return the cut points of increasing values (n,), each as the number of values below it. Equal values are
+// not separated. If there are more than `most` cut points, about equally spaced ones are kept.
 inline std::vector<int64_t> find_cuts(const double* keys, int64_t n, int64_t most) {
     std::vector<int64_t> all, kept;
     for (int64_t i = 1; i < n; i++)
@@ -219,9 +222,9 @@ inline std::vector<int64_t> find_cuts(const double* keys, int64_t n, int64_t mos
     return kept;
 }
 
-// For each function, with values (functions, n), and each labeling: the maximum difference between the
-// fractions of the two parts in a half-line and in an interval, with at most `cuts` end points. Writes
-// half_lines and intervals (functions, count).
+// Compare the two parts of each labeling by the fraction of rows in half-lines and intervals. For each
+// function, with values (functions, n), write the maximum difference of these fractions to `half_lines` and
+// `intervals` (functions, count). There are at most `cuts` end points per function.
 inline void share_differences(Rows<double> values, Labels labels, int64_t cuts, int64_t n_threads,
                               double* half_lines, double* intervals) {
     const int64_t n = labels.n, workers = worker_count(n_threads, values.n, n * values.n * labels.count);

@@ -1,4 +1,4 @@
-// The module: the instruction sets of this processor, shared constants, and the bindings of all other files.
+// The Python module: supported instruction sets, shared constants, and the bindings of all other files.
 #include "hull.hpp"
 
 #if defined(__x86_64__)
@@ -7,9 +7,9 @@
 
 namespace isodepth {
 
-// The instruction sets of this processor and operating system, narrowest first. Not by
-// __builtin_cpu_supports: its tables are missing if the run-time library is not that of the compiler
-// (zig).
+// Return the instruction sets that this processor and operating system support, narrowest first. This does
+// not use __builtin_cpu_supports, whose tables are missing if the run-time library is not that of the
+// compiler (zig).
 static nanobind::list instruction_sets() {
     nanobind::list found;
     found.append("baseline");
@@ -17,7 +17,8 @@ static nanobind::list instruction_sets() {
     unsigned a, b, c, d;
     const unsigned third = bit_FMA | bit_MOVBE | bit_OSXSAVE | bit_AVX | bit_F16C;
     if (!__get_cpuid(1, &a, &b, &c, &d) || (c & third) != third) return found;
-    // The operating system has to save the registers: bits of XCR0.
+    // Wide vectors are usable only if the operating system saves their registers, which bits of XCR0
+    // indicate.
     unsigned saved, high;
     __asm__("xgetbv" : "=a"(saved), "=d"(high) : "c"(0));
     if (!__get_cpuid_count(7, 0, &a, &b, &c, &d)) return found;

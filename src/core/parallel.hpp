@@ -1,4 +1,4 @@
-// Threads that take the next part of the work from a shared counter. They end with the call.
+// Threads that take parts of the work from a shared counter until none is left. They end with the call.
 #pragma once
 
 #include <atomic>
@@ -12,15 +12,16 @@
 
 namespace isodepth {
 
-// Number of elementary operations (a projected number is one) below which a thread costs more than it saves.
+// Number of elementary operations below which an additional thread costs more than it saves. The projection
+// of one row on one direction is one operation.
 constexpr int64_t worth_a_thread = 250'000;
 
-// The number of threads for `parts` parts with `operations` operations in total.
+// Return the number of threads for a computation with `parts` parts and `operations` operations in total.
 inline int64_t worker_count(int64_t n_threads, int64_t parts, int64_t operations) {
     return std::max<int64_t>(1, std::min({n_threads, parts, operations / worth_a_thread}));
 }
 
-// The number of workers, at least one, that fit into the memory budget with `bytes` bytes each.
+// Return the number of workers, at least one, that fit into the memory budget if each needs `bytes` bytes.
 inline int64_t workers_within(int64_t workers, double bytes, double memory_mb) {
     const double fitting = memory_mb * double(1 << 20) / std::max(1.0, bytes);
     return std::max<int64_t>(1, int64_t(std::min(double(workers), fitting)));
@@ -41,9 +42,10 @@ template <class T> class Workspace {
     std::unique_ptr<T[]> values_;
 };
 
-// Releases the GIL. A daemon thread that returns from the core while the interpreter shuts down cannot have
-// the GIL again: Python then ends the thread, by unwinding its stack, which aborts the process at the first
-// function that does not allow exceptions. Such a thread waits here until the process has ended.
+// Guard that releases the GIL. If a daemon thread returns from the core while the interpreter shuts down, it
+// cannot acquire the GIL again. Python would end the thread by unwinding its stack, which aborts the process
+// at the first function that does not allow exceptions. Therefore such a thread waits here until the process
+// ends.
 class ReleasedGil {
   public:
     ReleasedGil() : state_(PyEval_SaveThread()) {}
@@ -60,7 +62,7 @@ class ReleasedGil {
     PyThreadState* state_;
 };
 
-// The result of `work()`, during which other threads of Python may run.
+// Return the result of `work()`, which runs without the GIL, so that other Python threads can run.
 template <class Work> auto without_gil(Work work) {
     ReleasedGil released;
     return work();
@@ -69,9 +71,9 @@ template <class Work> auto without_gil(Work work) {
 // Identifier of the main thread of Python, the only one that handles signals. Set when the module is loaded.
 inline unsigned long main_thread = 0;
 
-// Looks for signals such as Ctrl-C, at most every 50 ms, in the main thread only. Other threads must not
-// ask for the GIL here: during the shutdown of the interpreter Python would end them, while their helpers
-// still use their stack.
+// Check for signals such as Ctrl-C, at most every 50 ms, in the main thread only. Other threads must not
+// acquire the GIL here: during the shutdown of the interpreter Python would end them, while their helper
+// threads still use their stack.
 class Signals {
     using clock = std::chrono::steady_clock;
 
@@ -88,7 +90,7 @@ class Signals {
     clock::time_point last_ = clock::now();
 };
 
-// The state of each worker, made when the worker takes its first part.
+// The state of each worker, created when the worker takes its first part.
 template <class State> class PerWorker {
   public:
     explicit PerWorker(int64_t workers) : states_(size_t(workers)) {}
@@ -108,11 +110,11 @@ template <class State> class PerWorker {
     std::vector<std::unique_ptr<State>> states_;
 };
 
-// Calls `work(worker, part, check)` for every part 0..parts, on `workers` threads with this one.
+// Call `work(worker, part, check)` for every part 0..parts, on `workers` threads including this one.
 //
-// Called without the GIL. The calling thread checks for signals every 50 ms, between two of its parts. Parts
-// that take more than 0.1 s, or wait for others, call `check()` in between. An exception in any thread ends
-// the others at their next check and is thrown again here.
+// The caller must have released the GIL. The calling thread checks for signals every 50 ms, between two of
+// its parts. Parts that take more than 0.1 s, or wait for others, must call `check()` in between. An
+// exception in any thread ends the others at their next check, and is rethrown here.
 template <class Work> void parallel_checked(int64_t workers, int64_t parts, Work work) {
     std::atomic<int64_t> part{0};
     std::atomic<bool> failed{false};
@@ -139,22 +141,24 @@ template <class Work> void parallel_checked(int64_t workers, int64_t parts, Work
         for (int64_t worker = 1; worker < std::min(workers, parts); worker++)
             helpers.emplace_back(run, worker);
     } catch (const std::system_error&) {
-        // The system refuses another thread: the threads that were started do the work.
+        // If the system refuses another thread, the threads that were started do all the work.
     }
     run(0);
     for (auto& helper : helpers) helper.join();
     if (error) std::rethrow_exception(error);
 }
 
-// Calls `work(worker, part)` for every part 0..parts; each takes less than 0.1 s.
+// Call `work(worker, part)` for every part 0..parts. Each part should take less than 0.1 s, because signals
+// are checked only between parts.
 template <class Work> void parallel_for(int64_t workers, int64_t parts, Work work) {
     parallel_checked(workers, parts, [&](int64_t worker, int64_t part, auto&) { work(worker, part); });
 }
 
-// Calls `work(worker, part, step)` for the steps 0..steps of every part, each after the same step of the
-// previous part: the state of a step passes through the parts in their order, for any number of threads.
+// Call `work(worker, part, step)` for the steps 0..steps of every part. A step is executed after the same
+// step of the previous part, so that a state per step can be passed from part to part, for any number of
+// threads.
 template <class Work> void parallel_chain(int64_t workers, int64_t parts, int64_t steps, Work work) {
-    struct alignas(64) Count {  // in a cache line of its own
+    struct alignas(64) Count {  // one counter per cache line, so that threads do not contend for it
         std::atomic<int64_t> parts{0};
     };
     std::vector<Count> done(static_cast<size_t>(steps));
@@ -168,7 +172,7 @@ template <class Work> void parallel_chain(int64_t workers, int64_t parts, int64_
     });
 }
 
-// Calls `work(first, stop)` for slices of n rows on several threads; each row is `operations` operations.
+// Call `work(first, stop)` for slices of n rows on several threads. `operations` is the cost of a row.
 template <class Work>
 void over_rows(int64_t n, int64_t operations, int64_t n_threads, Work work, int64_t each = 4096) {
     const int64_t parts = (n + each - 1) / each;

@@ -1,9 +1,9 @@
-// Signs of determinants of differences of points, without any rounding error.
+// Exact signs of determinants of differences of points.
 //
-// A number is represented by an expansion, a list of doubles that do not overlap and whose sum it is
-// (Shewchuk 1997). Adding a double to an expansion, and multiplying it by a double, are exact unless
-// something overflows or underflows, which the callers prevent. So the sign of a determinant is that of the
-// largest term of its expansion.
+// A number is represented by an expansion: a list of doubles that do not overlap and whose sum is the number
+// (Shewchuk 1997). Adding a double to an expansion, and multiplying an expansion by a double, are exact
+// unless something overflows or underflows, which the callers prevent. The sign of a determinant is then that
+// of the largest term of its expansion.
 #pragma once
 
 #include <bit>
@@ -27,7 +27,7 @@ inline TwoTerms two_sum(double a, double b) {
 
 inline TwoTerms two_product(double a, double b) { return {a * b, std::fma(a, b, -(a * b))}; }
 
-using Expansion = std::vector<double>;  // of increasing size, none of them zero
+using Expansion = std::vector<double>;  // terms of increasing absolute value, none of them zero
 
 inline void add(Expansion& terms, double x) {
     if (x == 0.0) return;
@@ -43,17 +43,17 @@ inline void add(Expansion& terms, double x) {
 
 inline TwoTerms difference(const double* a, const double* b, int64_t k) { return two_sum(a[k], -b[k]); }
 
-// Determinants of points (n, d) seen from an origin.
+// Signs of determinants of the vectors from an origin to points (n, d).
 class Determinants {
   public:
     explicit Determinants(Rows<double> points) : points_(points), minors_(size_t(1) << points.d) {}
 
-    // Sign of the determinant of points[rows] - origin in `columns`, both of length `size`. Not inlined,
-    // because it is rarely needed.
+    // Return the sign of the determinant of (points[rows] - origin)[:, columns]; both index lists have length
+    // `size`. Not inlined, because it is rarely needed.
     __attribute__((noinline)) int sign(const double* origin, const int64_t* rows, const int64_t* columns,
                                        int64_t size) {
-        // Minors of the first rows, one per set of columns (a bit mask), by Laplace expansion along the last
-        // of these rows. A subset has a smaller mask, so it is computed before.
+        // Compute the minors of the first rows, one per set of columns (a bit mask), by Laplace expansion
+        // along the last of these rows. A subset has a smaller mask, so its minor is computed first.
         minors_[0] = {1.0};
         for (uint32_t mask = 1; mask < uint32_t(1) << size; mask++) {
             minors_[mask].clear();

@@ -5,7 +5,7 @@
 
 namespace isodepth {
 
-// Products of one tile (d, lanes) with H rows of d values, summed over the columns in their order.
+// Products of one tile (d, lanes) with H rows of d values, summed over the columns in a fixed order.
 template <class T, int H> struct TileProducts {
     Vec<T> of[H][vectors];
 
@@ -21,15 +21,16 @@ template <class T, int H> struct TileProducts {
             }
         }
     }
-    // Write the products of each row to `out`, `apart` values after those of the previous row.
+    // Write the products of row h to `out + h * apart`.
     ISODEPTH_INLINE void write(T* out, int64_t apart) const {
         for (int h = 0; h < H; h++)
             for (int j = 0; j < vectors; j++) store(out + h * apart + j * width<T>, of[h][j]);
     }
 };
 
-// Write the projections of rows (n, d) on the directions of a tile to `out` (n, lanes), or with a stride of
-// `apart` values. The same function projects a tile of rows on directions.
+// Write the projections of rows (n, d) on the directions of a tile to `out` (n, lanes), with `apart` values
+// from one row to the next. If the tile contains rows and `rows` contains directions, this projects the rows
+// of the tile.
 template <class T>
 void project_rows(const T* tile, const T* rows, int64_t n, int64_t d, T* out, int64_t apart = lanes<T>) {
     int64_t i = 0;
@@ -37,12 +38,13 @@ void project_rows(const T* tile, const T* rows, int64_t n, int64_t d, T* out, in
     for (; i < n; i++) TileProducts<T, 1>(tile, rows + i * d, d).write(out + i * apart, apart);
 }
 
-// Location and scale of a sample. Depths do not change if the data are moved and scaled; rounding and
-// overflow do.
+// Shift and scale of a sample, applied before projections. They do not change depths, but reduce rounding
+// errors and prevent overflow.
 //
-// A column is moved only if no subtraction rounds: otherwise values that are small beside the center would
-// become equal, and ranks would be lost. Columns that are far from zero beside their spread are moved,
-// because all their values are within a factor of two of each other (Sterbenz). The scale is a power of two.
+// A column is shifted only if all subtractions are exact. Otherwise values that are small compared with the
+// center would become equal, and their ranks would be lost. If a column is far from zero compared with its
+// spread, its values are within a factor of two of each other, so that subtractions are exact (Sterbenz). The
+// scale is a power of two.
 template <class T> class Frame {
     static constexpr int64_t most_probes = 7;
 
@@ -50,8 +52,8 @@ template <class T> class Frame {
     std::vector<T> center;
     int exponent = 0;
 
-    // The scale is the median distance of a few rows from the center. Values that are so far away that a
-    // projection could overflow are clamped.
+    // Frame for projections. The scale is the median distance of a few rows from the center. Values that are
+    // so large that a projection could overflow are clamped.
     explicit Frame(Rows<T> rows, int64_t n_threads = 1) : center(size_t(rows.d)) {
         find_center({rows}, n_threads);
         const T size = typical(rows.n, [&](int64_t i) { return distance(rows[i]); });
@@ -60,9 +62,10 @@ template <class T> class Frame {
         set_scale();
     }
 
-    // For ranks of rows, and of queries (which may be empty) among them: the order of the values of a column
-    // is kept, and ties are neither made nor broken. The largest value becomes about 1, unless the smallest
-    // would become subnormal. Subnormal values are rounded only beside values near the largest of the type.
+    // Frame for the ranks of rows, and of queries (which may be empty) among the rows. It keeps the order of
+    // the values of a column and their ties. The largest absolute value is scaled to about 1, unless the
+    // smallest would become subnormal. Subnormal values are rounded only if there are also values near the
+    // largest float.
     Frame(Rows<T> rows, Rows<T> queries, int64_t n_threads) : center(size_t(rows.d)) {
         using Limits = std::numeric_limits<T>;
         find_center({rows, queries}, n_threads);
@@ -103,7 +106,7 @@ template <class T> class Frame {
         set_scale();
     }
 
-    // Move and scale some values of a column.
+    // Shift and scale `count` values of a column, and clamp them.
     ISODEPTH_INLINE void move(T* values, int64_t count, int64_t column) const {
         const auto [scale, rest] = scales_[size_t(column)];
         const T middle = center[size_t(column)], limit = limit_;
@@ -111,8 +114,8 @@ template <class T> class Frame {
             values[i] = std::clamp((values[i] - middle) * scale * rest, -limit, limit);
     }
 
-    // Scale each column by its own power of two if one scale for all would lose digits of small columns.
-    // Return the exponents (d,), or nothing if one scale is enough.
+    // Scale each column by its own power of two, if with a common scale columns of small values would lose
+    // digits. Return the exponents (d,), or an empty vector if a common scale is sufficient.
     std::vector<int> scale_columns(Rows<T> rows) {
         constexpr int most_apart = std::numeric_limits<T>::max_exponent / 2;
         std::vector<int> exponents(center.size(), exponent);
@@ -127,12 +130,12 @@ template <class T> class Frame {
     }
 
   private:
-    std::vector<std::pair<T, T>> scales_;  // (d,) powers of two, each as a product
+    std::vector<std::pair<T, T>> scales_;  // (d,) powers of two, each as a product of two factors
     T limit_;
 
     static int64_t probe_step(int64_t n) { return (n + most_probes - 1) / most_probes; }
 
-    // The median of `size(i)` over a few of n rows; if it is 0, the first size that is not.
+    // Return the median of `size(i)` over a few of n rows. If it is 0, return the first size that is not 0.
     template <class Size> static T typical(int64_t n, Size size) {
         T some[most_probes];
         int64_t count = 0;
@@ -153,7 +156,8 @@ template <class T> class Frame {
         return std::all_of(center.begin(), center.end(), [](T x) { return x == 0; });
     }
 
-    // Set to zero the centers of columns in which a subtraction rounds, in the rows start..stop with a step.
+    // Set the center of a column to 0 if subtracting it rounds in any of the rows start, start + step, ...
+    // below stop.
     static void drop_inexact(Rows<T> rows, int64_t start, int64_t stop, int64_t step,
                              std::vector<T>& center) {
         for (int64_t i = start; i < stop && !is_zero(center); i += step)
@@ -164,7 +168,8 @@ template <class T> class Frame {
             }
     }
 
-    // The lower median of a few rows of the first sample in each column, or 0 if a subtraction would round.
+    // Choose the center of each column: the lower median of a few rows of the first sample, or 0 if
+    // subtracting it would round in any row of any sample.
     void find_center(std::initializer_list<Rows<T>> samples, int64_t n_threads) {
         const Rows<T> rows = *samples.begin();
         const int64_t step = probe_step(rows.n), count = (rows.n + step - 1) / step;
@@ -174,7 +179,7 @@ template <class T> class Frame {
             std::nth_element(some, some + (count - 1) / 2, some + count);
             center[size_t(k)] = some[(count - 1) / 2];
         }
-        // A few rows decide for most data.
+        // Check a few rows first: for most data they show whether a subtraction rounds.
         drop_inexact(rows, 0, rows.n, step, center);
         std::mutex guard;
         for (const Rows<T>& sample : samples) {
@@ -190,7 +195,7 @@ template <class T> class Frame {
         }
     }
 
-    // As a product of two factors: the power of two itself may be out of range.
+    // Return a power of two as a product of two factors, because the power itself may be out of range.
     static std::pair<T, T> power_of_two(int exponent) {
         return {std::ldexp(T(1), exponent / 2), std::ldexp(T(1), exponent - exponent / 2)};
     }
@@ -201,12 +206,12 @@ template <class T> class Frame {
     }
 };
 
-// Rows (n, d) laid out so that the same column of `lanes` rows lies side by side.
+// Rows (n, d) in tiles of `lanes` rows: the values of one column of these rows are contiguous, as SIMD needs.
 template <class T> class Tiles {
   public:
     int64_t count, n, d;  // tiles, rows, columns
 
-    // With a frame the rows are moved and scaled.
+    // If a frame is given, the rows are shifted and scaled by it.
     Tiles(Rows<T> rows, int64_t n_threads, const Frame<T>* frame = nullptr)
         : count(std::max<int64_t>(1, (rows.n + lanes<T> - 1) / lanes<T>)),
           n(rows.n),
@@ -230,16 +235,18 @@ template <class T> class Tiles {
     }
 
     const T* tile(int64_t i) const { return values_.data() + i * d * lanes<T>; }
-    // The row in the first lane, and the number of rows of the tile. Lanes beyond the last row repeat it.
+    // Index of the first row of tile i, and the number of its rows. Unused lanes of the last tile repeat the
+    // last row.
     static int64_t start(int64_t i) { return i * lanes<T>; }
     int64_t size(int64_t i) const { return std::min<int64_t>(lanes<T>, n - start(i)); }
 
-    // Write row i to every `apart`-th place of `out`.
+    // Write value k of row i to out[k * apart].
     void read(int64_t i, T* out, int64_t apart) const {
         const T* at = row(i);
         for (int64_t k = 0; k < d; k++) out[k * apart] = at[k * lanes<T>];
     }
-    // The sum of the absolute values of the products of row i with a direction (d,).
+    // Return the sum over columns of |row[k] * direction[k]|, which bounds the rounding error of a
+    // projection.
     T size_along(int64_t i, const T* direction) const {
         const T* at = row(i);
         T sum = 0;
@@ -260,7 +267,7 @@ template <class T> class Tiles {
     }
 
   private:
-    // The first entry of row i; the others follow at a distance of `lanes`.
+    // Return the address of the first value of row i; the others follow at a distance of `lanes`.
     const T* row(int64_t i) const { return tile(i / lanes<T>) + i % lanes<T>; }
     Workspace<T> values_;
 };

@@ -1,4 +1,4 @@
-// Ranks along directions: the mass around each point, and mean rank weights.
+// Ranks along directions: the mass below and up to each point, and mean rank weights.
 #pragma once
 
 #include "few_ranks.hpp"
@@ -6,7 +6,7 @@
 
 namespace isodepth {
 
-// The index of the first of sorted values (n,), from `start` on, that equals the next one, or n - 1.
+// Return the first index i >= start for which sorted values i and i + 1 are equal, or n - 1 if there is none.
 template <class T> int64_t next_tie(const T* keys, int64_t start, int64_t n) {
     while (start + width<T> < n && !any<T>((Mask<T>)(load(keys + start) == load(keys + start + 1))))
         start += width<T>;
@@ -14,12 +14,13 @@ template <class T> int64_t next_tie(const T* keys, int64_t start, int64_t n) {
     return start;
 }
 
-// Call `found(index[i], below, upto)` for sorted values (n,), with the masses below and up to each value. The
-// mass below the first value is `below`. Weights, unless null, are looked up by index.
+// Call `found(index[i], below, upto)` for each of n sorted values, with the masses of the values below it and
+// up to it. The argument `below` is the mass below the first value. Weights, unless null, are looked up by
+// index.
 template <class T, class Found> void masses_around(const T* keys, const uint32_t* index, int64_t n,
                                                    const int64_t* weights, int64_t below, Found found) {
     for (int64_t start = 0, stop; start < n; start = stop) {
-        // Most values have no ties.
+        // Process runs of values without ties, which most values are, without comparisons.
         for (const int64_t tie = weights ? start : next_tie(keys, start, n); start < tie; start++, below++)
             found(int64_t(index[start]), below, below + 1);
         int64_t upto = below;
@@ -30,7 +31,7 @@ template <class T, class Found> void masses_around(const T* keys, const uint32_t
     }
 }
 
-// The masses below and up to each target along one direction.
+// Computation of the masses below and up to each target along one direction.
 template <class T> class Ranks {
   public:
     Sorter<T> sorter;
@@ -38,7 +39,7 @@ template <class T> class Ranks {
     explicit Ranks(const DirectionTask<T>& task)
         : sorter(task.n), task_(task), reached_(task.queries && task.weights ? task.n + 1 : 0) {}
 
-    // Call `found(i, below, upto)` for all targets.
+    // Call `found(i, below, upto)` for all targets i, given the projections of the points and of the targets.
     template <class Found> void find(const T* along, const T* asked, Found found) {
         const int64_t n = task_.n, *weights = task_.weights;
         sorter.sort(along, n);
@@ -61,8 +62,9 @@ template <class T> class Ranks {
     Workspace<int64_t> reached_;  // the mass of the first 0, 1, ... sorted points
 };
 
-// The mean over directions of min(F, 1 - F) at each target, to `out` (m,); F is the mid-rank distribution
-// function (P(<) + P(<=)) / 2. Integers, in units of 2**shift / (2 total), keep the sums exact.
+// Write to `out` (m,) the mean over directions of min(F, 1 - F) at each target, where F is the mid-rank
+// distribution function (P(<) + P(<=)) / 2. Sums are exact, because they are integers in units of 2**shift /
+// (2 total).
 template <class T, class Sum> void mean_rank_weights(const DirectionTask<T>& task, int shift, double* out) {
     const int64_t n = task.n, m = task.m, total = task.total;
     struct State {
@@ -82,8 +84,8 @@ template <class T, class Sum> void mean_rank_weights(const DirectionTask<T>& tas
             return state.ranks.find(along, asked, [=](int64_t i, int64_t below, int64_t upto) {
                 sums[i] += weight(below, upto);
             });
-        // Weights are written within a range that fits into the cache, and read in the order in which the
-        // values were divided, which avoids random access to a large array.
+        // Avoid random access to a large array: rank weights are written within a range of values that fits
+        // in the cache, and read in the order in which the values were divided into ranges.
         Sorter<T>& sorter = state.ranks.sorter;
         sorter.divide(along, n);
         for (size_t s = 0; s + 1 < sorter.starts.size(); s++) {
@@ -108,8 +110,8 @@ template <class T, class Sum> void mean_rank_weights(const DirectionTask<T>& tas
 }
 
 template <class T> void mean_rank_weights(const DirectionTask<T>& task, double* out) {
-    // No weight is above half of 2 total. A shift drops at most 2**shift / total per direction, which is
-    // below the rounding of a double.
+    // The shift prevents overflow of the sums: no weight is above half of 2 total. It drops at most 2**shift
+    // / total per direction, which is below the rounding of a double.
     const double largest = double(task.total) * double(task.count);
     const int shift = std::max(0, std::ilogb(largest) + 3 - 63);
     if (task.few()) rank_weights_of_few(task, out);

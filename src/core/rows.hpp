@@ -13,7 +13,7 @@ template <class T> class DistinctRows {
         const int64_t n = n_;
         Workspace<T> column(n);
         over_rows(n, 8, n_threads, [&](int64_t start, int64_t stop) {
-            // Adding zero turns -0.0 into 0.0: equal numbers must be equal bits.
+            // Adding zero turns -0.0 into 0.0, so that equal numbers have equal bits.
             for (int64_t i = start; i < stop; i++) column[i] = rows[i][0] + T(0);
         });
         stable_order(column.data(), n, n_threads, order_.data());
@@ -53,11 +53,12 @@ template <class T> class DistinctRows {
 
   private:
     Workspace<int64_t> order_,
-        number_;  // (n,): the order, and the index of the distinct row at each position
+        // (n,) each: the sorting order, and the index of the distinct row at each position of this order.
+        number_;
     Rows<T> rows_;
     int64_t n_, d_, n_threads_;
 
-    // Whether row a is before row b. Equal rows keep their order if `if_equal`.
+    // Return whether row a is before row b. If they are equal, they keep their order if `if_equal`.
     bool comes_before(int64_t a, int64_t b, bool if_equal = true) const {
         const T *one = rows_[a], *other = rows_[b];
         for (int64_t k = 0; k < d_; k++)

@@ -1,16 +1,16 @@
 // Order statistics of many numbers, without sorting them.
 //
 // Counting the numbers below a value costs a few percent of a sort, because vector instructions compare
-// several numbers at once. So two values enclose the wanted ranks from both sides, and each round of counts
-// gives the next two values. When a few numbers are left between them, these are copied and sorted. With
-// weights, sums of weights take the place of counts.
+// several numbers at once. So two values enclose the wanted ranks, and each round of counting brings these
+// values closer together. When few numbers are left between them, these are copied and sorted. If there are
+// weights, sums of weights replace the counts.
 #pragma once
 
 #include "sort.hpp"
 
 namespace isodepth {
 
-// Numbers x_i, or |x_i - center| if folded, with integer weights. Without weights each counts once.
+// Numbers x_i, or |x_i - center| if `folded`, with integer weights. Without weights each number has weight 1.
 template <class T> struct Numbers {
     const T* values;
     int64_t n;
@@ -22,7 +22,7 @@ template <class T> struct Numbers {
         : values(values), n(n), weights(weights), total(weights ? total : n) {}
 };
 
-// The weights of the numbers below `low` and below `high`.
+// Return the total weight of the numbers below `low`, and of those below `high`.
 template <class T, bool folded> std::pair<int64_t, int64_t> count_below(const Numbers<T>& of, T low, T high) {
     const T center = of.center;
     int64_t below_low = 0, below_high = 0;
@@ -50,7 +50,7 @@ template <class T, bool folded> std::pair<int64_t, int64_t> count_below(const Nu
     return {below_low, below_high};
 }
 
-// Memory for numbers that are copied.
+// Memory for the numbers between two bounds, which are copied and sorted.
 template <class T> struct SelectWorkspace {
     Workspace<T> values;
     Workspace<int64_t> weights;
@@ -71,7 +71,7 @@ int64_t copy_between(const Numbers<T>& of, T low, T high, SelectWorkspace<T>& wo
             found += (x >= low) & (x < high);
         }
     };
-    // Nearly all numbers are outside: a tile is skipped unless one of its numbers is inside.
+    // Skip a tile unless one of its numbers is inside: nearly all numbers are outside.
     const Vec<T> middle = broadcast(center), a = broadcast(low), b = broadcast(high);
     int64_t start = 0;
     for (; start + lanes<T> <= of.n; start += lanes<T>) {
@@ -87,7 +87,8 @@ int64_t copy_between(const Numbers<T>& of, T low, T high, SelectWorkspace<T>& wo
     return found;
 }
 
-// The elements at two ranks, in units of weight, of n numbers, which are reordered unless they have weights.
+// Select the elements at two ranks among n numbers. Ranks are in units of weight. The numbers are reordered
+// if there are no weights.
 template <class T>
 std::pair<T, T> at_ranks_of_few(T* values, const int64_t* weights, int64_t n, int64_t first, int64_t last) {
     if (!weights) {
@@ -105,31 +106,33 @@ std::pair<T, T> at_ranks_of_few(T* values, const int64_t* weights, int64_t n, in
     return {lower, at->first};
 }
 
-// A guess of an order statistic: a value, the interquartile range of the numbers, and the error of the value
-// as a fraction of all numbers. The result is exact for any guess. Without a spread, a few of the numbers are
-// used for a guess.
+// Initial guess of an order statistic: a value, the interquartile range of the numbers, and the error of the
+// value as a fraction of all numbers. The guess has no influence on the result, only on the time. If the
+// spread is 0, a guess is made from a few of the numbers.
 template <class T> struct Guess {
     T value = 0, spread = 0;
     T margin = T(0.08);
 };
 
-// The numbers at the ranks first <= last <= first + 1, counted from 0 in units of weight.
+// Select the numbers at the ranks first <= last <= first + 1, counted from 0 in units of weight.
 template <class T, bool folded = false> std::pair<T, T> at_ranks(const Numbers<T>& of, int64_t first,
                                                                  int64_t last, SelectWorkspace<T>& workspace,
                                                                  Guess<T> start = {}) {
     constexpr T inf = std::numeric_limits<T>::infinity();
     constexpr int rounds = 12;
-    constexpr int64_t few = 64;     // a sample up to this size is sorted directly
-    constexpr T density = T(0.54);  // of a normal law at its center, per interquartile range
+    constexpr int64_t few = 64;  // samples up to this size are sorted directly
+    // Density of a normal distribution at its center times its interquartile range.
+    constexpr T density = T(0.54);
     if (!(start.spread > 0)) {
         const Probes<T> probes(of.values, of.n);
         const T any = folded ? std::fabs(of.values[0] - of.center) : of.values[0];
         if (!(probes.spread > 0)) return {any, any};
-        // For a normal law the MAD is half of the interquartile range.
+        // For a normal distribution the MAD is half of the interquartile range.
         start.value = folded ? T(0.5) * probes.spread : probes.center;
         start.spread = (folded ? T(0.625) : T(1)) * probes.spread;
     }
-    // Both ranks are in [low, high); `below` and `upto` are the weights below these two values.
+    // The numbers at both ranks are in [low, high). `below` and `upto` are the weights below these two
+    // bounds.
     T low = -inf, high = inf;
     int64_t below = 0, upto = of.total;
     const T aim = T(0.5) * T(first + last + 1), unit = T(of.total) / T(of.n);
@@ -148,14 +151,15 @@ template <class T, bool folded = false> std::pair<T, T> at_ranks(const Numbers<T
         if (low > -inf && high < inf) {
             step = (high - low) / T(upto - below);
             guess = low + (aim - T(below)) * step;
-            // The standard deviation of a count of random numbers is about half of its square root.
+            // The margin is a bit more than a standard deviation: that of a count is about half of its square
+            // root.
             margin = unit * (T(0.6) * std::sqrt(between) + T(0.01) * between + 1);
         } else {
             if (n_right > n_left) step = (right - left) / T(n_right - n_left);
             if (high == inf) guess = low + (aim - T(below)) * step;
             else guess = high - (T(upto) - aim) * step;
         }
-        // Sorting this number of values is faster than another round of counting.
+        // Stop if sorting the remaining values is faster than another round of counting.
         if (between <= 20 + T(of.n) / 64 || T(2.5) * margin > unit * between) break;
     }
     const int64_t n = copy_between<T, folded>(of, low, high, workspace);
@@ -163,7 +167,7 @@ template <class T, bool folded = false> std::pair<T, T> at_ranks(const Numbers<T
                            first - below, last - below);
 }
 
-// Halved before the sum, so that it cannot overflow; symmetric under a change of sign.
+// Return the mean of two numbers. They are halved before the sum, so that it cannot overflow.
 template <class T> T mean_of(std::pair<T, T> both) {
     return both.first == both.second ? both.first : T(0.5) * both.first + T(0.5) * both.second;
 }
@@ -177,7 +181,7 @@ template <class T> struct MedianAndMad {
     T median, mad;
 };
 
-// Median and median absolute deviation.
+// Return the median and the median absolute deviation (MAD), given guesses of both.
 template <class T> MedianAndMad<T> median_and_mad(Numbers<T> of, SelectWorkspace<T>& workspace,
                                                   Guess<T> center = {}, Guess<T> deviation = {}) {
     of.center = median(of, workspace, center);

@@ -1,4 +1,4 @@
-// Vectors of the instruction set this file is compiled for, by the vector extensions of gcc and clang.
+// SIMD vectors of the instruction set that this file is compiled for, by vector extensions of gcc and clang.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace isodepth {
 
-// The functions of the instruction set for floats and for doubles.
+// Names of the intrinsics of the instruction set for float and double.
 #if defined(__AVX512F__)
 constexpr int vector_bytes = 64;
 #define ISODEPTH_FLOATS(op) _mm512_##op##_ps
@@ -36,7 +36,7 @@ constexpr int vector_bytes = 16;
 #else
 constexpr int vector_bytes = 16;
 #endif
-// A tile is one cache line, for any width of a vector.
+// Size of a tile: one cache line, whatever the width of a SIMD vector is.
 constexpr int tile_bytes = 64;
 constexpr int vectors = tile_bytes / vector_bytes;
 
@@ -52,14 +52,14 @@ template <> struct VectorOf<double> {
     typedef int64_t I __attribute__((vector_size(vector_bytes)));
 };
 template <class T> using Vec = typename VectorOf<T>::V;
-// All bits of a lane set for true, none for false.
+// Result of a comparison: all bits of a lane are 1 for true, and 0 for false.
 template <class T> using Mask = typename VectorOf<T>::I;
 
 // Number of values in a tile, and in a vector.
 template <class T> constexpr int lanes = tile_bytes / sizeof(T);
 template <class T> constexpr int width = vector_bytes / sizeof(T);
 
-// Not by memcpy, which gcc takes through general registers on aarch64.
+// This does not use memcpy, which gcc compiles to slow copies through general registers on aarch64.
 template <class T> ISODEPTH_INLINE Vec<T> load(const T* at) {
     return *reinterpret_cast<const typename VectorOf<T>::Anywhere*>(at);
 }
@@ -71,7 +71,7 @@ template <class T> ISODEPTH_INLINE Vec<T> absolute(Vec<T> v) {
     return (Vec<T>)((Mask<T>)v & ~(Mask<T>)broadcast<T>(T(-0.0)));
 }
 
-// The same function of the instruction set for both types.
+// Call the intrinsic `op` for float or double, according to T.
 #define ISODEPTH_CALL(op, ...)                                             \
     if constexpr (sizeof(T) == 4) return ISODEPTH_FLOATS(op)(__VA_ARGS__); \
     else return ISODEPTH_DOUBLES(op)(__VA_ARGS__);
@@ -83,7 +83,7 @@ template <class T> ISODEPTH_INLINE Vec<T> distance(Vec<T> a, Vec<T> b) {
     return absolute<T>(a - b);
 #endif
 }
-// For finite numbers only: other numbers would need more than one instruction.
+// For finite numbers only: handling NaN would need more than one instruction.
 template <class T> ISODEPTH_INLINE Vec<T> maximum(Vec<T> a, Vec<T> b) {
 #if defined(ISODEPTH_FLOATS)
     ISODEPTH_CALL(max, a, b)
@@ -98,7 +98,7 @@ template <class T> ISODEPTH_INLINE Vec<T> minimum(Vec<T> a, Vec<T> b) {
     return b > a ? a : b;
 #endif
 }
-// a * b + c, with one rounding if the processor has this instruction, else with two.
+// Return a * b + c, with one rounding if the processor has a fused instruction, else with two.
 template <class T> ISODEPTH_INLINE Vec<T> multiply_add(Vec<T> a, Vec<T> b, Vec<T> c) {
 #if defined(__FMA__)
     ISODEPTH_CALL(fmadd, a, b, c)
@@ -109,7 +109,7 @@ template <class T> ISODEPTH_INLINE Vec<T> multiply_add(Vec<T> a, Vec<T> b, Vec<T
 #endif
 }
 
-// Whether any lane of a mask is set.
+// Return whether any lane of a mask is true.
 template <class T> ISODEPTH_INLINE bool any(Mask<T> m) {
 #if defined(__AVX512F__)
     if constexpr (sizeof(T) == 4) return _mm512_movepi32_mask((__m512i)m) != 0;

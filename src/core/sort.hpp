@@ -1,22 +1,23 @@
 // Sorting of values together with their indices.
 //
-// Ranks need the order of the points, not only the sorted values, and a comparison sort of pairs costs
-// several times a sort of values alone. A bucket sort puts nearly every value into its place. A final
-// insertion pass makes the result exact for any buckets. Crowded buckets are sorted by comparison before, so
-// that the time is never quadratic. Many values are first divided into ranges that fit into the cache. Equal
-// values keep their order.
+// Ranks need the order of the points, not only the sorted values, and a comparison sort of pairs is several
+// times as slow as one of values. A bucket sort puts nearly every value into its final position, and an
+// insertion sort corrects the rest, so the result is exact for any buckets. Crowded buckets are sorted by
+// comparison first, so that the time is never quadratic. A large number of values is first divided into
+// ranges that fit in the cache. The sort is stable.
 #pragma once
 
 #include "parallel.hpp"
 
 namespace isodepth {
 
-// A few evenly spaced values, sorted, as an estimate of location and spread.
+// A few of the values, at evenly spaced positions, sorted to estimate location and spread.
 template <class T> struct Probes {
     static constexpr int64_t most = 16;
     int64_t count;
     T values[most];
-    T center, spread;  // rough median and interquartile range, which is 0 only if all values are equal
+    // Approximate median and interquartile range; the range is 0 only if all values are equal.
+    T center, spread;
 
     Probes(const T* all, int64_t n) : count(std::min(n, std::clamp<int64_t>(n / 16, 8, most))) {
         for (int64_t i = 0; i < count; i++) {
@@ -34,21 +35,21 @@ template <class T> struct Probes {
     }
 };
 
-// Buckets are written in whole vectors: padding that is needed after the last value.
+// Bucket numbers are written in whole SIMD vectors, so arrays need this padding after the last value.
 typedef int32_t BucketVector __attribute__((vector_size(vector_bytes), aligned(4), may_alias));
 constexpr int64_t bucket_padding = 16;
 
-// Write the bucket of each value, from 0 to `count` - 1, to `bucket` (n + padding,). For bell-shaped and
-// heavy-tailed values the buckets have about equal sizes. The function consists of three straight lines: it
-// needs no division and does not decrease, also after rounding. Only distances from the center are computed
-// in full precision.
+// Write the bucket of each value, from 0 to `count` - 1, to `bucket` (n + padding,). Buckets have about equal
+// sizes for bell-shaped and heavy-tailed values. On each side of the center, the bucket is a concave function
+// of three linear pieces. It needs no division per value, and is monotone even after rounding. Only the
+// distance from the center is computed in full precision.
 template <class T>
 void buckets_of_bell(const T* values, int64_t n, const Probes<T>& at, int64_t count, uint32_t* bucket) {
     using V = Vec<float>;
-    // Any positive scale is correct, also if it has overflown or underflown.
+    // The scale is limited if it overflows. Any positive scale gives a correct sort.
     constexpr T largest = std::numeric_limits<T>::max();
     const T center = at.center, scale = std::min(T(1.35) / std::min(at.spread, largest), largest);
-    // Rounded down: twice this number must not be beyond the last bucket.
+    // Round down: twice this number must not exceed the last bucket.
     float middle = 0.5f * float(count - 1);
     if (2 * int64_t(middle) > count - 1) middle = std::nextafter(middle, 0.0f);
     const V half = broadcast(middle), sign = broadcast(-0.0f);
@@ -70,8 +71,9 @@ void buckets_of_bell(const T* values, int64_t n, const Probes<T>& at, int64_t co
     }
 }
 
-// The same for values in clusters far from each other: coarse parts first. Each part gets buckets in
-// proportion to its number of values, equally wide from its minimum to its maximum.
+// Write the bucket of each value, for values in clusters that are far from each other. The values are first
+// divided into coarse parts. Each part gets a number of buckets in proportion to its number of values,
+// equally wide from its minimum to its maximum.
 template <class T>
 void buckets_of_clusters(const T* values, int64_t n, const Probes<T>& at, int64_t count, uint32_t* bucket) {
     const int64_t parts = std::clamp<int64_t>(n / 8, 1, 1 << 11);
@@ -97,16 +99,16 @@ void buckets_of_clusters(const T* values, int64_t n, const Probes<T>& at, int64_
     }
     for (int64_t i = 0; i < n; i++) {
         const Part& part = all[bucket[i]];
-        // Rounding must not lead beyond the buckets of the part.
+        // Limit the bucket: rounding must not lead beyond the last bucket of the part.
         const double last = double(std::max((&part + 1)->start, part.start + 1)) - 1;
         bucket[i] =
             uint32_t(std::min(double(part.start) + double((values[i] - part.low) * part.slope), last));
     }
 }
 
-// Choose one of the two kinds of buckets. Those of clusters make sorts and halfspace masses 1.4 to 5 times as
-// fast if two clusters are 100 or more times as far apart as they are wide. The criterion: an eighth of the
-// probes, not all equal, falls into a 500th of the buckets.
+// Write the bucket of each value, by one of the two functions above. The one for clusters makes sorting and
+// halfspace masses 1.4 to 5 times as fast if the distance between two clusters is at least 100 times their
+// width. It is chosen if an eighth of the probes, not all equal, falls into a 500th of the buckets.
 template <class T> void fill_buckets(const T* values, int64_t n, int64_t count, uint32_t* bucket) {
     const Probes<T> probes(values, n);
     uint32_t coarse[Probes<T>::most + bucket_padding];
@@ -118,12 +120,13 @@ template <class T> void fill_buckets(const T* values, int64_t n, int64_t count, 
     else buckets_of_bell(values, n, probes, count, bucket);
 }
 
-// Memory to sort up to n values.
+// Sorter of up to n values, with its memory.
 template <class T> class Sorter {
   public:
     Workspace<T> keys;          // the values in increasing order
     Workspace<uint32_t> index;  // the original indices
-    // Boundaries of the value ranges, in increasing order: all values of a range are below those of the next.
+    // Start of each range of values, and the end of the last: all values of a range are below those of the
+    // next.
     std::vector<uint32_t> starts;
 
     explicit Sorter(int64_t n)
@@ -163,10 +166,12 @@ template <class T> class Sorter {
         cursors_ = starts;
         values_ = spare_keys_.data(), value_buckets_ = spare_bucket_.data();
     }
-    // The position of value i after the division. To be called for all values in their order.
+    // Return the position of value i after the division into ranges. To be called for all values in their
+    // order.
     uint32_t next_in_stretch(int64_t i) { return cursors_[bucket_[i] >> bits_]++; }
 
-    // Sort a range and write it from `offset` on, with indices relative to its start.
+    // Sort a range, and write its values and indices from `offset` on. Indices are relative to the start of
+    // the range.
     void sort_stretch(size_t number, int64_t offset) {
         const int64_t start = starts[number], n = starts[number + 1] - start;
         const T* values = values_ + start;
@@ -208,7 +213,7 @@ template <class T> class Sorter {
         require(n < most_rows, "an array has 2**30 values or more; use fewer");
         return n;
     }
-    const T* values_;                // of one range after the other
+    const T* values_;                // the values, one range after the other
     const uint32_t* value_buckets_;  // their buckets
     int64_t buckets_;
     int bits_;  // a range has 2**bits buckets
@@ -229,12 +234,12 @@ template <class T> class Sorter {
     }
 };
 
-// Indices that sort `values` (n,). Equal values keep their order, for any number of threads.
+// Write the indices that sort `values` (n,) to `order`. The sort is stable for any number of threads.
 template <class T> void stable_order(const T* values, int64_t n, int64_t n_threads, int64_t* order) {
-    // Cost of sorting a value, in projections.
+    // `cost` is the estimated cost of sorting one value, relative to one projection.
     constexpr int64_t cost = 64, probes_each = 64;
     const int64_t parts = worker_count(n_threads, n / probes_each, cost * n);
-    // Each worker sorts the values between two cuts. Equal values are on the same side of a cut.
+    // Each worker sorts the values between two cuts. Equal values are never separated by a cut.
     std::vector<T> probes, cuts = {-std::numeric_limits<T>::infinity()};
     for (int64_t i = 0; i < parts * probes_each; i++) probes.push_back(values[i * n / (parts * probes_each)]);
     std::sort(probes.begin(), probes.end());

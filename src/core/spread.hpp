@@ -1,4 +1,4 @@
-// Outlyingness: the largest |<u, x> - median| / MAD over directions u.
+// Outlyingness of a point x: the maximum of |<u, x> - median| / MAD over directions u.
 #pragma once
 
 #include "direction_pass.hpp"
@@ -6,9 +6,10 @@
 
 namespace isodepth {
 
-// Deviations along one direction that count as zero: at most a small multiple of the sizes of two rows, the
-// row itself and a typical one. The size of a row is the sum of the absolute values of its products with the
-// direction: a large column has no influence on directions that do not use it.
+// Rule for deviations along one direction that count as zero because of rounding. The limit is a small
+// multiple of the size of the row plus that of a typical row. The size of a row is the sum of the absolute
+// values of its products with the direction, so that a large column has no influence on directions that do
+// not use it.
 template <class T> struct Rounding {
     T share, typical;
     const T* direction;  // (d,)
@@ -51,8 +52,9 @@ template <class T> struct TypicalSizes {
     }
 };
 
-// The scale if half of the sample coincides along a direction: the median of the deviations that are not
-// rounding, 0 if all are. `covers(i, deviation)` returns whether a deviation is rounding.
+// Return the scale of a sample if at least half of it is equal along a direction, so that the MAD is 0. This
+// is the median of the deviations that are not rounding errors, or 0 if all are. `covers(i, deviation)`
+// returns whether a deviation is a rounding error.
 template <class T, class Covers> T scale_without_mad(const Numbers<T>& of, T center, Covers covers) {
     std::vector<T> deviations;
     std::vector<int64_t> weights;
@@ -69,7 +71,8 @@ template <class T, class Covers> T scale_without_mad(const Numbers<T>& of, T cen
     return median(Numbers<T>(deviations.data(), n, of.weights ? weights.data() : nullptr, total), workspace);
 }
 
-// Median and scale of a sample along a direction; the scale is the MAD unless half of the sample coincides.
+// Median and scale of a sample along a direction. The scale is the MAD, unless at least half of the sample is
+// equal.
 template <class T> struct Spread {
     Rounding<T> rounding;
     T median, scale;
@@ -81,16 +84,16 @@ template <class T> struct Spread {
           scale(found.mad),
           half_equal(!(found.mad > rounding.of_mad())) {}
 
-    // With the scale of a sample of which half coincides, from the projections of all rows.
+    // If half of the sample is equal, compute the scale from the projections `along` of all rows.
     Spread(MedianAndMad<T> found, const Rounding<T>& rounding, const Tiles<T>& rows, const Numbers<T>& along)
         : Spread(found, rounding) {
         auto covers = [&](int64_t i, T deviation) { return rounding.covers(deviation, rows, i); };
         if (half_equal) scale = scale_without_mad(along, median, covers);
     }
 
-    // Raise `out` (n,) to the outlyingness of rows with projections `along` (n,). If half of the sample is on
-    // the median, rows on it have outlyingness 0. If the scale is 0, all other rows have infinite
-    // outlyingness.
+    // Set `out` (n,) to the maximum of `out` and the outlyingness of rows with projections `along` (n,). If
+    // half of the sample is equal to the median, rows equal to it have outlyingness 0. If the scale is also
+    // 0, all other rows have infinite outlyingness.
     void raise(const Tiles<T>& rows, const T* along, T* out) const {
         const T inverse = T(1) / scale;
         const bool usable = !half_equal && std::isfinite(inverse);
@@ -108,9 +111,9 @@ template <class T> struct Spread {
     }
 };
 
-// Guesses of median and MAD along a direction: the projection of the medians of the columns, and a multiple
-// of the standard deviation, learned from the previous directions. They halve the number of rounds of
-// counting. Wrong guesses cost time and do not change the result.
+// Model that guesses the median and the MAD along a direction. The median is the projection of the medians of
+// the columns. The MAD is a multiple of the standard deviation, and the factor is learned from previous
+// directions. Guesses halve the number of rounds of counting. They have no influence on the result.
 template <class T> class SpreadModel {
   public:
     explicit SpreadModel(const Tiles<T>& points)
@@ -132,7 +135,8 @@ template <class T> class SpreadModel {
         }
     }
 
-    // The guesses of median and MAD along a direction; the spread is 0 if it cannot be estimated.
+    // Return guesses of the median and the MAD along a direction. Their spread is 0 if it cannot be
+    // estimated.
     std::pair<Guess<T>, Guess<T>> guess(const T* direction) {
         constexpr T margin = T(0.02);
         T middle = 0, variance = 0;
@@ -144,7 +148,7 @@ template <class T> class SpreadModel {
         standard_ = std::sqrt(std::max(variance, T(0)));
         return {{middle, T(1.35) * standard_, margin}, {ratio_ * standard_, T(0.84) * standard_, margin}};
     }
-    // Learn from the MAD of the direction.
+    // Update the factor by the MAD of the direction of the last guess.
     void learn(T mad) {
         if (standard_ > 0) ratio_ += T(0.1) * (std::min(mad / standard_, T(2)) - ratio_);
     }
@@ -155,8 +159,8 @@ template <class T> class SpreadModel {
     T standard_ = 0, ratio_ = T(0.67);
 };
 
-// Sort every column of `rows` (n, lanes) in place, by Batcher's odd-even merging network, whose comparisons
-// do not depend on the data.
+// Sort every column of `rows` (n, lanes) in place. Batcher's odd-even merging network is used, because its
+// comparisons do not depend on the data, so that SIMD sorts all columns at once.
 template <class T> void sort_columns(T* rows, int64_t n) {
     for (int64_t size = 1; size < n; size *= 2)
         for (int64_t gap = size; gap >= 1; gap /= 2)
@@ -172,7 +176,7 @@ template <class T> void sort_columns(T* rows, int64_t n) {
                 }
 }
 
-// Outlyingness of a few points: the same steps for all directions of a tile at once.
+// Compute the outlyingness of a few points, for all directions of a tile at once.
 template <class T>
 void outlyingness_of_few(const DirectionPass<T>& pass, const TypicalSizes<T>& typical, T* out) {
     const int64_t n = pass.task.n, d = pass.task.d, half = (n + 1) / 2;
@@ -190,8 +194,9 @@ void outlyingness_of_few(const DirectionPass<T>& pass, const TypicalSizes<T>& ty
         for (int j = 0; j < lanes<T>; j += width<T>) {
             auto row = [&](int64_t i) { return load(sorted.data() + i * lanes<T> + j); };
             const Vec<T> middle = mean(row((n - 1) / 2), row(n / 2));
-            // Deviations of increasing values fall and rise again. In such a list, the smaller values of all
-            // pairs that are half of its length apart form its smaller half.
+            // Deviations of increasing values from the median decrease, then increase. In such a sequence,
+            // the smaller values of all pairs i, i + half are the smaller half of the values, so the MAD
+            // needs no second sort.
             Vec<T> low = {}, high = broadcast(inf);
             for (int64_t i = 0; i < half; i++) {
                 const Vec<T> a = distance<T>(row(i), middle), b = distance<T>(row(i + half), middle);
@@ -204,7 +209,7 @@ void outlyingness_of_few(const DirectionPass<T>& pass, const TypicalSizes<T>& ty
                 size += absolute<T>(load(tiles.tile(tile) + k * lanes<T> + j)) * typical.of[size_t(k)];
             for (int k = 0; k < width<T>; k++) {
                 if (mad[k] > typical.share * size[k] && std::isfinite(inverse[k])) continue;
-                inverse[k] = 0;  // this lane is completed here
+                inverse[k] = 0;  // this lane, with a MAD of about 0, is processed here
                 for (int64_t i = 0; i < n; i++) column[i] = along[i * lanes<T> + j + k];
                 const int64_t direction = std::min(tiles.start(tile) + j + k, pass.task.count - 1);
                 const auto rounding = typical.along(pass.task.directions + direction * d);
@@ -228,7 +233,7 @@ template <class T> void largest_outlyingness(const DirectionTask<T>& given, T* o
     const int64_t n = task.n, m = task.m;
     const Rows<T> rows{task.points, n, task.d};
     Frame<T> frame(rows, task.resources.n_threads);
-    // Columns are scaled one by one if a column of small values would lose digits.
+    // Scale columns separately if with a common scale a column of small values would lose digits.
     const std::vector<int> exponents = frame.scale_columns(rows);
     if (!exponents.empty()) scale_directions(task, exponents);
     const DirectionPass<T> pass(task, frame);

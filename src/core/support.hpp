@@ -1,8 +1,9 @@
-// Support functions of nested regions, the convex hulls of the first rows of a sample in depth order.
+// Support functions of nested regions. A region is the convex hull of the first rows of a sample in depth
+// order.
 //
-// Directions are processed by tiles. Few rows reach farther than all deeper rows along some direction of a
-// tile. A sample is first reduced to these rows, with the supports after each; between two of them nothing
-// changes.
+// Directions are processed in tiles. Few rows extend farther than all deeper rows along some direction of a
+// tile. Only these rows change the support functions, so a sample is first reduced to them, with the values
+// of the support functions after each.
 #pragma once
 
 #include "project.hpp"
@@ -13,7 +14,7 @@ namespace isodepth {
 template <class T> struct alignas(tile_bytes) Range {
     T top[lanes<T>], low[lanes<T>];
 
-    // The tops, and the lows after them.
+    // Return the array `top`, which is followed by `low`.
     const T* ends() const { return reinterpret_cast<const T*>(this); }
     static Range nothing() {
         Range range;
@@ -23,7 +24,8 @@ template <class T> struct alignas(tile_bytes) Range {
     }
 };
 
-// A sample in depth order, deepest row first, and the numbers of rows of each level, which do not decrease.
+// A sample in depth order, deepest row first, and the number of rows in the region of each level, which does
+// not decrease.
 template <class T> struct Prefixes {
     const T* rows;         // (n, d)
     const int64_t* sizes;  // (levels,)
@@ -32,7 +34,8 @@ template <class T> struct Prefixes {
     int64_t last() const { return sizes[levels - 1]; }
 };
 
-// The rows that move the range of projections on a tile of directions, in one chunk of the walk.
+// The rows of one chunk that widen the range of projections on a tile of directions, with the range before
+// each.
 template <class T> class Moves {
   public:
     explicit Moves(int64_t rows) : ranges_(rows + 2), rows_(rows + 2) {}
@@ -49,9 +52,9 @@ template <class T> class Moves {
     }
 
     int64_t count() const { return count_; }
-    // The row of move i; after the last move the end of the chunk.
+    // Return the index of the i-th recorded row. After the last one, return the end of the chunk.
     int64_t row(int64_t i) const { return rows_[i]; }
-    // The range before that row.
+    // Return the range of projections before that row.
     const Range<T>& before(int64_t i) const { return ranges_[i]; }
 
   private:
@@ -77,7 +80,8 @@ template <class T> class Moves {
         note<H>(products, row);
     }
 
-    // Record those of H rows that widen the range. Not inlined, so that the loop above keeps its registers.
+    // Record the rows among H rows that widen the range. Not inlined, so that the calling loop keeps its
+    // registers.
     template <int H> __attribute__((noinline)) void note(const T* products, int64_t row) {
         int64_t count = count_;
         Vec<T> low[vectors], top[vectors];
@@ -97,7 +101,7 @@ template <class T> class Moves {
                 store(next.top + j * width<T>, top[j]);
             }
             rows_[count] = row + h;
-            // Nearly all of the first rows widen it: a test would not pay off.
+            // Record all of the first rows without a test, because nearly all of them widen the range.
             if (row < 64) count++;
             else count += any<T>(moved);
         }
@@ -105,22 +109,22 @@ template <class T> class Moves {
     }
 };
 
-// End of a chunk of the walk: a row of each sample, and the first level that is not complete.
+// End of a chunk of rows: a row index of each sample, and the first level that is not complete.
 struct ChunkEnd {
     int64_t row[2], level;
 };
 
-// Walk through one or two samples in chunks of rows. A thread processes a chunk for all tiles of directions,
-// and continues the range of each tile from the previous chunk. The rows stay in its cache, and no other
-// thread writes to the levels of its chunk.
+// Traversal of one or two samples in chunks of rows. A thread processes a chunk for all tiles of directions,
+// and continues the range of each tile from the previous chunk. The rows of the chunk stay in its cache, and
+// no other thread writes to the levels of the chunk.
 template <class T, int Samples> class Walk {
   public:
     const Prefixes<T> (&samples)[Samples];
     const Tiles<T>& directions;
-    int64_t workers, levels;  // number of threads, and largest number of levels of a chunk
+    int64_t workers, levels;  // number of threads, and maximum number of levels per chunk
 
-    // `level_bytes`: memory of a worker per level of a chunk. The size of chunks suits the cache, and gives
-    // work to all workers.
+    // `level_bytes` is the memory of a worker per level of a chunk. Chunks are small enough for the cache and
+    // numerous enough for all workers.
     Walk(const Prefixes<T> (&samples)[Samples], const Tiles<T>& directions, Resources resources,
          int64_t level_bytes = 0)
         : samples(samples),
@@ -140,8 +144,8 @@ template <class T, int Samples> class Walk {
         workers = workers_within(workers, double(bytes), resources.memory_mb);
     }
 
-    // Calls `note(worker, tile, level, end, moves)`, tile after tile, with the moves of each sample in the
-    // chunk of the levels level..end.
+    // Call `note(worker, tile, level, end, moves)` for each chunk and each tile of directions. The chunk
+    // completes the levels level..end, and `moves` has the recorded rows of each sample.
     template <class Note> void run(Note note) const {
         std::vector<Range<T>> ranges(size_t(Samples * directions.count), Range<T>::nothing());
         PerWorker<std::vector<Moves<T>>> states(workers);
@@ -161,8 +165,8 @@ template <class T, int Samples> class Walk {
         parallel_chain(workers, int64_t(ends_.size()) - 1, directions.count, step);
     }
 
-    // Calls `note(level, end, x, y)` for each run level..end of levels up to `stop` over which both ranges
-    // are constant; x and y are the ranges of the first and of the last sample.
+    // Call `note(level, end, x, y)` for each run level..end of levels up to `stop` over which the ranges of
+    // both samples are constant. x and y are the ranges of the first and of the last sample.
     template <class Note>
     ISODEPTH_INLINE void for_each_run(const Moves<T>* moves, int64_t level, int64_t stop, Note note) const {
         const int64_t *sizes_x = samples[0].sizes, *sizes_y = samples[Samples - 1].sizes;
@@ -174,7 +178,7 @@ template <class T, int Samples> class Walk {
             const int64_t next_x = moves_x.row(x), next_y = moves_y.row(y), near = std::min(level + 16, stop);
             int64_t end = level + 1;
             while (end < near && sizes_x[end] <= next_x && sizes_y[end] <= next_y) end++;
-            // Most runs are short, a few are very long.
+            // Search linearly at first, because most runs are short. Use bisection for the few long runs.
             if (end == level + 16) {
                 end = std::upper_bound(sizes_x + end, sizes_x + stop, next_x) - sizes_x;
                 end = std::upper_bound(sizes_y + level, sizes_y + end, next_y) - sizes_y;
@@ -194,7 +198,7 @@ template <class T, int Samples> class Walk {
         ChunkEnd at = {{0, 0}, 0};
         ends_.push_back(at);
         while (at.level < all) {
-            // Many of the first rows widen a range, and other workers wait for them: these chunks are short.
+            // Make the first chunks short: many of their rows widen a range, and other workers wait for them.
             const int64_t rows = workers > 1 ? std::min(rows_, std::max<int64_t>(64, at.row[0] / 4)) : rows_;
             ChunkEnd end = {{at.row[0] + rows, at.row[1] + rows}, 0};
             end.level = std::min(std::upper_bound(sizes_x + at.level, sizes_x + all, end.row[0]) - sizes_x,
@@ -210,7 +214,7 @@ template <class T, int Samples> class Walk {
     }
 };
 
-// Write h(u) of each level for all directions to `out` (levels, 2 K), and h(-u) after them.
+// Write the support function of each level to `out` (levels, 2 K): h(u) for all K directions, then h(-u).
 template <class T>
 void write_supports(const Prefixes<T> (&sample)[1], const Tiles<T>& directions, Resources resources, T* out) {
     const Walk<T, 1> walk(sample, directions, resources);

@@ -1,4 +1,4 @@
-// Distances between region tables: means of order p over levels of means of order q over directions.
+// Distances between region tables: the mean of order p over levels of the mean of order q over directions.
 #pragma once
 
 #include <functional>
@@ -7,13 +7,15 @@
 
 namespace isodepth {
 
-// Power below which a direct sum of powers has a relative error above 1e-13.
+// For powers below this, a direct sum of powers would have a relative error above 1e-13.
 constexpr double small_power = 1e-3;
 
-// (length * sum of shares * gaps^p)^(1/p), the maximum for p = inf. Without shares all have equal weight.
+// Return (length * sum of shares * gaps^p)^(1/p), or the maximum for p = inf. Without shares all gaps have
+// equal weight.
 //
-// Gaps are divided by their maximum, so that no power overflows or underflows. For small p the powers are
-// close to 1, and the root magnifies the rounding of their sum, so only the differences from 1 are summed.
+// Gaps are divided by their maximum, so that no power overflows or underflows. For small p all powers are
+// close to 1, and the root would magnify the rounding of their sum. So only their differences from 1 are
+// summed.
 inline double power_mean(const double* gaps, const double* shares, int64_t n, double p, double length) {
     const double largest = *std::max_element(gaps, gaps + n), even = 1.0 / double(n);
     if (largest == 0 || std::isinf(p)) return largest;
@@ -22,33 +24,33 @@ inline double power_mean(const double* gaps, const double* shares, int64_t n, do
         for (int64_t i = 0; i < n; i++) sum += (shares ? shares[i] : even) * power(gaps[i] / largest, p);
         return largest * power(length * sum, 1.0 / p);
     }
-    // Equal to the limit up to rounding: the relative difference is p / 2 times a variance of logarithms <
-    // 1e6.
+    // Avoid a division by 0. For smaller p the result equals the limit p = 0 up to rounding: the relative
+    // difference is p / 2 times a variance of logarithms, which is below 1e6.
     p = std::max(p, 1e-100);
     double below = 0.0;
     for (int64_t i = 0; i < n; i++) {
-        // A quotient may underflow although the gap is positive.
+        // Subtract logarithms: the quotient of the gaps may underflow although both are positive.
         const double share = shares ? shares[i] : even, log = std::log(gaps[i]) - std::log(largest);
         below += share * std::expm1(p * log);
         sum += share * std::exp(p * log);
     }
-    // If half of the mass has no gap, the sum is not close to 1, and nothing cancels.
+    // If the gap is 0 for half of the mass, the sum is not close to 1, and its logarithm is accurate.
     const double log_sum = below > -0.5 ? std::log1p(below) : std::log(sum);
     return largest * std::exp((log_sum + std::log(length)) / p);
 }
 
 // Settings of the distance between tables.
 struct TableMeans {
-    double p, q;    // over levels and over directions
-    double length;  // the integral over levels in units of its mean
+    double p, q;    // orders of the means over levels and over directions
+    double length;  // ratio of the integral over levels to the mean over levels
 };
 
-// Mean of order q of the differences of two rows (n,).
+// Return the mean of order q of the absolute differences of two rows (n,).
 template <class T> double mean_difference(const T* a, const T* b, int64_t n, double q) {
     if (q == 2.0) {
         const double sum = std::transform_reduce(a, a + n, b, 0.0, std::plus<>(),
                                                  [](double x, double y) { return (x - y) * (x - y); });
-        // Otherwise squares may have overflown or underflown.
+        // If the sum is outside of these limits, squares may have overflowed or underflowed.
         if (1e-280 < sum && sum < 1e300) return std::sqrt(sum / double(n));
     }
     const double largest = largest_distance(a, b, n);
@@ -59,13 +61,13 @@ template <class T> double mean_difference(const T* a, const T* b, int64_t n, dou
 }
 
 // Write the distances between tables (rows, levels, n) and (columns, levels, n) to `out` (rows, columns). If
-// `columns` is null, the distances between all pairs of rows, each computed once.
+// `columns` is null, write the distances between all pairs of row tables, each computed once.
 template <class T> void table_distances(const T* rows, int64_t n_rows, const T* columns, int64_t n_columns,
                                         int64_t levels, int64_t n, TableMeans means, int64_t n_threads,
                                         double* out) {
     const bool same = columns == nullptr;
     if (same) columns = rows, n_columns = n_rows;
-    // The values of one level stay in the second-level cache.
+    // Number of tables per block: the values of one level of two blocks fit in the L2 cache.
     constexpr int64_t size = 16;
     const int64_t across = (n_columns + size - 1) / size, down = (n_rows + size - 1) / size;
     const int64_t table = levels * n,
@@ -82,7 +84,8 @@ template <class T> void table_distances(const T* rows, int64_t n_rows, const T* 
             for (int64_t j = left; j < right; j++) {
                 const T *some = rows + level * n, *other = columns + j * table + level * n;
                 int64_t i = top;
-                // Several rows share the loads of the other table.
+                // Process four row tables at once, so that the values of the other table are loaded once for
+                // all of them.
                 for (T found[4]; std::isinf(means.q) && i + 4 <= bottom; i += 4) {
                     largest_distances(some + i * table, table, other, n, found);
                     for (int h = 0; h < 4; h++) gap(i + h, j)[level] = found[h];
