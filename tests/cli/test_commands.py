@@ -158,7 +158,7 @@ def test_interrupted_while_it_reads(tmp_path: Path, files: list[str]) -> None:
     with open(pipe, "wb") as end:  # opens once the command waits for it
         end.write(b"1,2\n")
         end.flush()
-        time.sleep(1)
+        time.sleep(3)  # a slow machine still imports modules
         child.send_signal(signal.SIGINT)
         _, said = child.communicate(timeout=120)
     assert child.returncode == 130
