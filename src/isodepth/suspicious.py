@@ -236,7 +236,7 @@ def suspicious_rows(samples: TwoSamples) -> SuspiciousRows:
     skipped: list[str] = []
     while names:
         references = _without_outliers(points[0], points[1])
-        # Rows of X are compared with Y, and the other way round.
+        # Rows of X are compared with Y, and rows of Y with X.
         scorers = [RowScorer(references[1]), RowScorer(references[0])]
         flagged = np.maximum(*(s.flagged(part) for s, part in zip(scorers, points, strict=True)))
         worst = int(flagged.argmax())
@@ -339,9 +339,9 @@ def _one_sided_values(samples: TwoSamples) -> list[OneSidedValue]:
 def conformal_pvalues(reference: np.ndarray, points: np.ndarray) -> np.ndarray | None:
     """Return conformal p-values (m,) of points (m, d) relative to a reference sample.
 
-    Scores are fitted to one half of the reference. The p-value of a point is its rank among the
-    scores of the other half. P-values have the correction of Benjamini and Hochberg. Return None if
-    a sample has fewer than 1000 rows.
+    The scoring is fitted to one half of the reference. The p-value of a point is the fraction of
+    the other half with at least its score. P-values have the correction of Benjamini and Hochberg.
+    Return None if a sample has fewer than 1000 rows.
     """
     if min(len(reference), len(points)) < CONFORMAL_ROWS:
         return None

@@ -61,7 +61,8 @@ class ProjectionModel:
         """
         numbers = sized_numbers(drawn, directions)
         sizes = np.abs(numbers.directions).sum(axis=1)
-        # Upper bound on the MADs that the compiled core treats as rounding errors.
+        # The compiled core replaces a MAD that is only a rounding error. This is an upper bound on
+        # such MADs: the scales that replace them are computed only up to it.
         width = drawn.shape[1]
         zero = 16 * width * np.finfo(drawn.dtype).eps * np.maximum(sizes, 1) * _TYPICAL
         return cls(numbers, *selection.spreads(numbers, _TYPICAL, zero))
@@ -158,7 +159,8 @@ class RankModel:
         upto = np.cumsum(counts, axis=1)
         before = upto - counts
         if smallest:
-            # A closed halfspace contains the point on its boundary, whose mass is at least one.
+            # A closed halfspace contains all mass beyond the cell and the point itself, whose mass
+            # is at least one. It contains at most the mass of the cell in addition.
             low = np.minimum(before, total - upto) + 1
             high = np.minimum(upto, total - before)
             return cls(cells, np.stack([low, high], axis=-1).astype(np.float64), float(total), True)

@@ -74,7 +74,7 @@ def shared_scale(metric: BaseMetric, samples: Any, weights: Any, name: str) -> n
 
 
 def grid_metric(metric: BaseMetric) -> BaseMetric:
-    """Return a copy of the metric that is available for samples read in chunks.
+    """Return a copy of the metric with options that are available for samples read in chunks.
 
     It has a grid of levels, no refinement, and an integer seed, so that all passes use the same
     directions.

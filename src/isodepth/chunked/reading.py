@@ -162,8 +162,8 @@ class Limits(NamedTuple):
         chunk = int(budget / 4 / (_CHUNK_COPIES * width * 8))
         numbers = int(budget / 2 / (8 + 8 * source.weighted))
         pilots = int(budget / 4 / (3 * (width * item + 16)))
-        # A larger pilot makes every later pass faster, but takes longer to sort. With n rows it has
-        # about n / 128 rows.
+        # A larger pilot makes every later pass faster, but takes time itself. If the source has n
+        # rows, the pilot has about n / 128.
         known = source.n_rows
         pilots = min(pilots, _PILOTS if known is None else max(_PILOTS // 4, known >> 7))
         return cls(

@@ -24,8 +24,7 @@ from isodepth.depth.base import moved_by
 _DEVIATIONS = 4.5
 # Maximum margin of error with which a random subset of the values in a bracket may narrow it.
 _LARGEST_MARGIN = 0.25
-# Minimum number of values that can be collected in a bracket, and ratio of the number of values to
-# plan for to the expected number.
+# Minimum number of values that a bracket can collect, and safety factor on the expected number.
 _LEAST_NUMBERS, _RESERVE = 1 << 10, 1.2
 _HELD_NUMBERS = 1 << 22
 
@@ -222,7 +221,7 @@ class Selection:
         """
         low, high = self.guess(numbers, ranks / self.mass)
         expected = np.full(len(low), 2 * self.margin * self.mass)
-        crowded = np.zeros(len(low), dtype=bool)  # brackets with more rows than expected
+        crowded = np.zeros(len(low), dtype=bool)  # brackets whose values did not fit into memory
         result, seed = np.full(ranks.shape, np.nan, dtype=low.dtype), 0
         while len(left := np.flatnonzero(np.isnan(result).any(axis=1))):
             most = max(_LEAST_NUMBERS, self.most_numbers // len(left))
@@ -319,7 +318,7 @@ class Selection:
         """Return the depth thresholds (C, L) of the regions of levels `betas` (L,).
 
         `model.depths` returns C depths per row, and each has its own thresholds. A threshold is the
-        minimum depth in the region minus `tolerance`, so that rounding does not divide tied rows.
+        minimum depth in the region minus `tolerance`, so that rounding does not separate tied rows.
         """
         kinds, levels = model.depths(self.pilot.points[:1], 1).shape[1], len(betas)
         units = np.repeat(np.eye(kinds), levels, axis=0)
@@ -339,8 +338,8 @@ def level_ranks(betas: np.ndarray, total: int) -> np.ndarray:
 
     Levels `betas` (L,) are fractions of the mass `total`.
     """
-    # Compare the same rounded quotients as for samples in memory. They increase with the mass, as
-    # bisection requires.
+    # Levels are compared with the same rounded quotients mass / total as for samples in memory, so
+    # that both give the same regions. The quotients increase with the mass, as bisection requires.
     return np.array(
         [
             bisect.bisect_right(range(1, total), beta, key=lambda mass: float(mass) / float(total))

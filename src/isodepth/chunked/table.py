@@ -132,7 +132,7 @@ def _by_passes(
         model = RankModel.fit(selection, numbers, memory_mb * 2**18, name == "halfspace")
         # Pairs of (depths, thresholds), where 0 is the midpoint, 1 the lower and 2 the upper bound.
         # Rows whose lower bound exceeds the threshold of the upper bounds are in the exact region.
-        # The exact region is among the rows whose upper bound exceeds that of the lower bounds.
+        # All rows of the exact region have an upper bound above the threshold of the lower bounds.
         pairs = ((0, 0), (1, 2), (2, 1))
     else:
         model = ProjectionModel.fit(selection, drawn, directions)

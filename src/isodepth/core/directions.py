@@ -153,7 +153,8 @@ def _sobol(d: int, n_directions: int, rng: np.random.Generator) -> np.ndarray:
             option="directions",
         )
     sampler = qmc.Sobol(d, scramble=True, rng=rng)
-    # The sequence is balanced if the number of points is a power of two.
+    # The sequence is balanced if the number of points is a power of two, so this many points are
+    # generated and the first ones are used.
     uniform = sampler.random_base2(max(0, math.ceil(math.log2(n_directions))))[:n_directions]
     tiny = 2.0**-40
     return _normalize(ndtri(np.clip(uniform, tiny, 1 - tiny)))

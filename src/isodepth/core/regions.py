@@ -108,7 +108,7 @@ class Sample:
 
     @cached_property
     def is_simplex(self) -> bool:
-        """Whether the u <= d + 1 points are affinely independent, so that all are vertices."""
+        """Whether the points are the vertices of a simplex: at most d + 1, affinely independent."""
         u, d = self.points.shape
         if u == 1 or u > d + 1:
             return u == 1

@@ -15,7 +15,7 @@ _EXACT_DIGITS = 14
 
 
 def contaminated_rows(tolerance: float, n: int) -> int:
-    """Return the maximum number of contaminated rows among n rows, a fraction `tolerance` of them.
+    """Return the maximum number of contaminated rows out of n, for a fraction `tolerance`.
 
     A small relative margin corrects rounding: 0.29 * 100 is 28.999999999999996, but means 29 rows.
     """
@@ -34,7 +34,8 @@ def exact_masses(weights: np.ndarray) -> np.ndarray:
     the total.
     """
     integral = bool((weights == np.rint(weights)).all()) and weights.sum() < 2.0**53
-    # Integers of 2**50 and above may be small integers multiplied by a factor and rounded.
+    # Integers of 2**50 and above may be small integers multiplied by a factor and rounded. Recover
+    # the small integers if possible.
     small = None if integral and weights.max() < 2.0**50 else _small_integers(weights)
     if small is not None:
         return small
@@ -76,8 +77,8 @@ def _small_integers(weights: np.ndarray) -> np.ndarray | None:
         total = int(integers.sum())
         if total & (total - 1):
             return integers // np.gcd.reduce(integers)
-    # Weights that were rounded to single precision have a larger rounding error. Integers up to
-    # 1000 are tried first for them: they may be close to multiples of larger integers by chance.
+    # Weights that are float32 numbers may have been rounded to single precision. With this larger
+    # rounding error only integers up to 1000 are accepted, because larger ones may match by chance.
     with np.errstate(over="ignore", under="ignore"):
         single = bool((weights.astype(np.float32) == weights).all())
     for rounding, most in ((4 * 2.0**-23, 1000), (8 * 2.0**-52, 2**20))[0 if single else 1 :]:

@@ -188,9 +188,10 @@ class Depth(DepthSource):
                 return
 
     def point_depth(self, sample: Sample, points: Queries, along: Projections) -> np.ndarray:
-        """Return the depths of `points` as `evaluate`, with the exact ones if they are known.
+        """Return the depths of `points`, with the exact ones at the vertices of a simplex.
 
-        These are the depths of the sample points if they are the vertices of a simplex.
+        If the depth is affine invariant and the sample is a simplex, the sample points have the
+        depths of `tied_depth`. All other depths are those of `evaluate`.
         """
         if not self.is_uninformative(sample):
             return self.evaluate(sample, points, along)

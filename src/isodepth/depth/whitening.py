@@ -101,7 +101,7 @@ class Whitening(NamedTuple):
 
     def of_unscaled(self) -> np.ndarray:
         """Return the whitening matrix (d, d) for rows whose columns are not scaled."""
-        with np.errstate(over="ignore"):  # for columns of subnormal numbers
+        with np.errstate(over="ignore"):  # columns of subnormal numbers overflow
             return np.ldexp(self.matrix, -self.exponents)
 
 
@@ -151,8 +151,8 @@ class _Span(NamedTuple):
     center: np.ndarray  # (d,) weighted mean of the scaled points
     stretch: np.ndarray  # (d,) inverse of the largest deviation; 0 for constant columns
     centered: np.ndarray  # (u, d) scaled, centered and stretched points
-    axes: np.ndarray  # (d, r) orthonormal basis of their span
-    variances: np.ndarray  # (r,)
+    axes: np.ndarray  # (d, r) orthonormal basis of the span of `centered`
+    variances: np.ndarray  # (r,) variances along the axes
 
     @classmethod
     def of(cls, sample: Sample, exponents: np.ndarray) -> _Span:

@@ -1,1 +1,1 @@
-"""Many samples: distances and tests of all pairs, region tables, scikit-learn transformers."""
+"""Distances and tests of all pairs of many samples, region tables and scikit-learn transformers."""

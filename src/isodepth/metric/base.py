@@ -65,8 +65,8 @@ class BaseMetric(Settings):
         distance of the regions). A finite q is the mean of ``|h_X(u) - h_Y(u)|**q`` over the
         directions and their opposites, to the power 1/q, divided by its value for a translation
         of length one, so that a translation by m has distance |m| for every q. With a finite q the
-        distance has a smaller upward bias in many dimensions and is smoother. With p = q = 2 it is
-        the distance of points in a Hilbert space in which samples are embedded.
+        distance has a smaller upward bias in many dimensions and is smoother. With p = q = 2
+        samples are embedded isometrically in a Hilbert space.
     eps : float in (0, 1]
         Fraction of the mass that is trimmed: the least deep points.
     n_directions : int
@@ -96,10 +96,10 @@ class BaseMetric(Settings):
         largest spread dominates. "pooled" divides each column by its robust standard deviation in
         both samples together, "reference" by that of X alone. The robust standard deviation is that
         of the values clipped at their 0.2 and 0.8 quantiles, normalized to 1 for a standard normal
-        column. If more than half of the values are equal, the quantiles are closer to 0 and 1. The
-        unit of a constant column is 1. It tolerates a fraction 0.2 of contaminated rows at one end.
-        For eps > 0.2 the normalized median absolute deviation is used instead, which tolerates a
-        fraction 0.5.
+        column. It tolerates a fraction 0.2 of contaminated rows at one end. If more than half of
+        the values are equal, the orders of the quantiles are closer to 0 and 1. The unit of a
+        constant column is 1. For eps > 0.2 the normalized median absolute deviation is used
+        instead, which tolerates a fraction 0.5.
     nan_policy : {"raise", "omit"}
         Treatment of missing values: raise an error, or drop the rows that have any.
         Infinite values are always an error.

@@ -353,6 +353,6 @@ class Comparison(TwoSampleReport):
         return self.distance
 
     def __repr__(self) -> str:
-        from isodepth.report.sentences import summary_lines  # with Jinja, slow to import
+        from isodepth.report.sentences import summary_lines  # imports Jinja, which is slow
 
         return "\n  ".join(summary_lines(self))

@@ -162,7 +162,7 @@ class FittedMetric:
 
     @property
     def along(self) -> Projections:
-        """Directions with the resources for projecting on them."""
+        """Directions, and the threads and memory for projecting on them."""
         return Projections(self.directions, self.resources)
 
     # -- one sample -------------------------------------------------------------------------

@@ -22,8 +22,8 @@ def signature_of(settings: Any, dtype: str | None, steps: int) -> str:
     levels, directions = settings.levels, settings.directions
     if isinstance(directions, str):
         directions = f"{directions}:{settings.n_directions}"
-    # Options that earlier versions did not have are omitted if they have their default value, so
-    # that signatures of older results still agree.
+    # Some options are omitted if they have their default value, as in earlier versions, so that
+    # signatures of old and new results agree.
     fields = {
         "depth": depth_text(settings.depth),
         "p": settings.p,

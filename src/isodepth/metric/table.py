@@ -210,7 +210,7 @@ def _table_from_archive(
         )
     if values.ndim != 2 or str(values.dtype) not in STORAGES or not np.isfinite(values).all():
         raise unreadable(path, f"its values are not a table: {values.dtype}, {values.shape}")
-    # In one dimension a single direction is sampled.
+    # In one dimension a single direction is sampled, so the table has two columns.
     if values.shape not in (shape, (shape[0], 2)[: 2 if width == 1 else 0]):
         raise unreadable(path, f"its values of shape {values.shape} do not fit {signature}")
     if columns is not None:
@@ -232,12 +232,9 @@ class TableStack(Sequence[RegionTable]):
     Attributes
     ----------
     values : ndarray of shape (N, L, 2K)
-    signature : str
-    n_features : int
-    columns : tuple of str or None
-    algorithm : int or None
-        As in :class:`RegionTable`.
-    scale : ndarray of shape (d,) or None
+        Support values of N tables.
+    signature, n_features, columns, algorithm, scale
+        As in :class:`RegionTable`, the same for all tables.
     """
 
     values: np.ndarray

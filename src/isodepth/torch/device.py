@@ -140,7 +140,7 @@ def _prepared(tensor: torch.Tensor, drawn: FittedMetric, precision: torch.dtype)
 
 
 def _scale(drawn: FittedMetric, device: torch.device) -> torch.Tensor | float:
-    """Return the factor (d,) by which the metric divides each column, or 1.0 without a scale."""
+    """Return the divisors (d,) of the columns on a device, or 1.0 without a scale."""
     scale = drawn.origin.scale
     return 1.0 if scale is None else torch.from_numpy(scale.copy()).to(device)
 
@@ -148,7 +148,8 @@ def _scale(drawn: FittedMetric, device: torch.device) -> torch.Tensor | float:
 def _budget(metric: BaseMetric, *samples: torch.Tensor) -> int:
     """Return the bytes available for blocks of directions.
 
-    This is `memory_mb` minus the memory for copies of the samples, but at least a quarter of it.
+    This is `memory_mb` minus the memory for copies of the samples, but at least a quarter of it. If
+    `memory_mb` is None, it is the default of `budget_on`.
     """
     limit = budget_on(samples[0].device, metric.memory_mb)
     if metric.memory_mb is None:

@@ -102,7 +102,7 @@ class _Gradient(torch.autograd.Function):
     """Gradient of the distance, as a function that raises an error if it is differentiated.
 
     `once_differentiable` of torch is not enough: it raises only if `upstream` requires a gradient.
-    A gradient penalty would then have no effect, without an error.
+    A penalty on the gradient of the distance would have no effect, without an error.
     """
 
     @staticmethod

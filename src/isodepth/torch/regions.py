@@ -23,7 +23,7 @@ class DeviceRegions(NamedTuple):
     depth: torch.Tensor  # float64 (u,)
     order: torch.Tensor  # int64 (u,), deepest first
     counts: torch.Tensor  # int64 (g,), number of points with at least each distinct depth
-    masses: torch.Tensor  # float64 (g,), fraction of the total mass that these points have
+    masses: torch.Tensor  # float64 (g,), fraction of the mass with at least each distinct depth
 
     def prefix_sizes(self, betas: torch.Tensor) -> torch.Tensor:
         """Return the number of points, deepest first, in the region of each level `betas` (L,)."""

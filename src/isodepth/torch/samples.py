@@ -114,7 +114,7 @@ class DeviceSample(NamedTuple):
     def _merge(cls, points: torch.Tensor, masses: torch.Tensor | None) -> DeviceSample:
         inverse = None
         if _has_repeats(points):
-            # Adding zero turns -0.0 into 0.0.
+            # Adding zero turns -0.0 into 0.0, so that equal rows have equal bits.
             points, inverse = torch.unique(points + 0.0, dim=0, return_inverse=True)
             units = torch.ones_like(inverse) if masses is None else masses
             masses = inverse.new_zeros(len(points)).index_add_(0, inverse, units)

@@ -254,7 +254,10 @@ def _histogram(P, edges, counted, n, parts, HALF: tl.constexpr, BLOCK: tl.conste
 def _lower_to_bounds(
     P, edges, most, best, n, count, parts, per, HALF: tl.constexpr, BLOCK: tl.constexpr
 ):
-    """Lower `best` for a block of points by the bounds `most` of their bins, over directions."""
+    """Lower the masses `best` of a block of points to the minimum of their bounds.
+
+    `most` has an upper bound for each bin of each direction. A program processes `per` directions.
+    """
     first = (tl.program_id(0) // parts).to(tl.int64) * per
     i = (tl.program_id(0) % parts) * BLOCK + tl.arange(0, BLOCK)
     lowest = tl.full([BLOCK], 2147483647, tl.int32)

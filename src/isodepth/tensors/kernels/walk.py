@@ -207,7 +207,8 @@ def _walk(
     row_x = tl.load(prefix_sizes_x + first_level - 1, mask=first_level > 0, other=0)
     row_y = tl.load(prefix_sizes_y + first_level - 1, mask=first_level > 0, other=0)
     prefix = chunk.to(tl.int64) * width + cols
-    # Directions beyond the last one are loaded as zero. Their gap is zero, never the maximum.
+    # Columns beyond the last direction are loaded as zero. Their gap of zero does not change the
+    # maximum.
     top_x = tl.load(before_x + prefix, mask=ok, other=0.0)
     low_x = -tl.load(before_x + prefix + opposite, mask=ok, other=0.0)
     top_y = tl.load(before_y + prefix, mask=ok, other=0.0)
