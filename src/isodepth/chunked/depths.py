@@ -61,8 +61,8 @@ class ProjectionModel:
         """
         numbers = sized_numbers(drawn, directions)
         sizes = np.abs(numbers.directions).sum(axis=1)
-        # The compiled core replaces a MAD that is only a rounding error. This is an upper bound on
-        # such MADs: the scales that replace them are computed only up to it.
+        # If a MAD is only a rounding error, the compiled core replaces it with another scale. All
+        # such MADs are below this bound, so the other scale is computed only below it.
         width = drawn.shape[1]
         zero = 16 * width * np.finfo(drawn.dtype).eps * np.maximum(sizes, 1) * _TYPICAL
         return cls(numbers, *selection.spreads(numbers, _TYPICAL, zero))

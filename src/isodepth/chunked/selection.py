@@ -22,7 +22,8 @@ from isodepth.depth.base import moved_by
 
 # Half width of a bracket, in standard deviations of a relative frequency in the random subset.
 _DEVIATIONS = 4.5
-# Maximum margin of error with which a random subset of the values in a bracket may narrow it.
+# A random subset of the values in a bracket narrows it only if the margin of error of relative
+# frequencies in the subset is below this.
 _LARGEST_MARGIN = 0.25
 # Minimum number of values that a bracket can collect, and safety factor on the expected number.
 _LEAST_NUMBERS, _RESERVE = 1 << 10, 1.2

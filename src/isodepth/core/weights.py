@@ -103,9 +103,9 @@ def _integers_within(weights: np.ndarray, rounding: float, most: int) -> np.ndar
         if not away.any():
             return integers.astype(np.int64) if integers.max() <= most else None
         denominators = []
-        # Try a few ratios at a time: for random weights the first ones already have no fraction.
-        # Each step at least doubles the unit. Fractions with small denominators are far apart, so
-        # that the nearest one is unique.
+        # Only 16 ratios are tried at a time, because random weights already fail at the first
+        # ones. Each step at least doubles the unit. Fractions with small denominators are far
+        # apart, so that the nearest one is unique.
         for ratio in unit * ratios[np.flatnonzero(away)[:16]]:
             fraction = Fraction(ratio).limit_denominator(max(1, most // unit))
             if (

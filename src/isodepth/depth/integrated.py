@@ -112,8 +112,8 @@ class SteadyIRW(IRW):
             joint = sample.with_queries(queries)
             return self.evaluate(joint, None, along)[joint.inverse]
         total, count = sample.total, len(along.directions)
-        # If the total mass or the number of directions is larger, integer sums of squared ranks
-        # would overflow.
+        # With a larger total mass or more directions, the integer sums of squared ranks could
+        # overflow. Plain IRW is used then.
         exact = total < _LARGEST_TOTAL and total * total * count < _LARGEST_SUM
         if sample.n_points > MOST_POINTS or not exact:
             return super().evaluate(sample, None, along)

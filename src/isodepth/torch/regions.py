@@ -22,8 +22,10 @@ class DeviceRegions(NamedTuple):
     sample: DeviceSample
     depth: torch.Tensor  # float64 (u,)
     order: torch.Tensor  # int64 (u,), deepest first
-    counts: torch.Tensor  # int64 (g,), number of points with at least each distinct depth
-    masses: torch.Tensor  # float64 (g,), fraction of the mass with at least each distinct depth
+    # Number of points (int64), and their fraction of the mass (float64), whose depth is at least
+    # each of the g distinct depths, in decreasing order.
+    counts: torch.Tensor
+    masses: torch.Tensor
 
     def prefix_sizes(self, betas: torch.Tensor) -> torch.Tensor:
         """Return the number of points, deepest first, in the region of each level `betas` (L,)."""
