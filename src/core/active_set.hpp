@@ -112,8 +112,9 @@ class ActiveSet {
   private:
     int64_t width_, capacity_;
     Workspace<double> basis_{capacity_ * width_};  // (capacity, width), one orthonormal row per active row
-    Workspace<double> triangle_{capacity_ * capacity_};  // upper: column j = sum_i triangle[i, j] basis[i]
-    Workspace<double> affine_{capacity_};                // (capacity,) weights of the affine minimizer
+    // Upper triangular: column j of C is sum_i triangle[i, j] basis[i].
+    Workspace<double> triangle_{capacity_ * capacity_};
+    Workspace<double> affine_{capacity_};  // (capacity,) weights of the nearest point of the affine span
     double height_ = 0.0;
 
     int64_t count() const { return int64_t(ids.size()); }

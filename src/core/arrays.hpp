@@ -156,8 +156,8 @@ template <class T> Result<T> as_array(std::vector<T> values, Shape shape) {
     return owned_array(data, std::move(values), shape);
 }
 
-// Return an array that is not initialized. The system then places its memory near the threads that write
-// first.
+// Return an array that is not initialized. The system then provides its memory when threads first write to
+// it, in parallel.
 template <class T> Result<T> new_array(Shape shape) {
     const size_t count = std::reduce(shape.begin(), shape.end(), size_t(1), std::multiplies<>());
     std::unique_ptr<T[]> values(new T[count]);
@@ -165,7 +165,7 @@ template <class T> Result<T> new_array(Shape shape) {
     return owned_array(data, std::move(values), shape);
 }
 
-// A new array of equal values.
+// Return a new array that is filled with `value`.
 template <class T> Result<T> new_array(Shape shape, T value) {
     auto array = new_array<T>(shape);
     std::fill_n(array.data(), array.size(), value);

@@ -72,7 +72,7 @@ class HalfspaceSearch {
     std::vector<int64_t> chosen_ = std::vector<int64_t>(d_), pivots_ = chosen_;
     // A line through the origin of the plane, with its angle in [0, pi).
     struct Line {
-        double low, high;  // bounds of minus the cotangent of the angle, which increases with it
+        double low, high;  // bounds of -cot(angle), which increases with the angle
         int vector, side;  // a vector on the line, and its sign (1 or -1) relative to the angle
     };
     std::vector<Line> lines_;
@@ -201,7 +201,7 @@ class HalfspaceSearch {
             }
             state.skip[point] = 1;
             (component_sign(level, j, pivot) == sign ? ahead : behind) += masses_[point];
-            choose(level, row, pivot);  // component_sign may have changed the choice
+            choose(level, row, pivot);  // restore the choice, which component_sign may have changed
         }
         return std::min(ahead, behind);
     }
@@ -267,7 +267,7 @@ class HalfspaceSearch {
 inline std::vector<int64_t> smallest_masses(Rows<double> points, const int64_t* masses, Rows<double> queries,
                                             int64_t n_threads) {
     const int64_t n = points.n, d = points.d, m = queries.n;
-    // The work is divided by the vector that is eliminated first.
+    // There is one part of the work per vector that is eliminated first.
     const int64_t pieces = d > 2 ? n : 1;
     const double operations = std::min(1e15, double(m) * std::pow(double(n), double(d - 1)));
     const int64_t workers = worker_count(n_threads, m * pieces, int64_t(operations));

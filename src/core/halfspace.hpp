@@ -62,8 +62,8 @@ template <class T, class Mass> class HalfspaceBounds {
     Workspace<uint8_t> wanted_;
     Workspace<T> values_;
 
-    // Choose the number of buckets: few enough that the counters fit in the cache, but the bounds are loose
-    // if a bucket has many values.
+    // Return the number of buckets, which is a compromise: fewer counters fit in the cache, but more buckets
+    // give tighter bounds.
     static int64_t bucket_count(int64_t n) {
         return std::max<int64_t>(1, std::min(n / 2, std::max<int64_t>(1 << 15, n / 8)));
     }

@@ -167,7 +167,7 @@ struct GrowingHull {
         of.ids = active.ids, of.weights = active.weights, of.lower = nearest.lower;
         of.solved = done ? stop : 0;
         // After convergence replace the upper bound, even by a larger one, so that both bounds refer to the
-        // same hull.
+        // same nearest point.
         of.upper = done ? active.distance : std::min(of.upper, active.distance);
         // If the search was exact, the upper bound is the more precise one. Otherwise return the lower bound,
         // which is attained.

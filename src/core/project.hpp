@@ -245,8 +245,8 @@ template <class T> class Tiles {
         const T* at = row(i);
         for (int64_t k = 0; k < d; k++) out[k * apart] = at[k * lanes<T>];
     }
-    // Return the sum over columns of |row[k] * direction[k]|, which bounds the rounding error of a
-    // projection.
+    // Return the sum over columns of |row[k] * direction[k]|. The rounding error of a projection is
+    // proportional to it.
     T size_along(int64_t i, const T* direction) const {
         const T* at = row(i);
         T sum = 0;

@@ -58,7 +58,8 @@ template <class T> class DistinctRows {
     Rows<T> rows_;
     int64_t n_, d_, n_threads_;
 
-    // Return whether row a is before row b. If they are equal, they keep their order if `if_equal`.
+    // Return whether row a is before row b. Equal rows are ordered by index if `if_equal`; otherwise return
+    // false.
     bool comes_before(int64_t a, int64_t b, bool if_equal = true) const {
         const T *one = rows_[a], *other = rows_[b];
         for (int64_t k = 0; k < d_; k++)

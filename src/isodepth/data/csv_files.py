@@ -128,7 +128,7 @@ def _separated_by_spaces(lines: list[str]) -> bool:
 
 def _first_rows(lines: list[str], delimiter: str) -> list[list[str]]:
     rows: list[list[str]] = []
-    with suppress(csv.Error):  # the last record may be incomplete
+    with suppress(csv.Error):  # ignore errors, because the last record may be incomplete
         reader = csv.reader(lines, delimiter=delimiter, strict=True)
         rows.extend(islice(filter(None, reader), _SNIFFED_ROWS))
     return rows
@@ -161,7 +161,7 @@ def _best_delimiter(sniffed: dict[str, list[list[str]]]) -> str:
 
 
 def _decimal_mark(rows: list[list[str]], delimiter: str) -> str:
-    if delimiter == ",":  # the comma in a quoted "1,234" may separate thousands
+    if delimiter == ",":  # then a comma in a quoted cell such as "1,234" separates thousands
         return "."
     cells = [cell for row in rows for cell in row]
     commas = any(map(_COMMA_NUMBER.fullmatch, cells))

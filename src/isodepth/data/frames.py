@@ -111,9 +111,9 @@ def labels_of(X: Any) -> Names:
         return X.columns
     if not is_frame(X) or callable(getattr(X, "collect", None)):
         return None
-    if hasattr(X, "__dask_graph__"):  # Dask: columns are matched when chunks are read
+    if hasattr(X, "__dask_graph__"):  # columns of Dask are matched when chunks are read
         return None
-    labels = getattr(X, "column_names", None)  # `columns` of pyarrow are arrays
+    labels = getattr(X, "column_names", None)  # pyarrow: `columns` has the arrays
     return tuple(map(str, X.columns if labels is None else labels))
 
 

@@ -66,7 +66,8 @@ class MixedFrames(NamedTuple):
 
     Attributes
     ----------
-    numeric : list of frames with the numeric columns in one order, or of None without any
+    numeric : list of frames or None
+        Numeric columns of each frame, in the same order; None if there are none.
     categories : dict of lists of lists of str or None
         Values of each category in each frame; None if missing.
     columns : tuple of ColumnKind

@@ -211,7 +211,8 @@ def read_archive(
     """
     source = _check_name(path, UnreadableFileError)
     try:
-        if source.exists() and not source.is_file():  # a pipe or a device may have no end
+        # Refuse pipes and devices, which may have no end.
+        if source.exists() and not source.is_file():
             raise OSError("it is not a file")
         content = source.read_bytes()
     except (OSError, ValueError) as error:
@@ -226,7 +227,7 @@ def read_archive(
         header = json.loads(text, parse_constant=_refuse)
         read = (header["format"], header["version"], header["kind"])
     except Exception as error:
-        # Any error of zipfile, NumPy or json means that the file is damaged.
+        # Catch every exception: any error of zipfile, NumPy or json means that the file is damaged.
         raise unreadable(source, f"its members cannot be read ({error!r:.200})") from None
     if read[:2] != (_FORMAT, _VERSION) or type(read[1]) is not int:
         raise UnreadableFileError(

@@ -233,7 +233,8 @@ def refuse_damaged(file: InputFile, error: Exception) -> NoReturn:
         raise error
     if isinstance(error, MemoryError):
         refuse(file.path, f"it does not fit into memory {error}", error)
-    # A damaged file can cause any error of pyarrow, zipfile, NumPy or Python.
+    # Convert every exception: a damaged file can cause any error of pyarrow, zipfile, NumPy or
+    # Python.
     kind = file.ending.removeprefix(".")
     refuse(file.path, f"it is damaged or not a {kind} file ({error})", error)
 

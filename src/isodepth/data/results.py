@@ -124,7 +124,7 @@ def escaped(value: Any) -> str:
     'a\\ufffdb'
     """
     text = str(value).translate(_CONTROL)
-    # A lone surrogate cannot be encoded in UTF-8.
+    # Replace lone surrogates, which cannot be encoded in UTF-8, by question marks.
     text = text.encode("utf-8", "replace").decode("utf-8")
     return html.escape(text, quote=True)
 

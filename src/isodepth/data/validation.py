@@ -181,7 +181,7 @@ class SampleRows(NamedTuple):
     columns : tuple of str or None
     weights : ndarray of shape (k,) or None
     missing : MissingReport or None
-        Number of dropped rows. None for ``nan_policy="raise"``, as the following attributes.
+        Number of dropped rows. Only with ``nan_policy="omit"``, else None, as `kept` and `absent`.
     kept : bool ndarray of shape (n,) or None
     absent : bool ndarray of shape (n, d) or None
         True for each missing value, in all n rows.
@@ -271,7 +271,7 @@ def _with_nan(X: Any) -> Any:
 
 
 def read_pair(X: Any, Y: Any, nan_policy: str = "raise") -> tuple[SampleRows, SampleRows]:
-    """Read two samples with the same columns, those of Y in the order of X, and one dtype."""
+    """Read two samples with the same columns and one dtype; Y gets the column order of X."""
     Y = in_order(Y, labels_of(X), "Y", "X")
     x, y = (
         read_sample(side, None, name, nan_policy=nan_policy) for side, name in ((X, "X"), (Y, "Y"))
@@ -386,7 +386,7 @@ def check_finite(
         at = labels[first[1]] if columns is None else f"column {labels[first[1]]!r}"
         what = "infinite" if allow_nan else "NaN or infinite"
         advice = f"drop or impute them first{hint}"
-        if infinite:  # nan_policy="omit" does not drop these rows
+        if infinite:  # other advice, because nan_policy="omit" does not drop infinite values
             advice = "infinite values are not missing values: drop or correct them first"
         raise InvalidInputError(
             f"{name} contains {int(counts.sum())} {what} {_values(counts.sum())} (as "

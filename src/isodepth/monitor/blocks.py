@@ -31,8 +31,9 @@ from isodepth.monitor.windows import Evidence, log_pvalues
 # the mean, relative to the largest deviation of a block.
 _EXTREME, _BEYOND = 1e-6, 1.5
 _LEAST_BLOCKS = 4
-# Batches may be larger than all blocks by this factor: their scores have less noise. Smaller ones
-# have more, and would raise false alarms.
+# A batch may have up to this multiple of the rows of the largest block: its score has less noise
+# than those of the blocks. A batch that is smaller than all blocks is refused: its score has more
+# noise, which would cause false alarms.
 _LARGER = 1.1
 
 # A bet pays 1 - stake, and stake / share in addition if p <= share. Bets with a small share detect
@@ -127,7 +128,7 @@ class BlockModel:
     def fit(
         cls, rows: Rows, labels: np.ndarray, functions: Functions, fitting: np.ndarray, seed: int
     ) -> tuple[BlockModel, Counts]:
-        """Fit the model to the rows of the reference, and count the functions in all of them.
+        """Fit the model to the rows of the reference, and return it with the counts of all rows.
 
         `labels` has the block index of each row, and `fitting` the indices of the blocks that the
         scorer is fitted to.

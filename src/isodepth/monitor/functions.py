@@ -80,7 +80,7 @@ class Counts(NamedTuple):
 class Function(NamedTuple):
     """Property of a row."""
 
-    kind: str  # "column", "deviation", "direction", "distance", "pair", "missing", "category", ...
+    kind: str  # such as "column", "deviation", "direction", "pair", "missing" or "category"
     # Indices of columns, numeric columns first; empty if the function uses all columns.
     columns: tuple[int, ...]
     value: float = 0  # cut point, or index of the category among the known ones
@@ -260,7 +260,8 @@ def _cut_points(values: np.ndarray, levels: Sequence[float], exact: bool) -> np.
         cuts = cuts[cuts < distinct[-1]]
     if exact:
         return cuts
-    # Move each cut point to the middle of the gap above it.
+    # Place each cut point in the middle of the gap above it, so that rounding cannot move a value
+    # across it.
     index = np.unique(np.searchsorted(distinct, cuts))
     index = index[index < len(distinct) - 1]
     return (distinct[index] + distinct[index + 1]) / 2

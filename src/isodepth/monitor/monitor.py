@@ -114,8 +114,8 @@ class Monitor(ReportableResult):
         return {name: value for name, value in self.__dict__.items() if name != "_lock"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        # The copy of a monitor saves to the same file. After one of both has checked a batch, the
-        # file has changed, and the other one refuses to continue.
+        # A copied monitor saves to the same file as the original. After one of them has checked a
+        # batch, the file has changed, and the other refuses to check a batch.
         self.__dict__.update(state, _file=copy.copy(state["_file"]), _lock=threading.RLock())
 
     @property
@@ -136,7 +136,11 @@ class Monitor(ReportableResult):
 
     @property
     def alarm(self) -> bool:
-        """Whether an alarm was raised and not reset; with `arl`, whether the last batch did."""
+        """Whether there is an alarm.
+
+        An alarm lasts until `reset`. With `arl` it lasts for one batch, so this is about the last
+        batch.
+        """
         return self._state.alarm_since > 0
 
     @property

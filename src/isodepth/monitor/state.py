@@ -30,8 +30,8 @@ _LEAST_ROWS = 20
 _PARTS, _LEAST_PARTS = 50, 5
 # Approximate probability of the warning about dependent rows if the rows are independent.
 _LEVEL = 1e-3
-# Functions that are 1 for a smaller (or 0 for a smaller) share of the rows are not used for this
-# warning: their counts are not nearly normal.
+# The warning does not use functions that are 1, or 0, in less than this share of the rows: their
+# counts are not nearly normal.
 _RARE = 0.1
 
 
@@ -60,7 +60,7 @@ class Group:
     model: BlockModel | None = None  # only with blocks
 
     def counted(self, parts: Iterable[Rows], unseen: dict[int, str]) -> CountedBatch:
-        """Count the functions in a batch that is given in parts; `unseen` goes into the result."""
+        """Return the counts of a batch that is given in parts, with `unseen` categories added."""
         if self.model is None:
             return CountedBatch(total(map(self.functions.count, parts)), unseen, None)
         rows = Rows(*map(np.concatenate, zip(*parts, strict=True)))

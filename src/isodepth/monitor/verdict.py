@@ -221,7 +221,10 @@ class WindowChanges:
         return self._change(h, "dependence", quantity, (r, s))
 
     def _word(self, column: int, value: int) -> str:
-        """Return the name of a category; all categories without a count share one name."""
+        """Return the name of a category. All categories that are not counted separately are pooled.
+
+        Their name is the most frequent new category, or "(other values)".
+        """
         c = column - len(self.functions.center)
         if value == len(self.functions.known[c]):
             return self.unseen.get(c, "(other values)")

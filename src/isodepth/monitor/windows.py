@@ -56,7 +56,7 @@ class AlarmPolicy:
 
     @property
     def level(self) -> float:
-        """Upper bound on the p-value (1 / evidence) of a whole stream that raises an alarm."""
+        """Level for the whole stream: an alarm is raised if 1 / evidence is at most this."""
         return 1.0 / self.arl if self.arl is not None else float(self.alpha or _ALPHA)
 
     def window_level(self, scale: int, end: int, n_groups: int = 1) -> float:
@@ -81,7 +81,10 @@ def pvalue_of(log: float) -> float:
 
 
 class DyadicSums(NamedTuple):
-    """Counts of the latest block of each length 1, 2, 4, ...; blocks end at multiples of it."""
+    """Counts of the latest block of 1, 2, 4, ... batches.
+
+    A block of 2**j batches ends with a batch whose number is a multiple of 2**j.
+    """
 
     end: int = 0  # batches so far
     blocks: tuple[Counts | None, ...] = ()  # None if batches of the block precede a restart

@@ -105,7 +105,7 @@ def _draw_pvalues(ax: Axes, at: np.ndarray, verdicts: list[Any]) -> None:
                 label="below threshold")  # fmt: skip
     ax.set_yscale("log")
     least = min(batch.min(), window.min(), threshold.min())
-    # Extend the axis above p = 1 by a third, to make room for the legend.
+    # Extend the axis above p = 1, to make room for the legend.
     ax.set_ylim(least**1.15, max(10.0, least**-0.3))
     lowest = -1.15 * np.log10(least)
     ax.set_yticks(10.0 ** -np.arange(0.0, lowest, max(1.0, np.ceil(lowest / 6))))

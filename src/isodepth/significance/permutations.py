@@ -326,7 +326,7 @@ def rank_cosines(values: np.ndarray, count: int, n_threads: int = 1) -> np.ndarr
 
 
 def moments(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return mean and variance / mean^2 along the last axis, which is kept.
+    """Return the mean and variance / mean^2 over labelings, the last axis, which is kept.
 
     The maximum is excluded: an outlier would otherwise inflate the moments that it is compared
     with.

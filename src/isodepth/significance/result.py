@@ -253,7 +253,7 @@ class TwoSampleResult(TwoSampleReport):
         return null_profile(comparison, self._blocks, len(self.null_distribution))
 
     def __repr__(self) -> str:
-        from isodepth.report.sentences import summary_lines  # with Jinja, slow to import
+        from isodepth.report.sentences import summary_lines  # imports Jinja, which is slow
 
         return "\n  ".join(summary_lines(self))
 

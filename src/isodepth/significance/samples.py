@@ -31,7 +31,7 @@ from isodepth.tensors.host import to_host
 FEWEST_ROWS, SMALLEST_SHARE = 10, 0.05
 #: Name of the category that replaces all rare ones.
 OTHERS = "(rare values)"
-#: Names of the functions of all columns.
+#: Names of the two functions that use all columns.
 CENTER, TOTAL = "distance from the center", "sum of the columns"
 # Standardized values are clipped at this number of spreads to compute the distance from the center.
 _FAR = 6.0
@@ -253,7 +253,7 @@ def check_blocks(blocks: Any, n_x: int, n_y: int) -> np.ndarray | None:
 def row_labels(labels: Any, name: str, n: int, rows: str) -> np.ndarray:
     """Return the labels of n rows, of any type, as an array; none may be missing."""
     try:
-        array = np.asanyarray(labels)  # masked arrays keep their mask
+        array = np.asanyarray(labels)  # asanyarray keeps the mask of a masked array
     except ValueError:
         array = to_array(labels, name)
     missing = sum(is_missing(label) or label != label for label in array.ravel().tolist())

@@ -57,8 +57,8 @@ _CUTS = 64
 # Ranks are clipped to _INNER to detect changes of location, and to _OUTER to detect changes of
 # spread, which affect the largest deviations.
 _INNER, _OUTER = (0.25, 0.75), (0.5, 0.9)
-# For single columns, -log p of intervals is divided by this number. Otherwise changes of location
-# or spread would often be reported as changes of shape.
+# -log p of intervals is divided by this number for single columns. Intervals detect changes of
+# location and spread too, so they get less weight than the specific statistics.
 _SHAPE = 1.5
 # Rows far from the center have no influence on the location: more than _FAR spreads from the
 # median, or in the search for a direction more than _FAR_ROW times the median distance.
@@ -185,8 +185,8 @@ class _Search:
         spread, _ = self.add_functions("spreads", away, features)
         kinds = column_kinds(self.rows, self.rows.cosine_powers(columns, COSINES), self.share)
         features = [column_feature(name, *each) for name, each in zip(names, kinds, strict=True)]
-        # Intervals detect changes of location and spread too. Their smaller weight lets these
-        # changes be reported by the more specific statistics.
+        # Intervals detect changes of location and spread too, so they have less weight in the
+        # maximum.
         self.findings.columns.add(features, np.max([location, shape / _SHAPE, spread], axis=0))
 
     def directions(self, advance: Callable[[int], None]) -> np.ndarray:
