@@ -365,6 +365,9 @@ def test_dependent_rows_of_a_reference_warn() -> None:
         Monitor(rows, blocks=day, random_state=0)
         for seed in range(40):
             Monitor(rng.permutation(rows), random_state=seed)
+    # Sorted rows have the maximum variance: 105 counted rows in 5 parts, 105 / (5 - 1) times.
+    with pytest.warns(DependenceWarning, match=r"in 5 consecutive parts have 2[456]\.\d times"):
+        Monitor(np.arange(140.0)[:, None], random_state=0)
 
 
 def test_weather_in_the_order_of_time_warns() -> None:
