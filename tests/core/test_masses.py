@@ -163,6 +163,14 @@ def test_simplices(rows: list[list[float]], simplex: bool) -> None:
     assert Sample.of(np.array(rows, dtype=float)).is_simplex is simplex
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rounded_points_of_a_hyperplane_are_not_a_simplex(dtype: type) -> None:
+    rng = np.random.default_rng(5)
+    for _ in range(20):
+        points = rng.normal(size=(21, 19)) @ rng.normal(size=(19, 20))
+        assert not Sample.of(points.astype(dtype)).is_simplex
+
+
 @pytest.mark.parametrize(
     ("tolerance", "n", "rows"),
     [(0.0, 50, 0), (0.05, 20, 1), (0.29, 100, 29), (0.29, 99, 28), (0.1, 10**9, 10**8)],
