@@ -40,7 +40,8 @@ template <class T> class Moves {
   public:
     explicit Moves(int64_t rows) : ranges_(rows + 2), rows_(rows + 2) {}
 
-    // Record the rows start..stop that widen `range`, and update it to the range after the last row.
+    // Record the rows start..stop with a projection outside of `range`, the range of all earlier rows, and
+    // extend `range` by them. Some of the first 64 rows are recorded although they do not widen it.
     void follow(const T* tile, const T* rows, int64_t d, int64_t start, int64_t stop, Range<T>& range) {
         ranges_[0] = range;
         count_ = 0;

@@ -226,7 +226,8 @@ def rank_numbers(summary: Summary, drawn: np.ndarray, directions: np.ndarray) ->
     center = exact_center(_core.center_and_exponent(drawn)[0], low, high)
     largest = np.frexp(np.maximum(high - center, center - low).max())[1]
     most_down = np.frexp(summary.smallest)[1] - np.frexp(np.finfo(drawn.dtype).tiny)[1]
-    # After centering, nonzero values may be as small as the spacing of floats before it.
+    # Differences from the center may be as small as the last digit of the values. They must not
+    # become subnormal either.
     most_down -= np.finfo(drawn.dtype).nmant + 1 if center.any() else 0
     exponent = min(largest, max(0, most_down))
     return Numbers((center, int(exponent)), np.ascontiguousarray(directions, dtype=drawn.dtype))

@@ -74,7 +74,7 @@ class DepthSource:
     tie_tolerance: ClassVar[float] = 0.0
 
     def warn_if_uninformative(self, *samples: Sample) -> None:
-        """Warn if all points of a sample have the same depth. By default do nothing."""
+        """Warn if the depth cannot order the points of a sample. By default do nothing."""
 
     def all_depths(
         self, sample: Sample, points: np.ndarray, weights: np.ndarray | None, along: Projections
@@ -174,14 +174,13 @@ class Depth(DepthSource):
     def warn_if_uninformative(self, *samples: Sample) -> None:
         """Warn if the depth cannot order the points of a sample; once for all samples."""
         for sample in samples:
-            # Two points or fewer have equal depths under any depth function.
+            # Two points of equal weight have equal depths under any depth function.
             if len(sample.points) > 2 and self.is_uninformative(sample):
                 warnings.warn(
                     f"the {self.name} depth cannot order {sample.n_points} points in general "
                     f"position in {sample.n_features} dimensions: it is affine invariant, and all "
-                    "simplices (n <= d + 1 points) are affine images of each other. All points get "
-                    "the same depth, and every region is the whole sample. Use depth='irw', which "
-                    "is not affine invariant",
+                    "simplices (n <= d + 1 points) are affine images of each other. Points of "
+                    "equal weight get the same depth. Use depth='irw', which is not affine invariant",
                     DegenerateDepthWarning,
                     stacklevel=4,
                 )
@@ -288,16 +287,16 @@ class Halfspace(MinimumDepth):
 
 
 def center_and_exponent(sample: Sample) -> tuple[np.ndarray, int]:
-    """Return a center (d,) of the sample, and the exponent of the power of two near its size.
+    """Return a center (d,) of the sample, and the exponent of the power of two near its spread.
 
     Depths do not change if the data are shifted and scaled, but rounding errors and overflow do.
-    Center and size are rough estimates from evenly spaced rows of the sample.
+    Center and spread are rough estimates from evenly spaced rows of the sample.
     """
     return _core.center_and_exponent(sample.points)
 
 
 def standardize(sample: Sample, points: np.ndarray) -> np.ndarray:
-    """Shift and scale `points` (m, d) by the center and size of a sample."""
+    """Subtract the center of a sample from `points` (m, d), and divide by its rough spread."""
     return moved_by(points, *center_and_exponent(sample))
 
 

@@ -106,7 +106,7 @@ def is_plain(source: Any) -> bool:
 
 
 def depth_text(depth: Any) -> str:
-    """Format the option `depth` for signatures: a name, and settings that are not defaults."""
+    """Format the option `depth` for the signature of a result: a name, and changed settings."""
     if isinstance(depth, str):
         return depth
     if isinstance(depth, Depth):

@@ -5,9 +5,10 @@ share of a category. The mean table and the mean shares are fitted to a quarter 
 scores of the other blocks and of undrifted batches are then exchangeable. The ranks of new scores
 among all earlier ones, smoothed by a uniform number, are independent and uniform p-values (Vovk).
 Bets on small p-values form a test martingale. The probability that it ever reaches 1/alpha is at
-most alpha (Ville). The initial stake is divided among betting functions, and among the batches t at
-which betting starts, with weights 1/(t (t + 1)). For `arl`, 1 is staked at every batch (Shiryaev,
-Roberts).
+most alpha (Ville). The initial capital is divided among several betting functions, and among the
+possible starts of a change t = 1, 2, ..., with weights 1/(t (t + 1)). With a mean time between
+false alarms (`arl`) in place of alpha, a new bet of 1 starts at every batch, and the alarm is
+raised if the sum of all bets reaches `arl` (Shiryaev, Roberts).
 """
 
 from __future__ import annotations

@@ -227,8 +227,8 @@ def mean_squared_gaps(comparison: Any, directions: np.ndarray) -> np.ndarray:
 def difference_plane(comparison: Any) -> np.ndarray:
     """Return the direction of the largest mean squared gap, and the best one orthogonal to it.
 
-    Candidates are the directions of the comparison, their weighted averages, the difference of the
-    centers, and the axes.
+    Candidates are at most 1000 directions of the comparison, two principal directions of those with
+    the largest gap of each level, the difference of the centers, and the axes.
 
     Parameters
     ----------
@@ -265,8 +265,8 @@ def _candidates(comparison: Any) -> np.ndarray:
     # gaps as in the contributions of columns.
     refined = comparison.direction
     weights = comparison.level_widths * comparison.gaps**2
-    averaged = np.linalg.eigh(refined.T @ (refined * weights[:, None]))[1].T[-2:]
-    return np.concatenate([np.eye(len(x)), vectors, (y - x).astype(float)[None], averaged])
+    principal = np.linalg.eigh(refined.T @ (refined * weights[:, None]))[1].T[-2:]
+    return np.concatenate([np.eye(len(x)), vectors, (y - x).astype(float)[None], principal])
 
 
 def _best(comparison: Any, candidates: np.ndarray, orthogonal: np.ndarray) -> np.ndarray:

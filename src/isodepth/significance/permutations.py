@@ -346,11 +346,11 @@ def moments(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def neg_log_p(values: np.ndarray, at: np.ndarray | None = None) -> np.ndarray:
-    """Return -log p of each labeling, from a gamma distribution fitted to all labelings.
+    """Return -log p of each labeling, from a gamma distribution fitted to their values.
 
-    The gamma distribution has the mean and the variance of the values of all labelings. Its tail is
-    computed by the approximation of Wilson and Hilferty: the cube root of a gamma variable is
-    nearly normal.
+    The gamma distribution has the mean and the variance of all values but the largest; see
+    `moments`. Its tail is computed by the approximation of Wilson and Hilferty: the cube root of a
+    gamma variable is nearly normal.
 
     Parameters
     ----------

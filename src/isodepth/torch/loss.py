@@ -24,8 +24,9 @@ class DepthLoss(torch.nn.Module):
         directions than a single call. The loss of equal inputs then varies between calls. In
         evaluation mode the directions are always those of `random_state`.
     random_state : int, default 0
-        Seed of the directions. With `resample` the directions of call k depend on the seed and on
-        k. `state_dict` contains k, so that a resumed training continues with the same directions.
+        Seed of the directions. With `resample` the directions of call k in training mode depend on
+        the seed and on k. `state_dict` contains k, so that a resumed training continues with the
+        same directions.
     q : float in [1, inf], default 2
         Order of the mean over directions. With 2 every direction contributes to the gradient. With
         inf only the maximizing direction of each level contributes, and the gradient is sparse.

@@ -124,7 +124,7 @@ class DeviceSample(NamedTuple):
         return cls(points, masses, total, inverse)
 
     def index_of_rows(self, n: int) -> torch.Tensor:
-        """Return, for each of the n input rows, the index of its point in `points`."""
+        """Return the index in `points` of each of the n input rows, -1 for weight zero."""
         if self.inverse is not None:
             return self.inverse
         return torch.arange(n, device=self.points.device)
