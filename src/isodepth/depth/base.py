@@ -180,7 +180,8 @@ class Depth(DepthSource):
                     f"the {self.name} depth cannot order {sample.n_points} points in general "
                     f"position in {sample.n_features} dimensions: it is affine invariant, and all "
                     "simplices (n <= d + 1 points) are affine images of each other. Points of "
-                    "equal weight get the same depth. Use depth='irw', which is not affine invariant",
+                    "equal weight get the same depth. Use depth='irw', which does not have this "
+                    "property",
                     DegenerateDepthWarning,
                     stacklevel=4,
                 )
