@@ -315,15 +315,15 @@ def test_columns_of_very_different_sizes(dtype: str, size: float, n: int, tied: 
         np.testing.assert_allclose(found, expected, rtol=64 * np.finfo(dtype).eps)
 
 
-@pytest.mark.parametrize(("dtype", "n", "seed"), [("float64", 100, 1872), ("float32", 20, 365)])
-def test_a_mad_whose_inverse_overflows(dtype: str, n: int, seed: int) -> None:
+@pytest.mark.parametrize(("dtype", "size", "n", "seed"),
+                         [("float64", 300, 100, 1872), ("float32", 37, 20, 365)])  # fmt: skip
+def test_a_mad_whose_inverse_overflows(dtype: str, size: int, n: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
-    size = 37 if dtype == "float32" else 300
     points = rng.choice([-1, 1], (n, 3)) * 10.0 ** rng.uniform(-size, size, (n, 3))
+    points = points.astype(dtype)
     weights = rng.integers(1, 4, n) if seed % 2 else np.ones(n, np.int64)
-    found = _core.largest_outlyingness(points.astype(dtype), np.eye(1, 3, dtype=dtype), weights)
-    column = points[:, 0].astype(dtype)
-    nearest_first = np.argsort(np.abs(column - np.median(np.repeat(column, weights))))
+    found = _core.largest_outlyingness(points, np.eye(1, 3, dtype=dtype), weights)
+    nearest_first = np.argsort(np.abs(points[:, 0] - np.median(np.repeat(points[:, 0], weights))))
     assert (np.diff(found[nearest_first].clip(max=1e30)) >= 0).all()
 
 

@@ -37,11 +37,11 @@ def test_ranks_and_spreads(case):
     # The compiled passes move and scale the points themselves.
     moved = standardize(sample, sample.points)
     mine = (torch.from_numpy(moved), *tensors_of(sample, case.directions)[1:], BUDGET)
-    fewest, _ = _core.smallest_halfspace(sample.points, case.directions, sample.masses)
+    fewest = _core.smallest_halfspace(sample.points, case.directions, sample.masses)
     np.testing.assert_array_equal(ranks.smallest_halfspace(*mine).numpy(), fewest)
     weights = _core.mean_rank_weight(sample.points, case.directions, sample.masses)
     np.testing.assert_allclose(ranks.mean_rank_weight(*mine).numpy(), weights, rtol=1e-14)
-    out, _ = _core.largest_outlyingness(sample.points, case.directions, sample.masses)
+    out = _core.largest_outlyingness(sample.points, case.directions, sample.masses)
     # A deviation may cancel all but a few digits of a product.
     np.testing.assert_allclose(spread.largest_outlyingness(*mine).numpy(), out, rtol=1e-9)
 
