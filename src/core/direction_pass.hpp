@@ -90,7 +90,7 @@ template <class T> class DirectionPass {
     const Tiles<T>& targets() const { return queries_ ? *queries_ : points; }
 
     // Call `work(state, direction, along, asked)` for each direction. `along` (n,) are the projections of the
-    // points, and `asked` (m,) those of the targets. Both are the same array if there are no queries; `work`
+    // points, and `asked` (m,) those of the targets. Without queries, both are the same array; `work`
     // may modify them. `make` creates the state of a worker, which has at most `row_bytes` bytes per point
     // and query. Return the states of all workers. The result does not depend on the division into blocks.
     template <class Make, class Work> auto run(double row_bytes, Make make, Work work) const {

@@ -75,7 +75,7 @@ template <class T, class Use> void ranks_of_few(const DirectionTask<T>& task, Us
                 pairs[k] += double(weights[i]) * masses[i].upto[k];
                 masses[i].from[k] = total + weights[i] - masses[i].upto[k];
             }
-        // If there are no ties, the sum over pairs has its expected value. Otherwise count again in full
+        // Without ties, the sum over pairs has its expected value. Otherwise count again in full
         // precision.
         const bool tied = std::any_of(pairs, pairs + together, [=](double all) { return all != once; });
         for (int64_t i = 0; tied && i < n; i++) {

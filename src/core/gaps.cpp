@@ -14,7 +14,7 @@ template <class T> static Prefixes<T> check_prefixes(Rows<T> rows, const Sizes& 
 
 // Rows of one or two samples minus a common center, for single precision. Without centering, the rounding
 // error of a projection would be relative to the distance from zero instead of the spread. A column is
-// centered only if all subtractions are exact. If there is no such column, the rows are not copied.
+// centered only if all subtractions are exact. Without such a column, the rows are not copied.
 template <class T> class CenteredRows {
   public:
     std::vector<double> center;  // (d,)

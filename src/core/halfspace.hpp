@@ -26,8 +26,8 @@ template <class T, class Mass> class HalfspaceBounds {
           values_(n_ / share) {}
 
     // Call `lower(i, mass)` for all points whose mass along a direction may be below `best` (n,). `values`
-    // (n,) are the projections. Return false, without any call, if so many points must be ranked that sorting
-    // all points is faster.
+    // (n,) are the projections. Return false, without any call, if more than 1 / `share` of the points must
+    // be ranked: sorting all points is then faster.
     template <class Lower> bool lower(const T* values, const Mass* best, Sorter<T>& sorter, Lower lower) {
         bound_masses(values);
         int64_t count = 0;

@@ -87,8 +87,8 @@ int64_t copy_between(const Numbers<T>& of, T low, T high, SelectWorkspace<T>& wo
     return found;
 }
 
-// Select the elements at two ranks among n numbers. Ranks are in units of weight. The numbers are reordered
-// if there are no weights.
+// Select the elements at two ranks among n numbers. Ranks are in units of weight. Without weights, the
+// numbers are reordered.
 template <class T>
 std::pair<T, T> at_ranks_of_few(T* values, const int64_t* weights, int64_t n, int64_t first, int64_t last) {
     if (!weights) {

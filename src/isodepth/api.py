@@ -216,7 +216,7 @@ def compare(
       distance 5 in the units of the columns; chance_level() gives the distances of random splits
       DR|depth=projection|p=2|eps=0.1|levels=exact|dirs=uniform:1000|refine=20|seed=0|v=0.3.0
     """
-    # Robust spreads are not implemented for tensors, so their default is no scale.
+    # Robust spreads are not implemented for tensors, so they are not scaled by default.
     if not (is_tensor(X) or is_tensor(Y)):
         options = {"scale": "pooled", **options}
     metric = Metric.from_options(options)

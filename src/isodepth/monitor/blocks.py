@@ -215,7 +215,7 @@ class BlockModel:
     def _scores(self, rows: Rows, counts: Counts, functions: Functions) -> np.ndarray:
         """Return the scores (2,) of a batch or block: of its numeric and its category columns.
 
-        A score is -inf if there are no columns of that kind. The score of the numeric columns is
+        A score is -inf without columns of that kind. The score of the numeric columns is
         inf if every row has a missing value.
         """
         root = math.sqrt(counts.n_rows) if functions.known else 1.0

@@ -74,12 +74,12 @@ class MonitorState:
 
     policy: AlarmPolicy
     reader: BatchReader
-    groups: dict[str | None, Group]  # the only key is None if there are no groups
+    groups: dict[str | None, Group]  # without groups, the only key is None
     seed: int
     ranks: RankEvidence | None = None  # only with blocks
     n_batches: int = 0
     crossings: int = 0  # number of windows that crossed their level since the last alarm or reset
-    alarm_since: int = 0  # number of the batch that raised the alarm; 0 if there is no alarm
+    alarm_since: int = 0  # number of the batch that raised the alarm; 0 without an alarm
     #: One entry for each of the last batches: label, checksum of its counts, verdict as JSON.
     records: tuple[tuple[str | None, int, str], ...] = ()
 
