@@ -175,7 +175,8 @@ def log_pvalues(reference: Counts, window: Counts, dirty: int = 0, cap: float = 
 
 def _clean_log_pvalues(a: np.ndarray, n: int, b: np.ndarray, m: int, cap: float) -> np.ndarray:
     # If the count is below its expectation, count the rows with value 0 instead of 1. The lower
-    # tail then becomes an upper tail.
+    # tail then becomes an upper tail. The opposite tail is at least 1/2, because the median is less
+    # than 1 away from the mean, so that twice this tail is the two-sided p-value or above 1.
     lower = b * n < a * m
     a, b = np.where(lower, n - a, a), np.where(lower, m - b, b)
     log_pmf = _log_pmf(a, n, b, m)
@@ -183,10 +184,6 @@ def _clean_log_pvalues(a: np.ndarray, n: int, b: np.ndarray, m: int, cap: float)
         enough = np.exp(math.log(cap / 2.0) - log_pmf) if cap < 1.0 else np.full(len(a), np.inf)
         ratio = _tail_ratio(a, n, b, m, enough)
         tail = log_pmf + np.log(ratio)
-        # Usually the upper tail is the smaller one. The lower tail can be smaller only if both are
-        # near 1/2.
-        other = 1.0 - np.exp(tail) + np.exp(log_pmf)
-        tail = np.where(other < np.exp(tail), np.log(np.maximum(other, 1e-300)), tail)
     tail = np.where(np.isfinite(ratio), tail + math.log(2.0), 0.0)
     return np.where(tail >= math.log(cap), 0.0, tail)
 
