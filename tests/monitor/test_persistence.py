@@ -24,7 +24,7 @@ from isodepth import (
 )
 from isodepth.data import output
 from isodepth.data.output import read_archive, write_archive
-from isodepth.monitor.persistence import KIND
+from isodepth.monitor.state import KIND
 
 RNG = np.random.default_rng(20)
 REFERENCE = RNG.normal(size=(1500, 2))

@@ -57,11 +57,11 @@ def fit(
       isodepth monitor fit reference.csv --blocks week -o monitor.npz --arl 500
       isodepth monitor fit reference.csv -o monitor.npz --tolerance 0.05 --json
     """
-    from isodepth.monitor.persistence import MonitorFile
+    from isodepth.monitor.state import check_new
 
     if not force and Path(output).exists():
         raise InvalidOptionError(f"{output} exists already; replace the monitor with --force")
-    MonitorFile(output).check_new(force)
+    check_new(output, force)
     sources = open_sources([reference])
     labels = [label_column(sources[0], name) for name in (blocks, groups)]
     found = read_tables(sources, reading, without=[blocks, groups], text="keep")

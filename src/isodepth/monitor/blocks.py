@@ -26,7 +26,8 @@ from isodepth.data.frames import Table
 from isodepth.errors import InvalidInputError
 from isodepth.metric.table import RegionTable
 from isodepth.monitor.functions import Counts, Functions, Rows, total
-from isodepth.monitor.windows import Evidence, log_pvalues
+from isodepth.monitor.windows import Evidence
+from isodepth.significance.fisher import log_pvalues
 
 # Adjusted p-value below which a batch is extreme, and minimum deviation of an extreme value from
 # the mean, relative to the largest deviation of a block.
@@ -48,9 +49,9 @@ N_BETS = len(_SHARES) + len(_POWERS)
 
 
 def conformal_pvalue(score: float, earlier: np.ndarray, uniform: float) -> float:
-    """Return the conformal p-value of a score: its smoothed rank among the earlier ones.
+    """Return the rank of a score among earlier ones as a fraction, small if the score is large.
 
-    It is small if the score is large. `uniform`, a random number in (0, 1], breaks ties.
+    `uniform`, a random number in (0, 1], breaks ties.
     """
     above = np.count_nonzero(earlier > score)
     tied = np.count_nonzero(earlier == score) + 1
@@ -58,10 +59,7 @@ def conformal_pvalue(score: float, earlier: np.ndarray, uniform: float) -> float
 
 
 def log_bets(pvalue: float) -> np.ndarray:
-    """Return the log payoff of each of the N_BETS bets of one unit against a uniform p-value.
-
-    The integral of each payoff over p-values from 0 to 1 is 1, so that the bets are fair.
-    """
+    """Return the log payoffs (N_BETS,); the integral of each payoff over p-values is 1."""
     won = np.log(1.0 - _STAKES + _STAKES / _SHARES)
     steps = np.where(pvalue <= _SHARES, won, np.log1p(-_STAKES))
     powers = np.log(_POWERS) + (_POWERS - 1.0) * math.log(pvalue)
@@ -120,8 +118,7 @@ class BlockModel:
     # (3, S), over all blocks: mean, standard deviation and maximum absolute deviation of each
     # statistic of `_statistics`.
     statistics: np.ndarray
-    # (2, 2), row 0 for numbers and row 1 for categories: mean and standard deviation of the scores
-    # of blocks.
+    # (2, 2), mean and standard deviation of the scores of numbers, and of the scores of categories.
     units: np.ndarray
     scores: np.ndarray  # scores of the blocks that the scorer is not fitted to, then of all batches
 
@@ -170,7 +167,7 @@ class BlockModel:
 
     def judge(
         self, rows: Rows, counts: Counts, functions: Functions, reference: Counts,
-        ranks: RankEvidence, uniform: float,
+        ranks: RankEvidence, uniform: float, level: float,
     ) -> tuple[Evidence, BlockModel, RankEvidence]:  # fmt: skip
         """Return the evidence of a batch, and the updated model and rank evidence.
 
@@ -181,7 +178,7 @@ class BlockModel:
         ranks = ranks.after(pvalue)
         logs, extreme = self._compare(functions, reference, counts)
         evidence = Evidence(
-            pvalue, ranks.n_batches, counts, logs, -ranks.log_evidence, 1.0, extreme,
+            pvalue, ranks.n_batches, counts, logs, -ranks.log_evidence, level, extreme,
             score if math.isfinite(score) else None, set(self.sizes) == {counts.n_rows},
         )  # fmt: skip
         return evidence, replace(self, scores=np.append(self.scores, score)), ranks
@@ -193,8 +190,7 @@ class BlockModel:
 
         The statistics of the batch are compared with those of the blocks by a t distribution, which
         does not fit rare or tied values: Fisher's test must confirm the result. An extreme value
-        must also lie beyond all blocks. Functions of several columns are not compared and have
-        p-value 1.
+        must also lie beyond all blocks. Functions of several columns have p-value 1.
         """
         values, owner = _statistics(functions, batch)
         means, deviations, ranges = self.statistics
@@ -203,20 +199,18 @@ class BlockModel:
         t = np.divide(apart, error, out=np.where(apart > 0, np.inf, 0.0), where=error > 0)
         with np.errstate(divide="ignore"):
             logs = np.log(2.0 * stdtr(self.n_blocks - 1, -t))
-        count = len(owner)
-        exact = log_pvalues(reference, batch, cap=0.1 / count)
+        (n, a, *_), (m, b, *_), count = reference, batch, len(owner)
         confirmed = np.zeros(len(values) + 1)
-        np.minimum.at(confirmed, owner, exact)
+        np.minimum.at(confirmed, owner, log_pvalues(a, n, b, m, cap=0.1 / count))
         logs = np.minimum(np.maximum(logs, confirmed[:-1]), 0.0)
         beyond = logs[apart > _BEYOND * ranges]
         extreme = len(beyond) and beyond.min() + math.log(count) < math.log(_EXTREME)
         return np.append(logs, 0.0)[owner], bool(extreme)
 
     def _scores(self, rows: Rows, counts: Counts, functions: Functions) -> np.ndarray:
-        """Return the scores (2,) of a batch or block: of its numeric and its category columns.
+        """Return the scores (2,) of the numeric and of the category columns of a batch or block.
 
-        A score is -inf without columns of that kind. The score of the numeric columns is
-        inf if every row has a missing value.
+        A score is -inf without columns of its kind, and inf if every row has a missing number.
         """
         root = math.sqrt(counts.n_rows) if functions.known else 1.0
         scores = np.full(2, -np.inf)
@@ -246,19 +240,17 @@ def split_blocks(labels: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarr
 
 
 def _statistics(functions: Functions, counts: Counts) -> tuple[np.ndarray, np.ndarray]:
-    """Return the statistics (S,) of a batch, and the statistic that each function belongs to.
+    """Return the statistics (S,) of a batch, and the index (H,) of that of each function, or -1.
 
     The statistics are the median and the interquartile range of each numeric column, and the
-    transformed shares of categories and missing values. The second array (H,) has an index into the
-    statistics for each function, or -1.
+    transformed shares of categories and missing values.
     """
     width, shares = len(functions.center), _are_shares(functions)
     kinds = np.array([member.kind for member in functions.members])
     first = np.array([member.columns[0] if member.columns else 0 for member in functions.members])
     cases = [kinds == "column", kinds == "deviation", shares]
     owner = np.select(cases, [first, width + first, 2 * width + np.cumsum(shares) - 1], -1)
-    numbers = counts.summaries[1:] / np.where(counts.summaries[0], counts.summaries[0], np.nan)
-    return np.concatenate([numbers.ravel(), _angle(counts)[shares]]), owner
+    return np.concatenate([counts.quartiles.ravel(), _angle(counts)[shares]]), owner
 
 
 def _are_shares(functions: Functions) -> np.ndarray:
@@ -267,10 +259,7 @@ def _are_shares(functions: Functions) -> np.ndarray:
 
 
 def _angle(counts: Counts) -> np.ndarray:
-    """Return arcsin(sqrt(share)) of the rows for which each function is 1.
-
-    The variance of the transformed share is nearly independent of the share.
-    """
+    """Return arcsin(sqrt(share)) of each function, whose variance hardly depends on the share."""
     return np.arcsin(np.sqrt(counts.ones / counts.n_rows))
 
 

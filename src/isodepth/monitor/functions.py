@@ -61,20 +61,25 @@ class Rows(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """Sums over a set of rows; counts of several batches can be added.
-
-    `summaries` (3, d) has for each numeric column the number of present values, and this number
-    times their median and times their interquartile range. Sums over batches then give weighted
-    means of medians and of interquartile ranges.
-    """
+    """Sums over a set of rows; counts of several batches can be added."""
 
     n_rows: int
     ones: np.ndarray  # (H,), number of rows for which each function is 1
-    summaries: np.ndarray  # (3, d)
+    # (3, d), for each numeric column the number of present values, and this number times their
+    # median and times their interquartile range.
+    summaries: np.ndarray
     suspicious: int  # number of rows far outside the reference, or with an unseen category
 
     def __add__(self, other: Counts) -> Counts:  # type: ignore[override]
         return Counts(*(a + b for a, b in zip(self, other, strict=True)))  # type: ignore[operator]
+
+    @property
+    def quartiles(self) -> np.ndarray:
+        """Median and interquartile range (2, d) of each numeric column, NaN without values.
+
+        For several batches they are weighted means over the batches.
+        """
+        return self.summaries[1:] / np.where(self.summaries[0], self.summaries[0], np.nan)
 
 
 class Function(NamedTuple):
@@ -206,10 +211,9 @@ def _features(
 ) -> np.ndarray:
     """Return numeric features (F, m) of m rows, to be cut at quantiles.
 
-    In this order: the columns, their absolute deviations from the medians, projections on
-    `directions`, the distance from the vector of medians, and the outlyingness. The outlyingness is
-    the largest standardized deviation over all columns and directions. `z` has the standardized
-    columns, and `middles` the median and spread of the projections.
+    In this order: the columns, their absolute deviations from the medians, projections of the
+    standardized columns `z`, the distance from the center, and the outlyingness. This is the
+    maximum standardized deviation over all columns and directions.
     """
     m, width = z.shape
     if not width:
@@ -227,11 +231,7 @@ def _features(
 
 
 def _summaries(ordered: np.ndarray, present: np.ndarray) -> np.ndarray:
-    """Return `Counts.summaries` of d columns of m values.
-
-    `ordered` (d, m) has each column in increasing order with NaN last, and `present` the number of
-    values that are not NaN.
-    """
+    """Return `Counts.summaries` of sorted columns (d, m), NaN last, with `present` values each."""
     columns, last = np.arange(len(ordered)), np.maximum(present - 1, 0)
     at = np.array([[0.25], [0.5], [0.75]]) * last
     low = at.astype(np.int64)
@@ -244,9 +244,8 @@ def _summaries(ordered: np.ndarray, present: np.ndarray) -> np.ndarray:
 def _cut_points(values: np.ndarray, levels: Sequence[float], exact: bool) -> np.ndarray:
     """Return the quantiles of `levels` as cut points, or all distinct values if there are few.
 
-    If there are few values, the maximum is a cut point, which detects new values above it. If the
-    values are computed (not `exact`), cut points are placed in the middle of gaps: rounding must
-    not decide whether a value lies below one.
+    The maximum of few values is a cut point, which detects new values above it. For computed values
+    (not `exact`), cut points are placed in the middle of gaps, because of rounding.
     """
     present = values[~np.isnan(values)]
     distinct = np.unique(present)
@@ -260,19 +259,13 @@ def _cut_points(values: np.ndarray, levels: Sequence[float], exact: bool) -> np.
         cuts = cuts[cuts < distinct[-1]]
     if exact:
         return cuts
-    # Place each cut point in the middle of the gap above it, so that rounding cannot move a value
-    # across it.
     index = np.unique(np.searchsorted(distinct, cuts))
     index = index[index < len(distinct) - 1]
     return (distinct[index] + distinct[index + 1]) / 2
 
 
 def _frequent_values(codes: np.ndarray, most: int) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
-    """Return the codes that are counted in each column, and the `most` frequent categories.
-
-    The categories are an array (T, 2) of column indices and indices into the codes of the column.
-    All have at least the share `_FREQUENT`.
-    """
+    """Return the fields `known` and `crossed` of `Functions`, at most `most` categories."""
     known, frequent = [], []
     for c, column in enumerate(codes.T):
         values, counts = np.unique(column[column >= 0], return_counts=True)

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import os
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, replace
 from typing import Any
 
 from isodepth.core.directions import integer_seed
+from isodepth.data import output
 from isodepth.data.kinds import ColumnKind
 from isodepth.data.missing import NAN_POLICIES
 from isodepth.data.results import plain
 from isodepth.data.validation import check_boolean, check_choice
-from isodepth.errors import InvalidInputError, InvalidOptionError
-from isodepth.monitor.persistence import MonitorFile, read_state, write_state
-from isodepth.monitor.state import fit_state
+from isodepth.errors import BusyFileError, InvalidInputError, InvalidOptionError
+from isodepth.monitor.state import (
+    MonitorState,
+    check_new,
+    file_digest,
+    fit_state,
+    read_state,
+    write_state,
+)
 from isodepth.monitor.verdict import Verdict
 from isodepth.monitor.windows import AlarmPolicy
 from isodepth.results import ReportableResult
@@ -102,12 +110,12 @@ class Monitor(ReportableResult):
         if check_boolean(overwrite, "overwrite") and path is None:
             raise InvalidOptionError("overwrite has no effect without path; remove it")
         check_choice(nan_policy, "nan_policy", NAN_POLICIES)
-        seed, self._file = integer_seed(random_state), MonitorFile(path)
-        self._file.check_new(overwrite)
-        self._lock = threading.RLock()
-        self._state = fit_state(reference, policy, blocks, groups, kinds, nan_policy, seed)
-        with self._file.locked():
-            self._file.save(self._state)
+        seed = integer_seed(random_state)
+        self._path = None if path is None else check_new(path, overwrite)
+        self._digest, self._lock = file_digest(self._path), threading.RLock()
+        state = fit_state(reference, policy, blocks, groups, kinds, nan_policy, seed)
+        with self._locked():
+            self._continue_with(state)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return all attributes except the lock: every copy has its own lock."""
@@ -116,7 +124,25 @@ class Monitor(ReportableResult):
     def __setstate__(self, state: dict[str, Any]) -> None:
         # A copied monitor saves to the same file as the original. After one of them has checked a
         # batch, the file has changed, and the other refuses to check a batch.
-        self.__dict__.update(state, _file=copy.copy(state["_file"]), _lock=threading.RLock())
+        self.__dict__.update(state, _lock=threading.RLock())
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        """Lock the monitor and its file, which must be as this monitor saved it."""
+        with self._lock, output.locked(self._path) if self._path else nullcontext():
+            if file_digest(self._path) != self._digest:
+                raise BusyFileError(
+                    f"{self._path} has been changed since this monitor was read or saved; continue "
+                    f"with Monitor.load({str(self._path)!r}, autosave=True)"
+                )
+            yield
+
+    def _continue_with(self, state: MonitorState) -> None:
+        # Save first: if saving fails, the batch is not counted.
+        if self._path is not None:
+            write_state(self._path, state)
+            self._digest = file_digest(self._path)
+        self._state = state
 
     @property
     def columns(self) -> tuple[str, ...] | None:
@@ -177,7 +203,7 @@ class Monitor(ReportableResult):
                 allowed = f"one of {', '.join(map(repr, groups))}"
             raise InvalidInputError(f"group must be {allowed}; got {group!r}")
         counted = groups[group].counted(*self._state.reader.read(batch))
-        with self._lock, self._file.locked():
+        with self._locked():
             for earlier, digest, line in self._state.records:
                 if label is not None and earlier == label:
                     verdict = Verdict.from_json(line)
@@ -188,9 +214,7 @@ class Monitor(ReportableResult):
                         )
                     return verdict
             state, verdict = self._state.after_batch(group, counted, label)
-            # Save before counting: if saving fails, the batch is not counted.
-            self._file.save(state)
-            self._state = state
+            self._continue_with(state)
         return verdict
 
     def reset(self) -> None:
@@ -198,11 +222,10 @@ class Monitor(ReportableResult):
 
         The bound on the probability of a false alarm holds for the whole stream, resets included.
         """
-        with self._lock, self._file.locked():
+        with self._locked():
             state = replace(self._state, crossings=0, alarm_since=0)
             state.restart()
-            self._file.save(state)
-            self._state = state
+            self._continue_with(state)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the monitor to an .npz file; an existing file is replaced atomically."""
@@ -219,10 +242,10 @@ class Monitor(ReportableResult):
             Save the monitor to this file after every batch, as ``Monitor(..., path=path)`` does.
         """
         monitor = cls.__new__(cls)
-        # Store the digest before reading: if the file changes in between, the next batch is
-        # refused.
-        file = MonitorFile(path if check_boolean(autosave, "autosave") else None)
-        monitor.__setstate__({"_file": file, "_state": read_state(path)})
+        saved = output.check_archive_target(path) if check_boolean(autosave, "autosave") else None
+        # Read the digest first: if the file changes in between, the next batch is refused.
+        digest = file_digest(saved)
+        monitor.__setstate__({"_path": saved, "_digest": digest, "_state": read_state(path)})
         return monitor
 
     def to_dict(self) -> dict[str, Any]:

@@ -1,21 +1,30 @@
-"""State of a monitor: the counts of the reference and of recent windows, but no rows."""
+"""State of a monitor and its file: counts of the reference and of windows, but no rows."""
 
 from __future__ import annotations
 
 import itertools
 import math
+import os
 import warnings
 import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import chdtrc
 
 from isodepth.core.directions import rng_for
-from isodepth.errors import DependenceWarning, InvalidInputError
-from isodepth.monitor.blocks import BlockModel, RankEvidence, split_blocks
+from isodepth.data import output
+from isodepth.data.records import packed, unpacked
+from isodepth.errors import (
+    DependenceWarning,
+    InvalidInputError,
+    InvalidOptionError,
+    UnreadableFileError,
+)
+from isodepth.monitor.blocks import N_BETS, BlockModel, RankEvidence, split_blocks
 from isodepth.monitor.functions import Counts, Functions, Rows, split_reference, total
 from isodepth.monitor.reader import BatchReader
 from isodepth.monitor.verdict import Verdict, WindowChanges
@@ -33,6 +42,13 @@ _LEVEL = 1e-3
 # The warning does not use functions that are 1, or 0, in less than this share of the rows: their
 # counts are not nearly normal.
 _RARE = 0.1
+KIND = "monitor"
+# Kinds of monitor files that versions 0.1.0 and 0.2.0 wrote.
+_FORMER_KINDS = ("depth monitor", "calibrated depth monitor")
+# Products of two stored numbers of rows must fit in int64.
+_MOST_ROWS = 1 << 31
+# Number of bytes at the end of a file that contain its checksum.
+_DIGEST_LENGTH = 64
 
 
 class CountedBatch(NamedTuple):
@@ -97,9 +113,9 @@ class MonitorState:
         else:
             uniform = 1.0 - float(rng_for(self.seed, "batches", number).random())
             evidence, model, state.ranks = group.model.judge(
-                batch.rows, batch.counts, group.functions, group.reference, self.ranks, uniform
-            )
-            evidence = evidence._replace(level=policy.level)
+                batch.rows, batch.counts, group.functions, group.reference, self.ranks, uniform,
+                policy.level,
+            )  # fmt: skip
             state.groups = self.groups | {name: replace(group, model=model)}
         crossing = evidence.log_pvalue <= math.log(evidence.level)
         if policy.arl is not None:
@@ -113,8 +129,8 @@ class MonitorState:
                 state.crossings += 1
             if not state.alarm_since or policy.arl is not None:
                 state.restart()
-        changes = WindowChanges(self.reader, group.functions, group.reference, evidence.counts,
-                                evidence.logs, batch.unseen)  # fmt: skip
+        both = group.reference, evidence.counts
+        changes = WindowChanges(self.reader, group.functions, both, evidence.logs, batch.unseen)
         verdict = Verdict(
             batch=number, label=label, group=name, n_rows=batch.counts.n_rows,
             pvalue=evidence.pvalue, window=evidence.window,
@@ -201,3 +217,88 @@ def _count_in_order(functions: Functions, rows: Rows, names: Sequence[str], titl
             stacklevel=4,
         )
     return counts
+
+
+# -- files ----------------------------------------------------------------------------------------
+
+
+def check_new(path: Any, overwrite: bool) -> Path:
+    """Refuse to replace an existing file, unless it is a monitor and `overwrite` is True."""
+    target = output.check_archive_target(path)
+    if not target.exists():
+        return target
+    try:
+        output.read_archive(target, KIND, *_FORMER_KINDS)
+    except UnreadableFileError:
+        raise InvalidOptionError(
+            f"{target} exists and is not a readable monitor; give another path"
+        ) from None
+    if not overwrite:
+        raise InvalidOptionError(
+            f"{target} already contains a monitor; continue it with "
+            f"Monitor.load({str(target)!r}, autosave=True), or give overwrite=True"
+        )
+    return target
+
+
+def file_digest(path: Path | None) -> bytes:
+    """Return the checksum in a file of a monitor, or b"" without a file."""
+    try:
+        return path.read_bytes()[-_DIGEST_LENGTH:] if path else b""
+    except OSError:
+        return b""
+
+
+def write_state(path: str | os.PathLike[str], state: MonitorState) -> None:
+    """Write a monitor; an existing file is replaced atomically."""
+    output.write_archive(path, KIND, {"state": packed(state)}, {})
+
+
+def read_state(path: str | os.PathLike[str]) -> MonitorState:
+    """Read the state of a monitor from a file; raise UnreadableFileError if it is not valid."""
+    header, _ = output.read_archive(path, KIND, *_FORMER_KINDS)
+    if header["kind"] != KIND:
+        raise UnreadableFileError(
+            f"{os.fspath(path)} is a monitor of isodepth 0.2.0 or earlier; fit the monitor again"
+        )
+    try:
+        state: MonitorState = unpacked(MonitorState, header["state"])
+        _check(state)
+    except Exception as error:
+        # Catch every exception: each means that the file was not written by `write_state`.
+        raise output.unreadable(path, f"it lacks a part of a monitor ({error!r:.200})") from None
+    return state
+
+
+def _check(state: MonitorState) -> None:
+    """Raise an error if values are out of range, or if a group cannot check a test batch."""
+    reader, ranks = state.reader, state.ranks
+    sizes = [len(values) for values in reader.categories.values()]
+    valid: list[Any] = [
+        0 <= state.alarm_since <= state.n_batches and state.crossings >= 0,
+        len(state.records) <= min(state.n_batches, HISTORY),
+        all(str(Verdict.from_json(line)) for _, _, line in state.records),
+        len(reader.names) == reader.width + len(sizes) > 0,
+        None not in state.groups or len(state.groups) == 1,
+        all((group.model is None) is (ranks is None) for group in state.groups.values()),
+    ]
+    if ranks is not None:
+        valid += [ranks.logs.shape == (state.policy.patience, N_BETS), ranks.n_batches >= 0]
+    for name, group in state.groups.items():
+        f, stored = group.functions, [group.reference, *filter(None, group.sums.blocks)]
+        numbers = f.center, f.scale, f.directions, f.middles, f.medians, *f.cuts
+        rows = Rows(np.vstack([f.center, f.center * np.nan]), np.zeros((2, len(sizes)), np.int64))
+        batch = CountedBatch(f.count(rows), {}, rows)
+        valid += [
+            f.center.shape == f.scale.shape == (reader.width,),
+            all(np.isfinite(array).all() for array in numbers),
+            (f.scale > 0).all() and (f.middles[1] > 0).all() and f.middles.shape[0] == 2,
+            all((k < n).all() for k, n in zip(f.known, sizes, strict=True)),
+            all(0 < c.n_rows < _MOST_ROWS for c in stored),
+            all((c.ones <= c.n_rows).all() for c in stored),
+            all(c.ones.shape == batch.counts.ones.shape == (len(f.members),) for c in stored),
+            len(group.sums.blocks) <= group.sums.end.bit_length(),
+        ]
+        state.after_batch(name, batch, None)
+    if not all(valid):
+        raise ValueError("its parts are inconsistent")

@@ -6,15 +6,17 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from isodepth.data.changes import Change
+from isodepth.data.records import unpacked
 from isodepth.data.results import ResultMixin, p_text, plain
 from isodepth.monitor.functions import Counts, Functions
 from isodepth.monitor.reader import BatchReader
-from isodepth.monitor.windows import log_pvalues, pvalue_of
+from isodepth.monitor.windows import pvalue_of
+from isodepth.significance.fisher import log_pvalues
 
 # A change is reported if its adjusted p-value is at most this.
 _NAMED = 0.05
@@ -82,11 +84,7 @@ class Verdict(ResultMixin):
     @classmethod
     def from_json(cls, line: str) -> Verdict:
         """Make a verdict from the result of `to_json`."""
-        fields = json.loads(line)
-        for change in fields["changes"]:
-            del change["text"]
-        changes = [Change(**{**c, "columns": tuple(c["columns"])}) for c in fields["changes"]]
-        return cls(**{**fields, "changes": changes})
+        return cast(Verdict, unpacked(cls, json.loads(line)))
 
     def to_dict(self) -> dict[str, Any]:
         """Convert to plain numbers and strings."""
@@ -125,12 +123,11 @@ class Verdict(ResultMixin):
 
 @dataclass(frozen=True, eq=False)
 class WindowChanges:
-    """Counts of a window and of the reference, to find the columns that changed."""
+    """Counts of the reference and of a window, to find the columns that changed."""
 
     reader: BatchReader
     functions: Functions
-    reference: Counts
-    window: Counts
+    both: tuple[Counts, Counts]
     logs: np.ndarray  # (H,), logarithms of the p-values of the functions
     # For each category column, the most frequent new value in the last batch.
     unseen: dict[int, str]
@@ -170,60 +167,47 @@ class WindowChanges:
     def _change(
         self, h: int, kind: str, quantity: str, pair: Sequence[float] = (), value: str | None = None
     ) -> Change:
-        """Return the change of function h, from `pair[0]` to `pair[1]`.
-
-        By default these are the shares of rows for which the function is 1, in the reference and in
-        the window.
-        """
-        before, after = pair or [c.ones[h] / c.n_rows for c in (self.reference, self.window)]
+        """Return the change of function h; the default of `pair` is the shares of rows with 1."""
+        before, after = pair or [c.ones[h] / c.n_rows for c in self.both]
         columns = tuple(self.reader.names[c] for c in self.functions.members[h].columns)
         pvalue = pvalue_of(float(self.logs[h]) + math.log(len(self.logs)))
         return Change(kind, columns, quantity, float(before), float(after), pvalue, value)
 
     def _among_present(self, h: int, missing: int) -> float:
-        """Return the log p-value of function h among the rows in which its column is present.
-
-        `missing` is the index of the function that indicates missing values of this column.
-        """
-        before, after = (
-            c._replace(n_rows=c.n_rows - int(c.ones[missing]), ones=c.ones[[h]])
-            for c in (self.reference, self.window)
-        )
-        return float(log_pvalues(before, after)[0]) if before.n_rows and after.n_rows else 0.0
+        """Return the log p-value of function h among the rows without `missing` values."""
+        (a, n), (b, m) = ((c.ones[[h]], int(c.n_rows - c.ones[missing])) for c in self.both)
+        return float(log_pvalues(a, n, b, m)[0]) if n and m else 0.0
 
     def _column_change(self, h: int) -> Change:
         kind, (column,), value = self.functions.members[h]
         if kind == "category":
             return self._change(h, "shares", "share", value=self._word(column, int(value)))
-        both = [c.summaries[:, column] / [1, *[max(c.summaries[0, column], 1.0)] * 2]
-                for c in (self.reference, self.window)]  # fmt: skip
-        (n, middle, spread), (m, now, wide) = (each.tolist() for each in both)
+        (middle, spread), (now, wide) = (c.quartiles[:, column].tolist() for c in self.both)
         quantity = f"share of values up to {value:.4g}"
         if kind == "deviation":
-            if min(spread, wide) > 0 and max(spread / wide, wide / spread) >= _WIDENED:
+            if min(spread, wide) > 0 and _WIDENED <= max(spread / wide, wide / spread) < math.inf:
                 return self._change(h, "spread", "interquartile range", (spread, wide))
             away = value * self.functions.scale[column]
             quantity = f"share of values within {away:.4g} of the median"
-        elif abs(now - middle) > _MOVED * spread:
+        elif _MOVED * spread < abs(now - middle) < math.inf:
             return self._change(h, "location", "median", (middle, now))
-        shares = self.reference.ones[h] / max(n, 1.0), self.window.ones[h] / max(m, 1.0)
+        shares = [c.ones[h] / max(c.summaries[0, column], 1.0) for c in self.both]
         return self._change(h, "shape", quantity, shares)
 
     def _pair_change(self, h: int) -> Change:
         kind, (_, column), value = self.functions.members[h]
-        both = (self.reference, self.window)
         if kind == "pair":
-            r, s = (math.sin(math.pi * (c.ones[h] / c.n_rows - 0.5)) for c in both)
-            return self._change(h, "dependence", "quadrant correlation", (r, s))
+            pair = [math.sin(math.pi * (c.ones[h] / c.n_rows - 0.5)) for c in self.both]
+            return self._change(h, "dependence", "quadrant correlation", pair)
         at = self.functions.members.index(("category", (column,), value))  # type: ignore[arg-type]
-        r, s = (c.ones[h] / max(1, c.ones[at]) for c in both)
-        quantity = f"share up to the median within {self._word(column, int(value))}"
-        return self._change(h, "dependence", quantity, (r, s))
+        pair = [c.ones[h] / max(1, c.ones[at]) for c in self.both]
+        quantity, word = "share up to the median", self._word(column, int(value))
+        return self._change(h, "dependence", quantity, pair, word)
 
     def _word(self, column: int, value: int) -> str:
-        """Return the name of a category. All categories that are not counted separately are pooled.
+        """Return the name of a category; pooled categories have that of the most frequent new one.
 
-        Their name is the most frequent new category, or "(other values)".
+        It is "(other values)" if the last batch has no new category.
         """
         c = column - len(self.functions.center)
         if value == len(self.functions.known[c]):

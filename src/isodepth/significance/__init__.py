@@ -1,1 +1,1 @@
-"""Two-sample tests by permutation of the labels of pooled rows."""
+"""Two-sample tests by permutation of the labels of pooled rows, and Fisher's exact test."""

@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import hypergeom
 
-from isodepth.monitor.functions import Counts
-from isodepth.monitor.windows import log_pvalues
+from isodepth.significance.fisher import log_pvalues
 
 #: Relative error of a p-value, which is the absolute error of its logarithm.
 ERROR = 1e-10
@@ -42,8 +41,7 @@ def _log(number: int) -> float:
 
 
 def many(a: Any, n: int, b: Any, m: int, **options: Any) -> np.ndarray:
-    reference, window = (Counts(k, np.array(x), np.empty((3, 0)), 0) for k, x in ((n, a), (m, b)))
-    return log_pvalues(reference, window, **options)
+    return log_pvalues(np.array(a), n, np.array(b), m, **options)
 
 
 def one(a: int, n: int, b: int, m: int, **options: Any) -> float:

@@ -1,0 +1,66 @@
+"""Conversion of dataclasses and named tuples of isodepth to JSON and back, with checks of types."""
+
+from __future__ import annotations
+
+import base64
+import functools
+import types
+import typing
+from typing import Any
+
+import numpy as np
+
+# Stored integers must be finite as floats.
+_MOST_INTEGER = 1 << 256
+
+
+def packed(value: Any) -> Any:
+    """Convert a value to the types of JSON, without rounding; `unpacked` is the inverse.
+
+    An array becomes the list of its dtype, shape and bytes, and a dictionary a list of pairs.
+    """
+    if isinstance(value, np.ndarray):
+        return value.dtype.str, value.shape, base64.b64encode(value.tobytes()).decode()
+    kind: Any = type(value)
+    if fields := _fields(kind):
+        return {name: packed(getattr(value, name)) for name in fields}
+    if isinstance(value, dict):
+        return [packed(pair) for pair in value.items()]
+    return [packed(each) for each in value] if isinstance(value, list | tuple) else value
+
+
+def unpacked(kind: Any, value: Any) -> Any:
+    """Convert a JSON value to the type `kind`, and check the types of all fields.
+
+    Raise any exception if the value does not fit the type, or if an array contains NaN, negative
+    integers or other types than numbers.
+    """
+    origin, inner = typing.get_origin(kind), typing.get_args(kind)
+    if kind is Any:
+        return value
+    if isinstance(kind, types.UnionType):
+        return None if value is None else unpacked(inner[0], value)
+    if kind is np.ndarray:
+        dtype, shape, data = value
+        if np.dtype(dtype).kind not in "fi":
+            raise TypeError(f"an array of {dtype}")
+        array = np.frombuffer(base64.b64decode(data), dtype).reshape(shape)
+        if np.isnan(array).any() or (array.dtype.kind == "i" and (array < 0).any()):
+            raise ValueError("an array with NaN or a negative integer")
+        return array
+    if origin is dict:
+        return {unpacked(inner[0], key): unpacked(inner[1], each) for key, each in value}
+    if origin in (list, tuple):
+        kinds = inner if origin is tuple and inner[-1] is not Ellipsis else inner[:1] * len(value)
+        return origin(unpacked(*each) for each in zip(kinds, value, strict=True))
+    if fields := _fields(kind):
+        return kind(**{name: unpacked(own, value[name]) for name, own in fields.items()})
+    if type(value) is not kind or (kind is int and abs(value) >= _MOST_INTEGER):
+        raise TypeError(f"{value!r:.80} in place of {kind.__name__}")
+    return value
+
+
+@functools.cache
+def _fields(kind: type) -> dict[str, Any]:
+    """Return the types of the fields of a class of isodepth; {} for a class of another package."""
+    return typing.get_type_hints(kind) if kind.__module__.startswith("isodepth.") else {}
