@@ -85,8 +85,8 @@ def stream(job: tuple[str, int, float, int, int]) -> bool:
     (whole,), _ = monitor._state.reader.read(table)
     state = monitor._state
     for end, m in zip(ends.tolist(), sizes.tolist(), strict=True):
-        batch = state.groups[None].counted([whole.take(slice(end - m, end))], {})
-        state, verdict = state.after_batch(None, batch, None)
+        counts = state.groups[None].functions.count(whole[end - m : end])
+        state, verdict = state.after_batch(None, counts, None, {})
         if verdict.alarm:
             return True
     return False

@@ -1,85 +1,11 @@
-"""Blocks: the martingale of ranks as defined, scores of whole blocks, extreme batches."""
+"""Blocks: scores of whole blocks, extreme batches."""
 
 from __future__ import annotations
 
-import itertools
-import math
-
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from twins import naive_alarms as naive
 
 from isodepth import InvalidInputError, InvalidOptionError, Monitor
-from isodepth.monitor import blocks as module
-from isodepth.monitor.blocks import N_BETS, RankEvidence, conformal_pvalue, log_bets
-
-P_VALUES = st.floats(1e-12, 1.0)
-#: Sums of a few dozen positive terms, each the product of a few dozen factors.
-ROUNDING = 1e-12
-BETS = tuple(zip(module._SHARES.tolist(), module._STAKES.tolist(), strict=True))
-
-
-@settings(deadline=None)
-@given(st.lists(P_VALUES, min_size=1, max_size=7), st.integers(1, 4), st.booleans())
-def test_the_recursion_is_the_sum_over_starts(
-    pvalues: list[float], patience: int, restarting: bool
-) -> None:
-    evidence = RankEvidence.start(restarting, patience)
-    for count, p in enumerate(pvalues, 1):
-        evidence = evidence.after(p)
-        powers = module._POWERS.tolist()
-        expected = naive.evidence(pvalues[:count], BETS, powers, patience, restarting)
-        assert evidence.log_evidence == pytest.approx(naive.log(expected), abs=ROUNDING)
-
-
-@settings(deadline=None)
-@given(st.lists(st.integers(0, 4), max_size=12), st.integers(0, 4), st.floats(1e-9, 1.0))
-def test_pvalues_are_smoothed_ranks(earlier: list[int], score: int, uniform: float) -> None:
-    found = conformal_pvalue(float(score), np.array(earlier, dtype=float), uniform)
-    assert found == pytest.approx(naive.rank_pvalue(score, earlier, uniform), rel=1e-15)
-
-
-def test_every_bet_is_fair_and_never_increases() -> None:
-    # Midpoints between all jumps and many more: step functions are integrated without error.
-    edges = np.unique(np.concatenate([np.linspace(0, 1, 20_001), module._SHARES]))
-    middles, widths = (edges[1:] + edges[:-1]) / 2, np.diff(edges)
-    values = np.exp([log_bets(float(p)) for p in middles])
-    n_steps = len(BETS)
-    assert widths @ values[:, :n_steps] == pytest.approx(np.ones(n_steps), abs=1e-12)
-    assert (np.diff(values, axis=0) <= 0).all()
-    # The powers e p^(e - 1) are the derivatives of p^e.
-    for j, power in enumerate(module._POWERS):
-        slope = ((0.3 + 1e-6) ** power - (0.3 - 1e-6) ** power) / 2e-6
-        assert math.exp(log_bets(0.3)[n_steps + j]) == pytest.approx(slope, rel=1e-8)
-    assert values.shape[1] == N_BETS
-
-
-def test_nothing_overflows_or_vanishes() -> None:
-    for p, restarting in itertools.product((1e-300, 1.0), (False, True)):
-        evidence = RankEvidence.start(restarting, patience=2)
-        for _ in range(3000):
-            evidence = evidence.after(p)
-        assert math.isfinite(evidence.log_evidence)
-        assert (evidence.log_evidence >= math.log(20)) == (p < 1)
-
-
-@pytest.mark.parametrize("patience", [2, 3, 4])
-@pytest.mark.parametrize("restarting", [False, True])
-def test_fewer_corrupt_batches_than_patience(restarting: bool, patience: int) -> None:
-    evidence = RankEvidence.start(restarting, patience)
-    for p in [1e-300] * (patience - 1) + [0.7] * 15:
-        evidence = evidence.after(p)
-        assert evidence.log_evidence < math.log(20)
-    for _ in range(20):
-        evidence = evidence.after(1e-300)
-    assert evidence.log_evidence >= math.log(20)
-    start = RankEvidence.start(restarting, patience)
-    assert start.log_evidence == (-math.inf if restarting else 0.0)
-
-
-# -- monitors -------------------------------------------------------------------------------------
 
 
 def days(count: int, rng: np.random.Generator, rows: int = 60) -> tuple[np.ndarray, np.ndarray]:

@@ -6,22 +6,23 @@ import numpy as np
 import pytest
 
 from isodepth.monitor import functions as module
-from isodepth.monitor.functions import UNSEEN, Functions, Rows, split_reference, total
+from isodepth.monitor.functions import UNSEEN, Functions, split_reference, total
 
 RNG = np.random.default_rng(5)
 
 
-def table(m: int, rng: np.random.Generator = RNG) -> Rows:
+def table(m: int, rng: np.random.Generator = RNG) -> np.ndarray:
     """Rows with a normal column, one of few values, a constant, missing values and categories."""
     numbers = np.column_stack([rng.normal(size=m), rng.integers(0, 4, m), np.ones(m)]).astype(float)
     numbers[rng.random(m) < 0.1, 0] = np.nan
-    codes = np.column_stack([rng.integers(UNSEEN, 4, m), rng.integers(0, 3, m)])
-    return Rows(numbers, codes)
+    codes = np.column_stack([rng.integers(UNSEEN, 4, m), rng.integers(0, 3, m)]).astype(float)
+    codes[rng.random(m) < 0.2, 0] = np.nan
+    return np.hstack([numbers, codes])
 
 
-def by_loops(functions: Functions, rows: Rows) -> list[int]:
+def by_loops(functions: Functions, rows: np.ndarray) -> list[int]:
     """Counts from the definition of each function."""
-    numbers, codes = rows
+    numbers, codes = rows[:, :3], rows[:, 3:]
     z = (numbers - functions.center) / functions.scale
     z[np.isnan(z)] = 0.0
     width, counts = len(functions.center), []
@@ -38,25 +39,25 @@ def by_loops(functions: Functions, rows: Rows) -> list[int]:
         counts += [sum(v <= cut for v in values) for cut in cuts]
     counts += [sum(z[:, i] * z[:, j] > 0) for i, j in functions.pairs]
     counts += [sum(np.isnan(numbers[:, j])) for j in range(width)]
-    counts += [sum(codes[:, c] == -1) for c in range(codes.shape[1])]
+    counts += [sum(np.isnan(codes[:, c])) for c in range(codes.shape[1])]
     for c, known in enumerate(functions.known):
         counts += [sum(codes[:, c] == v) for v in known]
-        counts.append(sum((codes[:, c] != -1) & ~np.isin(codes[:, c], known)))
+        counts.append(sum(~np.isnan(codes[:, c]) & ~np.isin(codes[:, c], known)))
     for (c, v), medians in zip(functions.crossed, functions.medians, strict=True):
-        within = codes[:, c] == functions.known[c][v]
+        within = codes[:, c] == v
         counts += [sum(within & (numbers[:, j] <= medians[j])) for j in range(width)]
     return [int(count) for count in counts]
 
 
 def test_counts_are_those_of_plain_loops(monkeypatch: pytest.MonkeyPatch) -> None:
     # Values that the choosing rows do not have are counted together.
-    numbers, codes = table(500)
-    functions = Functions.choose(Rows(numbers, np.where(codes == 3, -1, codes)), RNG)
-    rows = table(300)
+    rows = table(500)
+    rows[rows[:, 3] == 3, 3] = np.nan
+    functions, rows = Functions.choose(rows, 3, RNG), table(300)
     whole = functions.count(rows)
     assert whole.ones.tolist() == by_loops(functions, rows)
     assert len(whole.ones) == len(functions.members)
-    unseen = (rows.codes == UNSEEN).any(axis=1)
+    unseen = (rows[:, 3:] == UNSEEN).any(axis=1)
     assert unseen.sum() <= whole.suspicious < unseen.sum() + 10
     assert {f.kind for f in functions.members} == {
         "column", "deviation", "direction", "distance", "pair", "missing", "category", "crossed",
@@ -66,24 +67,24 @@ def test_counts_are_those_of_plain_loops(monkeypatch: pytest.MonkeyPatch) -> Non
     again = functions.count(rows)
     assert again.ones.tolist() == whole.ones.tolist()
     assert again[::3] == whole[::3]
-    present = ~np.isnan(rows.numbers[:, 0])
-    low, middle, high = np.quantile(rows.numbers[present, 0], [0.25, 0.5, 0.75])
+    present = ~np.isnan(rows[:, 0])
+    low, middle, high = np.quantile(rows[present, 0], [0.25, 0.5, 0.75])
     expected = present.sum() * np.array([1.0, middle, high - low])
     assert whole.summaries[:, 0] == pytest.approx(expected)
 
 
 def test_tied_values_do_not_depend_on_rounding() -> None:
     """Directions of integers have ties; one row by itself is projected by another routine."""
-    rows = Rows(RNG.integers(0, 3, (400, 6)) * 0.1, np.empty((400, 0), np.int64))
-    functions = Functions.choose(rows, RNG)
-    single = total(functions.count(rows.take(slice(i, i + 1))) for i in range(400))
+    rows = RNG.integers(0, 3, (400, 6)) * 0.1
+    functions = Functions.choose(rows, 6, RNG)
+    single = total(functions.count(rows[i : i + 1]) for i in range(400))
     assert (single.ones == functions.count(rows).ones).all()
     assert single.n_rows == 400
 
 
 def test_cut_points_of_directions_are_quantiles() -> None:
-    rows = Rows(RNG.normal(size=(1000, 2)), np.empty((1000, 0), np.int64))
-    functions = Functions.choose(rows, RNG)
+    rows = RNG.normal(size=(1000, 2))
+    functions = Functions.choose(rows, 2, RNG)
     counts = zip(functions.members, functions.count(rows).ones.tolist(), strict=True)
     along = [ones for function, ones in counts if function.kind == "direction"]
     assert along == [20, *range(100, 1000, 100), 980] * 30
@@ -92,11 +93,10 @@ def test_cut_points_of_directions_are_quantiles() -> None:
 @pytest.mark.parametrize("scale", [1e-300, 1e-30, 1.0, 1e200])
 def test_units_do_not_matter(scale: float) -> None:
     numbers = np.random.default_rng(0).normal(size=(300, 3))
-    empty = np.empty((300, 0), np.int64)
     counts = []
     for factor in (1.0, scale):
-        rows = Rows(numbers * factor, empty)
-        functions = Functions.choose(rows, np.random.default_rng(1))
+        rows = numbers * factor
+        functions = Functions.choose(rows, 3, np.random.default_rng(1))
         counts.append(functions.count(rows).ones)
     # Up to a value between two cut points that rounding moves.
     assert np.abs(counts[0] - counts[1]).max() <= 1
@@ -104,9 +104,9 @@ def test_units_do_not_matter(scale: float) -> None:
 
 def test_pairs_and_frequent_categories_are_limited_in_number() -> None:
     codes = np.repeat(np.arange(20), 20)[:, None] * np.ones(6, np.int64)
-    functions = Functions.choose(Rows(RNG.normal(size=(400, 1)), codes), RNG)
+    functions = Functions.choose(np.hstack([RNG.normal(size=(400, 1)), codes]), 1, RNG)
     assert len(functions.crossed) == 100
-    functions = Functions.choose(Rows(RNG.normal(size=(400, 20)), codes), RNG)
+    functions = Functions.choose(np.hstack([RNG.normal(size=(400, 20)), codes]), 20, RNG)
     assert (len(functions.crossed), len(functions.pairs)) == (5, 100)
 
 

@@ -239,6 +239,14 @@ def read_archive(
     return header, arrays
 
 
+def archive_digest(path: Path | None) -> bytes:
+    """Return the digest at the end of an archive, or b"" without a file."""
+    try:
+        return path.read_bytes()[-_DIGEST_LENGTH:] if path else b""
+    except OSError:
+        return b""
+
+
 def unreadable(path: str | os.PathLike[str], reason: str) -> UnreadableFileError:
     """Return the error for a damaged or foreign file."""
     return UnreadableFileError(

@@ -2,20 +2,14 @@
 
 The score of a batch is its distance DR from a mean of region tables, or the largest difference in a
 share of a category. The mean table and the mean shares are fitted to a quarter of the blocks. The
-scores of the other blocks and of undrifted batches are then exchangeable. The ranks of new scores
-among all earlier ones, smoothed by a uniform number, are independent and uniform p-values (Vovk).
-Bets on small p-values form a test martingale. The probability that it ever reaches 1/alpha is at
-most alpha (Ville). The initial capital is divided among several betting functions, and among the
-possible starts of a change t = 1, 2, ..., with weights 1/(t (t + 1)). With a mean time between
-false alarms (`arl`) in place of alpha, a new bet of 1 starts at every batch, and the alarm is
-raised if the sum of all bets reaches `arl` (Shiryaev, Roberts).
+scores of the other blocks and of undrifted batches are then exchangeable, so that the ranks of new
+scores are the p-values of a test martingale.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 from scipy.special import stdtr
@@ -25,9 +19,10 @@ from isodepth.core.scaling import column_units
 from isodepth.data.frames import Table
 from isodepth.errors import InvalidInputError
 from isodepth.metric.table import RegionTable
-from isodepth.monitor.functions import Counts, Functions, Rows, total
+from isodepth.monitor.functions import Counts, Functions, total
 from isodepth.monitor.windows import Evidence
 from isodepth.significance.fisher import log_pvalues
+from isodepth.significance.martingale import RankEvidence, conformal_pvalue
 
 # Adjusted p-value below which a batch is extreme, and minimum deviation of an extreme value from
 # the mean, relative to the largest deviation of a block.
@@ -38,72 +33,6 @@ _LEAST_BLOCKS = 4
 # noise, which would cause false alarms.
 _LARGER = 1.1
 
-# A bet pays 1 - stake, and stake / share in addition if p <= share. Bets with a small share detect
-# large changes fast, once there are enough scores for small p-values. Bets with a large share
-# detect small changes in the long run.
-_SHARES = np.array([0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.1, 0.3, 0.5])
-_STAKES = np.array([0.9] * 8 + [0.5] * 3)
-# Exponents e of further bets, which pay e p^(e - 1): they detect changes of any size.
-_POWERS = np.array([0.2, 0.5])
-N_BETS = len(_SHARES) + len(_POWERS)
-
-
-def conformal_pvalue(score: float, earlier: np.ndarray, uniform: float) -> float:
-    """Return the rank of a score among earlier ones as a fraction, small if the score is large.
-
-    `uniform`, a random number in (0, 1], breaks ties.
-    """
-    above = np.count_nonzero(earlier > score)
-    tied = np.count_nonzero(earlier == score) + 1
-    return float((above + uniform * tied) / (len(earlier) + 1))
-
-
-def log_bets(pvalue: float) -> np.ndarray:
-    """Return the log payoffs (N_BETS,); the integral of each payoff over p-values is 1."""
-    won = np.log(1.0 - _STAKES + _STAKES / _SHARES)
-    steps = np.where(pvalue <= _SHARES, won, np.log1p(-_STAKES))
-    powers = np.log(_POWERS) + (_POWERS - 1.0) * math.log(pvalue)
-    return np.concatenate([steps, powers])
-
-
-class RankEvidence(NamedTuple):
-    """Evidence against the hypothesis that p-values are independent and uniform.
-
-    The probability of ever reaching a threshold is at most 1/threshold. If `restarting`, the mean
-    time until the threshold is reached is at least the threshold.
-    """
-
-    restarting: bool
-    # (patience, N_BETS), log wealth of each bet; row r is the minimum over all choices of r batches
-    # that are ignored.
-    logs: np.ndarray
-    n_batches: int = 0  # since the last restart
-
-    @classmethod
-    def start(cls, restarting: bool = False, patience: int = 1) -> RankEvidence:
-        """Return the evidence before the first batch."""
-        return cls(restarting, np.full((patience, N_BETS), -np.inf))
-
-    def after(self, pvalue: float) -> RankEvidence:
-        """Return the evidence after one more batch with this p-value."""
-        n_batches = self.n_batches + 1
-        stake = 0.0 if self.restarting else -math.log(n_batches * (n_batches + 1.0))
-        staked = np.logaddexp(self.logs, stake)
-        logs = staked + log_bets(pvalue)
-        # The r ignored batches are this batch and r - 1 earlier ones, or r earlier ones. In both
-        # cases the wealth increases with the earlier wealth, so the earlier minimum gives the new
-        # minimum.
-        logs[1:] = np.minimum(logs[1:], staked[:-1])
-        return RankEvidence(self.restarting, logs, n_batches)
-
-    @property
-    def log_evidence(self) -> float:
-        """Logarithm of the evidence, which starts at 1, or at 0 if `restarting`."""
-        invested = float(np.logaddexp.reduce(self.logs[-1])) - math.log(N_BETS)
-        if self.restarting:
-            return invested
-        return float(np.logaddexp(invested, -math.log(self.n_batches + 1.0)))
-
 
 @dataclass(frozen=True, eq=False)
 class BlockModel:
@@ -112,7 +41,7 @@ class BlockModel:
     seed: int
     # Mean region table of the blocks of the scorer; None without numeric columns.
     table: RegionTable | None
-    shares: np.ndarray  # (H,), mean of each function over the rows of the blocks of the scorer
+    shares: np.ndarray  # mean shares of categories and missing values in these blocks, transformed
     sizes: tuple[int, int]  # number of rows of the smallest and of the largest block
     n_blocks: int
     # (3, S), over all blocks: mean, standard deviation and maximum absolute deviation of each
@@ -124,14 +53,15 @@ class BlockModel:
 
     @classmethod
     def fit(
-        cls, rows: Rows, labels: np.ndarray, functions: Functions, fitting: np.ndarray, seed: int
-    ) -> tuple[BlockModel, Counts]:
+        cls, rows: np.ndarray, labels: np.ndarray, functions: Functions, fitting: np.ndarray,
+        seed: int,
+    ) -> tuple[BlockModel, Counts]:  # fmt: skip
         """Fit the model to the rows of the reference, and return it with the counts of all rows.
 
         `labels` has the block index of each row, and `fitting` the indices of the blocks that the
         scorer is fitted to.
         """
-        blocks = [rows.take(np.flatnonzero(labels == b)) for b in range(int(labels.max()) + 1)]
+        blocks = [rows[labels == b] for b in range(int(labels.max()) + 1)]
         counts = [functions.count(block) for block in blocks]
         values = np.array([_statistics(functions, each)[0] for each in counts])
         present = ~np.isnan(values)
@@ -139,13 +69,14 @@ class BlockModel:
         values = np.where(present, values, means)
         statistics = [means, values.std(axis=0, ddof=1), np.abs(values - means).max(axis=0)]
         table = None
-        if rows.numbers.shape[1]:
-            table = _mean_table([_complete(blocks[b]) for b in fitting], seed)
+        if len(functions.center):
+            table = _mean_table([_complete(blocks[b], functions) for b in fitting], seed)
         fitted = total(counts[b] for b in fitting)
+        shares = _statistics(functions, fitted)[0][2 * len(functions.center) :]
         sizes = [len(block) for block in blocks]
         model = cls(
-            seed, table, fitted.ones / fitted.n_rows, (min(sizes), max(sizes)), len(blocks),
-            np.array(statistics), np.array([[0.0, 1.0], [0.0, 1.0]]), np.empty(0),
+            seed, table, shares, (min(sizes), max(sizes)), len(blocks), np.array(statistics),
+            np.array([[0.0, 1.0], [0.0, 1.0]]), np.empty(0),
         )  # fmt: skip
         both = zip(blocks, counts, strict=True)
         scores = np.array([model._scores(block, each, functions) for block, each in both])
@@ -166,7 +97,7 @@ class BlockModel:
             )
 
     def judge(
-        self, rows: Rows, counts: Counts, functions: Functions, reference: Counts,
+        self, rows: np.ndarray, counts: Counts, functions: Functions, reference: Counts,
         ranks: RankEvidence, uniform: float, level: float,
     ) -> tuple[Evidence, BlockModel, RankEvidence]:  # fmt: skip
         """Return the evidence of a batch, and the updated model and rank evidence.
@@ -207,7 +138,7 @@ class BlockModel:
         extreme = len(beyond) and beyond.min() + math.log(count) < math.log(_EXTREME)
         return np.append(logs, 0.0)[owner], bool(extreme)
 
-    def _scores(self, rows: Rows, counts: Counts, functions: Functions) -> np.ndarray:
+    def _scores(self, rows: np.ndarray, counts: Counts, functions: Functions) -> np.ndarray:
         """Return the scores (2,) of the numeric and of the category columns of a batch or block.
 
         A score is -inf without columns of its kind, and inf if every row has a missing number.
@@ -215,13 +146,13 @@ class BlockModel:
         root = math.sqrt(counts.n_rows) if functions.known else 1.0
         scores = np.full(2, -np.inf)
         if self.table is not None:
-            points, scores[0] = _complete(rows), np.inf
+            points, scores[0] = _complete(rows, functions), np.inf
             if len(points):
                 metric = _metric(self.table.scale, self.seed)
                 scores[0] = root * self.table.distance_to(metric.table(points))
         if functions.known:
-            apart = _angle(counts) - np.arcsin(np.sqrt(self.shares))
-            scores[1] = root * np.abs(apart[_are_shares(functions)]).max()
+            shares = _statistics(functions, counts)[0][2 * len(functions.center) :]
+            scores[1] = root * np.abs(shares - self.shares).max()
         return scores
 
     def _largest(self, scores: np.ndarray) -> np.ndarray:
@@ -245,27 +176,20 @@ def _statistics(functions: Functions, counts: Counts) -> tuple[np.ndarray, np.nd
     The statistics are the median and the interquartile range of each numeric column, and the
     transformed shares of categories and missing values.
     """
-    width, shares = len(functions.center), _are_shares(functions)
-    kinds = np.array([member.kind for member in functions.members])
+    width, kinds = len(functions.center), np.array([member.kind for member in functions.members])
     first = np.array([member.columns[0] if member.columns else 0 for member in functions.members])
+    shares = np.isin(kinds, ["category", "missing"])
     cases = [kinds == "column", kinds == "deviation", shares]
     owner = np.select(cases, [first, width + first, 2 * width + np.cumsum(shares) - 1], -1)
-    return np.concatenate([counts.quartiles.ravel(), _angle(counts)[shares]]), owner
+    # The variance of the transformed share is nearly independent of the share.
+    angles = np.arcsin(np.sqrt(counts.ones[shares] / counts.n_rows))
+    return np.concatenate([counts.quartiles.ravel(), angles]), owner
 
 
-def _are_shares(functions: Functions) -> np.ndarray:
-    """Return whether each function (H,) indicates a category or a missing value."""
-    return np.array([member.kind in ("category", "missing") for member in functions.members])
-
-
-def _angle(counts: Counts) -> np.ndarray:
-    """Return arcsin(sqrt(share)) of each function, whose variance hardly depends on the share."""
-    return np.arcsin(np.sqrt(counts.ones / counts.n_rows))
-
-
-def _complete(rows: Rows) -> np.ndarray:
-    """Return the numeric columns (k, d) of the k rows without missing values."""
-    return rows.numbers[~np.isnan(rows.numbers).any(axis=1)]
+def _complete(rows: np.ndarray, functions: Functions) -> np.ndarray:
+    """Return the numeric columns (k, d) of the k rows without missing numbers."""
+    numbers = rows[:, : len(functions.center)]
+    return numbers[~np.isnan(numbers).any(axis=1)]
 
 
 def _metric(scale: np.ndarray | None, seed: int) -> Metric:

@@ -1,5 +1,8 @@
 """Functions of a row with values 0 and 1, and the number of rows for which each is 1.
 
+Rows are an array (m, d + C) of d numeric columns, and of C category columns with the index of a
+category of the reference or UNSEEN. Missing values are NaN.
+
 The functions are chosen from one part of the reference and stay fixed. A function is 1 if
 
 - a column, its absolute deviation from the median, a projection, the distance from the center or
@@ -13,6 +16,7 @@ from __future__ import annotations
 
 import functools
 import operator
+import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -22,13 +26,15 @@ import numpy as np
 from isodepth.core.directions import unit_vectors
 from isodepth.core.scaling import mad_spread
 
-# Levels of the quantiles that serve as cut points of numeric features. They were tuned on the
+# Levels of the quantiles that serve as cut points of each kind of feature. They were tuned on the
 # streams of experiments/monitoring/delays.py: more cut points find more kinds of changes, but the
 # p-value is multiplied by the number of functions.
-_COLUMN_LEVELS = (0.01, 0.03, *(np.arange(1, 16) / 16), 0.97, 0.99)
-_DEVIATION_LEVELS = (0.3, 0.5, 0.7, 0.85, 0.95, 0.99)
-_DIRECTION_LEVELS = (0.02, *(np.arange(1, 10) / 10), 0.98)
-_OUTLYING_LEVELS = (*(np.arange(1, 10) / 10), 0.95, 0.975, 0.99, 0.997)
+_LEVELS = {
+    "column": (0.01, 0.03, *(np.arange(1, 16) / 16), 0.97, 0.99),
+    "deviation": (0.3, 0.5, 0.7, 0.85, 0.95, 0.99),
+    "direction": (0.02, *(np.arange(1, 10) / 10), 0.98),
+    "distance": (*(np.arange(1, 10) / 10), 0.95, 0.975, 0.99, 0.997),
+}
 _DIRECTIONS, _PAIRS, _CROSSED = 30, 100, 100
 # Maximum number of values per category column that are counted separately.
 _VALUES = 50
@@ -41,23 +47,8 @@ _CHUNK = 1 << 15
 _FAR = 1e6
 # Standardized values that differ by at most this count as equal, because of rounding.
 _ROUNDING = 1e-9
-#: Codes of missing values, and of categories that do not occur in the reference.
-MISSING, UNSEEN = -1, -2
-
-
-class Rows(NamedTuple):
-    """Rows of a table."""
-
-    numbers: np.ndarray  # numeric columns (m, d); NaN for a missing value
-    # Category columns (m, C): index of a category of the reference, MISSING or UNSEEN.
-    codes: np.ndarray
-
-    def __len__(self) -> int:  # type: ignore[override]
-        return len(self.numbers)
-
-    def take(self, index: np.ndarray | slice) -> Rows:
-        """Return the rows with these indices."""
-        return Rows(self.numbers[index], self.codes[index])
+#: Code of categories that do not occur in the reference.
+UNSEEN = -1
 
 
 class Counts(NamedTuple):
@@ -74,6 +65,11 @@ class Counts(NamedTuple):
         return Counts(*(a + b for a, b in zip(self, other, strict=True)))  # type: ignore[operator]
 
     @property
+    def digest(self) -> int:
+        """Checksum of the numbers of ones."""
+        return zlib.crc32(self.ones.astype("<i8").tobytes())
+
+    @property
     def quartiles(self) -> np.ndarray:
         """Median and interquartile range (2, d) of each numeric column, NaN without values.
 
@@ -88,7 +84,7 @@ class Function(NamedTuple):
     kind: str  # such as "column", "deviation", "direction", "pair", "missing" or "category"
     # Indices of columns, numeric columns first; empty if the function uses all columns.
     columns: tuple[int, ...]
-    value: float = 0  # cut point, or index of the category among the known ones
+    value: float = 0  # cut point, or code of the category, UNSEEN for all others together
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,16 +97,18 @@ class Functions:
     middles: np.ndarray  # (2, K), median and spread of the projections on each direction
     pairs: np.ndarray  # (P, 2), indices of the two columns of each pair
     known: tuple[np.ndarray, ...]  # for each category column, the codes that are counted separately
-    # (T, 2), frequent categories: category column, and index into its `known` codes.
-    crossed: np.ndarray
+    crossed: np.ndarray  # (T, 2), frequent categories: category column and code
     medians: np.ndarray  # (T, d), medians of the numeric columns within each of these categories
     cuts: tuple[np.ndarray, ...]  # cut points of each feature
     farthest: float  # maximum outlyingness of the rows that the functions were chosen from
 
     @classmethod
-    def choose(cls, rows: Rows, rng: np.random.Generator) -> Functions:
-        """Choose functions from rows that are not used for the counts of the reference."""
-        numbers, width = rows.numbers, rows.numbers.shape[1]
+    def choose(cls, rows: np.ndarray, width: int, rng: np.random.Generator) -> Functions:
+        """Choose functions from rows that are not used for the counts of the reference.
+
+        `width` is the number d of numeric columns.
+        """
+        numbers, codes = rows[:, :width], rows[:, width:]
         center, scale = np.zeros(width), np.ones(width)
         for j, column in enumerate(numbers.T):
             present = column[~np.isnan(column)]
@@ -126,15 +124,14 @@ class Functions:
         along = z @ directions.T
         middles = np.array([np.median(along, axis=0), mad_spread(along)])
         features = _features(numbers, z, directions, middles)
-        levels = [_COLUMN_LEVELS] * width + [_DEVIATION_LEVELS] * width
-        levels += [_DIRECTION_LEVELS] * len(directions) + [_OUTLYING_LEVELS] * 2
-        cuts = tuple(_cut_points(v, levels[j], j < width) for j, v in enumerate(features))
+        kinds = zip(_feature_kinds(width, len(directions)), features, strict=True)
+        cuts = tuple(_cut_points(v, _LEVELS[kind], kind == "column") for (kind, _), v in kinds)
         farthest = float(features[-1].max()) if width else 0.0
-        known, crossed = _frequent_values(rows.codes, _CROSSED // max(1, width))
+        known, crossed = _frequent_values(codes, _CROSSED // max(1, width))
         filled = np.where(np.isnan(numbers), center, numbers)
         medians = np.empty((len(crossed), width))
         for at, (c, v) in enumerate(crossed.tolist()):
-            within = filled[rows.codes[:, c] == known[c][v]]
+            within = filled[codes[:, c] == v]
             medians[at] = np.quantile(within, 0.5, axis=0, method="inverted_cdf")
         return cls(
             center, scale, directions, middles, pairs, known, crossed, medians, cuts, farthest
@@ -145,26 +142,25 @@ class Functions:
         """Description of each function, in the order of `Counts.ones`."""
         width = len(self.center)
         members: list[Function] = []
-        for j, cuts in enumerate(self.cuts):
-            kind = "column" if j < width else "deviation" if j < 2 * width else "direction"
-            kind = "distance" if j >= len(self.cuts) - 2 else kind
-            columns = (j % width,) if j < 2 * width else ()
-            members += [Function(kind, columns, cut) for cut in cuts.tolist()]
+        kinds = _feature_kinds(width, len(self.directions))
+        for kind, cuts in zip(kinds, self.cuts, strict=True):
+            members += [Function(*kind, cut) for cut in cuts.tolist()]
         members += [Function("pair", (i, j)) for i, j in self.pairs.tolist()]
         members += [Function("missing", (j,)) for j in range(width + len(self.known))]
         for c, known in enumerate(self.known, width):
-            members += [Function("category", (c,), v) for v in range(len(known) + 1)]
+            members += [Function("category", (c,), v) for v in (*known.tolist(), UNSEEN)]
         for c, v in self.crossed.tolist():
             members += [Function("crossed", (j, width + c), v) for j in range(width)]
         return members
 
-    def count(self, rows: Rows) -> Counts:
+    def count(self, rows: np.ndarray) -> Counts:
         """Count the rows for which each function is 1; there must be at least one row."""
         starts = range(0, len(rows), _CHUNK)
-        return total(self._count_chunk(rows.take(slice(at, at + _CHUNK))) for at in starts)
+        return total(self._count_chunk(rows[at : at + _CHUNK]) for at in starts)
 
-    def _count_chunk(self, rows: Rows) -> Counts:
-        numbers, codes = rows
+    def _count_chunk(self, rows: np.ndarray) -> Counts:
+        width, absent = len(self.center), np.isnan(rows).sum(axis=0)
+        numbers, codes = rows[:, :width], rows[:, width:]
         z = _standardized(numbers, self.center, self.scale)
         features = _features(numbers, z, self.directions, self.middles)
         suspicious = (codes == UNSEEN).any(axis=1)
@@ -174,14 +170,13 @@ class Functions:
         counts = [f.searchsorted(c, side="right") for f, c in zip(features, self.cuts, strict=True)]
         above, below = (z > 0).astype(np.float32), (z < 0).astype(np.float32)
         same = above.T @ above + below.T @ below
-        absent = np.isnan(numbers).sum(axis=0)
-        counts += [same[tuple(self.pairs.T)], absent, (codes == MISSING).sum(axis=0)]
-        places = [_places(*both) for both in zip(codes.T, self.known, strict=True)]
-        for at, known in zip(places, self.known, strict=True):
-            counts.append(np.bincount(at + 1, minlength=len(known) + 2)[1:])
+        counts += [same[tuple(self.pairs.T)], absent]
+        for column, known in zip(np.sort(codes.T), self.known, strict=True):
+            ones = column.searchsorted(known, side="right") - column.searchsorted(known)
+            counts += [ones, [np.count_nonzero(~np.isnan(column)) - ones.sum()]]
         for (c, v), medians in zip(self.crossed.tolist(), self.medians, strict=True):
-            counts.append((numbers[places[c] == v] <= medians).sum(axis=0))
-        summaries = _summaries(features[: len(absent)], len(rows) - absent)
+            counts.append((numbers[codes[:, c] == v] <= medians).sum(axis=0))
+        summaries = _summaries(features[:width], len(rows) - absent[:width])
         ones = np.concatenate(counts).astype(np.int64)
         return Counts(len(rows), ones, summaries, int(np.count_nonzero(suspicious)))
 
@@ -204,6 +199,13 @@ def _standardized(numbers: np.ndarray, center: np.ndarray, scale: np.ndarray) ->
         z = numbers / scale - center / scale
     z[np.isnan(z)] = 0.0
     return np.clip(z, -_FAR, _FAR, out=z)
+
+
+def _feature_kinds(width: int, n_directions: int) -> list[tuple[str, tuple[int, ...]]]:
+    """Return the kind and the columns of each of the `_features`."""
+    kinds = [(kind, (j,)) for kind in ("column", "deviation") for j in range(width)]
+    rest = ["direction"] * n_directions + ["distance"] * 2
+    return [*kinds, *((kind, ()) for kind in rest)] if width else []
 
 
 def _features(
@@ -271,13 +273,7 @@ def _frequent_values(codes: np.ndarray, most: int) -> tuple[tuple[np.ndarray, ..
         values, counts = np.unique(column[column >= 0], return_counts=True)
         kept = np.sort(np.argsort(-counts, kind="stable")[:_VALUES])
         known.append(values[kept].astype(np.int64))
-        often = np.flatnonzero(counts[kept] >= _FREQUENT * len(codes)).tolist()
-        frequent += [(counts[kept][v], c, v) for v in often]
+        both = zip(counts[kept].tolist(), known[-1].tolist(), strict=True)
+        frequent += [(n, c, v) for n, v in both if n >= _FREQUENT * len(codes)]
     crossed = [(c, v) for _, c, v in sorted(frequent, reverse=True)[:most]]
     return tuple(known), np.array(crossed, np.int64).reshape(-1, 2)
-
-
-def _places(codes: np.ndarray, known: np.ndarray) -> np.ndarray:
-    """Return the index of each code in `known`; len(known) if unknown, and -1 if missing."""
-    at = np.where(np.isin(codes, known), np.searchsorted(known, codes), len(known))
-    return np.where(codes == MISSING, -1, at)

@@ -17,14 +17,7 @@ from isodepth.data.missing import NAN_POLICIES
 from isodepth.data.results import plain
 from isodepth.data.validation import check_boolean, check_choice
 from isodepth.errors import BusyFileError, InvalidInputError, InvalidOptionError
-from isodepth.monitor.state import (
-    MonitorState,
-    check_new,
-    file_digest,
-    fit_state,
-    read_state,
-    write_state,
-)
+from isodepth.monitor.state import MonitorState, check_new, fit_state, read_state, write_state
 from isodepth.monitor.verdict import Verdict
 from isodepth.monitor.windows import AlarmPolicy
 from isodepth.results import ReportableResult
@@ -112,7 +105,7 @@ class Monitor(ReportableResult):
         check_choice(nan_policy, "nan_policy", NAN_POLICIES)
         seed = integer_seed(random_state)
         self._path = None if path is None else check_new(path, overwrite)
-        self._digest, self._lock = file_digest(self._path), threading.RLock()
+        self._digest, self._lock = output.archive_digest(self._path), threading.RLock()
         state = fit_state(reference, policy, blocks, groups, kinds, nan_policy, seed)
         with self._locked():
             self._continue_with(state)
@@ -130,7 +123,7 @@ class Monitor(ReportableResult):
     def _locked(self) -> Iterator[None]:
         """Lock the monitor and its file, which must be as this monitor saved it."""
         with self._lock, output.locked(self._path) if self._path else nullcontext():
-            if file_digest(self._path) != self._digest:
+            if output.archive_digest(self._path) != self._digest:
                 raise BusyFileError(
                     f"{self._path} has been changed since this monitor was read or saved; continue "
                     f"with Monitor.load({str(self._path)!r}, autosave=True)"
@@ -141,7 +134,7 @@ class Monitor(ReportableResult):
         # Save first: if saving fails, the batch is not counted.
         if self._path is not None:
             write_state(self._path, state)
-            self._digest = file_digest(self._path)
+            self._digest = output.archive_digest(self._path)
         self._state = state
 
     @property
@@ -202,18 +195,19 @@ class Monitor(ReportableResult):
             if None not in groups:
                 allowed = f"one of {', '.join(map(repr, groups))}"
             raise InvalidInputError(f"group must be {allowed}; got {group!r}")
-        counted = groups[group].counted(*self._state.reader.read(batch))
+        parts, unseen = self._state.reader.read(batch)
+        counts, rows = groups[group].count(parts)
         with self._locked():
             for earlier, digest, line in self._state.records:
                 if label is not None and earlier == label:
                     verdict = Verdict.from_json(line)
-                    if digest != counted.digest or verdict.group != group:
+                    if digest != counts.digest or verdict.group != group:
                         raise InvalidInputError(
                             f"batch {verdict.batch} already has the label {label!r}, with other "
                             "rows; use another label"
                         )
                     return verdict
-            state, verdict = self._state.after_batch(group, counted, label)
+            state, verdict = self._state.after_batch(group, counts, rows, unseen, label)
             self._continue_with(state)
         return verdict
 
@@ -244,7 +238,7 @@ class Monitor(ReportableResult):
         monitor = cls.__new__(cls)
         saved = output.check_archive_target(path) if check_boolean(autosave, "autosave") else None
         # Read the digest first: if the file changes in between, the next batch is refused.
-        digest = file_digest(saved)
+        digest = output.archive_digest(saved)
         monitor.__setstate__({"_path": saved, "_digest": digest, "_state": read_state(path)})
         return monitor
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -13,11 +14,11 @@ from isodepth.chunked.passes import Preparation
 from isodepth.chunked.reading import load_rows
 from isodepth.chunked.scan import as_source
 from isodepth.data.arrays import column_labels
-from isodepth.data.frames import Table, differing, in_order, labels_of
+from isodepth.data.frames import Names, Table, differing, in_order, labels_of
 from isodepth.data.kinds import ColumnKind, MixedFrames, category_values, split_columns
 from isodepth.data.validation import OMIT_HINT, check_same_width, is_chunked, read_sample
 from isodepth.errors import InvalidInputError
-from isodepth.monitor.functions import MISSING, UNSEEN, Rows
+from isodepth.monitor.functions import UNSEEN
 
 _CHUNK_ROWS = 1 << 15
 _KINDS_HINT = "Kinds are set when a monitor is fitted. The batch was not counted"
@@ -30,7 +31,7 @@ class BatchReader:
     """Columns of the reference."""
 
     width: int  # number of numeric columns
-    columns: tuple[str, ...] | None  # names of the numeric columns; None for plain arrays
+    columns: Names  # names of the numeric columns; None for plain arrays
     nan_policy: str
     categories: dict[str, tuple[str, ...]]  # for each category column, its values in the reference
     # Kinds of all columns if the reference is a data frame, else empty.
@@ -39,7 +40,7 @@ class BatchReader:
     @classmethod
     def of_reference(
         cls, reference: Any, nan_policy: str, kinds: Any, seed: int | None
-    ) -> tuple[BatchReader, Rows]:
+    ) -> tuple[BatchReader, np.ndarray]:
         """Return the reader and the rows of the reference.
 
         If a source does not fit into memory, a random subset is drawn with `seed`.
@@ -49,22 +50,19 @@ class BatchReader:
         mixed = split_columns([reference], [_REFERENCE], kinds)
         numbers, categories, kinds = mixed or MixedFrames([reference], {}, ())
         strings = {column: values[0] for column, values in categories.items()}
-        reader = cls(0, None, nan_policy, {}, kinds)
-        points, columns = reader._read_numbers(numbers[0], _REFERENCE, strings)
+        known = {c: tuple(sorted(v for v in {*own} if v is not None)) for c, own in strings.items()}
+        reader = cls(0, None, nan_policy, known, kinds)
+        rows, columns, _ = reader._rows(numbers[0], strings, _REFERENCE)
         if strings:
             columns = tuple(each.column for each in kinds if each.use == "numbers")
-        values = {
-            c: tuple(sorted(v for v in {*own} if v is not None)) for c, own in strings.items()
-        }
-        reader = replace(reader, width=points.shape[1], columns=columns, categories=values)
-        return reader, reader._rows(points, strings, _REFERENCE)[0]
+        return replace(reader, width=rows.shape[1] - len(known), columns=columns), rows
 
     @property
     def names(self) -> tuple[str, ...]:
         """Names of all columns, categories last."""
         return (*(self.columns or column_labels(self.width)), *self.categories)
 
-    def read(self, batch: Any) -> tuple[Iterable[Rows], dict[int, str]]:
+    def read(self, batch: Any) -> tuple[Iterable[np.ndarray], dict[int, str]]:
         """Return the rows of a batch, in chunks if it is a source.
 
         Also return the most frequent new value of each category column that has new values.
@@ -83,9 +81,8 @@ class BatchReader:
             self._check_kinds(batch, mixed)
             strings = {column: mixed.categories[column][0] for column in self.categories}
             numbers = mixed.numeric[0]
-        points, _ = self._read_numbers(numbers, _BATCH, strings)
-        check_same_width(self.width, points.shape[1], _REFERENCE, _BATCH)
-        rows, unseen = self._rows(points, strings, _BATCH)
+        rows, _, unseen = self._rows(numbers, strings, _BATCH)
+        check_same_width(self.width, rows.shape[1] - len(strings), _REFERENCE, _BATCH)
         return [rows], unseen
 
     def _matched(self, batch: Any) -> Any:
@@ -127,7 +124,7 @@ class BatchReader:
                     f"kinds={{{column!r}: 'category'}} (--category {column}). {_KINDS_HINT}"
                 )
 
-    def _read_source(self, batch: Any) -> Iterator[Rows]:
+    def _read_source(self, batch: Any) -> Iterator[np.ndarray]:
         source = as_source(batch)
         if source.weighted:
             raise InvalidInputError("a monitor counts rows; scan the batch without weights")
@@ -142,39 +139,34 @@ class BatchReader:
             points = how.split(chunk)[0]
             if len(points):
                 empty = False
-                yield self._rows(points, {}, _BATCH)[0]
+                yield points
         if empty:
             raise InvalidInputError(f"the batch ({source.label}) has no row; it needs at least one")
 
     def _rows(
-        self, points: np.ndarray, strings: dict[str, list[str | None]], name: str
-    ) -> tuple[Rows, dict[int, str]]:
-        codes = np.empty((len(points), len(self.categories)), np.int64)
-        unseen: dict[int, str] = {}
-        for c, (column, categories) in enumerate(self.categories.items()):
+        self, numbers: Any, strings: dict[str, list[str | None]], name: str
+    ) -> tuple[np.ndarray, Names, dict[int, str]]:
+        """Return the rows, the names of the numeric columns, and the most frequent new values."""
+        if numbers is not None:
+            policy = "keep" if self.nan_policy == "omit" else "raise"
+            hint = OMIT_HINT if name == _REFERENCE else _BATCH_HINT
+            points, columns, *_ = read_sample(numbers, None, name, "float64", policy, hint=hint)
+        else:
+            points, columns = np.empty((len(next(iter(strings.values()), ())), 0)), ()
+            if not len(points):
+                missing = "rows" if strings else "numeric columns or categories"
+                raise InvalidInputError(f"{name} has no {missing}; it needs at least one")
+        rows, unseen = [points], {}
+        for c, (column, categories) in enumerate(self.categories.items(), points.shape[1]):
             values = strings[column]
             if self.nan_policy == "raise":
                 category_values(values, column, name, "raise")
-            code: dict[str | None, int] = {value: i for i, value in enumerate(categories)}
-            code[None] = MISSING
-            codes[:, c] = [code.get(value, UNSEEN) for value in values]
+            code: dict[str | None, float] = {value: i for i, value in enumerate(categories)}
+            code[None] = math.nan
+            rows.append(np.array([[code.get(value, UNSEEN)] for value in values], np.float64))
             if new := Counter(str(value) for value in values if value not in code):
                 unseen[c] = max(new, key=lambda value: (new[value], value))
-        return Rows(points, codes), unseen
-
-    def _read_numbers(
-        self, numbers: Any, name: str, strings: dict[str, Any]
-    ) -> tuple[np.ndarray, tuple[str, ...] | None]:
-        """Return the numeric columns (m, d) as float64, and their names."""
-        if numbers is None:
-            n_rows = len(next(iter(strings.values()), ()))
-            if not n_rows:
-                missing = "rows" if strings else "numeric columns or categories"
-                raise InvalidInputError(f"{name} has no {missing}; it needs at least one")
-            return np.empty((n_rows, 0)), ()
-        policy = "keep" if self.nan_policy == "omit" else "raise"
-        hint = OMIT_HINT if name == _REFERENCE else _BATCH_HINT
-        return read_sample(numbers, None, name, "float64", policy, hint=hint)[:2]
+        return np.hstack(rows) if strings else points, columns, unseen
 
 
 def _narwhals_frame(batch: Any) -> Any:

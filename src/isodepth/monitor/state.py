@@ -6,11 +6,10 @@ import itertools
 import math
 import os
 import warnings
-import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy.special import chdtrc
@@ -24,11 +23,12 @@ from isodepth.errors import (
     InvalidOptionError,
     UnreadableFileError,
 )
-from isodepth.monitor.blocks import N_BETS, BlockModel, RankEvidence, split_blocks
-from isodepth.monitor.functions import Counts, Functions, Rows, split_reference, total
+from isodepth.monitor.blocks import BlockModel, split_blocks
+from isodepth.monitor.functions import Counts, Functions, split_reference, total
 from isodepth.monitor.reader import BatchReader
 from isodepth.monitor.verdict import Verdict, WindowChanges
-from isodepth.monitor.windows import AlarmPolicy, DyadicSums, pvalue_of, strongest_window
+from isodepth.monitor.windows import AlarmPolicy, DyadicSums, pvalue_of
+from isodepth.significance.martingale import N_BETS, RankEvidence
 from isodepth.significance.samples import row_labels
 
 #: Number of verdicts that a monitor keeps. It is limited so that files do not grow forever.
@@ -47,23 +47,6 @@ KIND = "monitor"
 _FORMER_KINDS = ("depth monitor", "calibrated depth monitor")
 # Products of two stored numbers of rows must fit in int64.
 _MOST_ROWS = 1 << 31
-# Number of bytes at the end of a file that contain its checksum.
-_DIGEST_LENGTH = 64
-
-
-class CountedBatch(NamedTuple):
-    """A batch after counting."""
-
-    counts: Counts
-    # For each category column with values that the reference does not have: the most frequent of
-    # these.
-    unseen: dict[int, str]
-    rows: Rows | None  # only with blocks
-
-    @property
-    def digest(self) -> int:
-        """Checksum of the counts."""
-        return zlib.crc32(self.counts.ones.astype("<i8").tobytes())
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,13 +58,13 @@ class Group:
     sums: DyadicSums
     model: BlockModel | None = None  # only with blocks
 
-    def counted(self, parts: Iterable[Rows], unseen: dict[int, str]) -> CountedBatch:
-        """Return the counts of a batch that is given in parts, with `unseen` categories added."""
+    def count(self, parts: Iterable[np.ndarray]) -> tuple[Counts, np.ndarray | None]:
+        """Return the counts of a batch that is given in parts, and with blocks its rows."""
         if self.model is None:
-            return CountedBatch(total(map(self.functions.count, parts)), unseen, None)
-        rows = Rows(*map(np.concatenate, zip(*parts, strict=True)))
+            return total(map(self.functions.count, parts)), None
+        rows = np.concatenate(list(parts))
         self.model.check_size(len(rows))
-        return CountedBatch(self.functions.count(rows), unseen, rows)
+        return self.functions.count(rows), rows
 
 
 @dataclass(eq=False)
@@ -100,22 +83,24 @@ class MonitorState:
     records: tuple[tuple[str | None, int, str], ...] = ()
 
     def after_batch(
-        self, name: str | None, batch: CountedBatch, label: str | None
-    ) -> tuple[MonitorState, Verdict]:
-        """Return the state after a batch, and the verdict on it."""
+        self, name: str | None, counts: Counts, rows: np.ndarray | None, unseen: dict[int, str],
+        label: str | None = None,
+    ) -> tuple[MonitorState, Verdict]:  # fmt: skip
+        """Return the state after a batch of the group `name`, and the verdict on it.
+
+        `unseen` has the most frequent new category of each column that has one.
+        """
         group, policy, number = self.groups[name], self.policy, self.n_batches + 1
         state = replace(self, n_batches=number)
-        if self.ranks is None or group.model is None or batch.rows is None:
-            evidence, sums = strongest_window(
-                policy, group.reference, group.sums, batch.counts, len(self.groups)
-            )
+        if self.ranks is None or group.model is None or rows is None:
+            sums, windows = group.sums.add(counts)
+            evidence = policy.strongest(group.reference, windows, sums.end, len(self.groups))
             state.groups = self.groups | {name: replace(group, sums=sums)}
         else:
             uniform = 1.0 - float(rng_for(self.seed, "batches", number).random())
             evidence, model, state.ranks = group.model.judge(
-                batch.rows, batch.counts, group.functions, group.reference, self.ranks, uniform,
-                policy.level,
-            )  # fmt: skip
+                rows, counts, group.functions, group.reference, self.ranks, uniform, policy.level
+            )
             state.groups = self.groups | {name: replace(group, model=model)}
         crossing = evidence.log_pvalue <= math.log(evidence.level)
         if policy.arl is not None:
@@ -130,16 +115,16 @@ class MonitorState:
             if not state.alarm_since or policy.arl is not None:
                 state.restart()
         both = group.reference, evidence.counts
-        changes = WindowChanges(self.reader, group.functions, both, evidence.logs, batch.unseen)
+        changes = WindowChanges(self.reader, group.functions, both, evidence.logs, unseen)
         verdict = Verdict(
-            batch=number, label=label, group=name, n_rows=batch.counts.n_rows,
+            batch=number, label=label, group=name, n_rows=counts.n_rows,
             pvalue=evidence.pvalue, window=evidence.window,
             window_pvalue=pvalue_of(evidence.log_pvalue), threshold=evidence.level,
             crossing=crossing, alarm=state.alarm_since > 0, alarm_since=state.alarm_since or None,
             extreme=evidence.extreme, changes=changes.strongest(),
-            suspicious=batch.counts.suspicious, score=evidence.score, exact=evidence.exact,
+            suspicious=counts.suspicious, score=evidence.score, exact=evidence.exact,
         )  # fmt: skip
-        state.records = (*self.records[1 - HISTORY :], (label, batch.digest, verdict.to_json()))
+        state.records = (*self.records[1 - HISTORY :], (label, counts.digest, verdict.to_json()))
         return state, verdict
 
     def restart(self) -> None:
@@ -163,38 +148,38 @@ def fit_state(
     )
     rng, fitted = rng_for(seed, "splits"), {}
     for name in (None,) if sites is None else np.unique(sites).tolist():
-        index = np.arange(len(rows)) if sites is None else np.flatnonzero(sites == name)
+        mask = slice(None) if sites is None else sites == name
+        part, width = rows[mask], reader.width
         title = "the reference" if name is None else f"group {name!r} of the reference"
-        if len(index) < _LEAST_ROWS:
+        if len(part) < _LEAST_ROWS:
             raise InvalidInputError(
-                f"{title} has {len(index)} rows, and a monitor needs at least {_LEAST_ROWS}"
+                f"{title} has {len(part)} rows, and a monitor needs at least {_LEAST_ROWS}"
             )
-        part = rows.take(index)
         if days is None:
-            choosing, counted = split_reference(len(index), rng)
-            functions = Functions.choose(part.take(choosing), rng)
-            counts = _count_in_order(functions, part.take(counted), reader.names, title)
+            choosing, counted = split_reference(len(part), rng)
+            functions = Functions.choose(part[choosing], width, rng)
+            counts = _count_in_order(functions, part[counted], reader.names, title)
             fitted[name] = Group(functions, counts, DyadicSums())
         else:
-            block, fitting = split_blocks(days[index], rng)
-            functions = Functions.choose(part.take(np.isin(block, fitting)), rng)
+            block, fitting = split_blocks(days[mask], rng)
+            functions = Functions.choose(part[np.isin(block, fitting)], width, rng)
             model, counts = BlockModel.fit(part, block, functions, fitting, seed)
             fitted[name] = Group(functions, counts, DyadicSums(), model)
     ranks = None if days is None else RankEvidence.start(policy.arl is not None, policy.patience)
     return MonitorState(policy, reader, fitted, seed, ranks)
 
 
-def _count_in_order(functions: Functions, rows: Rows, names: Sequence[str], title: str) -> Counts:
+def _count_in_order(
+    functions: Functions, rows: np.ndarray, names: Sequence[str], title: str
+) -> Counts:
     """Return the counts of the reference, and warn if consecutive rows depend on each other.
 
-    The counts in consecutive parts of the rows are compared with the counts expected for
-    independent rows. For each function, the sum of squared deviations divided by the variance of a
-    count is then nearly chi-squared. This sum per degree of freedom estimates the factor by which
-    dependence increases the variance.
+    For independent rows, the squared deviations of the counts in consecutive parts, divided by
+    their variance, have a sum that is nearly chi-squared.
     """
     count = max(1, min(_PARTS, len(rows) // _LEAST_ROWS))
     ends = np.linspace(0, len(rows), count + 1).astype(np.int64).tolist()
-    parts = [functions.count(rows.take(slice(a, b))) for a, b in itertools.pairwise(ends)]
+    parts = [functions.count(rows[a:b]) for a, b in itertools.pairwise(ends)]
     counts = total(parts)
     share = counts.ones / counts.n_rows
     named = np.array([bool(member.columns) for member in functions.members])
@@ -241,14 +226,6 @@ def check_new(path: Any, overwrite: bool) -> Path:
     return target
 
 
-def file_digest(path: Path | None) -> bytes:
-    """Return the checksum in a file of a monitor, or b"" without a file."""
-    try:
-        return path.read_bytes()[-_DIGEST_LENGTH:] if path else b""
-    except OSError:
-        return b""
-
-
 def write_state(path: str | os.PathLike[str], state: MonitorState) -> None:
     """Write a monitor; an existing file is replaced atomically."""
     output.write_archive(path, KIND, {"state": packed(state)}, {})
@@ -287,8 +264,8 @@ def _check(state: MonitorState) -> None:
     for name, group in state.groups.items():
         f, stored = group.functions, [group.reference, *filter(None, group.sums.blocks)]
         numbers = f.center, f.scale, f.directions, f.middles, f.medians, *f.cuts
-        rows = Rows(np.vstack([f.center, f.center * np.nan]), np.zeros((2, len(sizes)), np.int64))
-        batch = CountedBatch(f.count(rows), {}, rows)
+        rows = np.hstack([np.vstack([f.center, f.center * np.nan]), np.zeros((2, len(sizes)))])
+        counts = f.count(rows)
         valid += [
             f.center.shape == f.scale.shape == (reader.width,),
             all(np.isfinite(array).all() for array in numbers),
@@ -296,9 +273,9 @@ def _check(state: MonitorState) -> None:
             all((k < n).all() for k, n in zip(f.known, sizes, strict=True)),
             all(0 < c.n_rows < _MOST_ROWS for c in stored),
             all((c.ones <= c.n_rows).all() for c in stored),
-            all(c.ones.shape == batch.counts.ones.shape == (len(f.members),) for c in stored),
+            all(c.ones.shape == counts.ones.shape == (len(f.members),) for c in stored),
             len(group.sums.blocks) <= group.sums.end.bit_length(),
         ]
-        state.after_batch(name, batch, None)
+        state.after_batch(name, counts, rows, {})
     if not all(valid):
         raise ValueError("its parts are inconsistent")

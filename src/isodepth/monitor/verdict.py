@@ -13,7 +13,7 @@ import numpy as np
 from isodepth.data.changes import Change
 from isodepth.data.records import unpacked
 from isodepth.data.results import ResultMixin, p_text, plain
-from isodepth.monitor.functions import Counts, Functions
+from isodepth.monitor.functions import UNSEEN, Counts, Functions
 from isodepth.monitor.reader import BatchReader
 from isodepth.monitor.windows import pvalue_of
 from isodepth.significance.fisher import log_pvalues
@@ -204,12 +204,8 @@ class WindowChanges:
         quantity, word = "share up to the median", self._word(column, int(value))
         return self._change(h, "dependence", quantity, pair, word)
 
-    def _word(self, column: int, value: int) -> str:
-        """Return the name of a category; pooled categories have that of the most frequent new one.
-
-        It is "(other values)" if the last batch has no new category.
-        """
-        c = column - len(self.functions.center)
-        if value == len(self.functions.known[c]):
-            return self.unseen.get(c, "(other values)")
-        return self.reader.categories[self.reader.names[column]][self.functions.known[c][value]]
+    def _word(self, column: int, code: int) -> str:
+        """Return the name of a category, or of the most frequent new one, or "(other values)"."""
+        if code == UNSEEN:
+            return self.unseen.get(column, "(other values)")
+        return self.reader.categories[self.reader.names[column]][code]

@@ -24,51 +24,6 @@ _MOST_PATIENCE = 100
 _TINY = float(np.finfo(np.float64).tiny)
 
 
-@dataclass
-class AlarmPolicy:
-    """Options that decide when an alarm is raised; see `Monitor`."""
-
-    alpha: float | None = None
-    arl: float | None = None
-    tolerance: float = 0.0
-    patience: int = 1
-
-    def __post_init__(self) -> None:
-        if self.alpha is None and self.arl is None:
-            self.alpha = _ALPHA
-        if self.alpha is not None and self.arl is not None:
-            raise InvalidOptionError(
-                f"alpha and arl exclude each other, got {self.alpha!r} and {self.arl!r}; remove one"
-            )
-        if self.alpha is not None:
-            self.alpha = check_number(self.alpha, "alpha", 0, 1, low_open=True, high_open=True)
-        if self.arl is not None:
-            self.arl = check_number(self.arl, "arl", 1, low_open=True, high_open=True)
-        self.tolerance = check_number(self.tolerance, "tolerance", 0, 0.5, high_open=True)
-        self.patience = check_integer(self.patience, "patience", 1)
-        check_number(self.patience, "patience", 1, _MOST_PATIENCE)
-
-    @property
-    def level(self) -> float:
-        """Level for the whole stream: an alarm is raised if 1 / evidence is at most this."""
-        return self.alpha or 1.0 / (self.arl or 1.0)
-
-    def window_level(self, scale: int, end: int, n_groups: int = 1) -> float:
-        """Return the level of the test of the last 2**scale batches after `end` batches.
-
-        The false alarm probability is divided among the window lengths with weights that sum to 1,
-        and among the windows of one length in proportion to 1 / (k log(k)^2), k = 2, 3, .... The
-        sum of these terms is 2.1097, so that the factor 0.47 makes it at most 1.
-        """
-        weight, step = 1.0 / ((scale + 1) * (scale + 2)), max(1, 2**scale // 2)
-        if self.arl is not None:
-            share = weight * step / 2.0
-        else:
-            k = (end - 2**scale) // step + 2
-            share = weight * (0.47 / (k * math.log(k) ** 2)) / n_groups
-        return min(1.0, self.patience * self.level * share)
-
-
 def pvalue_of(log: float) -> float:
     """Return exp(log), limited to (0, 1]."""
     return max(math.exp(min(0.0, log)), _TINY)
@@ -116,20 +71,60 @@ class Evidence(NamedTuple):
     exact: bool = True
 
 
-def strongest_window(
-    policy: AlarmPolicy, reference: Counts, sums: DyadicSums, batch: Counts, n_groups: int
-) -> tuple[Evidence, DyadicSums]:
-    """Test the windows that end with a new batch, and return the sums after the batch.
+@dataclass
+class AlarmPolicy:
+    """Options that decide when an alarm is raised; see `Monitor`."""
 
-    The strongest window has the smallest ratio of p-value to level.
-    """
-    sums, windows = sums.add(batch)
-    (n, a, *_), count, tests = reference, len(reference.ones), []
-    for scale, window in enumerate(windows):
-        dirty = contaminated_rows(policy.tolerance, window.n_rows)
-        logs = log_pvalues(a, n, window.ones, window.n_rows, dirty, 1.0 / count)
-        adjusted = min(0.0, float(logs.min()) + math.log(count))
-        level = policy.window_level(scale, sums.end, n_groups)
-        tests.append(Evidence(0.0, 2**scale, window, logs, adjusted, level))
-    strongest = min(tests, key=lambda test: test.log_pvalue - math.log(test.level))
-    return strongest._replace(pvalue=pvalue_of(tests[0].log_pvalue)), sums
+    alpha: float | None = None
+    arl: float | None = None
+    tolerance: float = 0.0
+    patience: int = 1
+
+    def __post_init__(self) -> None:
+        if self.alpha is None and self.arl is None:
+            self.alpha = _ALPHA
+        if self.alpha is not None and self.arl is not None:
+            raise InvalidOptionError(
+                f"alpha and arl exclude each other, got {self.alpha!r} and {self.arl!r}; remove one"
+            )
+        if self.alpha is not None:
+            self.alpha = check_number(self.alpha, "alpha", 0, 1, low_open=True, high_open=True)
+        if self.arl is not None:
+            self.arl = check_number(self.arl, "arl", 1, low_open=True, high_open=True)
+        self.tolerance = check_number(self.tolerance, "tolerance", 0, 0.5, high_open=True)
+        self.patience = check_integer(self.patience, "patience", 1)
+        check_number(self.patience, "patience", 1, _MOST_PATIENCE)
+
+    @property
+    def level(self) -> float:
+        """Level for the whole stream: an alarm is raised if 1 / evidence is at most this."""
+        return self.alpha or 1.0 / (self.arl or 1.0)
+
+    def window_level(self, scale: int, end: int, n_groups: int = 1) -> float:
+        """Return the level of the test of the last 2**scale batches after `end` batches.
+
+        The false alarm probability is divided among the window lengths with weights that sum to 1,
+        and among the windows of one length in proportion to 1 / (k log(k)^2), k = 2, 3, .... The
+        sum of these terms is 2.1097, so that the factor 0.47 makes it at most 1.
+        """
+        weight, step = 1.0 / ((scale + 1) * (scale + 2)), max(1, 2**scale // 2)
+        if self.arl is not None:
+            share = weight * step / 2.0
+        else:
+            k = (end - 2**scale) // step + 2
+            share = weight * (0.47 / (k * math.log(k) ** 2)) / n_groups
+        return min(1.0, self.patience * self.level * share)
+
+    def strongest(
+        self, reference: Counts, windows: list[Counts], end: int, n_groups: int
+    ) -> Evidence:
+        """Test the windows after `end` batches; the smallest ratio of p-value to level wins."""
+        (n, a, *_), count, tests = reference, len(reference.ones), []
+        for scale, window in enumerate(windows):
+            dirty = contaminated_rows(self.tolerance, window.n_rows)
+            logs = log_pvalues(a, n, window.ones, window.n_rows, dirty, 1.0 / count)
+            adjusted = min(0.0, float(logs.min()) + math.log(count))
+            level = self.window_level(scale, end, n_groups)
+            tests.append(Evidence(0.0, 2**scale, window, logs, adjusted, level))
+        strongest = min(tests, key=lambda test: test.log_pvalue - math.log(test.level))
+        return strongest._replace(pvalue=pvalue_of(tests[0].log_pvalue))

@@ -1,1 +1,1 @@
-"""Two-sample tests by permutation of the labels of pooled rows, and Fisher's exact test."""
+"""Two-sample tests by permutation, Fisher's exact test, and the test martingale of ranks."""
