@@ -163,10 +163,10 @@ class BatchReader:
                 category_values(values, column, name, "raise")
             code: dict[str | None, float] = {value: i for i, value in enumerate(categories)}
             code[None] = math.nan
-            rows.append(np.array([[code.get(value, UNSEEN)] for value in values], np.float64))
+            rows.append(np.array([code.get(value, UNSEEN) for value in values], np.float64))
             if new := Counter(str(value) for value in values if value not in code):
                 unseen[c] = max(new, key=lambda value: (new[value], value))
-        return np.hstack(rows) if strings else points, columns, unseen
+        return np.column_stack(rows) if strings else points, columns, unseen
 
 
 def _narwhals_frame(batch: Any) -> Any:
