@@ -112,6 +112,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--report", action="store_true", help="only tables and figures")
     parser.add_argument("--publish", type=Path, metavar="PAGE", help="fill the tables of a page")
     options = parser.parse_args(arguments)
+    if options.publish and options.size != "full":
+        parser.error(
+            f"--publish needs --size full, got {options.size}: it would empty the other tables"
+        )
     folder = options.out or Path(f"out/power-{options.size}")
     try:
         left = 0 if options.report else run(options.size, options.jobs, options.minutes, folder)
