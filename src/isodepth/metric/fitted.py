@@ -215,7 +215,7 @@ class FittedMetric:
         # directions of one sample instead.
         inner = self
         if workers > 1:
-            inner = replace(self, resources=Resources(1, self.resources.memory_mb))
+            inner = replace(self, resources=Resources(1, self.resources.memory_mb / workers))
 
         def fit(i: int) -> TrimmedRegions:
             points, columns, w = checked[i]

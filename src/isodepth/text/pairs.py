@@ -51,14 +51,14 @@ def pair_distances(
     samples = [clouds[i] for i in used]
     fitted = metric.with_directions(samples[0].shape[1], metric.dtype or str(samples[0].dtype))
     regions = dict(zip(used, fitted.all_regions(samples), strict=True))
+    blocks = [distinct[start : start + _BLOCK] for start in range(0, len(distinct), _BLOCK)]
+    threads = min(Resources(metric.n_jobs).n_threads, len(blocks))
     # Each pair is computed by one thread: samples of a few dozen points are too small for several.
-    single_threaded = replace(fitted, resources=Resources(1, fitted.resources.memory_mb))
+    single_threaded = replace(fitted, resources=Resources(1, fitted.resources.memory_mb / threads))
 
     def block_distances(block: list[tuple[int, int]]) -> list[float]:
         return [single_threaded.distance(regions[i], regions[j]) for i, j in block]
 
-    blocks = [distinct[start : start + _BLOCK] for start in range(0, len(distinct), _BLOCK)]
-    threads = min(Resources(metric.n_jobs).n_threads, len(blocks))
     distances = np.concatenate(thread_map(block_distances, blocks, threads))
     index = {pair: position for position, pair in enumerate(distinct)}
     return distances[[index[min(pair), max(pair)] for pair in pairs]]
