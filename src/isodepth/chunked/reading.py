@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -314,21 +315,32 @@ def load_rows(
         raises an error in this case.
     """
     source = as_source(data)
-    if source.weighted:
-        raise InvalidInputError(
-            f"the {name} must not have weights, because its rows are drawn one by one; scan the "
-            f"{name} without them"
-        )
-    how = Preparation.of(source, dtype, nan_policy)
-    a_row = _COPIES * source.n_features * np.dtype(how.dtype).itemsize
+    a_row = _COPIES * source.n_features * np.dtype(dtype or source.dtype).itemsize
     drawn = Summary(max(1, int(memory_mb * 2**20 / a_row)), seed or 0)
-    for chunk in source.chunks(_MOST_CHUNK_ROWS):
-        drawn.add(drawn.n_rows, how.split(chunk)[0], None)
+    for points in row_chunks(source, name, dtype, nan_policy):
+        drawn.add(drawn.n_rows, points, None)
         if drawn.n_rows > drawn.capacity and seed is None:
             raise InvalidInputError(
                 f"{name} ({source.label}) has more than {drawn.capacity} rows, which do not fit "
                 f"into memory_mb={memory_mb:g}; give more memory or a smaller {name}"
             )
-    if not drawn.n_rows:
-        raise InvalidInputError(f"{name} ({source.label}) has no row; it needs at least one")
     return Table(drawn.drawn()[0], source.columns)
+
+
+def row_chunks(
+    source: Source, name: str, dtype: str | None, nan_policy: str
+) -> Iterator[np.ndarray]:
+    """Yield the rows of a source chunk by chunk, with missing values; there must be a row."""
+    if source.weighted:
+        raise InvalidInputError(
+            f"the {name} must not have weights, because its rows are used one by one; scan the "
+            f"{name} without them"
+        )
+    how, empty = Preparation.of(source, dtype, nan_policy), True
+    for chunk in source.chunks(_MOST_CHUNK_ROWS):
+        points = how.split(chunk)[0]
+        if len(points):
+            empty = False
+            yield points
+    if empty:
+        raise InvalidInputError(f"the {name} ({source.label}) has no row; it needs at least one")

@@ -79,12 +79,16 @@ class Source:
         for part in self.parts:
             yield from part.read(min(rows, self.chunk_rows or rows))
 
+    def select(self, names: tuple[str, ...]) -> Source:
+        """Return the source with these of its columns, in this order."""
+        parts = [replace(p, labels=(*names, *p.labels[self.n_features :])) for p in self.parts]
+        return replace(self, parts=tuple(parts), columns=names, n_features=len(names))
+
     def aligned(self, names: tuple[str, ...] | None) -> Source:
         """Return the source with its columns in the order of `names`, if both have names."""
         if names is None or self.columns is None or sorted(names) != sorted(self.columns):
             return self
-        parts = [replace(p, labels=(*names, *p.labels[self.n_features :])) for p in self.parts]
-        return replace(self, parts=tuple(parts), columns=names)
+        return self.select(names)
 
     def __repr__(self) -> str:
         rows = "rows" if self.n_rows is None else f"{self.n_rows} rows"

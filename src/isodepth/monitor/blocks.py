@@ -15,6 +15,7 @@ import numpy as np
 from scipy.special import stdtr
 
 from isodepth.api import Metric
+from isodepth.core.directions import rng_for
 from isodepth.core.scaling import column_units
 from isodepth.data.frames import Table
 from isodepth.errors import InvalidInputError
@@ -28,9 +29,8 @@ from isodepth.significance.martingale import RankEvidence, conformal_pvalue
 # the mean, relative to the largest deviation of a block.
 _EXTREME, _BEYOND = 1e-6, 1.5
 _LEAST_BLOCKS = 4
-# A batch may have up to this multiple of the rows of the largest block: its score has less noise
-# than those of the blocks. A batch that is smaller than all blocks is refused: its score has more
-# noise, which would cause false alarms.
+# Maximum number of rows of a batch, relative to the largest block. A batch that is smaller than all
+# blocks is refused: the noise of its score would cause false alarms.
 _LARGER = 1.1
 
 
@@ -39,40 +39,37 @@ class BlockModel:
     """Scorer and statistics fitted to the reference blocks of one group."""
 
     seed: int
-    # Mean region table of the blocks of the scorer; None without numeric columns.
-    table: RegionTable | None
+    table: RegionTable | None  # mean over the blocks of the scorer; None without numeric columns
     shares: np.ndarray  # mean shares of categories and missing values in these blocks, transformed
     sizes: tuple[int, int]  # number of rows of the smallest and of the largest block
     n_blocks: int
     # (3, S), over all blocks: mean, standard deviation and maximum absolute deviation of each
     # statistic of `_statistics`.
     statistics: np.ndarray
-    # (2, 2), mean and standard deviation of the scores of numbers, and of the scores of categories.
-    units: np.ndarray
+    units: np.ndarray  # (2, 2), mean and spread of the scores of numbers, and of categories
     scores: np.ndarray  # scores of the blocks that the scorer is not fitted to, then of all batches
 
     @classmethod
     def fit(
-        cls, rows: np.ndarray, labels: np.ndarray, functions: Functions, fitting: np.ndarray,
-        seed: int,
-    ) -> tuple[BlockModel, Counts]:  # fmt: skip
-        """Fit the model to the rows of the reference, and return it with the counts of all rows.
-
-        `labels` has the block index of each row, and `fitting` the indices of the blocks that the
-        scorer is fitted to.
-        """
-        blocks = [rows[labels == b] for b in range(int(labels.max()) + 1)]
+        cls, rows: np.ndarray, labels: np.ndarray, width: int, rng: np.random.Generator, seed: int
+    ) -> tuple[Functions, Counts, BlockModel]:
+        """Return functions chosen from a quarter of the blocks, counts of all, and the model."""
+        names, index = np.unique(labels, return_inverse=True)
+        if len(names) < _LEAST_BLOCKS:
+            raise InvalidInputError(
+                f"blocks must have at least {_LEAST_BLOCKS} labels, got {len(names)}"
+            )
+        fitting = rng.permutation(len(names))[: max(1, len(names) // 4)]
+        functions = Functions.choose(rows[np.isin(index, fitting)], width, rng)
+        blocks = [rows[index == b] for b in range(len(names))]
         counts = [functions.count(block) for block in blocks]
         values = np.array([_statistics(functions, each)[0] for each in counts])
         present = ~np.isnan(values)
         means = np.where(present, values, 0.0).sum(axis=0) / np.maximum(1, present.sum(axis=0))
         values = np.where(present, values, means)
         statistics = [means, values.std(axis=0, ddof=1), np.abs(values - means).max(axis=0)]
-        table = None
-        if len(functions.center):
-            table = _mean_table([_complete(blocks[b], functions) for b in fitting], seed)
-        fitted = total(counts[b] for b in fitting)
-        shares = _statistics(functions, fitted)[0][2 * len(functions.center) :]
+        table = _mean_table([blocks[b][:, :width] for b in fitting], seed) if width else None
+        shares = _statistics(functions, total(counts[b] for b in fitting))[0][2 * width :]
         sizes = [len(block) for block in blocks]
         model = cls(
             seed, table, shares, (min(sizes), max(sizes)), len(blocks), np.array(statistics),
@@ -85,7 +82,8 @@ class BlockModel:
             if np.isfinite(spread).all():
                 units = scores[fitting].mean(axis=0), np.where(spread > 0, spread, 1.0)
                 model = replace(model, units=np.stack(units, axis=1))
-        return replace(model, scores=model._largest(np.delete(scores, fitting, 0))), total(counts)
+        scores = model._largest(np.delete(scores, fitting, 0))
+        return functions, total(counts), replace(model, scores=scores)
 
     def check_size(self, n_rows: int) -> None:
         """Raise an error if the size of a batch differs too much from the sizes of the blocks."""
@@ -98,13 +96,11 @@ class BlockModel:
 
     def judge(
         self, rows: np.ndarray, counts: Counts, functions: Functions, reference: Counts,
-        ranks: RankEvidence, uniform: float, level: float,
+        ranks: RankEvidence, number: int, level: float,
     ) -> tuple[Evidence, BlockModel, RankEvidence]:  # fmt: skip
-        """Return the evidence of a batch, and the updated model and rank evidence.
-
-        `uniform` is a random number in (0, 1] that breaks ties between scores.
-        """
+        """Return the evidence of batch `number`, and the model and the rank evidence after it."""
         score = float(self._largest(self._scores(rows, counts, functions)))
+        uniform = 1.0 - float(rng_for(self.seed, "batches", number).random())
         pvalue = conformal_pvalue(score, self.scores, uniform)
         ranks = ranks.after(pvalue)
         logs, extreme = self._compare(functions, reference, counts)
@@ -143,31 +139,21 @@ class BlockModel:
 
         A score is -inf without columns of its kind, and inf if every row has a missing number.
         """
-        root = math.sqrt(counts.n_rows) if functions.known else 1.0
+        root, width = math.sqrt(counts.n_rows) if functions.known else 1.0, len(functions.center)
         scores = np.full(2, -np.inf)
         if self.table is not None:
-            points, scores[0] = _complete(rows, functions), np.inf
+            points, scores[0] = _complete(rows[:, :width]), np.inf
             if len(points):
                 metric = _metric(self.table.scale, self.seed)
                 scores[0] = root * self.table.distance_to(metric.table(points))
         if functions.known:
-            shares = _statistics(functions, counts)[0][2 * len(functions.center) :]
+            shares = _statistics(functions, counts)[0][2 * width :]
             scores[1] = root * np.abs(shares - self.shares).max()
         return scores
 
     def _largest(self, scores: np.ndarray) -> np.ndarray:
         """Return the larger of the two scores, after standardizing each by `units`."""
         return ((scores - self.units[:, 0]) / self.units[:, 1]).max(axis=-1)
-
-
-def split_blocks(labels: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Return the block index of each row, and a random quarter of the blocks for the scorer."""
-    names, index = np.unique(labels, return_inverse=True)
-    if len(names) < _LEAST_BLOCKS:
-        raise InvalidInputError(
-            f"blocks must have at least {_LEAST_BLOCKS} labels, got {len(names)}"
-        )
-    return index, rng.permutation(len(names))[: max(1, len(names) // 4)]
 
 
 def _statistics(functions: Functions, counts: Counts) -> tuple[np.ndarray, np.ndarray]:
@@ -186,9 +172,8 @@ def _statistics(functions: Functions, counts: Counts) -> tuple[np.ndarray, np.nd
     return np.concatenate([counts.quartiles.ravel(), angles]), owner
 
 
-def _complete(rows: np.ndarray, functions: Functions) -> np.ndarray:
-    """Return the numeric columns (k, d) of the k rows without missing numbers."""
-    numbers = rows[:, : len(functions.center)]
+def _complete(numbers: np.ndarray) -> np.ndarray:
+    """Return the rows (k, d) without missing numbers."""
     return numbers[~np.isnan(numbers).any(axis=1)]
 
 
@@ -201,7 +186,7 @@ def _metric(scale: np.ndarray | None, seed: int) -> Metric:
 
 def _mean_table(samples: list[np.ndarray], seed: int) -> RegionTable:
     """Return the mean region table of blocks; columns are divided by their pooled spreads."""
-    samples = [points for points in samples if len(points)]
+    samples = [points for points in map(_complete, samples) if len(points)]
     if not samples:
         raise InvalidInputError(
             "every row has a missing value; leave out columns with many of them"

@@ -36,10 +36,9 @@ _LEVELS = {
     "distance": (*(np.arange(1, 10) / 10), 0.95, 0.975, 0.99, 0.997),
 }
 _DIRECTIONS, _PAIRS, _CROSSED = 30, 100, 100
-# Maximum number of values per category column that are counted separately.
-_VALUES = 50
-# Functions compare medians of columns only within categories of at least this share.
-_FREQUENT = 0.05
+# Maximum number of values per category column that are counted separately, and minimum share of
+# the categories within which medians are compared.
+_VALUES, _FREQUENT = 50, 0.05
 # Fraction and maximum number of the reference rows from which functions are chosen.
 _CHOOSING, _MOST_CHOOSING = 0.25, 20_000
 _CHUNK = 1 << 15
@@ -71,10 +70,7 @@ class Counts(NamedTuple):
 
     @property
     def quartiles(self) -> np.ndarray:
-        """Median and interquartile range (2, d) of each numeric column, NaN without values.
-
-        For several batches they are weighted means over the batches.
-        """
+        """Median and interquartile range (2, d) of each column, or their means over batches."""
         return self.summaries[1:] / np.where(self.summaries[0], self.summaries[0], np.nan)
 
 
@@ -104,10 +100,7 @@ class Functions:
 
     @classmethod
     def choose(cls, rows: np.ndarray, width: int, rng: np.random.Generator) -> Functions:
-        """Choose functions from rows that are not used for the counts of the reference.
-
-        `width` is the number d of numeric columns.
-        """
+        """Choose functions from rows with `width` numeric columns, which must not be counted."""
         numbers, codes = rows[:, :width], rows[:, width:]
         center, scale = np.zeros(width), np.ones(width)
         for j, column in enumerate(numbers.T):
@@ -131,8 +124,7 @@ class Functions:
         filled = np.where(np.isnan(numbers), center, numbers)
         medians = np.empty((len(crossed), width))
         for at, (c, v) in enumerate(crossed.tolist()):
-            within = filled[codes[:, c] == v]
-            medians[at] = np.quantile(within, 0.5, axis=0, method="inverted_cdf")
+            medians[at] = np.quantile(filled[codes[:, c] == v], 0.5, axis=0, method="inverted_cdf")
         return cls(
             center, scale, directions, middles, pairs, known, crossed, medians, cuts, farthest
         )
@@ -251,10 +243,8 @@ def _cut_points(values: np.ndarray, levels: Sequence[float], exact: bool) -> np.
     """
     present = values[~np.isnan(values)]
     distinct = np.unique(present)
-    if len(distinct) < 2:
-        return distinct[:1] if exact else np.empty(0)
     if not exact:
-        distinct = distinct[np.append(np.diff(distinct) > _ROUNDING, True)]
+        distinct = distinct[np.diff(distinct, append=np.inf) > _ROUNDING]
     cuts = distinct if exact else distinct[:-1]
     if len(distinct) > len(levels) + 1:
         cuts = np.unique(np.quantile(present, levels, method="inverted_cdf"))

@@ -111,12 +111,11 @@ class Monitor(ReportableResult):
             self._continue_with(state)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return all attributes except the lock: every copy has its own lock."""
+        # A copy has its own lock, but the same file: after one of the two has checked a batch, the
+        # other finds a changed file and refuses.
         return {name: value for name, value in self.__dict__.items() if name != "_lock"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        # A copied monitor saves to the same file as the original. After one of them has checked a
-        # batch, the file has changed, and the other refuses to check a batch.
         self.__dict__.update(state, _lock=threading.RLock())
 
     @contextmanager
@@ -155,11 +154,7 @@ class Monitor(ReportableResult):
 
     @property
     def alarm(self) -> bool:
-        """Whether there is an alarm.
-
-        An alarm lasts until `reset`. With `arl` it lasts for one batch, so this is about the last
-        batch.
-        """
+        """Whether there is an alarm, which lasts until `reset`, or with `arl` for one batch."""
         return self._state.alarm_since > 0
 
     @property
@@ -196,7 +191,7 @@ class Monitor(ReportableResult):
                 allowed = f"one of {', '.join(map(repr, groups))}"
             raise InvalidInputError(f"group must be {allowed}; got {group!r}")
         parts, unseen = self._state.reader.read(batch)
-        counts, rows = groups[group].count(parts)
+        counts, rows = groups[group].counted(parts)
         with self._locked():
             for earlier, digest, line in self._state.records:
                 if label is not None and earlier == label:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from isodepth.chunked.passes import Preparation
-from isodepth.chunked.reading import load_rows
+from isodepth.chunked.reading import load_rows, row_chunks
 from isodepth.chunked.scan import as_source
 from isodepth.data.arrays import column_labels
 from isodepth.data.frames import Names, Table, differing, in_order, labels_of
@@ -20,7 +19,6 @@ from isodepth.data.validation import OMIT_HINT, check_same_width, is_chunked, re
 from isodepth.errors import InvalidInputError
 from isodepth.monitor.functions import UNSEEN
 
-_CHUNK_ROWS = 1 << 15
 _KINDS_HINT = "Kinds are set when a monitor is fitted. The batch was not counted"
 _BATCH_HINT = "; fit the monitor with nan_policy='omit' to count missing values as a change"
 _REFERENCE, _BATCH = "the reference", "the batch"
@@ -34,17 +32,13 @@ class BatchReader:
     columns: Names  # names of the numeric columns; None for plain arrays
     nan_policy: str
     categories: dict[str, tuple[str, ...]]  # for each category column, its values in the reference
-    # Kinds of all columns if the reference is a data frame, else empty.
-    kinds: tuple[ColumnKind, ...]
+    kinds: tuple[ColumnKind, ...]  # of all columns if the reference is a data frame, else empty
 
     @classmethod
     def of_reference(
         cls, reference: Any, nan_policy: str, kinds: Any, seed: int | None
     ) -> tuple[BatchReader, np.ndarray]:
-        """Return the reader and the rows of the reference.
-
-        If a source does not fit into memory, a random subset is drawn with `seed`.
-        """
+        """Return the reader and the rows, a random subset if they do not fit into memory."""
         if is_chunked(reference):
             reference = load_rows(reference, "reference", "float64", nan_policy, seed=seed)
         mixed = split_columns([reference], [_REFERENCE], kinds)
@@ -63,12 +57,15 @@ class BatchReader:
         return (*(self.columns or column_labels(self.width)), *self.categories)
 
     def read(self, batch: Any) -> tuple[Iterable[np.ndarray], dict[int, str]]:
-        """Return the rows of a batch, in chunks if it is a source.
-
-        Also return the most frequent new value of each category column that has new values.
-        """
+        """Return the rows of a batch in chunks, and the most frequent new value of each column."""
         if is_chunked(batch) and not self.categories:
-            return self._read_source(batch), {}
+            source = as_source(batch)
+            if self.columns is not None and source.columns is not None:
+                if not {*self.columns} <= {*source.columns}:
+                    raise differing(self.columns, source.columns, _REFERENCE, _BATCH)
+                source = source.select(self.columns)
+            check_same_width(self.width, source.n_features, _REFERENCE, _BATCH)
+            return row_chunks(source, "batch", "float64", self.nan_policy), {}
         batch = self._matched(batch)
         kinds = {k.column: k.given for k in self.kinds if k.use == "numbers" and k.given}
         kinds |= dict.fromkeys(self.categories, "category")
@@ -123,25 +120,6 @@ class BatchReader:
                     "convert it, or fit a new monitor without the column, or with "
                     f"kinds={{{column!r}: 'category'}} (--category {column}). {_KINDS_HINT}"
                 )
-
-    def _read_source(self, batch: Any) -> Iterator[np.ndarray]:
-        source = as_source(batch)
-        if source.weighted:
-            raise InvalidInputError("a monitor counts rows; scan the batch without weights")
-        if self.columns is not None and source.columns is not None:
-            if not {*self.columns} <= {*source.columns}:
-                raise differing(self.columns, source.columns, _REFERENCE, _BATCH)
-            parts = tuple(replace(part, labels=self.columns) for part in source.parts)
-            source = replace(source, parts=parts, columns=self.columns, n_features=self.width)
-        check_same_width(self.width, source.n_features, _REFERENCE, _BATCH)
-        how, empty = Preparation.of(source, "float64", self.nan_policy), True
-        for chunk in source.chunks(_CHUNK_ROWS):
-            points = how.split(chunk)[0]
-            if len(points):
-                empty = False
-                yield points
-        if empty:
-            raise InvalidInputError(f"the batch ({source.label}) has no row; it needs at least one")
 
     def _rows(
         self, numbers: Any, strings: dict[str, list[str | None]], name: str

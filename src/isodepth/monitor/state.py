@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import os
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import chdtrc
@@ -23,7 +22,7 @@ from isodepth.errors import (
     InvalidOptionError,
     UnreadableFileError,
 )
-from isodepth.monitor.blocks import BlockModel, split_blocks
+from isodepth.monitor.blocks import BlockModel
 from isodepth.monitor.functions import Counts, Functions, split_reference, total
 from isodepth.monitor.reader import BatchReader
 from isodepth.monitor.verdict import Verdict, WindowChanges
@@ -36,29 +35,26 @@ HISTORY = 500
 # Minimum number of rows of a group, and of each part of the reference that the warning about
 # dependent rows compares.
 _LEAST_ROWS = 20
-_PARTS, _LEAST_PARTS = 50, 5
-# Approximate probability of the warning about dependent rows if the rows are independent.
-_LEVEL = 1e-3
-# The warning does not use functions that are 1, or 0, in less than this share of the rows: their
+# Maximum and minimum number of these parts, and approximate probability of a wrong warning.
+_PARTS, _LEAST_PARTS, _LEVEL = 50, 5, 1e-3
+# The warning does not use functions with values 0 or 1 in less than this share of the rows: their
 # counts are not nearly normal.
 _RARE = 0.1
-KIND = "monitor"
-# Kinds of monitor files that versions 0.1.0 and 0.2.0 wrote.
-_FORMER_KINDS = ("depth monitor", "calibrated depth monitor")
+#: Kind of the file, and kinds of the files that versions 0.1.0 and 0.2.0 wrote.
+KIND, _FORMER_KINDS = "monitor", ("depth monitor", "calibrated depth monitor")
 # Products of two stored numbers of rows must fit in int64.
 _MOST_ROWS = 1 << 31
 
 
-@dataclass(frozen=True, eq=False)
-class Group:
+class Group(NamedTuple):
     """Reference and windows of one group of rows."""
 
     functions: Functions
     reference: Counts
-    sums: DyadicSums
     model: BlockModel | None = None  # only with blocks
+    sums: DyadicSums = DyadicSums()
 
-    def count(self, parts: Iterable[np.ndarray]) -> tuple[Counts, np.ndarray | None]:
+    def counted(self, parts: Iterable[np.ndarray]) -> tuple[Counts, np.ndarray | None]:
         """Return the counts of a batch that is given in parts, and with blocks its rows."""
         if self.model is None:
             return total(map(self.functions.count, parts)), None
@@ -74,7 +70,6 @@ class MonitorState:
     policy: AlarmPolicy
     reader: BatchReader
     groups: dict[str | None, Group]  # without groups, the only key is None
-    seed: int
     ranks: RankEvidence | None = None  # only with blocks
     n_batches: int = 0
     crossings: int = 0  # number of windows that crossed their level since the last alarm or reset
@@ -86,22 +81,18 @@ class MonitorState:
         self, name: str | None, counts: Counts, rows: np.ndarray | None, unseen: dict[int, str],
         label: str | None = None,
     ) -> tuple[MonitorState, Verdict]:  # fmt: skip
-        """Return the state after a batch of the group `name`, and the verdict on it.
-
-        `unseen` has the most frequent new category of each column that has one.
-        """
+        """Return the state after a batch of the group `name`, and the verdict on it."""
         group, policy, number = self.groups[name], self.policy, self.n_batches + 1
         state = replace(self, n_batches=number)
         if self.ranks is None or group.model is None or rows is None:
             sums, windows = group.sums.add(counts)
             evidence = policy.strongest(group.reference, windows, sums.end, len(self.groups))
-            state.groups = self.groups | {name: replace(group, sums=sums)}
+            state.groups = self.groups | {name: group._replace(sums=sums)}
         else:
-            uniform = 1.0 - float(rng_for(self.seed, "batches", number).random())
             evidence, model, state.ranks = group.model.judge(
-                rows, counts, group.functions, group.reference, self.ranks, uniform, policy.level
+                rows, counts, group.functions, group.reference, self.ranks, number, policy.level
             )
-            state.groups = self.groups | {name: replace(group, model=model)}
+            state.groups = self.groups | {name: group._replace(model=model)}
         crossing = evidence.log_pvalue <= math.log(evidence.level)
         if policy.arl is not None:
             state.alarm_since = 0
@@ -130,7 +121,7 @@ class MonitorState:
     def restart(self) -> None:
         """Restart all windows, but continue the numbers of the batches."""
         self.ranks = self.ranks and RankEvidence.start(self.ranks.restarting, self.policy.patience)
-        self.groups = {k: replace(g, sums=g.sums.restarted()) for k, g in self.groups.items()}
+        self.groups = {k: g._replace(sums=g.sums.restarted()) for k, g in self.groups.items()}
 
 
 def fit_state(
@@ -138,8 +129,7 @@ def fit_state(
     seed: int,
 ) -> MonitorState:  # fmt: skip
     """Fit a monitor to a reference; see `Monitor`."""
-    # A source that does not fit into memory is sampled, unless there are row labels: these belong
-    # to all rows in their order.
+    # Do not sample a source that does not fit into memory if there are labels of all its rows.
     sampling = seed if blocks is None and groups is None else None
     reader, rows = BatchReader.of_reference(reference, nan_policy, kinds, sampling)
     days, sites = (
@@ -159,14 +149,11 @@ def fit_state(
             choosing, counted = split_reference(len(part), rng)
             functions = Functions.choose(part[choosing], width, rng)
             counts = _count_in_order(functions, part[counted], reader.names, title)
-            fitted[name] = Group(functions, counts, DyadicSums())
+            fitted[name] = Group(functions, counts)
         else:
-            block, fitting = split_blocks(days[mask], rng)
-            functions = Functions.choose(part[np.isin(block, fitting)], width, rng)
-            model, counts = BlockModel.fit(part, block, functions, fitting, seed)
-            fitted[name] = Group(functions, counts, DyadicSums(), model)
+            fitted[name] = Group(*BlockModel.fit(part, days[mask], width, rng, seed))
     ranks = None if days is None else RankEvidence.start(policy.arl is not None, policy.patience)
-    return MonitorState(policy, reader, fitted, seed, ranks)
+    return MonitorState(policy, reader, fitted, ranks)
 
 
 def _count_in_order(
@@ -178,8 +165,8 @@ def _count_in_order(
     their variance, have a sum that is nearly chi-squared.
     """
     count = max(1, min(_PARTS, len(rows) // _LEAST_ROWS))
-    ends = np.linspace(0, len(rows), count + 1).astype(np.int64).tolist()
-    parts = [functions.count(rows[a:b]) for a, b in itertools.pairwise(ends)]
+    ends = np.linspace(0, len(rows), count + 1).astype(np.int64)
+    parts = [functions.count(part) for part in np.split(rows, ends[1:-1])]
     counts = total(parts)
     share = counts.ones / counts.n_rows
     named = np.array([bool(member.columns) for member in functions.members])
@@ -254,7 +241,7 @@ def _check(state: MonitorState) -> None:
     valid: list[Any] = [
         0 <= state.alarm_since <= state.n_batches and state.crossings >= 0,
         len(state.records) <= min(state.n_batches, HISTORY),
-        all(str(Verdict.from_json(line)) for _, _, line in state.records),
+        all(Verdict.from_json(line) for _, _, line in state.records),
         len(reader.names) == reader.width + len(sizes) > 0,
         None not in state.groups or len(state.groups) == 1,
         all((group.model is None) is (ranks is None) for group in state.groups.values()),

@@ -4,27 +4,33 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from isodepth.data.changes import Change
 from isodepth.data.records import unpacked
 from isodepth.data.results import ResultMixin, p_text, plain
-from isodepth.monitor.functions import UNSEEN, Counts, Functions
+from isodepth.monitor.functions import UNSEEN, Counts, Function, Functions
 from isodepth.monitor.reader import BatchReader
 from isodepth.monitor.windows import pvalue_of
 from isodepth.significance.fisher import log_pvalues
 
-# A change is reported if its adjusted p-value is at most this.
-_NAMED = 0.05
-_MOST_CHANGES, _SHOWN = 10, 5
-# A change of location is reported only if the median shifts by at least this fraction of the
-# interquartile range. A change of spread is reported only if this range changes by at least this
-# factor.
+# Maximum adjusted p-value of reported changes, and their maximum number, also in messages.
+_NAMED, _MOST_CHANGES, _SHOWN = 0.05, 10, 5
+# Minimum shift of the median, as a fraction of the interquartile range, that is called a change of
+# location, and minimum factor between these ranges that is called a change of spread.
 _MOVED, _WIDENED = 0.1, 1.05
+# Kind and quantity of the change of functions that do not belong to a single numeric column.
+_QUANTITIES = {
+    "missing": ("missing", "missing"),
+    "category": ("shares", "share"),
+    "crossed": ("dependence", "share up to the median"),
+    "pair": ("dependence", "quadrant correlation"),
+    "direction": ("regions", "share of rows up to a cut point of a direction"),
+    "distance": ("regions", "share of rows up to a cut point of the distance from the center"),
+}
 
 
 @dataclass(frozen=True)
@@ -121,90 +127,81 @@ class Verdict(ResultMixin):
         return "\n".join(lines)
 
 
-@dataclass(frozen=True, eq=False)
-class WindowChanges:
+class WindowChanges(NamedTuple):
     """Counts of the reference and of a window, to find the columns that changed."""
 
     reader: BatchReader
     functions: Functions
     both: tuple[Counts, Counts]
     logs: np.ndarray  # (H,), logarithms of the p-values of the functions
-    # For each category column, the most frequent new value in the last batch.
-    unseen: dict[int, str]
+    unseen: dict[int, str]  # most frequent new value of each category column in the last batch
 
     def strongest(self) -> list[Change]:
         """Return the changes of the window, strongest first.
 
-        A column is listed if a function of this column alone changed. A pair of columns is listed
-        only if neither column is, and a change of all columns together only if nothing else is
-        listed.
+        A column is listed if a function of this column alone changed, a pair of columns only if
+        neither column is, and a change of all columns together only if nothing else is.
         """
-        members, logs, limit = self.functions.members, self.logs, math.log(_NAMED / len(self.logs))
-        order = np.argsort(logs, kind="stable")
-        significant = order[logs[order] <= limit].tolist()
+        members, limit = self.functions.members, math.log(_NAMED / len(self.logs))
+        order = np.argsort(self.logs, kind="stable")
+        significant = order[self.logs[order] <= limit].tolist()
         columns: dict[int, dict[str, int]] = {}
         for h in significant:
             if len(members[h].columns) == 1:
                 columns.setdefault(members[h].columns[0], {}).setdefault(members[h].kind, h)
-        changes: list[Change] = []
+        listed: list[int] = []
         for by_kind in columns.values():
             missing = by_kind.pop("missing", None)
             hs = list(by_kind.values())
             if missing is not None:
-                changes.append(self._change(missing, "missing", "missing"))
+                listed.append(missing)
                 hs = [h for h in hs if self._among_present(h, missing) <= limit]
-            changes += [self._column_change(h) for h in hs[:1]]
-        for h in [h for h in significant if len(members[h].columns) == 2][:3]:
-            if not columns.keys() & {*members[h].columns}:
-                changes.append(self._pair_change(h))
-        if not changes and significant:
-            distance = members[significant[0]].kind == "distance"
-            feature = "the distance from the center" if distance else "a direction"
-            quantity = f"share of rows up to a cut point of {feature}"
-            changes.append(self._change(significant[0], "regions", quantity))
+            listed += hs[:1]
+        pairs = [h for h in significant if len(members[h].columns) == 2][:3]
+        listed += [h for h in pairs if not columns.keys() & {*members[h].columns}]
+        changes = [self._change(h) for h in listed or significant[:1]]
         return sorted(changes, key=lambda change: change.pvalue)[:_MOST_CHANGES]
-
-    def _change(
-        self, h: int, kind: str, quantity: str, pair: Sequence[float] = (), value: str | None = None
-    ) -> Change:
-        """Return the change of function h; the default of `pair` is the shares of rows with 1."""
-        before, after = pair or [c.ones[h] / c.n_rows for c in self.both]
-        columns = tuple(self.reader.names[c] for c in self.functions.members[h].columns)
-        pvalue = pvalue_of(float(self.logs[h]) + math.log(len(self.logs)))
-        return Change(kind, columns, quantity, float(before), float(after), pvalue, value)
 
     def _among_present(self, h: int, missing: int) -> float:
         """Return the log p-value of function h among the rows without `missing` values."""
         (a, n), (b, m) = ((c.ones[[h]], int(c.n_rows - c.ones[missing])) for c in self.both)
         return float(log_pvalues(a, n, b, m)[0]) if n and m else 0.0
 
-    def _column_change(self, h: int) -> Change:
+    def _change(self, h: int) -> Change:
+        kind, columns, value = self.functions.members[h]
+        category, pair = None, [float(c.ones[h] / c.n_rows) for c in self.both]
+        if kind in ("category", "crossed"):
+            category = self._category(columns[-1], int(value))
+        if kind in ("column", "deviation"):
+            change, quantity, pair = self._number_change(h)
+        else:
+            change, quantity = _QUANTITIES[kind]
+        if kind == "pair":
+            pair = [math.sin(math.pi * (share - 0.5)) for share in pair]
+        elif kind == "crossed":
+            at = self.functions.members.index(Function("category", columns[1:], value))
+            pair = [float(c.ones[h] / max(1, c.ones[at])) for c in self.both]
+        names = tuple(self.reader.names[c] for c in columns)
+        pvalue = pvalue_of(float(self.logs[h]) + math.log(len(self.logs)))
+        return Change(change, names, quantity, pair[0], pair[1], pvalue, category)
+
+    def _number_change(self, h: int) -> tuple[str, str, list[float]]:
+        """Return the kind, the quantity and both values of a change of a numeric column."""
         kind, (column,), value = self.functions.members[h]
-        if kind == "category":
-            return self._change(h, "shares", "share", value=self._word(column, int(value)))
         (middle, spread), (now, wide) = (c.quartiles[:, column].tolist() for c in self.both)
-        quantity = f"share of values up to {value:.4g}"
         if kind == "deviation":
             if min(spread, wide) > 0 and _WIDENED <= max(spread / wide, wide / spread) < math.inf:
-                return self._change(h, "spread", "interquartile range", (spread, wide))
+                return "spread", "interquartile range", [spread, wide]
             away = value * self.functions.scale[column]
             quantity = f"share of values within {away:.4g} of the median"
         elif _MOVED * spread < abs(now - middle) < math.inf:
-            return self._change(h, "location", "median", (middle, now))
-        shares = [c.ones[h] / max(c.summaries[0, column], 1.0) for c in self.both]
-        return self._change(h, "shape", quantity, shares)
+            return "location", "median", [middle, now]
+        else:
+            quantity = f"share of values up to {value:.4g}"
+        shares = [float(c.ones[h] / max(c.summaries[0, column], 1.0)) for c in self.both]
+        return "shape", quantity, shares
 
-    def _pair_change(self, h: int) -> Change:
-        kind, (_, column), value = self.functions.members[h]
-        if kind == "pair":
-            pair = [math.sin(math.pi * (c.ones[h] / c.n_rows - 0.5)) for c in self.both]
-            return self._change(h, "dependence", "quadrant correlation", pair)
-        at = self.functions.members.index(("category", (column,), value))  # type: ignore[arg-type]
-        pair = [c.ones[h] / max(1, c.ones[at]) for c in self.both]
-        quantity, word = "share up to the median", self._word(column, int(value))
-        return self._change(h, "dependence", quantity, pair, word)
-
-    def _word(self, column: int, code: int) -> str:
+    def _category(self, column: int, code: int) -> str:
         """Return the name of a category, or of the most frequent new one, or "(other values)"."""
         if code == UNSEEN:
             return self.unseen.get(column, "(other values)")

@@ -19,8 +19,7 @@ from isodepth.errors import InvalidOptionError
 from isodepth.monitor.functions import Counts
 from isodepth.significance.fisher import log_pvalues
 
-_ALPHA = 0.01
-_MOST_PATIENCE = 100
+_ALPHA, _MOST_PATIENCE = 0.01, 100
 _TINY = float(np.finfo(np.float64).tiny)
 
 
@@ -30,10 +29,7 @@ def pvalue_of(log: float) -> float:
 
 
 class DyadicSums(NamedTuple):
-    """Counts of the latest block of 1, 2, 4, ... batches.
-
-    A block of 2**j batches ends with a batch whose number is a multiple of 2**j.
-    """
+    """Counts of the latest blocks of 2**j batches that end at a multiple of 2**j, j = 0, 1, ...."""
 
     end: int = 0  # batches so far
     blocks: tuple[Counts | None, ...] = ()  # None if batches of the block precede a restart
