@@ -12,7 +12,7 @@ class InvalidInputError(IsodepthError, ValueError):
 
 
 class NotNumbersError(InvalidInputError, TypeError):
-    """A table has non-numeric values."""
+    """A table has non-numeric values, or no numeric column."""
 
 
 class InvalidOptionError(IsodepthError, ValueError):
@@ -31,7 +31,7 @@ class InvalidOptionError(IsodepthError, ValueError):
 
 
 class UnreadableFileError(IsodepthError, ValueError):
-    """A file is missing, damaged, or not a table."""
+    """A file is missing, damaged, or not in a supported format."""
 
 
 class BusyFileError(IsodepthError, RuntimeError):

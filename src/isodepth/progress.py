@@ -11,10 +11,10 @@ from isodepth.data.extras import load_extra
 
 @contextmanager
 def progress_bar(shown: bool, total: int, label: str, unit: str) -> Iterator[Callable[[int], None]]:
-    """Show a progress bar of `total` units, or none if `shown` is false.
+    """Show a progress bar of `total` units inside a ``with`` statement, if `shown` is true.
 
-    The context manager yields a function that is called with the number of units that were
-    completed since its last call. Any thread may call it.
+    The context manager yields a function. The caller passes to it the number of units that were
+    completed since the last call. Any thread may call the function.
     """
     if not shown:
         yield lambda count: None

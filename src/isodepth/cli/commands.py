@@ -19,11 +19,11 @@ from isodepth.errors import InvalidOptionError, IsodepthError
 
 _INPUT_ERROR = 2
 _INTERRUPTED = 130
-# Parameters that are paths of output files, and options that are paths of input files. All
-# positional arguments of commands are paths of input files.
+# Names of the parameters for output files, and of the options for input files. All positional
+# arguments are input files, too.
 _OUTPUTS = ("output", "page")
 _INPUTS = ("of", "candidates", "references")
-# Escapes for control characters, and for characters that change the direction of writing.
+# Escapes for control characters, and for characters that change the text direction.
 _UNPRINTABLE = {
     code: f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
     for code in (*range(32), *range(127, 160), *range(0x202A, 0x202F), *range(0x2066, 0x206A))
@@ -32,7 +32,7 @@ _UNPRINTABLE = {
 
 
 class Note(UserWarning):
-    """Category of messages that are information and not warnings."""
+    """Warning category of messages that only inform the user."""
 
 
 def note(text: str) -> None:
@@ -62,7 +62,7 @@ class Session:
     caught: list[warnings.WarningMessage] = field(default_factory=list)
 
     def notes(self) -> list[tuple[str, str]]:
-        """Return the distinct warnings as pairs ("note" or "warning", message)."""
+        """Return pairs ("note" or "warning", message) for the distinct warnings of the run."""
         kinds = {
             str(each.message): "note" if issubclass(each.category, Note) else "warning"
             for each in self.caught
@@ -72,7 +72,7 @@ class Session:
 
 
 def session() -> Session:
-    """Return the current run."""
+    """Return the `Session` object of the current run."""
     return click.get_current_context().obj
 
 
@@ -110,7 +110,7 @@ class CommandLine(click.Group):
         return list(self.commands)
 
     def main(self, args: Any = None, prog_name: Any = None, **extra: Any) -> NoReturn:  # type: ignore[override]
-        """Run a command and end the program."""
+        """Run a command, then end the program with its exit code."""
         extra["standalone_mode"] = False
         arguments = sys.argv[1:] if args is None else list(args)
         with warnings.catch_warnings(record=True) as caught:
@@ -129,7 +129,7 @@ class CommandLine(click.Group):
 
 
 def _reason(error: Exception) -> str:
-    """Return the error as a message of one line; empty if the output is a closed pipe."""
+    """Return the message about an error; "" if the reader of the output closed the pipe."""
     if isinstance(error, BrokenPipeError):
         return ""
     if isinstance(error, click.UsageError):
@@ -161,7 +161,7 @@ def _with_flag(error: IsodepthError, params: Sequence[click.Parameter]) -> str:
 def _refuse_outputs_that_are_inputs(
     params: Sequence[click.Parameter], values: Mapping[str, Any]
 ) -> None:
-    """Raise an error if an output file is also an input file, also through links."""
+    """Raise an error if an output would overwrite an input file or a file of an input folder."""
     inputs = [
         path
         for param in params
@@ -194,14 +194,14 @@ def _same_file(output: str, path: str) -> bool:
 
 
 def _say(kind: str, message: str) -> None:
-    """Print one line on stderr; errors of stderr itself are ignored."""
+    """Print a message in one line on stderr, unless it is empty; errors of stderr are ignored."""
     if message:
         with suppress(OSError):
             _print(f"isodepth: {kind}: {' '.join(message.split())}", sys.stderr)
 
 
 def _print(text: str, stream: Any) -> None:
-    """Print a string; characters that control the terminal or that it cannot show are escaped."""
+    """Print a string; control characters and characters that cannot be encoded are escaped."""
     if stream is None:
         raise OSError("there is no standard output")
     encoding = getattr(stream, "encoding", None) or "utf-8"

@@ -1,6 +1,7 @@
 """The commands `compare`, `test` and `report`.
 
-All of them call `isodepth.compare`, so that the same files and options give the same numbers.
+They call `isodepth.compare`, so that the same files and options give the same numbers. Exceptions
+are tables read in chunks, tables without numeric columns, and reports of monitors.
 """
 
 from __future__ import annotations
@@ -18,15 +19,18 @@ from isodepth.cli.commands import Answer, Command, note, progress_wanted
 from isodepth.errors import InvalidInputError, InvalidOptionError, NotNumbersError
 
 Options = dict[str, Any]
-#: Files larger than this number of bytes are read in chunks.
+#: The command `compare` reads files larger than this number of bytes in chunks.
 LARGE_BYTES = 1 << 28
 
 
 def compare_tables(
     paths: Sequence[str], reading: cli.Reading, settings: Options, test: Options
 ) -> tuple[Any, Options]:
-    """Compare two tables in files; also return options of the report: names and file paths."""
-    # Check the options before any file is read.
+    """Compare two tables in files.
+
+    Return the result, and the options of its report: names of the samples, and their files.
+    """
+    # The options are checked first, so that an invalid option is reported before a file is read.
     isodepth.Metric.from_options({**settings, "nan_policy": reading.nan_policy})
     sources = tables.open_sources(paths)
     labels = [tables.label_column(source, test["blocks"]) for source in sources]
@@ -46,7 +50,10 @@ def compare_tables(
 
 
 def compare_samples(x: Any, y: Any, reading: cli.Reading, settings: Options, test: Options) -> Any:
-    """Compare two samples, or only test them if they have no numeric column."""
+    """Compare two samples, or only test them if they have no numeric column.
+
+    Without a test (0 permutations), samples without a numeric column raise NotNumbersError.
+    """
     options: Options = {"nan_policy": reading.nan_policy, "kinds": reading.kinds}
     if test["n_permutations"]:
         options |= {**test, "progress": progress_wanted()}
@@ -73,10 +80,10 @@ def compare(
 ) -> Answer:
     """Compare two tables.
 
-    X and Y are tables, or folders of them, which are read in chunks. One observation per row;
-    columns are matched by name. Prints their distance, the columns that contribute most, and
-    suspicious rows. The distance uses numeric columns; the test (--permutations) also compares
-    categories.
+    X and Y are tables with one observation per row, or folders of such tables. Columns are matched
+    by name. Prints the distance, the columns that contribute most, and suspicious rows. The
+    distance uses numeric columns; the test (--permutations) also compares categories. Folders and
+    files above 256 MB are read in chunks.
 
     \b
     Examples:
@@ -101,7 +108,7 @@ def _answer(
     result: Any, about: Options, files: Sequence[str], reading: cli.Reading, scale: str | None,
     page: str | None,
 ) -> Answer:  # fmt: skip
-    """Return the answer of a command: the summary of a result, its files, units and report."""
+    """Return the answer of `compare` or `test`: lines and JSON content about the result."""
     from isodepth.report.comparison import comparison_content, comparison_lines
 
     first, *lines = comparison_lines(result, about["names"])
@@ -161,7 +168,7 @@ def test(
 ) -> Answer:
     """Test whether two tables differ significantly.
 
-    A permutation test of the hypothesis that the rows of both tables come from the same
+    Runs a permutation test of the hypothesis that the rows of both tables come from the same
     distribution. Prints whether the tables differ, the changes, suspicious rows, and the distance.
 
     \b
@@ -201,8 +208,8 @@ def report(
 ) -> Answer:  # fmt: skip
     """Write a report as one self-contained HTML file.
 
-    FILES are two tables, which are compared and tested, one table with two groups of rows
-    (--group-by), or a monitor (.npz).
+    FILES are two tables to compare and test, one table with two groups of rows (--group-by), or a
+    saved monitor (.npz).
 
     \b
     Examples:

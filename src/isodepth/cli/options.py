@@ -1,4 +1,4 @@
-"""Options of all commands, with one meaning, default and help text per flag.
+"""Options that several commands share; a flag has the same meaning in all of them.
 
 Flags are passed to the library as keyword arguments: `--directions` is `n_directions`.
 """
@@ -31,7 +31,7 @@ def _levels(value: str) -> Any:
     return value if value == "exact" else int(value)
 
 
-#: For each keyword argument of the library: flag, type, help, and description of the default.
+#: For each keyword argument of the library: flag, type, help text, and default in the help.
 _SETTINGS: dict[str, tuple[str, Any, str, str]] = {
     "scale": ("--scale", click.Choice(["pooled", "reference", "none"]),
               "Divide columns by their spread in all tables, in the first of two, or not at all",
@@ -49,9 +49,10 @@ _METAVARS = {int: "N", float: "NUMBER", _levels: "N"}
 
 
 def _together(argument: str, make: Callable[[dict[str, Any]], Any], made: Mapping[str, Any]) -> Any:
-    """Return a decorator that adds the options `made` to a command.
+    """Return a decorator that adds several options to a command, which gets them as one argument.
 
-    Their values are converted by `make` and passed to the command as one `argument`.
+    `made` has the decorators of the single options by name. `make` converts the dictionary of their
+    values to one object. The command receives this object as the keyword argument `argument`.
     """
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -72,9 +73,9 @@ def settings_options(
 ) -> Any:
     """Return a decorator that adds the options of the metric as one argument `settings`.
 
-    The argument is a dictionary of the options that are set. `defaults` has descriptions of
-    defaults that differ from those of other commands. Only the defaults of scale and seed are
-    passed to the library, which has its own defaults for all others.
+    The argument is a dictionary of the options that are set. `only` and `without` select options.
+    `defaults` has the defaults to show in the help if they differ from those of other commands. Of
+    all defaults, only those of scale and seed are passed to the library, which has its own.
     """
     made = {}
     for name in (name for name in only if name not in without):
@@ -119,7 +120,7 @@ class Reading:
 def reading_options(nan_policy: bool = True, kinds: bool = False) -> Any:
     """Return a decorator that adds the options for reading tables as one argument `reading`.
 
-    They select columns, their kinds and the treatment of missing values.
+    The options select columns, and determine their kinds and the treatment of missing values.
     """
     option = click.option
     named = functools.partial(option, multiple=True, metavar="NAME,...")
@@ -144,7 +145,10 @@ def reading_options(nan_policy: bool = True, kinds: bool = False) -> Any:
 
 
 def permutation_options(permutations: int, least: int = 0) -> Any:
-    """Return a decorator that adds the options of the permutation test as one argument `test`."""
+    """Return a decorator that adds the options of the permutation test as one argument `test`.
+
+    `permutations` is the default number of permutations, and `least` the minimum.
+    """
     option = click.option
     no_test = "" if least else " (0: no test)"
     made = {
@@ -175,7 +179,7 @@ report_option = click.option("--report", "page", metavar="FILE", help="Write a r
 
 
 def check_page(page: str | None) -> None:
-    """Check before the computation that the report can be written to this file."""
+    """Check, before the computation, that a report can be made and written to the file `page`."""
     if page is None:
         return
     if Path(page).suffix.lower() not in (".html", ".htm"):
@@ -185,7 +189,7 @@ def check_page(page: str | None) -> None:
 
 
 def save_report(result: Any, page: str | None, **about: Any) -> None:
-    """Write the report of a result, if it is requested."""
+    """Write the report of a result to the file `page`, unless it is None."""
     if page is not None:
         notes = [text for _, text in session().notes()]
         command = shlex.join(["isodepth", *session().arguments])

@@ -1,4 +1,4 @@
-"""The commands `pairwise`, distances between many samples, and `depth`, depths of rows."""
+"""The commands `pairwise` (distances between many samples) and `depth` (depths of rows)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from isodepth.errors import InvalidInputError
 
 # Maximum number of samples whose distances are printed: a larger matrix is too wide.
 _PRINTED = 12
-# Number of rows of least depth that are printed.
+# Number of rows with the smallest depths that are printed.
 _LEAST_DEEP = 5
 
 
@@ -93,8 +93,8 @@ def depth(
 ) -> Answer:
     """Compute a depth for each row of a table.
 
-    The depth is near 0 for outliers and largest in the middle of the table, or of another one
-    (--of). With -o the depths are written to a file, with row indices that start at 0.
+    The depth is near 0 for outliers and largest in the center of the table, or of the table given
+    by --of. With -o the depths are written to a file, with row indices that start at 0.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""Reading of the input tables of commands: they are checked, and columns matched by name."""
+"""Reading of the input of commands: tables, columns with labels, and groups of rows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from isodepth.errors import InvalidInputError, InvalidOptionError
 
 
 def open_sources(paths: Sequence[str]) -> list[InputFile]:
-    """Open all files before any is read, so that a missing file is reported first."""
+    """Open all input files, so that a missing file is reported before any table is read."""
     if sum(path in (STDIN, "/dev/stdin") for path in paths) > 1:
         raise InvalidOptionError("standard input can be read only once; use - for one table")
     return [open_input(path) for path in paths]
@@ -33,7 +33,7 @@ def read_tables(
     without: Sequence[str | None] = (),
     text: str = "raise",
 ) -> list[ReadResult]:
-    """Read tables with the options `reading`, and store the columns left out in it.
+    """Read tables with the options `reading`, and set `reading.left_out` to the omitted columns.
 
     Columns in `without` contain labels and are not compared. `text` is the treatment of columns of
     strings if --drop-text is not given.
@@ -52,8 +52,8 @@ def read_tables(
             # file.
             path, hint = str(each.path), ", or drop these rows with --nan-policy omit"
             sample = read_sample(each.numbers, None, path, None, reading.nan_policy, hint=hint)
-            # Report dropped rows only if text="raise". With text="keep", used for comparisons, the
-            # result reports them.
+            # Dropped rows are reported here only if text="raise". Comparisons use text="keep", and
+            # their results report dropped rows.
             if text == "raise" and sample.missing is not None and sample.missing.n_dropped:
                 note(f"dropped {sample.missing} of {path}")
         for message in each.notes:
@@ -74,13 +74,19 @@ def read_tables(
 
 
 def frames_of(results: Sequence[ReadResult], kinds: Any) -> list[Any]:
-    """Return arrays of numbers with names, or data frames if there are other columns or `kinds`."""
+    """Return the frame of each file, or only its numbers if all columns of all files are numeric.
+
+    With `kinds`, the frames are always returned.
+    """
     mixed = kinds or any(not isinstance(each.mixed, Table) for each in results)
     return [each.frame if mixed else each.numbers for each in results]
 
 
 def label_column(source: InputFile, name: str | None) -> np.ndarray | None:
-    """Return the labels in a column: integers or floats if all are numbers, else strings."""
+    """Return the labels of the rows in the column `name`; None if `name` is None.
+
+    The labels are integers or floats if all of them are numbers, else strings.
+    """
     if name is None:
         return None
     options = ReadOptions(missing=True, columns=[name], text="keep", categories=[name])
@@ -104,9 +110,10 @@ def label_column(source: InputFile, name: str | None) -> np.ndarray | None:
 def read_samples(
     paths: Sequence[str], reading: Reading, group_by: str | None, text: str = "raise"
 ) -> tuple[list[str], list[Any]]:
-    """Return the labels and tables of samples: one per file, or one per group of rows.
+    """Return the names and the tables of samples, one per file or one per group of rows.
 
-    Folders stand for their files. Groups are the values of the column `group_by`.
+    A folder is replaced by the files in it. With `group_by`, there must be one file, whose rows
+    with the same value in this column form a sample.
     """
     folders = [sorted(map(str, table_files(path, recursive=False)), key=_natural) for path in paths]
     files = [file for folder in folders for file in folder]
@@ -134,9 +141,10 @@ def _natural(text: str) -> list[Any]:
 
 
 def file_names(files: Sequence[str]) -> list[str]:
-    """Return distinct names of files: without folder and ending if these differ.
+    """Return distinct names of files for printed lines and reports.
 
-    Otherwise the names have the ending, the folder, or a number in addition.
+    The names have no folder and no ending. If two of these are equal, all names get the ending. If
+    two are still equal, they get the folder, and then a number.
     """
     stems = [Path(file.removesuffix(".gz")).stem for file in files]
     numbered = [f"{file} ({place})" for place, file in enumerate(files, start=1)]

@@ -1,4 +1,4 @@
-"""Names of arrays and columns in messages, and checks of single values."""
+"""Strings about arrays and columns for messages, and checks of values."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def column_labels(width: int) -> tuple[str, ...]:
 
 
 def named_counts(counts: Iterable[tuple[str, int]]) -> str:
-    """Return a string with the columns that have a positive count, largest count first."""
+    """List at most five columns with positive counts, largest first: "temp (2), wind (1)"."""
     positive = sorted((item for item in counts if item[1]), key=lambda item: -item[1])
     return listed([f"{label} ({count})" for label, count in positive], FEW)
 
@@ -52,7 +52,7 @@ def numbered(width: int) -> list[str]:
 
 
 def is_missing(value: Any) -> bool:
-    """Return whether an object is a missing value: None, NaN, or NaT and NA of pandas."""
+    """Return whether an object is a missing value: None, NaN, or NA or NaT of pandas."""
     if isinstance(value, float):
         return value != value
     return value is None or type(value).__name__ in ("NAType", "NaTType")
@@ -75,7 +75,7 @@ def describe(value: Any) -> str:
 
 
 def warn_of_rounding(array: np.ndarray, name: str) -> None:
-    """Warn if an array has integers that are not exact as floating-point numbers."""
+    """Warn if an array has integers beyond 2**53, which are rounded in float64."""
     if array.dtype.kind not in "iu" or array.dtype.itemsize < 8 or not array.size:
         return
     largest = max(int(array.max()), -int(array.min()))

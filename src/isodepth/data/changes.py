@@ -22,14 +22,16 @@ class Change:
     columns : tuple of str
         One column, or the two columns of a dependence; empty if all columns contribute.
     quantity : str
-        Quantity of `before` and `after`, such as "median" or "rank correlation".
+        Quantity that was measured in both samples, such as "median" or "rank correlation".
     before, after : float
-        Value in the first and in the second sample, in the units of the column. A fraction
-        between 0 and 1 for the kinds "shares" and "missing".
+        Values of the quantity in the first and in the second sample. Medians, means and spreads are
+        in the units of the column. The kinds "shape", "shares" and "missing" have fractions
+        between 0 and 1.
     pvalue : float
-        Adjusted for all columns, or for all pairs of columns.
+        P-value, adjusted for all columns, or for all pairs of columns.
     value : str or None
-        The category, for the kind "shares" and for a dependence of a number and a category.
+        Category whose share changed, or within which a numeric column changed. None for changes
+        that do not belong to a single category.
 
     Examples
     --------
@@ -85,7 +87,7 @@ class Change:
 
 
 def format_pair(before: float, after: float, *, percent: bool = False) -> tuple[str, str]:
-    """Format two numbers with about two significant digits of their difference.
+    """Format two numbers so that about two significant digits of their difference are visible.
 
     Examples
     --------
@@ -141,7 +143,7 @@ def spread_change(name: str, x: np.ndarray, y: np.ndarray, pvalue: float) -> Cha
 
 
 def shape_change(name: str, x: np.ndarray, y: np.ndarray, pvalue: float) -> Change:
-    """Return the change of shape: both distribution functions where they differ most."""
+    """Return the change of shape: both distribution functions at their largest difference."""
     x, y = np.sort(x[~np.isnan(x)]), np.sort(y[~np.isnan(y)])
     values = np.unique(np.concatenate([x, y]))
     below = [np.searchsorted(v, values, side="right") / len(v) for v in (x, y)]
@@ -168,9 +170,10 @@ def dependence_change(
 def conditional_change(
     names: tuple[str, str], value: str, x: np.ndarray, y: np.ndarray, pvalue: float
 ) -> Change:
-    """Return the change of a numeric column within the category `value` of another column.
+    """Return the change of location of a numeric column within a category of another column.
 
-    x and y are the numbers of the rows with this category.
+    `names` are both columns, the numeric one first, and `value` is the category. x and y are the
+    values of the numeric column in the rows with this category.
     """
     change = location_change(names[0], x, y, pvalue)
     return replace(change, kind="dependence", columns=names, value=value)

@@ -46,7 +46,7 @@ class CsvFormat(NamedTuple):
     Attributes
     ----------
     names : tuple of str or None
-        Names in the header; None if the first row contains numbers.
+        Names in the header; None if the first row is data, because its cells are numbers.
     width : int
         Number of cells per row.
     delimiter, decimal : str
@@ -76,7 +76,7 @@ class CsvFormat(NamedTuple):
 
 def csv_format(file: InputFile) -> CsvFormat:
     """Detect separator, decimal mark and header from the beginning of a file."""
-    # The second size is used if a row does not fit into the first.
+    # A larger part of the file is read if the first row does not fit into the smaller part.
     for size in (_HEAD_BYTES, _LINE_BYTES):
         head = file.read(size)
         whole = len(head) < size
@@ -118,7 +118,7 @@ def csv_format(file: InputFile) -> CsvFormat:
 
 
 def _separated_by_spaces(lines: list[str]) -> bool:
-    """Return whether splitting at spaces gives several columns of numbers."""
+    """Return whether splitting at spaces gives several columns of numbers; a header is allowed."""
     rows = [line.split() for line in lines[:_SNIFFED_ROWS] if line.strip()]
     width = len(rows[0])
     return width > 1 and all(
@@ -137,7 +137,8 @@ def _first_rows(lines: list[str], delimiter: str) -> list[list[str]]:
 def _best_delimiter(sniffed: dict[str, list[list[str]]]) -> str:
     """Return the separator for which all rows have the same width.
 
-    Among several such separators, the one with the largest fraction of numbers is returned.
+    Among several such separators, the one with the largest fraction of numbers is returned. If
+    there is none, the one with the largest number of cells in the first row is returned.
 
     Examples
     --------
@@ -169,8 +170,8 @@ def _decimal_mark(rows: list[list[str]], delimiter: str) -> str:
 
 
 def _number(cell: str, decimal: str = ".") -> float | None:
-    # Strings that float() would misread: "1_000" is not a number here, and in a file with decimal
-    # commas the point in "1.234" separates thousands.
+    # float() would misread two kinds of strings: "1_000" is not a number here, and in a file with
+    # decimal commas the point in "1.234" separates thousands.
     if "_" in cell or (decimal == "," and "." in cell):
         return None
     try:
@@ -212,11 +213,12 @@ def read_csv_columns(
     strings: Sequence[int] = (),
     missing_words: Sequence[str] = (),
 ) -> Any:
-    """Read columns of a file as a pyarrow table, with the names "0", "1", ... by position.
+    """Read the columns at the positions `places` as a pyarrow table, with positions as names.
 
     Columns of numbers, booleans and dates are converted, with null for missing values. All other
-    columns, and those in `strings`, stay strings as in the file. In `strings`, words for missing
-    numbers such as "NA" become null if all other cells are numbers.
+    columns, and those at the positions `strings`, remain strings as in the file. In `strings`,
+    words for missing values such as "NA" become null if all other cells of the column are numbers.
+    `missing_words` are additional words for missing values.
     """
     import pyarrow as pa
     from pyarrow.csv import read_csv
@@ -231,8 +233,8 @@ def read_csv_columns(
                 table = read_csv(stream, **_arrow_options(form, places, types, True, missing_words))
         except (pa.ArrowInvalid, OSError, EOFError, zlib.error) as error:
             _explain_fault(file, form, (), error)
-        # Read a column of missing values alone again as strings: with the value "NA" in all rows it
-        # may be a category.
+        # A column that contains only missing values is read again as strings: with the value "NA"
+        # in all rows it may be a category.
         untyped = [field.name for field in table.schema if pa.types.is_null(field.type)]
         if untyped:
             types |= dict.fromkeys(untyped, pa.string())
@@ -259,7 +261,7 @@ def read_csv_columns(
 def csv_chunks(
     file: InputFile, form: CsvFormat, places: Sequence[int], rows: int
 ) -> Iterator[np.ndarray]:
-    """Yield the columns as float64 arrays of at most `rows` rows; NaN is a missing value."""
+    """Yield blocks of at most `rows` rows as float64 arrays, with NaN for missing values."""
     import pyarrow as pa
     from pyarrow.csv import open_csv
 
@@ -329,7 +331,10 @@ def _spellings(words: Sequence[str]) -> list[str]:
 def _numbers_of(
     cells: Sequence[str], decimal: str, missing_words: Sequence[str]
 ) -> dict[str, float] | None:
-    """Return the number in each cell that is not missing; None if a cell is not a number."""
+    """Return a dictionary with the number in each cell that is not missing.
+
+    Return None if a cell is not a number, or if there are words such as "NA" but no number.
+    """
     numbers: dict[str, float] = {}
     for cell in cells:
         word = cell.strip().lower()
@@ -371,7 +376,7 @@ def _explain_fault(
 
 
 def _check_rows(file: InputFile, form: CsvFormat, numbers: Sequence[int]) -> None:
-    """Check quotes, encoding, widths of rows, and that the columns `numbers` are numeric."""
+    """Check quotes, encoding, widths of rows, and cells of columns at the positions `numbers`."""
     try:
         for line, row in _walk(file, form):
             if len(row) != form.width:
@@ -387,7 +392,7 @@ def _check_rows(file: InputFile, form: CsvFormat, numbers: Sequence[int]) -> Non
 
 
 def _walk(file: InputFile, form: CsvFormat) -> Iterator[tuple[int, list[str]]]:
-    """Yield each row of data with the number of its last line."""
+    """Yield (number of the last line, cells) for each row of data."""
     with io.TextIOWrapper(file.open(), encoding="utf-8-sig", newline="") as stream:
 
         def lines() -> Iterator[str]:

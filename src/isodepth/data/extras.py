@@ -46,5 +46,5 @@ def load_extra(module: str, extra: str, purpose: str) -> Any:
 
 
 def missing(purpose: str, package: str, install: str) -> MissingExtraError:
-    """Return the error for a missing package that pip can install."""
+    """Return the error for a missing package; `install` are the arguments of ``pip install``."""
     return MissingExtraError(f"{purpose} needs {package}: pip install {install}")

@@ -43,7 +43,7 @@ class Table(NamedTuple):
 
 
 def is_frame(X: Any) -> bool:
-    """Return whether an object is a `Table` or a data frame (eager or lazy) of narwhals."""
+    """Return whether an object is a `Table`, or an eager or lazy frame that narwhals supports."""
     if isinstance(X, Table):
         return True
     if X is None or isinstance(X, np.ndarray | list | tuple):
@@ -70,7 +70,7 @@ def read_frame(X: Any, name: str) -> tuple[np.ndarray, Names]:
     Returns
     -------
     points : ndarray of shape (n, d)
-        float32 if all columns are, a view of `X` if possible.
+        float32 if all columns are float32, else float64; a view of `X` if possible.
     columns : tuple of str, or None if the labels are 0, 1, ..., d - 1
 
     Examples
@@ -106,14 +106,14 @@ def read_frame(X: Any, name: str) -> tuple[np.ndarray, Names]:
 
 
 def labels_of(X: Any) -> Names:
-    """Return the labels of the columns of a frame as strings; None for other objects."""
+    """Return the labels of the columns of an eager frame as strings; None for other objects."""
     if isinstance(X, Table):
         return X.columns
     if not is_frame(X) or callable(getattr(X, "collect", None)):
         return None
     if hasattr(X, "__dask_graph__"):  # columns of Dask are matched when chunks are read
         return None
-    labels = getattr(X, "column_names", None)  # pyarrow: `columns` has the arrays
+    labels = getattr(X, "column_names", None)  # in pyarrow, `columns` are arrays
     return tuple(map(str, X.columns if labels is None else labels))
 
 
@@ -124,13 +124,13 @@ def in_order(X: Any, names: Names, name: str, like: str) -> Any:
     ----------
     X : sample
     names : tuple of str or None
-        Columns of another sample, which may be the labels "0", "1", ... of a frame.
+        Names of the columns of another sample; "0", "1", ... are the default labels of a frame.
     name, like : str
         Names of `X` and of the other sample in messages.
 
     Returns
     -------
-    X : unchanged, or a Table with the columns in the other order
+    X : the same object, or a Table with the columns in the order of `names`
 
     Examples
     --------
@@ -149,7 +149,7 @@ def in_order(X: Any, names: Names, name: str, like: str) -> Any:
     if labels is None or labels == names or len(set(labels)) < len(labels):
         return X
     if sorted(labels) != sorted(names):
-        # The default labels 0, 1, ... match any names by position, except for other integer labels.
+        # The default labels 0, 1, ... are matched by position with any names but other integers.
         both = ((labels, names), (names, labels))
         if any(_counts(a) and (_counts(b) or not _integers(b)) for a, b in both):
             return X
@@ -162,7 +162,7 @@ def in_order(X: Any, names: Names, name: str, like: str) -> Any:
 
 
 def differing(first: tuple[str, ...], second: tuple[str, ...], one: str, other: str) -> Exception:
-    """Return the error that names the columns that only one of two samples has."""
+    """Return the error that lists the columns that occur in only one of two samples."""
     odd = []
     for names, others, where in ((first, set(second), one), (second, set(first), other)):
         alone = [repr(name) for name in names if name not in others]
@@ -240,7 +240,7 @@ def _numbers(frame: Any, name: str) -> np.ndarray:
         whole = frame.to_numpy()
         if whole.dtype.kind == "f":
             return whole
-    # Use get_column, because frame[label] would select a row if the label is an integer.
+    # frame[label] would select a row if the label is an integer, get_column does not.
     columns = [_column(frame.get_column(label), label, name) for label in frame.columns]
     single = columns and all(column.dtype == np.float32 for column in columns)
     points = np.empty((len(frame), len(columns)), np.float32 if single else np.float64)
@@ -276,7 +276,7 @@ def _column(series: Any, label: Any, name: str) -> np.ndarray:
     if known or series.dtype == nw.Unknown:
         values = series.to_numpy()
         if known and values.dtype.kind not in "biuf":
-            # NumPy would return Python objects for decimals and for booleans with missing values.
+            # Decimals, and booleans with missing values, would become Python objects.
             values = series.cast(nw.Float64).to_numpy()
         if values.dtype.kind in "biuf":
             warn_of_rounding(values, f"column {label!r} of {name}")

@@ -30,11 +30,12 @@ class InputFile(NamedTuple):
     ----------
     path : Path
     ending : str
-        Format of the table, such as ".csv", without ".gz"; empty if the name has no ending.
+        Ending of the name without ".gz", such as ".csv"; it determines the format. If the name of a
+        pipe has no ending, the ending is chosen by the content.
     content : bytes or None
-        Content of a pipe, which can be read only once.
+        Decompressed content of a pipe, which can be read only once; None for a file.
     compressed : bool
-        Whether the file is compressed with gzip.
+        Whether the name of the file ends in ".gz".
     """
 
     path: Path
@@ -52,11 +53,11 @@ class InputFile(NamedTuple):
         if self.content is not None:
             return io.BytesIO(self.content)
         if self.compressed:
-            return cast(BinaryIO, gzip.open(self.path))  # closes the file too
+            return cast(BinaryIO, gzip.open(self.path))  # its close() also closes the file
         return self.path.open("rb")
 
     def read(self, size: int = -1) -> bytes:
-        """Read the first `size` bytes, or all of them if it is negative."""
+        """Read the first `size` decompressed bytes, or all bytes if `size` is negative."""
         try:
             with self.open() as file:
                 return file.read(size)
@@ -65,7 +66,7 @@ class InputFile(NamedTuple):
 
 
 def open_input(path: Any) -> InputFile:
-    """Open a path as an input file; the content of a pipe is read."""
+    """Return the file at a path, or standard input for "-"; the content of a pipe is read."""
     if path == STDIN:
         return _from_content(Path("standard input"), _stdin(), "")
     file = as_path(path, UnreadableFileError)
@@ -88,10 +89,10 @@ def as_path(path: Any, error: type[Exception]) -> Path:
 
 
 def table_files(path: Any, recursive: bool = True) -> list[Path]:
-    """Return a file, or all tables in a folder sorted by name.
+    """Return all tables in a folder, sorted by path; a path of a file is returned as a list.
 
-    Files whose names start with a dot, an underscore (`_SUCCESS`, `.crc`) or "readme" are skipped.
-    Any other file must be a table.
+    Files and subfolders whose names start with a dot or an underscore (`.crc`, `_SUCCESS`) are
+    skipped, and files whose names start with "readme". Any other file must be a table.
     """
     folder = Path(path)
     try:
@@ -118,7 +119,7 @@ def table_files(path: Any, recursive: bool = True) -> list[Path]:
 
 
 def _ending(file: Path) -> tuple[str, bool]:
-    """Return the ending without .gz, and whether .gz was present."""
+    """Return the ending of a name without .gz, and whether the name ends in .gz."""
     compressed = file.suffix.lower() == ".gz"
     return (file.with_suffix("") if compressed else file).suffix.lower(), compressed
 
@@ -130,7 +131,8 @@ def _from_path(file: Path) -> InputFile:
     if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
         refuse(file, "it is a device, not a file")
     ending, compressed = _ending(file)
-    # Read the content of /dev/stdin at once: even if it is a regular file, it is read only once.
+    # The content of /dev/stdin is read now, because it can be read only once, even if standard
+    # input is a regular file.
     if not stat.S_ISREG(mode) or file.is_relative_to("/dev"):
         return _from_content(file, file.read_bytes(), ending)
     return InputFile(file, ending, compressed=compressed)
@@ -147,7 +149,7 @@ def _stdin() -> bytes:
 
 
 def _from_content(file: Path, content: bytes, ending: str) -> InputFile:
-    """Return an input with this content; the first bytes give the format if it has no ending."""
+    """Return an input with this content; if `ending` is "", it is chosen by the content."""
     if content.startswith(_GZIP):
         try:
             content = gzip.decompress(content)
@@ -161,9 +163,10 @@ def _from_content(file: Path, content: bytes, ending: str) -> InputFile:
 
 
 def read_npy_header(file: IO[bytes], size: int) -> tuple[tuple[int, ...], np.dtype]:
-    """Return shape and dtype of an array of real numbers whose file has `size` bytes.
+    """Return the shape and the dtype of the array in an open .npy file of `size` bytes.
 
-    Other content raises ValueError before memory is allocated.
+    Raise ValueError if the array does not have real numbers, or if `size` does not fit its shape.
+    Only the header is read.
 
     Examples
     --------
@@ -179,7 +182,7 @@ def read_npy_header(file: IO[bytes], size: int) -> tuple[tuple[int, ...], np.dty
     if dtype.kind not in "biuf":
         raise ValueError(f"it contains {dtype}, not real numbers")
     there = size - file.tell()
-    # Compute the size with Python integers, which cannot overflow.
+    # Python integers are used, because they cannot overflow.
     if min(shape, default=0) < 0 or math.prod(map(int, shape)) * dtype.itemsize != there:
         raise ValueError(f"an array of shape {shape} and type {dtype} does not have {there} bytes")
     return shape, dtype
@@ -187,5 +190,5 @@ def read_npy_header(file: IO[bytes], size: int) -> tuple[tuple[int, ...], np.dty
 
 def refuse(file: object, reason: str, cause: BaseException | None = None) -> NoReturn:
     """Raise the error for a file that cannot be read, with a message of one line."""
-    # Join the lines, because messages of other libraries may have several.
+    # Messages of other libraries may have several lines, which are joined.
     raise UnreadableFileError(f"cannot read {file}: {' '.join(reason.split())}") from cause

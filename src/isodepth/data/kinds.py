@@ -47,8 +47,8 @@ class ColumnKind(NamedTuple):
     note : str
         Reason why the column is left out, or how its values were read; may be empty.
     given : str, list of str or None
-        Value for the option `kinds` with which other samples are read in the same way; None if the
-        type of the column is sufficient.
+        Value of the option `kinds` with which other samples are read in the same way as this one.
+        None if the option is not needed.
     attention : bool
         Whether the kind is doubtful, so that results show the note first.
     """
@@ -66,10 +66,11 @@ class MixedFrames(NamedTuple):
 
     Attributes
     ----------
-    numeric : list of frames or None
-        Numeric columns of each frame, in the same order; None if there are none.
-    categories : dict of lists of lists of str or None
-        Values of each category in each frame; None if missing.
+    numeric : list of frames, or list of None
+        Numeric columns of each frame, in the same order; None if no column is numeric.
+    categories : dict
+        For the name of each category column, a list with one list of values per frame. Values are
+        strings, or None if missing.
     columns : tuple of ColumnKind
     """
 
@@ -79,9 +80,10 @@ class MixedFrames(NamedTuple):
 
 
 def column_lines(columns: Sequence[ColumnKind]) -> list[str]:
-    """Return one line per use ("categories", "left out", ...) with the columns to mention.
+    """Return lines that describe the kinds of columns in a summary of a result.
 
-    These are non-numeric columns, columns of doubtful kind, and numeric columns with a note.
+    First comes one line per column of doubtful kind. Then there is one line each for categories,
+    columns that are left out, and numeric columns with a note.
 
     Examples
     --------
@@ -129,12 +131,14 @@ def split_columns(
 ) -> MixedFrames | None:
     """Split data frames with the same columns by kind; None if a sample is not a data frame.
 
-    The kind of a column is decided once for all samples. Objects and strings that are all numbers
-    are numeric. Other strings, booleans and categoricals are categories. Dates, columns in which
-    nearly all values are distinct and columns with more than 200 values are left out. `kinds`
-    overrides this: "numeric" converts dates (days since 1970), booleans (0 and 1), ordered
-    categoricals (ranks) and strings; a list of values in increasing order converts any column to
-    ranks.
+    The kind of a column is determined once for all samples. Columns of numbers are numeric, and so
+    are columns of strings or objects if all values are numbers. Other strings, booleans and
+    categoricals are categories. Dates are left out, and so are categories if nearly all values are
+    distinct or if there are more than 200 distinct values.
+
+    `kinds` overrides these rules: "numeric" converts dates (days since 1970), booleans (0 and 1),
+    ordered categoricals (ranks) and strings. A list of values in increasing order converts any
+    column to ranks.
 
     Parameters
     ----------
@@ -202,9 +206,9 @@ def split_columns(
 def category_values(
     values: Sequence[str | None], column: str, sample: str, nan_policy: str
 ) -> list[str]:
-    """Return the values of a category column, or raise an error if values are missing.
+    """Return the values of a category column of a sample, with a category for missing values.
 
-    With nan_policy "omit", missing values become a category of their own.
+    With nan_policy "raise", missing values raise an error.
     """
     missing = sum(value is None for value in values)
     if missing and nan_policy == "raise":
@@ -213,8 +217,8 @@ def category_values(
             f"{'value' if missing == 1 else 'values'}; use nan_policy='omit', with which missing "
             "values are a separate category"
         )
-    # A value that equals the name of the category of missing values is quoted, so that the two are
-    # not merged.
+    # A string that equals the name of the category of missing values is quoted, so that it remains
+    # another category.
     return [
         MISSING if value is None else repr(value) if value == MISSING else value for value in values
     ]
@@ -223,7 +227,10 @@ def category_values(
 def numeric_columns(
     X: Any, Y: Any, kinds: Mapping[str, Any] | None
 ) -> tuple[Any, Any, tuple[ColumnKind, ...]]:
-    """Return the numeric columns of two samples, and the kinds of all columns of data frames."""
+    """Return the numeric columns of X and of Y, and the kinds of all columns.
+
+    Samples that are not data frames are returned unchanged, with () for the kinds.
+    """
     mixed = split_columns((X, Y), ("X", "Y"), kinds)
     if mixed is None:
         return X, Y, ()
@@ -260,7 +267,7 @@ def _kinds_error(message: str) -> InvalidOptionError:
 
 
 def _narwhals_frames(samples: Sequence[Any]) -> list[Any] | None:
-    """Return the samples as narwhals frames; None if one is not an eager data frame."""
+    """Return the samples as narwhals frames; None if any sample is not an eager data frame."""
     for each in samples:
         if isinstance(each, Table) or not is_frame(each) or hasattr(each, "__dask_graph__"):
             return None
@@ -281,7 +288,7 @@ class _Column:
     samples : sequence of str
         Names of the samples for messages.
     series : list of narwhals series
-        Objects that are all numbers are converted.
+        The column in each sample. Python objects are converted to floats if all are numbers.
     """
 
     def __init__(self, name: str, stored: Sequence[Any], samples: Sequence[str]) -> None:
@@ -293,7 +300,7 @@ class _Column:
         """Values of each sample as strings; None if missing."""
         values = [_strings(series) for series in self.series]
         if len({series.dtype.is_numeric() for series in self.series}) > 1:
-            # If another sample has numbers, "01" and "1.0" must be equal to its number 1.
+            # If one sample has numbers and another strings, "01" and "1.0" must equal the number 1.
             return [[v if v is None else _plain_number(v) for v in part] for part in values]
         return values
 
@@ -313,7 +320,7 @@ class _Column:
         )
 
     def read(self, option: Any) -> tuple[ColumnKind, list[Any]]:
-        """Return the kind of the column, and its series, converted if the column is numeric.
+        """Return the kind of the column, and its series, converted to numbers if it is numeric.
 
         `option` is the entry of `kinds` for this column, or None.
         """
@@ -353,7 +360,7 @@ class _Column:
         return all(s.dtype.is_numeric() or s.dtype == nw.Unknown for s in self.series)
 
     def _detect(self) -> tuple[str, str]:
-        """Return the detected kind of a column, before any conversion, and a note."""
+        """Return the kind of the column by its types and values, and a note with the reason."""
         if self._all_numeric():
             return "numeric", ""
         if all(series.dtype.is_temporal() for series in self.series):
@@ -385,9 +392,9 @@ class _Column:
     def _partly_numbers(self, numerals: Sequence[Numerals]) -> ColumnKind:
         """Return the kind of a column in which some values are numbers and others are not.
 
-        A column with few distinct values is a category, for example codes and a new word. Any other
-        column is refused if one sample or most rows are numbers: a typing error must not turn
-        numbers into a category.
+        A column of at most ten distinct values in more than ten rows is a category, for example
+        codes and a new word. Any other column raises an error if all values of one sample or most
+        values of all samples are numbers: a typing error must not turn numbers into a category.
         """
         rows, count = sum(each.rows for each in numerals), sum(each.count for each in numerals)
         both = list(zip(numerals, self.samples, strict=True))
@@ -413,7 +420,10 @@ class _Column:
         return self._kind(kind, _joined(note, reason), attention=True)
 
     def _numbers(self, numerals: Sequence[Numerals]) -> tuple[ColumnKind, list[Any]]:
-        """Convert a column of strings that are all numbers in the same style in all samples."""
+        """Return the kind and the converted series of a column of strings that are all numbers.
+
+        All samples must have the same decimal mark and thousands separator.
+        """
         both = list(zip(numerals, self.samples, strict=True))
         style = common_style(numerals)
         if style is None:
@@ -433,9 +443,9 @@ class _Column:
         return self._kind("numeric", note, "numeric", bool(doubts)), self._series_of(arrays)
 
     def _series_of(self, arrays: Sequence[np.ndarray]) -> list[Any]:
-        """Return arrays of numbers as series of the library of each sample.
+        """Convert arrays of numbers, one per sample, to series of the library of each sample.
 
-        The series have integers if all numbers are integers.
+        The series are integers if all numbers in all arrays are integers, else floats.
         """
         import narwhals as nw
 
@@ -448,7 +458,7 @@ class _Column:
         ]
 
     def _converted(self, option: Any) -> tuple[ColumnKind, list[Any]]:
-        """Convert the column to numbers as `kinds` requires."""
+        """Return the kind and the series of the column, converted to numbers as in `option`."""
         import narwhals as nw
 
         series: list[Any] = self.series
@@ -470,7 +480,10 @@ class _Column:
         return self._kind("numeric", note, option), series
 
     def _common_order(self) -> list[str] | None:
-        """Return the order of ordered categoricals that all samples share; None for other types."""
+        """Return the categories, in order, of ordered categoricals; None for other types.
+
+        Raise an error if two samples have their categories in different orders.
+        """
         categories = [getattr(each.dtype, "categories", None) for each in self.series]
         orders = [[*map(str, each)] for each in categories if each is not None]
         if len(orders) < len(categories):
@@ -518,7 +531,7 @@ def _strings(series: Any) -> list[str | None]:
 
 
 def _plain_number(value: str) -> str:
-    """Return a number as `_strings` formats it; other strings unchanged."""
+    """Format the number in a string as `_strings` does; return other strings unchanged."""
     try:
         number = float(value)
     except ValueError:

@@ -14,7 +14,7 @@ from isodepth.data.validation import MissingReport
 
 #: Allowed values of `nan_policy=`.
 NAN_POLICIES = ("raise", "omit")
-#: A difference of shares of missing values is reported from this number of standard errors.
+#: Minimum difference of shares of missing values that is reported, in standard errors.
 TELLING = 4.0
 
 
@@ -27,8 +27,8 @@ class MissingShare(NamedTuple):
     x, y : float
         Share of the rows in which the column is missing.
     z : float
-        Difference (y - x) divided by its standard error under equal shares; 0 if nothing is
-        missing.
+        Difference y - x divided by its standard error if both shares are equal. It is 0 if none or
+        all of the values are missing.
     """
 
     column: str
@@ -75,9 +75,9 @@ class MissingPair:
         return plain({"rows": rows, "left_out": left_out, "columns": self.shares})
 
     def difference(self, names: Sequence[str] = ("X", "Y")) -> str:
-        """Return a sentence about the column with the largest difference of missing values.
+        """Return a sentence about the column whose shares of missing values differ most.
 
-        Return "" if this difference is small.
+        Return "" if this difference is less than four standard errors.
         """
         first = self.shares[0]
         if abs(first.z) < TELLING:

@@ -110,15 +110,15 @@ class Numerals:
 
     @property
     def plain(self) -> bool:
-        """Whether all strings are numbers in Python notation."""
+        """Whether all strings, except those for missing values, are numbers in Python notation."""
         return self.count == self.rows and (not self.rows or _is_plain(self.example))
 
     def fits(self, style: Style) -> bool:
-        """Whether all strings are numbers in a style."""
+        """Return whether all strings, except those for missing values, are numbers in `style`."""
         return len(self._parts) == len(self._counts) == len(self._fitting(style))
 
     def numbers(self, style: Style) -> np.ndarray:
-        """Convert the strings to numbers (n,) in a style; NaN for strings that are not numbers."""
+        """Convert the strings to numbers (n,) in `style`; NaN for strings that are not numbers."""
         known = {v: self._parts[v].number(style) for v in self._fitting(style)}
         return np.array([known.get(v, np.nan) for v in self._values])  # type: ignore[arg-type]
 
@@ -129,7 +129,7 @@ class Numerals:
 
 
 def common_style(samples: Sequence[Numerals]) -> Style | None:
-    """Return the first style in which all strings of all samples are numbers, or None."""
+    """Return the first style that fits all samples (see `Numerals.fits`), or None."""
     return next((style for style in _STYLES if all(s.fits(style) for s in samples)), None)
 
 

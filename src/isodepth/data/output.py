@@ -104,10 +104,11 @@ def _remove_stale(folder: Path, prefix: str) -> None:
 
 @contextmanager
 def locked(path: str | os.PathLike[str], timeout: float = 10.0) -> Iterator[None]:
-    """Hold the lock of a file; if another process holds it, wait, then raise BusyFileError.
+    """Hold the lock of a file inside a ``with`` statement.
 
-    The lock is the file ``NAME.lock``, which is removed on release. The operating system releases
-    the lock when the process ends, even if it is killed.
+    If another process holds the lock for longer than `timeout`, BusyFileError is raised. The lock
+    is the file ``NAME.lock``, which is removed on release. The operating system releases the lock
+    when the process ends, even if it is killed.
 
     Parameters
     ----------
@@ -128,8 +129,8 @@ def locked(path: str | os.PathLike[str], timeout: float = 10.0) -> Iterator[None
     try:
         yield
     finally:
-        # Remove the lock file before releasing it. A waiting process that has opened the removed
-        # file notices this and opens a new one.
+        # The lock file is removed before the lock is released. A waiting process that has opened
+        # the removed file detects this and creates a new lock file.
         with suppress(OSError):
             os.unlink(lock.lock_file)
         lock.release()
@@ -147,7 +148,7 @@ def check_csv_target(path: Any) -> Path:
 
 
 def csv_bytes(columns: Mapping[str, Sequence[Any]]) -> bytes:
-    """Return named columns as a .csv file, with exact floats.
+    """Return the content of a .csv file with these columns; floats are not rounded.
 
     Strings that a spreadsheet would evaluate as a formula get a leading apostrophe.
     """
@@ -205,13 +206,14 @@ def check_archive_target(path: Any) -> Path:
 def read_archive(
     path: str | os.PathLike[str], kind: str, *more: str
 ) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Read a file of `write_archive`; any other file raises UnreadableFileError.
+    """Return the header and the arrays of a file that `write_archive` has written.
 
-    Files of the kinds in `more` are accepted too.
+    The file must be of the kind `kind`, or of one of the kinds in `more`. Any other file raises
+    UnreadableFileError.
     """
     source = _check_name(path, UnreadableFileError)
     try:
-        # Refuse pipes and devices, which may have no end.
+        # Pipes and devices are refused, because reading them may never end.
         if source.exists() and not source.is_file():
             raise OSError("it is not a file")
         content = source.read_bytes()
@@ -240,7 +242,7 @@ def read_archive(
 
 
 def archive_digest(path: Path | None) -> bytes:
-    """Return the digest at the end of an archive, or b"" without a file."""
+    """Return the digest at the end of an archive; b"" if the file does not exist."""
     try:
         return path.read_bytes()[-_DIGEST_LENGTH:] if path else b""
     except OSError:
@@ -248,7 +250,7 @@ def archive_digest(path: Path | None) -> bytes:
 
 
 def unreadable(path: str | os.PathLike[str], reason: str) -> UnreadableFileError:
-    """Return the error for a damaged or foreign file."""
+    """Return the error for a file that is damaged or was not written by isodepth."""
     return UnreadableFileError(
         f"{os.fspath(path)} is damaged or was not written by isodepth: {reason}; create it again "
         "from the data"
@@ -265,7 +267,7 @@ def _check_name(path: Any, error: type[Exception]) -> Path:
 def _read_members(content: bytes) -> dict[str, np.ndarray]:
     """Return the arrays of an archive, given its bytes.
 
-    Raise an error before memory is allocated if they would be larger than the file.
+    Raise an error, before memory is allocated, if the arrays would be larger than the file.
     """
     arrays: dict[str, np.ndarray] = {}
     with zipfile.ZipFile(io.BytesIO(content)) as archive:

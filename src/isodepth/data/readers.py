@@ -26,7 +26,7 @@ from isodepth.data.input_file import (
 from isodepth.data.numerals import Numerals
 from isodepth.errors import InvalidOptionError, IsodepthError
 
-# Maximum number of columns in a message.
+# Maximum number of columns that are listed in the advice to use --drop.
 MOST_NAMED = 20
 
 
@@ -37,13 +37,13 @@ class ReadOptions:
     Attributes
     ----------
     missing : bool
-        Whether missing values are allowed.
+        Whether missing numbers are allowed; missing strings always are.
     columns : sequence of str or None
         Columns to read, in this order; None for all.
     drop : sequence of str
         Columns to leave out; the file need not have them.
     text : {"raise", "drop", "keep"}
-        Treatment of columns of strings or dates.
+        Whether columns of strings or dates raise an error, are left out, or are kept.
     categories : sequence of str
         Columns that are read as strings from a text file, so that "01" remains "01".
     missing_words : sequence of str
@@ -69,7 +69,7 @@ class ReadResult:
     columns : tuple of str or None
         Names of the columns; None if the file has none.
     left_out : list of str
-        Columns that were left out by name, or because they contain strings.
+        Columns that were left out by name, or because they contain strings or dates.
     notes : list of str
         Messages about the file for the user.
     absent : list of str
@@ -86,7 +86,7 @@ class ReadResult:
 
     @cached_property
     def numbers(self) -> Table:
-        """Numeric columns, with NaN for missing values; there may be none."""
+        """Columns of numbers, not of booleans, with NaN for missing values; there may be none."""
         if isinstance(self.frame, np.ndarray):
             return Table(self.frame, self.columns)
         kinds = {field.name: field.type for field in self.frame.schema}
@@ -102,7 +102,7 @@ class ReadResult:
 
 
 class Choice(NamedTuple):
-    """Selection of columns: positions of selected ones, names of dropped and of absent ones."""
+    """Positions of selected columns, names of dropped columns, and unknown names to drop."""
 
     kept: list[int]
     dropped: list[str]
@@ -111,6 +111,8 @@ class Choice(NamedTuple):
 
 def choose_columns(names: Sequence[str], options: ReadOptions, file: object) -> Choice:
     """Return the columns of a file that the options select.
+
+    A string in the options may have several names, separated by commas.
 
     Examples
     --------
@@ -122,7 +124,7 @@ def choose_columns(names: Sequence[str], options: ReadOptions, file: object) -> 
     places = {name: place for place, name in enumerate(names)}
 
     def parts(wanted: Sequence[str]) -> list[str]:
-        # Do not split a name that the file has: it may contain commas.
+        # The name of a column may contain commas, so it is not split.
         split = ([name] if name in places else name.split(",") for name in wanted)
         return list(dict.fromkeys(name for part in split for name in part))
 
@@ -228,20 +230,20 @@ def _read_parquet(file: InputFile, options: ReadOptions) -> ReadResult:
 
 
 def refuse_damaged(file: InputFile, error: Exception) -> NoReturn:
-    """Raise an error for a file that another library cannot read; errors of isodepth are kept."""
+    """Raise an error for a damaged file; errors of isodepth and of the system are not changed."""
     if isinstance(error, IsodepthError) or (isinstance(error, OSError) and error.errno):
         raise error
     if isinstance(error, MemoryError):
         refuse(file.path, f"it does not fit into memory {error}", error)
-    # Convert every exception: a damaged file can cause any error of pyarrow, zipfile, NumPy or
-    # Python.
+    # Exceptions of all types are converted, because a damaged file can cause any error in pyarrow,
+    # zipfile, NumPy or Python.
     kind = file.ending.removeprefix(".")
     refuse(file.path, f"it is damaged or not a {kind} file ({error})", error)
 
 
 @contextmanager
 def open_parquet(file: InputFile) -> Iterator[Any]:
-    """Open a Parquet file, without columns from the names of folders ("year=2020")."""
+    """Open a Parquet file; folder names such as "year=2020" do not become columns."""
     from pyarrow import parquet
 
     with file.open() as stream, parquet.ParquetFile(stream) as opened:
@@ -249,7 +251,7 @@ def open_parquet(file: InputFile) -> Iterator[Any]:
 
 
 def without_index(table: Any) -> Any:
-    """Return a table without the columns of a pandas index."""
+    """Return a table without the columns that store the index of a pandas data frame."""
     index = (table.schema.pandas_metadata or {}).get("index_columns", [])
     return table.drop_columns([name for name in index if isinstance(name, str)])
 
@@ -268,7 +270,7 @@ def parquet_row_counts(opened: Any) -> list[int]:
 
 
 def holds_numbers(kind: Any) -> bool:
-    """Return whether a pyarrow type is numeric, or the type of a column without values."""
+    """Return whether a pyarrow type is numeric, boolean or null (a column without values)."""
     from pyarrow import types
 
     tests = (types.is_floating, types.is_integer, types.is_boolean, types.is_decimal, types.is_null)
@@ -283,9 +285,9 @@ def _chosen_columns(
     options: ReadOptions,
     where: Callable[[int, int], str],
 ) -> ReadResult:
-    """Return the result of reading the selected columns, with strings treated as the options say.
+    """Return the selected columns; `options` determine the treatment of strings and missing values.
 
-    `where(row, place)` returns the position of a cell in the file, for messages.
+    `where(row, place)` describes the position of a cell in the file, for messages.
     """
     import pyarrow as pa
 
@@ -377,7 +379,7 @@ def _read_array(file: InputFile, options: ReadOptions) -> ReadResult:
 
 
 def array_of(file: InputFile) -> np.ndarray:
-    """Return the array in a .npy file, memory-mapped if the file is not compressed."""
+    """Return the array in a .npy file, memory-mapped if it is on disk and not compressed."""
     try:
         with file.open() as stream:
             if stream.read(2) == b"PK":

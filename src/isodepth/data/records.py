@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-# Stored integers must be finite as floats.
+# Stored integers must be smaller than this, so that they are finite as floats.
 _MOST_INTEGER = 1 << 256
 
 
 def packed(value: Any) -> Any:
     """Convert a value to the types of JSON, without rounding; `unpacked` is the inverse.
 
-    An array becomes the list of its dtype, shape and bytes, and a dictionary a list of pairs.
+    An array is converted to its dtype, shape and bytes in base64, a dictionary to a list of pairs.
     """
     if isinstance(value, np.ndarray):
         return value.dtype.str, value.shape, base64.b64encode(value.tobytes()).decode()
@@ -32,8 +32,8 @@ def packed(value: Any) -> Any:
 def unpacked(kind: Any, value: Any) -> Any:
     """Convert a JSON value to the type `kind`, and check the types of all fields.
 
-    Raise any exception if the value does not fit the type, or if an array contains NaN, negative
-    integers or other types than numbers.
+    Raise an exception, of any type, if the value does not fit `kind`, or if an array contains NaN,
+    negative integers or other types than floats and signed integers.
     """
     origin, inner = typing.get_origin(kind), typing.get_args(kind)
     if kind is Any:

@@ -58,12 +58,12 @@ def p_text(pvalue: float) -> str:
 
 
 def named_shares(shares: Any) -> list[dict[str, Any]]:
-    """Convert pairs (column, share) to dictionaries for the JSON output."""
+    """Convert pairs (column, contribution) to dictionaries for the JSON output."""
     return [{"name": str(name), "share": float(share)} for name, share in shares]
 
 
 class ResultMixin:
-    """A result that can be converted to JSON, data frames and HTML."""
+    """Base class of results that can be converted to JSON and to data frames."""
 
     __slots__ = ()
 
@@ -72,7 +72,7 @@ class ResultMixin:
         raise NotImplementedError
 
     def _rows(self) -> dict[str, list[Any]]:
-        """Return the rows of the result as named columns of the same length."""
+        """Return the table of the result as a dictionary of column names and lists of values."""
         raise NotImplementedError
 
     def to_json(self, **options: Any) -> str:
@@ -80,7 +80,7 @@ class ResultMixin:
         return json.dumps(self.to_dict(), **{"allow_nan": False, **options})
 
     def to_frame(self, backend: str = "pandas") -> Any:
-        """Return the rows of the result as a data frame.
+        """Return the table of the result as a data frame.
 
         Parameters
         ----------
@@ -96,7 +96,7 @@ class ResultMixin:
 
 
 def label_text(label: Any) -> str:
-    """Convert a label to a string; the keys of a group are joined by commas.
+    """Convert a label to a string; the parts of a tuple are joined by commas.
 
     Examples
     --------
@@ -124,13 +124,13 @@ def escaped(value: Any) -> str:
     'a\\ufffdb'
     """
     text = str(value).translate(_CONTROL)
-    # Replace lone surrogates, which cannot be encoded in UTF-8, by question marks.
+    # Lone surrogates cannot be encoded in UTF-8. They are replaced by question marks.
     text = text.encode("utf-8", "replace").decode("utf-8")
     return html.escape(text, quote=True)
 
 
 def shown(value: Any) -> str:
-    """Format a cell of a table: four significant digits, and "" for None.
+    """Format a value for a table: floats with four significant digits, None as "".
 
     Examples
     --------

@@ -34,8 +34,8 @@ from isodepth.data.frames import (
 )
 from isodepth.errors import InvalidInputError, InvalidOptionError, NotNumbersError
 
-# Non-finite values are searched in blocks of this number of elements. This limits the memory for
-# memory-mapped arrays of any size.
+# Non-finite values are searched for in blocks of about this number of elements, which limits the
+# memory for memory-mapped arrays.
 _SCAN_ELEMENTS = 1 << 20
 #: Advice in messages about missing values.
 OMIT_HINT = ", or drop these rows with nan_policy='omit'"
@@ -45,7 +45,7 @@ _DASK = ("dask", "dask_expr")
 
 
 def is_chunked(X: Any) -> bool:
-    """Return whether a sample is read in chunks, as those of `isodepth.scan` and Dask are."""
+    """Return whether a sample is read in chunks: a Dask collection, or from `isodepth.scan`."""
     kind = type(X)
     if getattr(kind, "reads_in_chunks", False):
         return True
@@ -53,7 +53,7 @@ def is_chunked(X: Any) -> bool:
 
 
 def refuse_chunks(X: Any, what: str) -> None:
-    """Raise an error if a sample is read in chunks; `what` needs all rows in memory."""
+    """Raise an error if a sample is read in chunks; `what` names what needs all rows in memory."""
     if is_chunked(X):
         raise InvalidInputError(
             f"{what} needs all rows in memory, got {X!r:.80}; pass an array of some rows, or use "
@@ -98,7 +98,7 @@ def check_points(
 
 
 def read_points(X: Any, name: str, dtype: str | None) -> tuple[np.ndarray, Names]:
-    """Like `check_points`, but missing and infinite values are allowed."""
+    """Convert a sample like `check_points`, but allow missing, infinite and huge values."""
     if isinstance(X, np.ndarray):
         columns = None
     else:
@@ -114,7 +114,7 @@ def read_points(X: Any, name: str, dtype: str | None) -> tuple[np.ndarray, Names
 
 
 def _read_frame_or_list(X: Any, name: str) -> tuple[Any, Names]:
-    """Return the array and the names of a data frame; other tables are returned unchanged."""
+    """Return the array and the column names of a data frame; other tables unchanged, and None."""
     if isinstance(X, str) or hasattr(X, "__fspath__"):
         raise InvalidInputError(
             f"{name} must be a table, got the path {str(X)!r:.80}; read the file first, for "
@@ -151,7 +151,7 @@ class MissingReport:
     Attributes
     ----------
     n_rows : int
-        Number of rows before.
+        Number of rows before rows were dropped.
     n_dropped : int
         Number of rows with a missing value in any column.
     counts : tuple of (str, int)
@@ -173,7 +173,7 @@ class MissingReport:
 
 
 class SampleRows(NamedTuple):
-    """Rows of a checked sample.
+    """Rows of a checked sample: k of its n rows, which are all rows unless rows were dropped.
 
     Attributes
     ----------
@@ -181,10 +181,11 @@ class SampleRows(NamedTuple):
     columns : tuple of str or None
     weights : ndarray of shape (k,) or None
     missing : MissingReport or None
-        Number of dropped rows. Only with ``nan_policy="omit"``, else None, as `kept` and `absent`.
+        Numbers of dropped rows and of missing values; None unless ``nan_policy="omit"``.
     kept : bool ndarray of shape (n,) or None
+        True for each row that was kept; None unless ``nan_policy="omit"``.
     absent : bool ndarray of shape (n, d) or None
-        True for each missing value, in all n rows.
+        True for each missing value; None unless ``nan_policy="omit"``.
     """
 
     points: np.ndarray
@@ -215,9 +216,9 @@ def read_sample(
         Names in error messages.
     dtype : {"float32", "float64"} or None
     nan_policy : {"raise", "omit", "keep"}
-        Whether missing values are refused, their rows are dropped with their weights, or they
-        become NaN. Missing values are NaN, None, NA and NaT of data frames, and masked entries.
-        Infinite values are always refused.
+        "raise" refuses missing values, "omit" drops their rows and the weights of these rows, and
+        "keep" converts missing values to NaN. Missing values are NaN, None, NA and NaT of data
+        frames, and masked entries. Infinite values are always refused.
     hint : str
         Additional advice about missing values.
 
@@ -230,7 +231,8 @@ def read_sample(
     weights_name = weights_name or f"weights of {name}"
     raises = nan_policy == "raise"
     points, columns = read_points(X if raises else _with_nan(X), name, dtype)
-    # Check values and weights before rows are dropped, so that messages have original row numbers.
+    # Values and weights are checked before rows are dropped, so that messages have the row numbers
+    # of the user.
     check_finite(points, name, False, columns, hint, allow_nan=not raises)
     weights = check_weights(weights, len(points), weights_name)
     if nan_policy != "omit":
@@ -271,7 +273,7 @@ def _with_nan(X: Any) -> Any:
 
 
 def read_pair(X: Any, Y: Any, nan_policy: str = "raise") -> tuple[SampleRows, SampleRows]:
-    """Read two samples with the same columns and one dtype; Y gets the column order of X."""
+    """Read two samples with the same columns, in the order of X, and convert both to one dtype."""
     Y = in_order(Y, labels_of(X), "Y", "X")
     x, y = (
         read_sample(side, None, name, nan_policy=nan_policy) for side, name in ((X, "X"), (Y, "Y"))
@@ -280,7 +282,7 @@ def read_pair(X: Any, Y: Any, nan_policy: str = "raise") -> tuple[SampleRows, Sa
 
 
 def as_pair(x: SampleRows, y: SampleRows) -> tuple[SampleRows, SampleRows]:
-    """Check that two samples have the same columns, and return them with one dtype."""
+    """Check that two samples have the same columns, and return both with a common dtype."""
     check_same_width(x.points.shape[1], y.points.shape[1])
     columns = check_same_columns(x.columns, y.columns)
     dtype = np.result_type(x.points, y.points)
@@ -291,7 +293,7 @@ def as_pair(x: SampleRows, y: SampleRows) -> tuple[SampleRows, SampleRows]:
 
 
 def to_array(X: Any, name: str) -> np.ndarray:
-    """Convert `X` to an array; objects that NumPy cannot convert are refused with advice."""
+    """Convert `X` to an array; raise an error if it is masked, sparse, or not an array-like."""
     if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
         raise InvalidInputError(
             f"{name} is a masked array with {int(np.ma.count_masked(X))} masked entries; drop or "
@@ -311,7 +313,7 @@ def to_array(X: Any, name: str) -> np.ndarray:
 
 
 def to_float(array: np.ndarray, name: str, dtype: str | None) -> np.ndarray:
-    """Convert real numbers to float32 or float64; None keeps float32."""
+    """Convert real numbers to `dtype`; None keeps float32 and converts other types to float64."""
     if array.dtype == object:
         array = _numbers_of_objects(array, name)
     if array.dtype.kind == "c":
@@ -358,15 +360,16 @@ def check_finite(
     allow_nan: bool = False,
     first_row: int = 0,
 ) -> None:
-    """Refuse NaN, infinity, and numbers for which projections or their gaps overflow.
+    """Raise an error for NaN, infinity, and numbers so large that projections may overflow.
 
-    The row number in a message is the index in `points` plus `first_row`.
+    NaN is allowed if `allow_nan`, and large numbers are allowed if `any_size`. The row number in a
+    message is the index in `points` plus `first_row`.
     """
     rows = max(1, _SCAN_ELEMENTS // points.shape[1])
     most = float(np.finfo(points.dtype).max)
     limit = most if any_size else most / (4.0 * math.sqrt(points.shape[1]))
-    # These comparisons also find NaN: the minimum of values with NaN is NaN, and a comparison with
-    # NaN is false.
+    # These comparisons also detect NaN: the minimum of values with NaN is NaN, and a comparison
+    # with NaN is false.
     blocks = ((start, points[start : start + rows]) for start in range(0, len(points), rows))
     faulty = [start for start, each in blocks if not -limit <= each.min() <= each.max() <= limit]
     if not faulty:
@@ -438,7 +441,8 @@ def check_weights(
 ) -> np.ndarray | None:
     """Check the weights of one sample; None means equal weights.
 
-    With `first_row` these are the weights of a block of rows, which may all be zero.
+    If `first_row` is given, these are the weights of a block of rows that starts there. The weights
+    of a block may all be zero.
 
     Returns
     -------
@@ -493,7 +497,7 @@ def check_choice(value: Any, name: str, choices: Iterable[str]) -> str:
 
 
 def unknown_option(name: str, names: Sequence[str]) -> InvalidOptionError:
-    """Return the error for an unknown option, with the most similar known one.
+    """Return the error for an unknown option, which suggests the most similar known option.
 
     Examples
     --------
@@ -507,7 +511,7 @@ def unknown_option(name: str, names: Sequence[str]) -> InvalidOptionError:
 
 
 def check_option_names(function: Callable[P, R]) -> Callable[P, R]:
-    """Decorate a function so that unknown keyword arguments raise `unknown_option`."""
+    """Decorate a function so that unknown keyword arguments raise the error of `unknown_option`."""
     parameters = inspect.signature(function).parameters.values()
     names = [each.name for each in parameters if each.kind is each.KEYWORD_ONLY]
     known = {each.name for each in parameters}
@@ -531,7 +535,7 @@ def check_number(
     low_open: bool = False,
     high_open: bool = False,
 ) -> float:
-    """Check that `value` is a real number in an interval."""
+    """Check that `value` is a real number from `low` to `high`, and return it as a float."""
     interval = f"{'(' if low_open else '['}{low:g}, {high:g}{')' if high_open else ']'}"
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
         raise _option_error(name, f"be a number in {interval}", value)
@@ -580,7 +584,7 @@ def check_levels_inside(betas: Any, name: str = "beta") -> np.ndarray:
 def check_direction_rows(directions: Any, d: int | None = None) -> np.ndarray:
     """Check an array of directions and normalize its rows to unit length."""
     rows, _ = check_points(directions, "directions", "float64", any_size=True)
-    # Use one memory layout, because the rounding of sums along a row depends on it.
+    # The rounding of sums along a row depends on the memory layout, so one layout is used.
     rows = np.ascontiguousarray(rows)
     if d is not None and rows.shape[1] != d:
         raise InvalidInputError(
@@ -595,6 +599,6 @@ def check_direction_rows(directions: Any, d: int | None = None) -> np.ndarray:
         )
     scaled = rows / largest
     lengths = np.linalg.norm(scaled, axis=1, keepdims=True)
-    # Return unit rows unchanged, so that checking directions twice gives the same bits.
+    # Unit vectors are returned unchanged, so that checking directions twice gives the same bits.
     unit = np.abs(lengths * largest - 1) <= 16 * np.finfo(np.float64).eps
     return np.where(unit, rows, scaled / lengths)
