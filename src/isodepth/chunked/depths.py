@@ -1,6 +1,7 @@
-"""Models that give the depth of any row of a sample that is read in chunks.
+"""Models from which the depth of any row is computed, for samples that are read in chunks.
 
-A model holds medians, scales or rank counts along directions, which passes over the chunks compute.
+A model contains the medians and scales of the projections on each direction, or their counts in
+intervals. Passes over the chunks compute them.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ _OCTAVES = 8
 _BITS = (9, 8, 7, 6, 5)
 # Size of a typical value of a column after `sized_numbers` has scaled it.
 _TYPICAL = 1.0
-# Maximum difference of the exponents of columns at which `sized_numbers` scales all by one factor.
+# If the binary exponents of the typical sizes of all columns differ by at most this number,
+# `sized_numbers` scales all columns by the same factor.
 _SIMILAR = 2
 
 
@@ -39,11 +41,11 @@ class ProjectionModel:
     Attributes
     ----------
     numbers : Numbers
-        Projections on K directions.
+        Function that projects rows on K directions.
     middles, mads : ndarrays of shape (K,)
         Median and MAD of the projections on each direction.
     scales : ndarray of shape (K,)
-        Scales that replace a MAD of zero.
+        Scale that replaces a MAD of zero (up to rounding errors), see `Selection.spreads`.
     """
 
     numbers: Numbers
@@ -57,12 +59,13 @@ class ProjectionModel:
     ) -> ProjectionModel:
         """Compute the exact medians and MADs of the projections on `directions` (K, d).
 
-        `drawn` (m, d) are random rows of the sample, from which the columns are scaled.
+        `drawn` (m, d) are random rows of the sample. The columns are scaled by their sizes in these
+        rows.
         """
         numbers = sized_numbers(drawn, directions)
         sizes = np.abs(numbers.directions).sum(axis=1)
-        # If a MAD is only a rounding error, the compiled core replaces it with another scale. All
-        # such MADs are below this bound, so the other scale is computed only below it.
+        # The compiled core replaces a MAD that is only a rounding error with another scale. Such a
+        # MAD is below `zero`, so `spreads` computes the other scale only for MADs below `zero`.
         width = drawn.shape[1]
         zero = 16 * width * np.finfo(drawn.dtype).eps * np.maximum(sizes, 1) * _TYPICAL
         return cls(numbers, *selection.spreads(numbers, _TYPICAL, zero))
@@ -76,19 +79,19 @@ class ProjectionModel:
 
 @dataclass(frozen=True)
 class RankCells(Pass):
-    """Pass that counts the mass in cells, which are intervals of the projections on each direction.
+    """Pass that counts the mass of a sample in cells, which are intervals of projections.
 
-    Cells are narrower near the median of the projections.
+    Each direction has its own cells. They are narrower near the median of the projections.
 
     Attributes
     ----------
     numbers : Numbers
-        Projections on K directions.
+        Function that projects rows on K directions.
     middles, scales : ndarrays of shape (K,)
         Approximate median, and inverse of the approximate MAD, on each direction.
     bits : int
-        There are 2**bits cells on each side of the median up to one MAD from it, and 2**bits cells
-        in each interval beyond, up to 2, 4, 8, ... MADs.
+        Distances from the median are divided at 1, 2, 4, 8, ... MADs. On each side of the median
+        there are 2**bits cells in each of these intervals.
     """
 
     numbers: Numbers
@@ -98,7 +101,10 @@ class RankCells(Pass):
 
     @classmethod
     def around(cls, numbers: Numbers, pilot: Rows, memory: float, n_threads: int) -> RankCells:
-        """Return cells around the medians of the pilot rows, as many as fit into `memory` bytes."""
+        """Return cells around the medians of the projections of `pilot`, random rows.
+
+        The number of cells is the maximum that fits into `memory` bytes, but `bits` is at least 5.
+        """
         count = len(numbers.directions)
         fitting = [b for b in _BITS if 3 * 8 * count * 2 * (_OCTAVES << b) <= memory]
         middles, mads = np.empty((2, count), dtype=numbers.directions.dtype)
@@ -107,13 +113,13 @@ class RankCells(Pass):
             away = np.abs(values - middles[block, None])
             mad = _core.quantile(away, 0.5, pilot.masses, n_threads)
             mads[block] = np.where(mad > 0, mad, away.max(axis=1))
-        # Subnormal scales are replaced, because their inverse may overflow.
+        # Subnormal MADs are replaced with a normal number, because their inverse may overflow.
         scales = 1 / np.maximum(np.where(mads > 0, mads, 1), np.finfo(mads.dtype).tiny)
         return cls(numbers, middles, scales, fitting[0] if fitting else _BITS[-1])
 
     @property
     def options(self) -> dict[str, Any]:
-        """Arguments that describe the cells to the functions of `isodepth._core`."""
+        """Keyword arguments that define the cells in calls of the compiled core."""
         return {"middles": self.middles, "scales": self.scales, "bits": self.bits}
 
     def start(self) -> np.ndarray:
@@ -128,8 +134,8 @@ class RankCells(Pass):
 class RankModel:
     """Lower and upper bounds on depths that are defined by ranks.
 
-    The mass in the cells of each direction is known. It determines the rank of a projection up to
-    the mass of its cell.
+    The mass in each cell is known. It determines the rank of a projection up to the mass of the
+    cell that contains the projection.
 
     Attributes
     ----------
@@ -140,8 +146,8 @@ class RankModel:
     unit : float
         Number by which sums or minima of `bounds` are divided to obtain depths.
     smallest : bool
-        Whether a depth is the minimum of the contributions of its directions (halfspace) or their
-        sum (irw).
+        Whether the depth is the minimum of the contributions of all directions (halfspace) or
+        their sum (irw).
     """
 
     cells: RankCells
@@ -153,19 +159,22 @@ class RankModel:
     def fit(
         cls, selection: Selection, numbers: Numbers, memory: float, smallest: bool
     ) -> RankModel:
-        """Count the mass of the sample in all cells, which use at most `memory` bytes."""
+        """Count the mass of the sample in cells, and compute the bounds from these counts.
+
+        `memory` limits the size of the cells in bytes, see `RankCells.around`.
+        """
         cells = RankCells.around(numbers, selection.pilot, memory, selection.n_threads)
         counts, total = selection.fold(cells), selection.mass
         upto = np.cumsum(counts, axis=1)
         before = upto - counts
         if smallest:
-            # A closed halfspace contains all mass beyond the cell and the point itself, whose mass
-            # is at least one. It contains at most the mass of the cell in addition.
+            # A closed halfspace bounded at a point of the cell contains all mass beyond the cell,
+            # and the point itself, whose mass is at least one. At most it contains the whole cell.
             low = np.minimum(before, total - upto) + 1
             high = np.minimum(upto, total - before)
             return cls(cells, np.stack([low, high], axis=-1).astype(np.float64), float(total), True)
-        # Minimum and maximum of twice the mid-rank of a point in its cell, as its mass is at least
-        # one. Over these ranks min(F, 1 - F) has its extremes at the ends or at the median.
+        # Minimum and maximum of twice the mid-rank of a point in a cell, if its mass is at least
+        # one. Between them min(F, 1 - F) has its extremes at the ends or at the median.
         first, last = 2 * before + 1, 2 * upto - 1
         low = np.minimum(first, 2 * total - last)
         high = np.minimum(total, np.minimum(last, 2 * total - first))
@@ -183,12 +192,13 @@ class RankModel:
 
 
 def sized_numbers(drawn: np.ndarray, directions: np.ndarray) -> Numbers:
-    """Return the projections of rows on multiples of `directions` (K, d), computed after scaling.
+    """Return a function that scales rows and projects them on multiples of `directions` (K, d).
 
     Each column of the rows is divided by its typical size in the random rows `drawn` (m, d), and
-    the same coordinate of the directions is multiplied by it. Rounding errors of a projection are
-    then relative to its size. All factors are powers of two, so scaling is exact. A column that is
-    constant in half of the rows has typical size zero. It is scaled to values far above 1.
+    the same coordinate of the directions is multiplied by it. The rounding error of a projection is
+    then relative to the size of the projection. All factors are powers of two, so scaling is exact.
+    If half of the rows have the same value in a column, its typical size is zero. The column is
+    then scaled to values far above 1.
     """
     center = _core.center_and_exponent(drawn)[0]
     sizes = np.ascontiguousarray(np.abs(drawn - center).T)
@@ -205,7 +215,7 @@ def sized_numbers(drawn: np.ndarray, directions: np.ndarray) -> Numbers:
     units = np.ldexp(mantissas, powers - powers.max(axis=1, keepdims=True))
     units = np.ascontiguousarray(units)
     if similar:
-        # The core scales all columns by one power of two, which is faster.
+        # The compiled core can divide all columns by one power of two, which is faster.
         return Numbers((center, int(exponents[0])), units)
     scaled = partial(_scale_rows, exponents)
     return Numbers((_core.center_and_exponent(scaled(drawn))[0], 0), units, of=scaled)
@@ -217,10 +227,11 @@ def _scale_rows(exponents: np.ndarray, rows: np.ndarray, n_threads: int = 1) -> 
 
 
 def rank_numbers(summary: Summary, drawn: np.ndarray, directions: np.ndarray) -> Numbers:
-    """Return the projections of centered and scaled rows on `directions` (K, d).
+    """Return a function that centers and scales rows, and projects them on `directions` (K, d).
 
-    They serve to rank the rows. A column is centered only if the subtraction is exact for all of
-    its values, and no value becomes subnormal. So ranks along a coordinate axis do not change.
+    The projections are used only to rank the rows. A column is centered only if the subtraction is
+    exact for all of its values. The rows are divided by a power of two for which no value becomes
+    subnormal. Ranks along a coordinate axis therefore do not change.
     """
     low, high = -summary.ends[0], summary.ends[1]
     center = exact_center(_core.center_and_exponent(drawn)[0], low, high)
@@ -236,10 +247,11 @@ def rank_numbers(summary: Summary, drawn: np.ndarray, directions: np.ndarray) ->
 def whitened_numbers(
     fold: Fold, summary: Summary, drawn: np.ndarray, directions: np.ndarray
 ) -> Numbers:
-    """Return the projections of whitened rows on `directions` (K, d), up to a shift.
+    """Return a function that projects whitened rows on `directions` (K, d).
 
-    They serve to rank the rows. The whitening is that of `isodepth.depth.whitening.Whitening` with
-    the empirical covariance, up to rounding.
+    The projections are used only to rank the rows. They are shifted and multiplied by a positive
+    factor per direction, which does not change ranks. The whitening is that of
+    `isodepth.depth.whitening.Whitening` with the empirical covariance, up to rounding.
     """
     white = whitening(fold, summary, drawn)
     scaled = partial(_scale_rows, white.exponents)
@@ -252,7 +264,8 @@ def whitened_numbers(
 def whitening(fold: Fold, summary: Summary, drawn: np.ndarray) -> Whitening:
     """Compute the whitening transformation of all rows in one pass.
 
-    The covariance comes from moments about the medians of the random rows `drawn` (m, d).
+    The covariance is computed from moments about the column medians of the random rows `drawn`
+    (m, d).
     """
     ends = np.stack([-summary.ends[0], summary.ends[1]])
     exponents = column_exponents(*ends)
@@ -270,11 +283,11 @@ def whitening(fold: Fold, summary: Summary, drawn: np.ndarray) -> Whitening:
 
 @dataclass(frozen=True)
 class MomentPass(Pass):
-    """Pass that sums v v^T over rows x, where v = (1, scaled and centered x) has length d + 1.
+    """Pass that sums mass * v v^T over all rows, with v = (1, scaled and centered row).
 
-    These are the total mass, the first and the second moments. Rows are centered near their median,
-    which is at most a standard deviation from the mean. The covariance is a difference of moments,
-    and with this center it loses at most one digit.
+    The sum contains the total mass, and the first and second moments. Rows are centered near their
+    median, which is at most one standard deviation from the mean. The covariance is a difference of
+    moments, and with this center it loses only about one binary digit.
     """
 
     exponents: np.ndarray

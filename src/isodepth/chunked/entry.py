@@ -24,7 +24,7 @@ from isodepth.metric.comparison import Comparison
 from isodepth.metric.fitted import FittedMetric
 from isodepth.metric.table import RegionTable, distances_between
 
-#: Default number of levels if samples are read in chunks. All exact levels are not available then.
+#: Number of levels that replaces ``levels="exact"`` if samples are read in chunks.
 LEVELS = 20
 
 
@@ -39,8 +39,8 @@ def compare(
 ) -> SourceComparison:
     """Compare two samples, at least one of which is a source or a Dask collection.
 
-    `runner` executes the passes over the chunks. None selects Dask for Dask collections, and this
-    process otherwise.
+    `runner` is the object that runs computations over the chunks. If it is None, they run with Dask
+    if a sample is a Dask collection, and in this process otherwise.
     """
     wx, wy = split_weights(weights)
     x, y = _source(X, wx, "X"), _source(Y, wy, "Y")
@@ -60,9 +60,9 @@ def compare(
 
 
 def shared_scale(metric: BaseMetric, samples: Any, weights: Any, name: str) -> np.ndarray:
-    """Return one unit per column (d,), from the rows of all samples together.
+    """Compute the unit (d,) of each column, a robust standard deviation, from all samples together.
 
-    Samples may be arrays or sources. `name` is the argument that holds them, for messages.
+    Samples may be arrays or sources. `name` is the name of this argument in messages.
     """
     sources = [
         _source(sample, w, f"{name}[{i}]")
@@ -76,8 +76,8 @@ def shared_scale(metric: BaseMetric, samples: Any, weights: Any, name: str) -> n
 def grid_metric(metric: BaseMetric) -> BaseMetric:
     """Return a copy of the metric with options that are available for samples read in chunks.
 
-    It has a grid of levels, no refinement, and an integer seed, so that all passes use the same
-    directions.
+    Exact levels are replaced with a grid, and refinement is disabled. Random directions get an
+    integer seed, so that all passes use the same directions. A positive `refine` is an error.
     """
     changes: dict[str, Any] = {"refine": 0}
     if metric.levels == "exact":
@@ -93,7 +93,7 @@ def grid_metric(metric: BaseMetric) -> BaseMetric:
 
 
 def _runner_of(*sources: Source) -> Runner:
-    """Return the runner of passes: one with Dask if any source is a Dask collection."""
+    """Return the object that runs passes: with Dask for a Dask collection, else in this process."""
     delayed = any(isinstance(part, DelayedPart) for source in sources for part in source.parts)
     return DaskRunner() if delayed else Runner()
 
@@ -124,7 +124,7 @@ class SourceComparison(Comparison):
     distance_bounds: tuple[float, float] = (0.0, 0.0)
 
     def to_dict(self) -> dict[str, Any]:
-        """Convert to plain Python numbers and strings, with `distance_bounds`."""
+        """Convert to plain Python numbers and strings, including `distance_bounds`."""
         return {**super().to_dict(), "distance_bounds": plain(self.distance_bounds)}
 
     def __repr__(self) -> str:

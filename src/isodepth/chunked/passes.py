@@ -1,9 +1,10 @@
 """Passes over the chunks of a source, in this process or with Dask.
 
-A pass updates a state with each chunk, and defines how two states merge. In this process a second
-thread reads the next chunk. With Dask each part of the source is a task, which uses one thread and
-returns a small state. The states are merged in a tree. The data that all tasks of a pass share are
-one node of the task graph, which Dask sends once to each worker.
+A pass is a computation that reads all chunks once. It updates a state with each chunk, and defines
+how two states are merged. In this process, a second thread reads the next chunk at the same time.
+With Dask, one task per part of the source uses one thread and returns a small state. The states are
+merged in a tree. Data that all tasks of a pass share are one node of the task graph, which Dask
+sends once to each worker.
 """
 
 from __future__ import annotations
@@ -24,25 +25,27 @@ from isodepth.data.validation import OMIT_HINT, check_finite, check_weights, to_
 
 # Maximum number of states that one Dask task merges.
 _FAN_IN = 8
-# Difference of the first row numbers of two successive parts with Dask. The numbers of rows are not
-# known in advance, so this exceeds the number of rows of any part.
+# With Dask, the rows of part i are numbered from i times this number on. It exceeds the number of
+# rows of any part, because the numbers of rows are not known in advance.
 _ROWS_OF_A_PART = 1 << 40
 
 
 class Rows(NamedTuple):
-    """Rows of a chunk after validation, without rows of weight zero or with missing values.
+    """Validated rows of a chunk. Rows with weight zero or missing values are excluded.
 
     Attributes
     ----------
     points : ndarray of shape (n, d), C-contiguous
     weights : float64 ndarray of shape (n,) or None
         Weights of the rows as they were read.
-    masses : int64 ndarray of shape (n,), or None if each is one or they are not known yet
+    masses : int64 ndarray of shape (n,), or None
+        Integer masses; None if all are 1, or before the conversion of weights to masses is known.
     start : int
-        Number of rows that were kept from previous chunks.
+        Number of the first row. In this process, it is the number of rows that were kept before.
+        With Dask, the rows of each part start at a multiple of 2**40.
     tally : uint64 ndarray of shape (3 + d,)
         Number of rows read, number of rows without a missing value, checksum of these rows, and
-        number of missing values per column. It must be the same in every pass.
+        number of missing values per column. The sum over chunks must be the same in every pass.
     """
 
     points: np.ndarray
@@ -53,9 +56,10 @@ class Rows(NamedTuple):
 
 
 class MassUnit(NamedTuple):
-    """Conversion of weights to integer masses: weights / unit * factor, rounded.
+    """Conversion of weights to integer masses: weights / unit * factor, rounded, at least 1.
 
-    If the unit is a power of two, weights with few binary digits, such as integers, are exact.
+    If the unit is a power of two, weights with few binary digits, such as integers, are converted
+    without rounding.
 
     Attributes
     ----------
@@ -68,9 +72,9 @@ class MassUnit(NamedTuple):
 
     @classmethod
     def of(cls, mean: float, n_rows: int, exact: bool = False) -> MassUnit:
-        """Return the finest conversion for which the masses of all rows sum to less than 2**61.
+        """Return a conversion for which the masses of all rows sum to less than 2**61.
 
-        `mean` is the mean weight of the rows. If `exact`, the unit is a power of two.
+        `mean` is the mean weight of the `n_rows` rows. If `exact`, the unit is a power of two.
         """
         unit = max(mean, float(np.finfo(np.float64).tiny))  # the mean may have underflowed to 0
         if exact:
@@ -98,10 +102,10 @@ class Preparation:
         Number of rows that are read at a time.
     n_threads : int
     unit : MassUnit or None
-        Unit of the masses; None without weights, or while it is not known.
+        Conversion of weights to masses; None without weights, or before it is known.
     most_rows : int or None
-        Number of rows of the first pass, or None in the first pass itself. Later passes stop after
-        more rows and do not check the values again.
+        Number of rows that the first pass read; None in the first pass itself. A later pass stops
+        if it reads more rows. It does not check the values again.
     """
 
     source: Source
@@ -122,14 +126,17 @@ class Preparation:
         return cls(replace(source, parts=()), dtype or source.dtype, nan_policy, *more)
 
     def prepared(self, chunks: Iterable[Chunk], start: int = 0) -> Iterator[Rows]:
-        """Yield the validated rows of each chunk; the first row of all has the number `start`."""
+        """Yield the validated rows of each chunk, numbered from `start` on."""
         for chunk in chunks:
             rows = self.rows(chunk, start)
             yield rows
             start += len(rows.points)
 
     def rows(self, chunk: Chunk, start: int) -> Rows:
-        """Validate and scale the rows of a chunk. `start` is the number of previous rows."""
+        """Validate and scale the rows of a chunk; drop rows with missing values or weight zero.
+
+        `start` is the number of the first row that is kept.
+        """
         points, weights = self.split(chunk)
         missing = np.isnan(points)
         if missing.any():
@@ -149,9 +156,10 @@ class Preparation:
         return Rows(points, weights, masses, start, np.array(counts, dtype=np.uint64))
 
     def split(self, chunk: Chunk) -> tuple[np.ndarray, np.ndarray | None]:
-        """Split a chunk into points (n, d) and weights (n,) or None, and check their values.
+        """Split a chunk into points (n, d) and weights (n,) or None.
 
-        Missing values are kept if `nan_policy` is "omit", and are an error otherwise.
+        The first pass checks the values: missing values are kept if `nan_policy` is "omit", and are
+        an error otherwise. Later passes do not check them again.
         """
         (values, origin, first), source = chunk, self.source
         weights = np.array(values[:, -1], dtype=np.float64) if source.weighted else None
@@ -179,7 +187,7 @@ class Pass:
         raise NotImplementedError
 
     def step(self, state: Any, rows: Rows, n_threads: int) -> None:
-        """Update a state with the rows of a chunk, which has at least one row."""
+        """Update `state` with the rows of a chunk. There is at least one row."""
         raise NotImplementedError
 
     def merge(self, state: Any, other: Any) -> None:
@@ -187,14 +195,14 @@ class Pass:
         state += other
 
 
-#: Type of functions that run a pass over all chunks and return its state.
+#: Type of functions that run a pass over all chunks of a sample and return the final state.
 Fold = Callable[[Pass], Any]
 
 
 def run_pass(
     step: Pass, how: Preparation, prepared: Iterable[Rows] = (), advance: Any = None
 ) -> tuple[Any, Any]:
-    """Run a pass over prepared rows. Return its state and the sum of the tallies (see `Rows`).
+    """Run a pass over prepared rows. Return the final state, and the sum of `Rows.tally`.
 
     `advance` is called with 1 after each chunk, to report progress.
     """
@@ -227,7 +235,7 @@ class Runner:
         self.advance = advance
 
     def fold(self, source: Source, step: Pass, how: Preparation) -> tuple[Any, Any]:
-        """Run a pass over the chunks of a source. Return its state and the sum of the tallies."""
+        """Run a pass over the chunks of a source; return the same as `run_pass`."""
         prepared = how.prepared(source.chunks(how.chunk_rows))
         return run_pass(step, how, _read_ahead(prepared), self.advance)
 
@@ -242,9 +250,9 @@ def _read_ahead(items: Iterator[Any]) -> Iterator[Any]:
 
 
 def row_keys(seed: int, start: int, count: int) -> np.ndarray:
-    """Return uniform random numbers (count,) for the rows from number `start` on.
+    """Return uniform random numbers for `count` rows, which are numbered from `start` on.
 
-    The random number of a row depends on its number and the seed only, not on the chunk size.
+    The random number of a row depends only on the row number and the seed, not on the chunk size.
     """
     stream = np.random.PCG64(seed_sequence(seed, "subsamples"))
     return np.random.Generator(stream.advance(start)).random(count)

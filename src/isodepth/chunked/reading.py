@@ -1,4 +1,4 @@
-"""First pass over a source, which validates and summarizes it, and settings of later passes."""
+"""First pass over a source, which validates and summarizes the rows; settings of later passes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ from isodepth.metric.fitted import MEMORY_MB, FittedMetric
 LEAST_PILOTS = 1 << 12
 _PILOTS = 1 << 16
 _MOST_CHUNK_ROWS = 1 << 15
-# Maximum number of projections per chunk: an interrupt takes effect between two chunks.
+# Maximum number of projections per chunk. Chunks must be fast to process, because a keyboard
+# interrupt takes effect only between two chunks.
 _MOST_WORK = 1 << 25
 # Estimated number of copies of a chunk that exist at one time, for the memory limit.
 _CHUNK_COPIES = 24
@@ -60,7 +61,7 @@ class Summary(Pass):
         self.smallest = np.inf
 
     def add(self, start: int, points: np.ndarray, weights: np.ndarray | None) -> None:
-        """Update with rows (n, d) and weights (n,) or None; the first row has number `start`."""
+        """Add rows (n, d) with weights (n,) or None. The rows are numbered from `start` on."""
         if not len(points):
             return
         keys = row_keys(self.seed, start, len(points))
@@ -70,7 +71,7 @@ class Summary(Pass):
         chunk.n_rows, chunk.mean_weight = len(points), float((weights / len(points)).sum())
         chunk.integral = is_integral(weights)
         chunk.parts = [(keys[near], points[near], weights[near])]
-        columns = np.ascontiguousarray(points.T)  # for fast extremes of columns
+        columns = np.ascontiguousarray(points.T)  # minima and maxima are faster
         chunk.ends = np.stack([-columns.min(axis=1), columns.max(axis=1)])
         sizes = np.abs(columns)
         chunk.smallest = float(sizes.min(where=sizes > 0, initial=np.inf))
@@ -104,14 +105,16 @@ class Summary(Pass):
     def drawn(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the points (m, d) and weights (m,) of the subset.
 
-        These are all rows in their order if they were kept, and otherwise random rows in random
-        order.
+        If all rows were kept, they are in their original order. Otherwise the order is random.
         """
         self._settle()
         return self.parts[0][1:]  # type: ignore[return-value]
 
     def _settle(self) -> None:
-        """Discard all rows that do not have the smallest keys."""
+        """Reduce the subset to the `capacity` rows with the smallest keys.
+
+        All rows are kept if there are at most `whole` rows.
+        """
         keys, points, weights = (np.concatenate(part) for part in zip(*self.parts, strict=True))
         if self.n_rows > self.whole and len(keys) > self.capacity:
             kept = np.argsort(keys)[: self.capacity]
@@ -163,8 +166,8 @@ class Limits(NamedTuple):
         chunk = int(budget / 4 / (_CHUNK_COPIES * width * 8))
         numbers = int(budget / 2 / (8 + 8 * source.weighted))
         pilots = int(budget / 4 / (3 * (width * item + 16)))
-        # A larger pilot makes every later pass faster, but takes time itself. If the source has n
-        # rows, the pilot has about n / 128.
+        # A larger pilot makes every later pass faster, but takes time itself. Within limits, it has
+        # 1/128 of the rows of the source.
         known = source.n_rows
         pilots = min(pilots, _PILOTS if known is None else max(_PILOTS // 4, known >> 7))
         return cls(
@@ -203,7 +206,7 @@ class CheckedSource:
     ) -> CheckedSource:
         """Run the first pass, which validates the rows and summarizes them.
 
-        If `in_memory`, all rows are kept if they fit into memory.
+        If `in_memory` is true and the rows fit into memory, the summary keeps all of them.
         """
         limits = Limits.of(fitted, source, runner)
         dtype, nan_policy = fitted.settings.dtype, fitted.settings.nan_policy
@@ -224,7 +227,10 @@ class CheckedSource:
         return cls(runner, source, later, limits, summary, tally)
 
     def fold(self, step: Pass) -> Any:
-        """Run a later pass. Raise an error if the rows have changed since the first pass."""
+        """Run a later pass and return its state.
+
+        Raise an error if the rows have changed since the first pass.
+        """
         state, tally = self.runner.fold(self.source, step, self.how)
         if not np.array_equal(tally, self.tally):
             n_rows, again = int(self.tally[0]), int(np.ravel(tally)[0])
@@ -240,9 +246,9 @@ class CheckedSource:
     def with_masses(self, count: int, alone: bool) -> CheckedSource:
         """Return a copy in which each row has an integer mass, computed from its weight.
 
-        `count` is the number of rows of all sources that are pooled. If several sources are pooled
-        (`alone` is false), an integer weight is a number of rows, and other weights are divided by
-        their mean. If the source is alone, only ratios of weights matter.
+        If this is the only source (`alone` is true), only ratios of weights matter. If several
+        sources are pooled, an integer weight is a number of rows, and other weights are divided by
+        their mean. `count` is the number of rows of all pooled sources, counted in this way.
         """
         mean = 1.0 if self.summary.integral and not alone else self.summary.mean_weight
         return replace(self, how=replace(self.how, unit=MassUnit.of(mean, count, alone)))
@@ -270,7 +276,8 @@ def selection_of(*sources: CheckedSource) -> Selection:
         rows.append(points)
         shares.append(relative * (one.summary.row_count / relative.sum()))
     share = np.concatenate(shares)
-    # Resample the pilot, so that its rows have equal mass. A row of large weight occurs repeatedly.
+    # The pilot consists of the random rows of all sources. They are resampled in proportion to
+    # their weights, so that all rows of the pilot have equal mass.
     upto = np.cumsum(share)
     drawn = np.searchsorted(upto, (np.arange(len(upto)) + 0.5) * (upto[-1] / len(upto)))
     first = sources[0]
@@ -302,7 +309,9 @@ def load_rows(
     data: Any, name: str, dtype: str | None, nan_policy: str, memory_mb: float = MEMORY_MB,
     seed: int | None = None,
 ) -> Table:  # fmt: skip
-    """Load the rows of a source or Dask collection into memory. Missing values are kept.
+    """Load the rows of a source or Dask collection into memory.
+
+    Missing values are kept if `nan_policy` is "omit", and are an error otherwise.
 
     Parameters
     ----------
@@ -311,8 +320,8 @@ def load_rows(
         Name of the sample in messages.
     dtype, nan_policy, memory_mb : as in `Metric`
     seed : int or None
-        If the rows do not fit into `memory_mb`, a random subset with this seed is returned. None
-        raises an error in this case.
+        If the rows do not fit into `memory_mb`, this is the seed of a random subset, which is
+        returned instead. If the seed is None, an error is raised in this case.
     """
     source = as_source(data)
     a_row = _COPIES * source.n_features * np.dtype(dtype or source.dtype).itemsize

@@ -41,7 +41,7 @@ def scan(
 
     A source replaces an array in :func:`isodepth.distance`, :func:`isodepth.compare`,
     :meth:`isodepth.Metric.table`, :func:`isodepth.region_tables` and :func:`isodepth.pairwise`.
-    `scan` itself reads only headers.
+    `scan` itself reads only the headers of files, and the first nonempty chunk of a function.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def scan(
 
 
 def as_source(data: Any) -> Source:
-    """Return a source unchanged, and create a source from other data with `scan`."""
+    """Return `data` if it is a source; otherwise create a source with `scan`."""
     return data if isinstance(data, Source) else scan(data)
 
 
@@ -154,7 +154,7 @@ class FilePart(Part):
     group: int | None = None
 
     def tables(self, rows: int) -> Iterator[tuple[Any, str, int]]:
-        """Yield tables of the file with their origin and the number of their first row.
+        """Yield tables of the file, each with its name in messages and the number of its first row.
 
         A table may have more than `rows` rows.
         """
@@ -200,7 +200,7 @@ def file_parts(items: Sequence[Any]) -> list[Part]:
 def _parts_of(file: InputFile) -> list[Part]:
     """Return the parts of a source for one file, after reading its header.
 
-    The list is empty if the file is empty.
+    The list is empty for an empty CSV or TSV file.
     """
     check_ending(file)
     path = str(file.path)
@@ -240,7 +240,7 @@ class DelayedPart(Part):
     """
 
     def tables(self, rows: int) -> Iterator[tuple[Any, str, int]]:
-        """Yield the partition as one table, with its origin and 0, the number of its first row."""
+        """Yield the partition as one table, with its name in messages and the row number 0."""
         data = self.data.compute() if hasattr(self.data, "compute") else self.data
         yield data, self.origin, 0
 

@@ -1,9 +1,10 @@
 """Exact order statistics of values that are read in chunks.
 
-A random subset of the rows gives a bracket, an interval that contains the order statistic with high
-probability. One pass counts the values below the bracket and collects the values inside. If these
-do not fit into memory, a random subset of them narrows the bracket for the next pass. If the
-bracket does not contain the order statistic, the counts show on which side of it to continue.
+From a random subset of the rows a bracket is estimated, an interval that contains the order
+statistic with high probability. One pass over the chunks counts the values below the bracket and
+collects the values inside. If these do not fit into memory, a random subset of them gives a
+narrower bracket for the next pass. If the order statistic is not in the bracket, the counts show
+whether it is below or above.
 """
 
 from __future__ import annotations
@@ -25,36 +26,39 @@ _DEVIATIONS = 4.5
 # A random subset of the values in a bracket narrows it only if the margin of error of relative
 # frequencies in the subset is below this.
 _LARGEST_MARGIN = 0.25
-# Minimum number of values that a bracket can collect, and safety factor on the expected number.
+# Minimum capacity of a bracket (a number of values), and safety factor on the expected number of
+# values in it.
 _LEAST_NUMBERS, _RESERVE = 1 << 10, 1.2
 _HELD_NUMBERS = 1 << 22
 
 
 def margin_of(size: float) -> float:
-    """Return the margin of error of a relative frequency that `size` random values estimate."""
+    """Return the margin of error of a relative frequency estimated from `size` random values."""
     return float(_DEVIATIONS * 0.5 / np.sqrt(size))
 
 
 @dataclass(frozen=True)
 class Numbers:
-    """Function that computes E values for each row, whose order statistics are needed.
+    """Function that computes E values for each row, for order statistics of these values.
 
     The values are the projections of the shifted and scaled row on E directions, or the distances
     of these projections from E centers.
 
     Attributes
     ----------
-    frame : ndarray of shape (d,), int
-        Center that is subtracted from rows, and exponent of the power of two that divides them.
-    directions : ndarray of shape (E, d)
+    frame : pair of an ndarray of shape (c,) and an int
+        Center that is subtracted from the points, and exponent of the power of two by which they
+        are then divided.
+    directions : ndarray of shape (E, c)
     centers : ndarray of shape (E,) or None
         If None, the values are the projections themselves.
     typical : float or None
-        Size of a typical row. Distances within rounding errors of such a row are replaced with -1.
-        If it is negative, only distances of zero are.
+        Size of a typical row, which determines rounding errors. Distances within rounding errors
+        are replaced with -1. If `typical` is negative, only distances of zero are replaced. If it
+        is None, no distances are replaced.
     of : callable or None
         Function of rows (n, d) and a number of threads that returns the points (n, c) to project.
-        None to project the rows themselves.
+        None to project the rows themselves, with c = d.
     """
 
     frame: tuple[np.ndarray, int]
@@ -64,7 +68,7 @@ class Numbers:
     of: Any = None
 
     def take(self, which: np.ndarray) -> Numbers:
-        """Return the function for a subset of the E values, given by indices or a mask."""
+        """Return the function for a subset of the E values, given by their indices or a mask."""
         centers = None if self.centers is None else self.centers[which]
         return replace(self, directions=self.directions[which], centers=centers)
 
@@ -76,11 +80,11 @@ class Numbers:
 
     @property
     def options(self) -> dict[str, Any]:
-        """Keyword arguments of the functions of the compiled core."""
+        """Keyword arguments `centers` and `typical` for functions of the compiled core."""
         return {"centers": self.centers, "typical": self.typical}
 
     def along(self, points: np.ndarray, n_threads: int) -> Iterator[tuple[slice, np.ndarray]]:
-        """Yield slices of the directions, and the projections (size, m) of points (m, d)."""
+        """Yield slices of B directions, each with the projections (B, m) of points (m, d)."""
         moved = moved_by(points if self.of is None else self.of(points, 1), *self.frame)
         step = max(1, _HELD_NUMBERS // len(moved))
         for k in range(0, len(self.directions), step):
@@ -105,7 +109,7 @@ class BracketState(NamedTuple):
     pieces: list[tuple[np.ndarray, np.ndarray, np.ndarray]]
 
     def ordered(self, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the sorted values (m,) in bracket k, and the mass (m,) up to each of them."""
+        """Return the sorted values (m,) in bracket k, and their cumulative masses (m,)."""
         cuts = [(v, masses, slice(ends[k], ends[k + 1])) for v, masses, ends in self.pieces]
         values = np.concatenate([values[cut] for values, _, cut in cuts])
         masses = np.concatenate([masses[cut] for _, masses, cut in cuts])
@@ -217,8 +221,8 @@ class Selection:
     def order_statistics(self, numbers: Numbers, ranks: np.ndarray) -> np.ndarray:
         """Return R order statistics over the rows for each of the E values that a row has.
 
-        `ranks` (E, R) are counted from 0 in units of mass. Those of one value are adjacent and in
-        increasing order. The result is (E, R).
+        `ranks` (E, R) are counted from 0 in units of mass. The R ranks of a value are equal or
+        consecutive, in increasing order. The result has shape (E, R).
         """
         low, high = self.guess(numbers, ranks / self.mass)
         expected = np.full(len(low), 2 * self.margin * self.mass)
@@ -256,9 +260,9 @@ class Selection:
         return result
 
     def guess(self, numbers: Numbers, orders: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Estimate brackets [low, high) for quantiles from the pilot.
+        """Estimate brackets [low, high) for quantiles from the pilot. Return `low` and `high` (E,).
 
-        `orders` (E, R) are the orders of the quantiles of each value. `low` and `high` are (E,).
+        `orders` (E, R) are the orders of the quantiles of each value, between 0 and 1.
         """
         n = len(self.pilot.points)
         low, high = np.full((2, len(orders)), [[-np.inf], [np.inf]], numbers.directions.dtype)
@@ -285,10 +289,10 @@ class Selection:
         return half * values[:, 0] + half * values[:, 1]
 
     def mass_at(self, numbers: Numbers, centers: np.ndarray, typical: float = -1.0) -> np.ndarray:
-        """Return the mass (E,) of the rows whose value equals the center of this value.
+        """Return, for each of the E values, the mass of the rows whose value equals its center.
 
-        `centers` is (E,). A value counts as equal if it differs from the center by a rounding error
-        of a row of size `typical`.
+        `centers` is (E,). Values within rounding errors of the center count as equal, if `typical`,
+        the size of a typical row, is not negative.
         """
         away = replace(numbers, centers=centers, typical=typical)
         start = np.zeros(len(centers), dtype=centers.dtype)
@@ -299,8 +303,9 @@ class Selection:
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the median, the MAD, and a scale that replaces a MAD of at most `zero`, each (E,).
 
-        The scale is the median of the deviations from the median that exceed rounding errors of a
-        row of size `typical`. It is 0 if there are none, or if the MAD exceeds `zero`.
+        The scale is the median of those deviations from the median that exceed rounding errors. It
+        is 0 if all deviations are rounding errors, or if the MAD exceeds `zero`. `typical` is the
+        size of a typical row, which determines rounding errors.
         """
         middles = self.medians(numbers)
         away = replace(numbers, centers=middles)
@@ -318,8 +323,9 @@ class Selection:
     def depth_thresholds(self, model: Any, betas: np.ndarray, tolerance: float) -> np.ndarray:
         """Return the depth thresholds (C, L) of the regions of levels `betas` (L,).
 
-        `model.depths` returns C depths per row, and each has its own thresholds. A threshold is the
-        minimum depth in the region minus `tolerance`, so that rounding does not separate tied rows.
+        `model.depths` returns C depths per row, such as an estimate and two bounds. Each of them
+        has its own thresholds. A threshold is the minimum depth in the region minus `tolerance`, so
+        that rounding does not separate tied rows.
         """
         kinds, levels = model.depths(self.pilot.points[:1], 1).shape[1], len(betas)
         units = np.repeat(np.eye(kinds), levels, axis=0)
@@ -335,9 +341,10 @@ def _negated_depths(model: Any, points: np.ndarray, n_threads: int) -> np.ndarra
 
 
 def level_ranks(betas: np.ndarray, total: int) -> np.ndarray:
-    """Return the rank (L,), in units of mass from 0 on, at which the mass first exceeds each level.
+    """Return, for each level, the first rank at which the cumulative mass exceeds the level.
 
-    Levels `betas` (L,) are fractions of the mass `total`.
+    Levels `betas` (L,) are fractions of the mass `total`. Ranks (L,) are counted from 0 in units of
+    mass.
     """
     # Levels are compared with the same rounded quotients mass / total as for samples in memory, so
     # that both give the same regions. The quotients increase with the mass, as bisection requires.

@@ -1,7 +1,7 @@
-"""Sources, which are samples that are read in chunks, from arrays, data frames and functions.
+"""Sources, which are samples that are read in chunks: from arrays, data frames and functions.
 
-A `Source` is a tuple of parts. A part can be read repeatedly, in chunks of float arrays. It can be
-pickled, so that it can be read on another machine.
+A `Source` is a tuple of parts. A part can be read repeatedly, in chunks. It can be pickled if its
+data can be pickled, so that it can be read on another machine.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Chunk(NamedTuple):
     origin : str
         Name of the data in messages.
     first : int
-        Number of the first row of the chunk within that origin.
+        Number of the first row of the chunk, counted from 0 within these data.
     """
 
     values: np.ndarray
@@ -48,7 +48,7 @@ class Source:
         Number of columns of the points, without the weights.
     columns : tuple of str or None
     dtype : {"float32", "float64"}
-        float32 if all columns are float32, as in memory.
+        The option of `scan`. Its default is float32 if all columns are float32, else float64.
     weighted : bool
         Whether the last column that is read holds weights.
     chunk_rows : int or None
@@ -85,7 +85,10 @@ class Source:
         return replace(self, parts=tuple(parts), columns=names, n_features=len(names))
 
     def aligned(self, names: tuple[str, ...] | None) -> Source:
-        """Return the source with its columns in the order of `names`, if both have names."""
+        """Return the source with its columns in the order of `names`.
+
+        If the columns of the source do not have the same names, it is returned unchanged.
+        """
         if names is None or self.columns is None or sorted(names) != sorted(self.columns):
             return self
         return self.select(names)
@@ -104,8 +107,9 @@ class Source:
 def source_of(parts: Sequence[Part], columns: list[Any] | None, weights: Any, label: str) -> Source:
     """Create a source from parts, and check that all have the same columns, in any order.
 
-    `columns` are the names or numbers of the columns of the points, None for all. `weights` is the
-    name or number of the column with the weights.
+    `columns` are the names or numbers of the columns of the points, None for all. If they are
+    given, other columns of the parts may differ. `weights` is the name or number of the column with
+    the weights, or None.
     """
     first = parts[0]
     selected = _select_columns(first, columns, weights)
@@ -180,7 +184,7 @@ class Part:
     non_numeric : dict
         Types of the non-numeric columns, by label.
     only_single : bool
-        Whether a table that is not float32 is an error, because the first one is float32.
+        Whether tables of another dtype are an error, because the first table is float32.
     """
 
     data: Any
@@ -243,7 +247,7 @@ def _values_and_names(table: Any, origin: str) -> tuple[np.ndarray, tuple[str, .
 
 
 def array_parts(tables: Sequence[Any], names: Sequence[str]) -> list[Part]:
-    """Return one part per nonempty array or frame, or the first one if all are empty."""
+    """Return one part per nonempty array or frame. If all are empty, return one part."""
     read = [(*_values_and_names(table, n), n) for table, n in zip(tables, names, strict=True)]
     filled = [table for table in read if len(table[0])] or read[:1]
     return [Part.like(*table, Table(*table[:2]), len(table[0])) for table in filled]

@@ -24,7 +24,7 @@ from isodepth.metric.base import BaseMetric
 from isodepth.metric.fitted import FittedMetric
 from isodepth.metric.table import RegionTable
 
-#: Maximum number of distinct rows with which a sample of any length is processed in memory.
+#: A sample of any length is processed in memory if it has at most this number of distinct rows.
 FEW_DISTINCT = 4096
 
 
@@ -130,9 +130,9 @@ def _by_passes(
         else:
             numbers = rank_numbers(summary, drawn, directions)
         model = RankModel.fit(selection, numbers, memory_mb * 2**18, name == "halfspace")
-        # Pairs of (depths, thresholds), where 0 is the midpoint, 1 the lower and 2 the upper bound.
-        # Rows whose lower bound exceeds the threshold of the upper bounds are in the exact region.
-        # All rows of the exact region have an upper bound above the threshold of the lower bounds.
+        # Pairs of (depths, thresholds): 0 is the midpoint, 1 the lower bound, 2 the upper bound. A
+        # row is in the exact region if its lower bound reaches the threshold of the upper bounds.
+        # Every row of the exact region has an upper bound that reaches that of the lower bounds.
         pairs = ((0, 0), (1, 2), (2, 1))
     else:
         model = ProjectionModel.fit(selection, drawn, directions)
@@ -145,16 +145,16 @@ def _by_passes(
 
 
 def column_spreads(sources: Sequence[Source], metric: BaseMetric, runner: Runner) -> np.ndarray:
-    """Compute the units (d,) of the columns from the pooled rows, for ``scale="pooled"``.
+    """Compute the units (d,) of the columns from the pooled rows of all sources.
 
     The result is that of `isodepth.core.scaling.units_of_samples` with one exception. If several
     samples have non-integer weights, their masses are rounded differently. A median or a clipping
-    limit may then be the neighboring value, if the mass below it is a half or a fifth of the total.
+    limit may then be a neighboring value, if the cumulative mass is almost equal to its order.
     """
     width = sources[0].n_features
     fitted = replace(metric, scale=None).with_directions(width)
     selection = selection_of(*(CheckedSource.of(runner, source, fitted) for source in sources))
-    # The projections on unit vectors are the columns themselves.
+    # The projections on the coordinate axes are the columns themselves.
     columns = Numbers(
         (np.zeros(width), 0), np.eye(width), of=lambda rows, _: rows.astype(np.float64)
     )
@@ -202,9 +202,10 @@ class DistinctPass(Pass):
 
 @dataclass(frozen=True)
 class ClippedPass(Pass):
-    """Pass that sums the values of each column, clipped to [low, high], and their squares.
+    """Pass that sums the clipped values of each column, and their squares, weighted by mass.
 
-    Clipped values are expressed as fractions of [low, high]. The state has shape (2, d).
+    A value x is clipped to [low, high], and then converted to (x - low) / (high - low). The state
+    has shape (2, d).
     """
 
     low: np.ndarray
