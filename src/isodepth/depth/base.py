@@ -81,7 +81,8 @@ class DepthSource:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the depths (u,) of the distinct points of `sample`, and those (n,) of all rows.
 
-        `points` (n, d) are the rows, including those of weight zero. `along` has the directions.
+        `points` (n, d) are the rows, including those of weight zero, and `weights` (n,) their
+        weights or None. `along` contains the directions.
         """
         raise NotImplementedError
 
@@ -108,9 +109,9 @@ class DepthSource:
 class Depth(DepthSource):
     """Base class of the depths of this package.
 
-    A subclass computes depths along given directions with the method `evaluate`. The
-    implementations for chunks and for devices are selected by `name`, so a subclass with another
-    definition needs another name.
+    A subclass computes depths along given directions with the method `evaluate`. The attribute
+    `name` selects the implementation for samples that are read in chunks and for tensors. A
+    subclass with another definition therefore needs another name.
 
     This module does not import scikit-learn, because the import takes longer than computing a
     distance. The estimators are in `isodepth.depth.estimators`.
@@ -124,7 +125,7 @@ class Depth(DepthSource):
     random_state : None, int or numpy.random.Generator
         Seed of the random directions.
     n_jobs : int or None
-        Number of threads; None for all cores. The result does not depend on it.
+        Number of threads; None for all available cores. The result does not depend on it.
     """
 
     name: ClassVar[str]
@@ -145,9 +146,10 @@ class Depth(DepthSource):
         raise NotImplementedError
 
     def tied_depth(self, sample: Sample) -> np.ndarray:
-        """Return the exact depths (u,) of a sample whose points are the vertices of a simplex.
+        """Return the depths (u,) of the points of a sample that are the vertices of a simplex.
 
-        They depend on the weights only, because the depth is affine invariant.
+        They depend on the weights only, because the depth is affine invariant. No directions are
+        needed.
         """
         raise NotImplementedError
 
@@ -172,7 +174,7 @@ class Depth(DepthSource):
         return self.affine_invariant and sample.is_simplex
 
     def warn_if_uninformative(self, *samples: Sample) -> None:
-        """Warn if the depth cannot order the points of a sample; once for all samples."""
+        """Warn once if the depth cannot order the points of one or more of the samples."""
         for sample in samples:
             # Two points of equal weight have equal depths under any depth function.
             if len(sample.points) > 2 and self.is_uninformative(sample):
@@ -188,7 +190,7 @@ class Depth(DepthSource):
                 return
 
     def point_depth(self, sample: Sample, points: Queries, along: Projections) -> np.ndarray:
-        """Return the depths of `points`, with the exact ones at the vertices of a simplex.
+        """Return the depths of `points`, or of the distinct points of the sample if None.
 
         If the depth is affine invariant and the sample is a simplex, the sample points have the
         depths of `tied_depth`. All other depths are those of `evaluate`.
@@ -205,7 +207,7 @@ class Depth(DepthSource):
         self, sample: Sample, points: np.ndarray, weights: np.ndarray | None, along: Projections
     ) -> tuple[np.ndarray, np.ndarray]:
         distinct = self.point_depth(sample, None, along)
-        # Rows of weight zero have index -1, and their entries are overwritten below.
+        # Rows of weight zero have index -1. Their entries are wrong here and overwritten below.
         depths = distinct[sample.inverse]
         if weights is not None:
             weightless = sample.inverse < 0
@@ -240,18 +242,19 @@ class Projection(MinimumDepth):
         return 1.0 / (1.0 + extremes.astype(np.float64, copy=False))
 
     def tied_depth(self, sample: Sample) -> np.ndarray:
-        # Along suitable directions the projections of the vertices are any numbers. So one point
-        # can be arbitrarily far from the others, with unbounded outlyingness and depth 0. If it has
-        # half of the mass, it is as far from the median as the other half, and its depth is 1/2. If
-        # it has more, it is the median.
+        # For any given numbers there is a direction along which they are the projections of the
+        # vertices. One vertex can therefore be arbitrarily far from the others, with unbounded
+        # outlyingness, so its depth is 0. If it has exactly half of the mass, it is as far from the
+        # median as the other half, and its depth is 1/2. If it has more, it is the median.
         masses = sample.unit_masses
         heaviest = int(masses.argmax())
         rest = sample.total - int(masses[heaviest])
         depths = np.where(2 * masses == sample.total, 0.5, 0.0)
         if 2 * rest < sample.total:
             # A point with more than half of the mass is the median, and the MAD is zero along every
-            # direction. The scale is the median deviation of the rest. A point with half of the
-            # mass of the rest deviates by at most twice this scale, so its depth is 1/3.
+            # direction. The scale is then the median deviation of the other points. One of them
+            # with more than half of their mass deviates by this scale, so its depth is 1/2. With
+            # exactly half of their mass it deviates by at most twice the scale: its depth is 1/3.
             depths = np.where(2 * masses > rest, 1 / 2, np.where(2 * masses == rest, 1 / 3, 0.0))
             depths[heaviest] = 1.0
         return depths
@@ -290,14 +293,17 @@ class Halfspace(MinimumDepth):
 def center_and_exponent(sample: Sample) -> tuple[np.ndarray, int]:
     """Return a center (d,) of the sample, and the exponent of the power of two near its spread.
 
-    Depths do not change if the data are shifted and scaled, but rounding errors and overflow do.
-    Center and spread are rough estimates from evenly spaced rows of the sample.
+    Shifting and scaling a sample does not change its depths, but it reduces rounding errors and
+    prevents overflow. Center and spread are rough estimates from evenly spaced rows of the sample.
     """
     return _core.center_and_exponent(sample.points)
 
 
 def standardize(sample: Sample, points: np.ndarray) -> np.ndarray:
-    """Subtract the center of a sample from `points` (m, d), and divide by its rough spread."""
+    """Subtract the center of a sample from `points` (m, d), and divide by a power of two.
+
+    The power of two is near the spread of the sample.
+    """
     return moved_by(points, *center_and_exponent(sample))
 
 

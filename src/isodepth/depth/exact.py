@@ -31,10 +31,11 @@ Vector = list[int]
 def smallest_masses(sample: Sample, queries: np.ndarray, resources: Resources) -> np.ndarray:
     """Compute the minimum mass of a closed halfspace that contains each query.
 
-    The result is exact for the given floats. If rounding could change the sign of a determinant, it
-    is computed again without rounding. Collinear, coplanar and repeated points, and queries on the
-    boundary of a halfspace, are therefore counted correctly. If all points of the sample lie in a
-    lower-dimensional flat, masses are computed within the flat. A query off the flat has mass 0.
+    The result is exact for the given floats. If rounding could change the sign of a determinant,
+    the determinant is computed again without rounding. Collinear, coplanar and repeated points, and
+    queries on the boundary of a halfspace, are therefore counted correctly. If all points of the
+    sample lie in a lower-dimensional flat, masses are computed within the flat. A query off the
+    flat has mass 0.
 
     The number of elementary steps per query is ``n log n`` for d <= 2, and
     ``n**(d-1) log n / (d-2)!`` for d > 2. A step takes about ten nanoseconds. If more than
@@ -83,7 +84,7 @@ def _steps(n: int, d: int) -> float:
 
 
 def _scale_columns(*tables: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Divide each column of all tables (n_i, d) by a power of two, so that all values are below 1.
+    """Divide each column of all tables (n_i, d) by a power of two that makes it smaller than 1.
 
     If a division would lose digits by underflow, the tables are returned unchanged.
     """
@@ -136,7 +137,7 @@ def _products_are_exact(d: int, *arrays: np.ndarray) -> bool:
     The compiled core needs such products to compute determinants without rounding.
     """
     # Differences of numbers up to 1 are at most 2, so products cannot overflow. All products are
-    # multiples of the d-th power of the lowest bit, which must be a normal number.
+    # multiples of the d-th power of the lowest bit. This power must be a normal number.
     largest = max(float(np.abs(array).max(initial=0.0)) for array in arrays)
     return largest <= 1.0 and d * _lowest_bit(*arrays) >= -1022
 

@@ -14,15 +14,15 @@ from isodepth.depth.base import Depth, Projections, Queries, standardize
 from isodepth.depth.whitening import Whitening, check_covariance, outside_span, shrinks
 from isodepth.engine import Resources
 
-#: Maximum number of points for which `SteadyIRW` uses its control variate, which takes time
-#: proportional to the cube of this number. Larger samples use plain IRW.
+#: Maximum number of points for which `SteadyIRW` uses its control variate, because the time is
+#: proportional to the cube of the number of points. For larger samples the depth is plain IRW.
 MOST_POINTS = 256
 
 # Regression slope of |v| on v**2 for v uniform on [-1, 1]. The residual variance is a sixteenth of
 # the variance of |v|. Here v = 2 F - 1, which is about uniform along a random direction.
 _SLOPE = 0.9375
-# Limits of the integer arithmetic: the total mass is counted in 32 bits, and sums of squared ranks
-# must stay below 2**63.
+# Upper bounds on a sum of squared ranks and on the total mass, so that the integers of the compiled
+# core (64 and 32 bits) do not overflow.
 _LARGEST_SUM = 1 << 62
 _LARGEST_TOTAL = 1 << 26
 
@@ -68,8 +68,9 @@ class AIIRW(Depth):
         return depths
 
     def tied_depth(self, sample: Sample) -> np.ndarray:
-        # The projection of a whitened vertex of a simplex is g / sqrt(share), where g is a random
-        # vector, uniform among those orthogonal to sqrt(share). So depths depend on weights only.
+        # The projections of the whitened vertices on a random direction are g / sqrt(shares), with
+        # g uniform on the unit vectors orthogonal to sqrt(shares). Depths therefore depend on the
+        # weights only. If all weights are equal, they are the mean of min(F, 1 - F) over all ranks.
         if sample.masses is None:
             ranks = 2 * np.arange(sample.n_points) + 1
             mean = np.minimum(ranks, 2 * sample.n_points - ranks).mean() / (2 * sample.n_points)
@@ -151,10 +152,10 @@ class Dual(Depth):
 
 
 def span_of_sample(sample: Sample) -> np.ndarray:
-    """Return coordinates (u, r) of the points in an orthonormal basis of their span.
+    """Return coordinates (u, r) of the points in an orthonormal basis of their affine span.
 
-    If there are more points than columns, the points themselves are returned. Points are first
-    shifted and scaled; ratios of their distances do not change.
+    If there are more points than columns, or only one point, their own coordinates are used. Points
+    are shifted and scaled, which does not change ratios of their distances.
     """
     points = standardize(sample, sample.points).astype(np.float64)
     if len(points) > points.shape[1] or len(points) == 1:

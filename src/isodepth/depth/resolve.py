@@ -16,12 +16,12 @@ from isodepth.depth.base import Depth, DepthSource, Projections
 from isodepth.errors import InvalidInputError, InvalidOptionError
 
 #: Settings of a depth estimator that the metric replaces with its own, or that have no effect on
-#: depths. They are not part of signatures.
+#: depths. Strings that describe a metric, such as `Metric.signature`, do not contain them.
 TAKEN_OVER = ("n_directions", "directions", "random_state", "n_jobs", "contamination")
 
 
 class CustomDepth(DepthSource):
-    """Depth that an estimator or a function of the user computes.
+    """Depth that is computed by an estimator or a function of the user.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class CustomDepth(DepthSource):
             )
         present = sample.inverse >= 0
         distinct = np.full(sample.n_points, -np.inf)
-        # Equal rows are one point. If their scores differ, its depth is the maximum.
+        # Equal rows are one point. If their scores differ, the depth of the point is the maximum.
         np.maximum.at(distinct, sample.inverse[present], depths[present])
         return distinct, np.where(present, distinct[sample.inverse], depths)
 
@@ -85,7 +85,8 @@ def resolve_depth(depth: Any) -> DepthSource:
 def private_copy(depth: Any) -> Any:
     """Copy an estimator, so that later changes by the user have no effect on the metric.
 
-    The copy is not fitted. Names and functions are returned unchanged.
+    The copy is not fitted. A depth class of this package is replaced with an instance. Names and
+    functions are returned unchanged.
     """
     if isinstance(depth, type) and issubclass(depth, Depth):
         return depth()
@@ -106,7 +107,7 @@ def is_plain(source: Any) -> bool:
 
 
 def depth_text(depth: Any) -> str:
-    """Format the option `depth` for the signature of a result: a name, and changed settings."""
+    """Format the option `depth` as a string: its name, and the settings that are not defaults."""
     if isinstance(depth, str):
         return depth
     if isinstance(depth, Depth):

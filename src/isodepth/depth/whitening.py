@@ -17,8 +17,8 @@ from isodepth.errors import InvalidInputError, InvalidOptionError
 
 COVARIANCES = ("empirical", "mcd", "ledoit-wolf")
 
-# Covariance estimators do not support weights, so rows are repeated, on average at most this number
-# of times.
+# Maximum mean number of copies of a row. Covariance estimators do not support weights, so rows are
+# repeated instead.
 _MOST_REPEATS = 20
 
 _WARNING_FILTERS = threading.Lock()
@@ -37,9 +37,9 @@ def check_covariance(covariance: Any) -> None:
 
 
 def shrinks(covariance: Any) -> bool:
-    """Check if a covariance estimate may be regularized and so not be affine equivariant.
+    """Check if a covariance estimator may be regularized, and thus not be affine equivariant.
 
-    This is assumed of all estimators but "empirical" and "mcd".
+    The result is true for all estimators except "empirical" and "mcd".
     """
     return not (isinstance(covariance, str) and covariance in ("empirical", "mcd"))
 
@@ -55,7 +55,8 @@ class Whitening(NamedTuple):
     exponents : int ndarray of shape (d,)
         Column j is divided by 2**exponents[j].
     matrix : ndarray of shape (d, d)
-        ``scale(X) @ matrix.T`` has the identity as covariance.
+        The covariance estimate of ``scale(X) @ matrix.T`` is the identity, or an orthogonal
+        projection if the estimate for X is singular.
     """
 
     exponents: np.ndarray
@@ -63,7 +64,7 @@ class Whitening(NamedTuple):
 
     @classmethod
     def of(cls, sample: Sample, covariance: Any) -> Whitening:
-        """Compute the whitening of a sample, with a covariance estimate by name or estimator."""
+        """Compute the whitening of a sample. `covariance` is a name or a covariance estimator."""
         points = sample.points
         exponents = column_exponents(points.min(axis=0), points.max(axis=0))
         if sample.n_points == 1:
@@ -101,15 +102,15 @@ class Whitening(NamedTuple):
 
     def of_unscaled(self) -> np.ndarray:
         """Return the whitening matrix (d, d) for rows whose columns are not scaled."""
-        with np.errstate(over="ignore"):  # columns of subnormal numbers overflow
+        with np.errstate(over="ignore"):  # if a column has subnormal numbers
             return np.ldexp(self.matrix, -self.exponents)
 
 
 def column_exponents(low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """Return the exponents (d,) of the powers of two next to the ranges of the columns.
+    """Return the exponents (d,) of the smallest powers of two above the ranges of the columns.
 
-    `low` and `high` (d,) are the extremes of the columns. The range of a constant column is zero.
-    Its exponent is the maximum of those of the other columns and of the constant values.
+    `low` and `high` (d,) are the minima and maxima of the columns. The range of a constant column
+    is zero. Its exponent is the maximum of the exponents of the other columns and of all constants.
     """
     low, high = low.astype(np.float64), high.astype(np.float64)
     exponents, constant = np.frexp(high - low)[1], low == high
@@ -183,10 +184,9 @@ def inverse_root(matrix: np.ndarray) -> np.ndarray:
 
 
 def _principal_axes(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the positive eigenvalues of a covariance matrix (d, d) and their eigenvectors.
+    """Return the eigenvectors (d, r) and the eigenvalues (r,) of a covariance matrix (d, d).
 
-    The eigenvectors (d, r) come first, then the r eigenvalues. Eigenvalues within rounding errors
-    of zero are excluded.
+    Eigenvalues that are zero up to rounding errors are excluded.
     """
     values, axes = np.linalg.eigh(matrix)
     positive = values > max(values[-1], 0.0) * len(values) * 8 * np.finfo(np.float64).eps
@@ -237,6 +237,6 @@ def _repeated(points: np.ndarray, sample: Sample) -> np.ndarray:
     limit = _MOST_REPEATS * len(points)
     if sample.total <= limit:
         return np.repeat(points, sample.masses, axis=0)
-    # Cumulative shares are rounded instead of single ones, so that the copies sum to `limit`.
+    # Cumulative shares are rounded, so that the total number of copies is exactly `limit`.
     ends = np.rint(np.cumsum(sample.shares) * limit).astype(np.int64)
     return np.repeat(points, np.diff(ends, prepend=0), axis=0)
