@@ -21,8 +21,8 @@ Purpose = Literal[
 
 FAMILIES = ("uniform", "sobol", "orthogonal", "equispaced")
 
-# Maximum number of entries of a cached array of directions. For small samples, sampling them takes
-# a tenth of the time of a distance.
+# Maximum number of entries of a cached array of directions. Caching pays off for small samples:
+# generating the directions takes a tenth of the time of their distance.
 _CACHED_NUMBERS = 100_000
 
 
@@ -36,10 +36,10 @@ def unit_vectors(
     d : int
         Dimension of the space.
     n_directions : int
-        Number of vectors. If d = 1, a single vector is returned: with both signs it represents all
-        directions.
+        Number of vectors; not used if `family` is an array. If d = 1, a single vector is returned:
+        with both signs it represents all directions.
     family : {"uniform", "sobol", "orthogonal", "equispaced"} or array of shape (K, d)
-        `uniform`: independent and uniform on the sphere (the paper). `sobol`: scrambled Sobol
+        `uniform`: independent and uniform on the sphere, as in the paper. `sobol`: scrambled Sobol
         points, transformed by the normal quantile function and normalized. `orthogonal`: blocks of
         d orthonormal vectors, each block uniformly rotated. For d = 2 `sobol` and `orthogonal` are
         equispaced angles with a random start; `equispaced` (d <= 2 only) starts at the first axis.
@@ -153,8 +153,8 @@ def _sobol(d: int, n_directions: int, rng: np.random.Generator) -> np.ndarray:
             option="directions",
         )
     sampler = qmc.Sobol(d, scramble=True, rng=rng)
-    # The sequence is balanced if the number of points is a power of two, so this many points are
-    # generated and the first ones are used.
+    # The sequence is balanced if its length is a power of two. The next power of two is generated,
+    # and the first points are used.
     uniform = sampler.random_base2(max(0, math.ceil(math.log2(n_directions))))[:n_directions]
     tiny = 2.0**-40
     return _normalize(ndtri(np.clip(uniform, tiny, 1 - tiny)))
@@ -164,7 +164,7 @@ def _orthogonal(d: int, n_directions: int, rng: np.random.Generator) -> np.ndarr
     blocks = []
     for _ in range(math.ceil(n_directions / d)):
         basis, triangle = np.linalg.qr(rng.standard_normal((d, d)))
-        # If the diagonal of the triangular factor is positive, the basis has the Haar distribution.
+        # If the diagonal of the triangular factor is made positive, the basis is uniform (Haar).
         blocks.append((basis * np.sign(np.diag(triangle))).T)
     return np.concatenate(blocks)[:n_directions]
 

@@ -20,7 +20,7 @@ from isodepth.engine import ALONE, Resources, write_supports
 
 #: Relative difference up to which a level counts as equal to 1 - eps, the end of the levels.
 SLIVER = 1e-14
-#: Value of p below which a power mean by a direct sum of powers has a relative error above 1e-13.
+#: For p below this value, a direct sum of powers gives a mean with a relative error above 1e-13.
 SMALL_POWER = 1e-3
 
 
@@ -80,7 +80,7 @@ class Sample:
         return Sample(joint.points, joint.masses, joint.total, joint.inverse[len(self.points) :])
 
     def find(self, queries: np.ndarray) -> np.ndarray:
-        """Return the index (m,) of the point equal to each of `queries` (m, d), or -1."""
+        """Return the index (m,) of the point equal to each of `queries` (m, d); -1 if none is."""
         joint = self.with_queries(queries)
         index = np.full(joint.n_points, -1)
         index[joint.unit_masses > 0] = np.arange(self.n_points)
@@ -121,7 +121,7 @@ class Sample:
 
     @property
     def unit_masses(self) -> np.ndarray:
-        """Masses as an int64 array of shape (u,), even if all are equal."""
+        """Masses as an int64 array of shape (u,); all ones if `masses` is None."""
         if self.masses is None:
             return np.ones(self.n_points, dtype=np.int64)
         return self.masses
@@ -154,15 +154,15 @@ class TrimmedRegions:
     order : ndarray of shape (u,)
         Indices of the distinct points from the deepest to the least deep.
     alphas : ndarray of shape (g,)
-        Distinct depths, in decreasing order.
+        Distinct depths, in decreasing order. Depths that count as equal are one entry.
     counts : ndarray of shape (g,)
         Number of distinct points whose depth is at least the corresponding entry of `alphas`.
     masses : ndarray of shape (g,)
         Fraction of the total mass that these points have, increasing to 1.
     ordered : ndarray of shape (u, d)
-        Distinct points, deepest first: every region is a prefix.
+        Distinct points, deepest first. The points of a region are the first rows of this array.
     origin : Origin or None
-        Depth, directions and scale. A metric accepts only regions with the same origin.
+        Depth function, directions and scale. A metric accepts only regions with an equal origin.
 
     Examples
     --------
@@ -314,7 +314,7 @@ class LevelPlan:
     shares : ndarray of shape (L,)
         Weights of the levels, proportional to the lengths of the intervals; their sum is 1.
     prefix_sizes_x, prefix_sizes_y : int64 ndarrays of shape (L,)
-        Number of points of each sample, deepest first, in the region of each level.
+        Number of points of each sample in the region of each level. They are its deepest points.
     """
 
     levels: np.ndarray
@@ -331,8 +331,8 @@ class LevelPlan:
 def exact_plan(x: TrimmedRegions, y: TrimmedRegions, eps: float) -> LevelPlan:
     """Return a plan with all intervals of [0, 1 - eps] on which both regions are constant."""
     end = 1.0 - eps
-    # By rounding, a breakpoint that equals 1 - eps may be slightly smaller. It counts as the end,
-    # which avoids an interval of length about 1e-16.
+    # Because of rounding, a breakpoint at 1 - eps may be slightly smaller. It counts as the end, so
+    # that there is not another interval of length about 1e-16.
     last = end * (1.0 - SLIVER)
     return LevelPlan(*_core.merge_levels(x.masses, x.counts, y.masses, y.counts, end, last))
 
@@ -352,7 +352,7 @@ def midpoint_levels(n_levels: int, eps: float) -> np.ndarray:
 def power_mean(gaps: np.ndarray, shares: np.ndarray, p: float, length: float = 1.0) -> float:
     """Compute (length * sum of shares * gaps**p) ** (1/p); the maximum for p = inf.
 
-    Gaps are divided by their maximum first, so that powers neither overflow nor underflow. As p
+    Gaps are divided by their maximum first, so that powers do not overflow. As p
     tends to 0, the result tends to the geometric mean, or to 0 if a gap is 0 or length < 1.
 
     Examples

@@ -74,7 +74,7 @@ def column_units(
 
 
 def fence_ranks(total: int, off_median: int) -> np.ndarray:
-    """Return the ranks of the values at which a column is clipped, called its fences.
+    """Return the ranks of the fences, the two values at which a column is clipped.
 
     Ranks are counted from 0 in units of mass.
 
@@ -100,23 +100,23 @@ def fence_ranks(total: int, off_median: int) -> np.ndarray:
 def clipped_unit(width: Any, variance: Any) -> np.ndarray:
     """Compute the units of columns from their clipped values.
 
-    `width` is the difference of the upper and lower fence. `variance` is that of the clipped values
-    as fractions of this width. The unit is 1 if the clipped values are constant.
+    `width` is the difference of the upper and lower fence. `variance` is the variance of the
+    clipped values divided by ``width**2``. The unit is 1 if the clipped values are constant.
     """
     spread = np.asarray(width) * np.sqrt(variance)
     return np.where(spread > 0, np.minimum(spread / _CLIPPED_NORMAL, _LARGEST), 1.0)
 
 
 def normalized_mad(mads: np.ndarray) -> np.ndarray:
-    """Divide MADs by the MAD of the standard normal distribution. Replace a MAD of 0 by 1."""
+    """Divide MADs by the MAD of the standard normal distribution. Return 1 for a MAD of 0."""
     return np.where(mads > 0, mads / _MAD_OF_NORMAL, 1.0)
 
 
 def mad_spread(points: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
     """Compute the median absolute deviation of each column, without a consistency factor.
 
-    If half of the rows are equal, the MAD is zero. The result is then the median of the positive
-    deviations, as in the projection depth. It is 1 for a constant column.
+    If more than half of the values are equal, the MAD is zero. The result is then the median of the
+    positive deviations, as in the projection depth. It is 1 for a constant column.
 
     Parameters
     ----------
@@ -240,7 +240,7 @@ def _row_counts(weights: np.ndarray) -> np.ndarray:
 
 
 def is_integral(weights: np.ndarray) -> bool:
-    """Check whether all weights are integers that count rows."""
+    """Check whether all weights are integers that are interpreted as numbers of rows."""
     return bool((weights == np.rint(weights)).all() and weights.max() < _LARGEST_COUNT)
 
 

@@ -29,9 +29,9 @@ def exact_masses(weights: np.ndarray) -> np.ndarray:
     Ties between depths depend on sums of weights. Floating-point sums depend on the order of the
     terms, integer sums do not. Weights that are small integers up to a common factor and rounding,
     such as ``w / w.sum()`` or ``0.1 * w``, are converted to these integers, without a common
-    divisor. Other weights are multiplied by a power of two. The result is exact unless weights with
-    all 53 bits differ by a factor above about 2**8. They are then rounded to multiples of 2**-61 of
-    the total.
+    divisor. Other weights are multiplied by a power of two. The result is exact unless weights that
+    need all 53 bits differ by a factor above about 2**8. In this case all weights are rounded to
+    multiples of 2**-61 of the total, and small weights become at least 1.
     """
     integral = bool((weights == np.rint(weights)).all()) and weights.sum() < 2.0**53
     # Integers of 2**50 and above may be small integers multiplied by a factor and rounded. Recover
