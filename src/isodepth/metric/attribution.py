@@ -24,6 +24,7 @@ class LargestGap(ResultMixin):
     level : float
         Level beta of the largest gap: the midpoint of the interval of levels that has this gap.
     gap : float
+        Size of the gap, in the units of the distance.
     direction : ndarray of shape (d,)
         Unit vector along which the gap is attained.
     columns : list of (str, float)

@@ -1,7 +1,7 @@
 """BaseMetric: all settings of the distance in one frozen object, and its computation for arrays.
 
-The subclass `isodepth.Metric` adds tensors and samples read in chunks. It is in another module,
-because the packages for these import this one.
+The subclass `isodepth.Metric` adds tensors and samples that are read in chunks. It is in another
+module, because the packages that implement these import this module.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ class BaseMetric(Settings):
         new directions: two calls give slightly different numbers, which cannot be reproduced. Use
         an integer if numbers are compared with each other, published or tested.
     n_jobs : int or None
-        Number of threads; None for all cores. The result does not depend on it.
+        Number of threads; None for all available cores. The result does not depend on it.
     memory_mb : float or None
         Working memory of all threads together, in which blocks of directions are processed. With
         little memory fewer threads are used, at least one. A block has at least one direction, even
@@ -220,8 +220,8 @@ class BaseMetric(Settings):
     def regions(self, X: Any, weights: Any = None) -> TrimmedRegions:
         """Compute the nested regions of one sample.
 
-        Regions store the depth and the directions that defined them.
-        :meth:`isodepth.FittedMetric.distance` compares regions if both are equal. Use
+        Regions store the depth function, the directions and the scale that define them. If these
+        are equal, :meth:`isodepth.FittedMetric.distance` can compare two regions. Use
         `with_directions` to compute many regions along the same directions.
 
         Parameters
@@ -267,8 +267,8 @@ class BaseMetric(Settings):
     def check_for_tables(self, storage: str = "float64") -> None:
         """Check that region tables from separate calls of this metric will be comparable.
 
-        This needs a grid of levels and the same directions in every call. `storage` is the dtype
-        of the table.
+        This needs a grid of levels, the same directions in every call, and ``gap="search"``.
+        `storage` is the dtype of the table.
         """
         check_choice(storage, "storage", STORAGES)
         random = draws_at_random(self.directions) and not isinstance(self.random_state, int)
@@ -283,7 +283,7 @@ class BaseMetric(Settings):
             )
 
     def _fit_one(self, X: Any, weights: Any, purpose: str) -> tuple[FittedMetric, TrimmedRegions]:
-        """Sample directions, compute the regions of one sample, and return both.
+        """Return the metric with sampled directions, and the regions of one sample.
 
         `purpose` is the name of the calling method, for messages.
         """
@@ -319,7 +319,7 @@ def _checked_directions(directions: Any, n_directions: Any) -> tuple[Any, int]:
 
 
 def refuse_learned_scale(scale: Any) -> None:
-    """Raise an error if the scale is "pooled" or "reference", which need two samples."""
+    """Raise an error if the scale is "pooled" or "reference", which are estimated from samples."""
     if isinstance(scale, str):
         raise InvalidOptionError(
             f"scale={scale!r} is estimated from the samples of a comparison, got a single sample; "
@@ -377,7 +377,7 @@ def with_metric_options(leave_out: Iterable[str] = ()) -> Callable[[Documented],
 
     def decorate(documented: Documented) -> Documented:
         text = documented.__doc__
-        if text is None:  # python -OO
+        if text is None:  # python -OO removes docstrings
             return documented
         text = inspect.cleandoc(text)
         if f"\n{OPTIONS_LINE}\n" not in text:

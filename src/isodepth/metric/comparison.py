@@ -115,8 +115,8 @@ class Comparison(TwoSampleReport):
     def levels(self) -> np.ndarray:
         """Levels at which the regions are compared.
 
-        With ``levels="exact"`` intervals [start, stop) of shape (L, 2), on which both regions are
-        constant, and otherwise single levels of shape (L,).
+        With ``levels="exact"`` they are intervals [start, stop) on which both regions are constant,
+        an array of shape (L, 2). Otherwise they are single levels of shape (L,).
         """
         return self._gaps.plan.levels
 
@@ -136,14 +136,18 @@ class Comparison(TwoSampleReport):
 
     @property
     def search_directions(self) -> np.ndarray:
-        """Directions (K, d) along which gaps were evaluated, before refinement."""
+        """Unit vectors (J, d) along which gaps were evaluated, one per row.
+
+        These are the sampled directions, followed by those that refinement found. With
+        ``gap="exact"`` they are the maximizing directions of the levels.
+        """
         return self._gaps.vectors
 
     @property
     def gaps(self) -> np.ndarray:
         """Gap at each level, of shape (L,): the Hausdorff distance of the two regions.
 
-        With a finite ``q`` it is the mean of order q of the gaps along all directions.
+        With a finite ``q`` it is the mean of order q over all directions, see `Metric`.
         """
         return self._gaps.values
 
@@ -182,8 +186,9 @@ class Comparison(TwoSampleReport):
         """Contribution of each column to the difference, largest first; their sum is 1.
 
         Contributions are the squared entries of the directions of the gaps, averaged over all
-        levels with weights width x gap^2. For a translation by m they are m_j^2 / |m|^2. If the
-        distance is 0, all contributions are equal.
+        levels with weights width x gap^2. With a finite ``q`` the squared entries of all directions
+        are averaged instead, and corrected. For a translation by m the contributions are
+        m_j^2 / |m|^2. If the distance is 0, all contributions are equal.
         """
         q = self._fitted.settings.q
         if q < math.inf:
@@ -295,7 +300,7 @@ class Comparison(TwoSampleReport):
 
     @cached_property
     def null_profile(self) -> Any:
-        """Gaps at each level after random permutations of the rows; None without a test.
+        """Gaps at each level after random permutations of the pooled rows; None without a test.
 
         The type is :class:`isodepth.significance.result.NullProfile`. It is computed at the first
         access.
@@ -305,7 +310,8 @@ class Comparison(TwoSampleReport):
     def changed_options(self) -> dict[str, Any] | None:
         """Return the seed, and the options that differ from their defaults in `isodepth.compare`.
 
-        Return None if an option is an array or another object that has no literal form.
+        `nan_policy`, `n_jobs` and `memory_mb` are excluded. Return None if an option is an array or
+        another object that cannot be written as a literal.
         """
         settings = self._fitted.settings
         usual = {each.name: each.default for each in fields(settings)} | {"scale": "pooled"}

@@ -48,7 +48,7 @@ _REFINE = 20
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Settings:
-    """Settings of a metric; :class:`isodepth.Metric` explains and checks each of them."""
+    """Settings of a metric, which :class:`isodepth.Metric` documents and checks."""
 
     depth: Any = "projection"
     p: float = 2
@@ -188,7 +188,7 @@ class FittedMetric:
         Parameters
         ----------
         samples : iterable of N array-likes or data frames of shape (n_i, d)
-        weights : sequence of N arrays of shape (n_i,) or None, or None
+        weights : sequence of N entries, each an array of shape (n_i,) or None; or None
         names : sequence of N str or None
             Names of the samples in messages; ``samples[i]`` if None.
 
@@ -232,14 +232,14 @@ class FittedMetric:
     ) -> TrimmedRegions:
         """Compute the nested regions of validated and scaled points (n, d).
 
-        `sample` has the distinct points with their masses.
+        `sample` contains the distinct points with their masses.
         """
         return self.source.regions(
             sample, points, weights, self.along, columns=columns, origin=self.origin
         )
 
     def regions_of_rows(self, points: np.ndarray) -> TrimmedRegions:
-        """Compute the nested regions of validated points (n, d) without weights and names."""
+        """Compute the nested regions of validated points (n, d) without weights or column names."""
         sample = Sample.of(points, None, resources=self.resources)
         return self.fit_regions(points, None, None, sample)
 
@@ -381,8 +381,8 @@ def fit_both(
 ) -> tuple[FittedMetric, TrimmedRegions, TrimmedRegions, MissingPair | None]:
     """Sample directions and compute the regions of two samples.
 
-    Return the metric with its directions, the regions of X and Y, and a report of the dropped rows
-    if `nan_policy` is "omit".
+    Return the metric with its directions, the regions of X, those of Y, and a report of the dropped
+    rows. The report is None unless `nan_policy` is "omit".
     """
     if not (isinstance(X, np.ndarray) and isinstance(Y, np.ndarray)):
         Y = in_order(Y, labels_of(X), "Y", "X")

@@ -1,7 +1,8 @@
 """Gradient of the distance with respect to the rows.
 
-A small change of the rows does not change their order by depth. At each level the gap is
-<u, x - y>, where x and y are the support points of both regions along the maximizing direction u.
+A sufficiently small change of the rows does not change their order by depth, except for ties. At
+each level the gap is <u, x - y>, with u the maximizing direction, and x and y the support points of
+both regions along u.
 
 - For a maximum over sampled directions, x and y are rows. The gradient of the gap is u with respect
   to x and -u with respect to y. It exists unless rows, levels or directions are tied.
@@ -108,7 +109,7 @@ def mean_slopes(gaps: Any, shares: Any, p: float, length: float) -> Any:
 
 
 def _gradients_of_gaps(gaps: Gaps, rows: list[np.ndarray], slopes: np.ndarray) -> list[np.ndarray]:
-    """Return the gradient of the distance with respect to `rows`, for a maximum over directions.
+    """Return the gradient of the distance with respect to `rows`, for the maximum over directions.
 
     `rows` are the distinct points of both samples, deepest first. `slopes` (L,) are the derivatives
     of the distance with respect to the gaps. The result has the shapes of `rows`.

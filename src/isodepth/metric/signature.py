@@ -67,7 +67,7 @@ def seed_text(random_state: Any) -> str:
 
 
 def array_text(value: Any) -> str | None:
-    """Return an option as a string: its own value, or the length and a hash of an array."""
+    """Return a string or None unchanged, and an array as a string of its length and a hash."""
     if value is None or isinstance(value, str):
         return value
     digest = hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()[:8]

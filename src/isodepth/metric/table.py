@@ -46,7 +46,7 @@ class RegionTable:
     columns : tuple of str or None
     algorithm : int
         Version of the numerical results. Tables with different algorithm numbers cannot be
-        compared. None means the number of this version of isodepth.
+        compared. If the argument is None, it is the number of this version of isodepth.
     scale : ndarray of shape (d,) or None
         Divisors of the columns of the sample.
 
@@ -143,7 +143,7 @@ def _mean_settings(signature: str) -> tuple[float, float, float]:
 
 
 def check_comparable(first: RegionTable, second: Any, first_name: str, second_name: str) -> None:
-    """Check that two tables have the same settings, columns, dtype and shape.
+    """Check that two tables have the same settings, algorithm number, columns, dtype and shape.
 
     The names of the tables are used in messages.
     """
@@ -188,7 +188,7 @@ def _table_from_archive(
 ) -> RegionTable:
     """Create a table from the header and the arrays of a file, and check that they are valid.
 
-    Files of version 0.1.0 do not contain an algorithm number. It is 1 for them.
+    Files of version 0.1.0 do not contain an algorithm number; their number is 1.
     """
     from isodepth.data.output import unreadable
 
@@ -255,7 +255,7 @@ class TableStack(Sequence[RegionTable]):
     def of(cls, tables: Sequence[RegionTable], name: str) -> TableStack:
         """Copy tables into one stack, and check that they are comparable.
 
-        `name` is the argument with the tables, for messages.
+        A stack is returned unchanged. `name` is the name of the argument in messages.
         """
         if isinstance(tables, TableStack):
             return tables
