@@ -128,11 +128,11 @@ def prepare_group(
 ) -> SampleGroup:
     """Validate samples, and bring their columns into a common order.
 
-    The order is `columns`, which are those of the sample named `like` in messages. If `columns` is
-    None, it is the order of the first sample. Samples read in chunks are validated later, when they
-    are read. If `convert`, all samples are converted to the dtype of the first. Otherwise different
-    dtypes are an error: if all were converted to float64, one sample would change the distances
-    between others.
+    The order is that of `columns`, or of the first sample if `columns` is None. `like` is the name,
+    in messages, of the sample to which `columns` belong. Samples that are read in chunks are
+    validated later, when they are read. If `convert`, all samples are converted to the dtype of the
+    first. Otherwise different dtypes are an error: if all were converted to float64, one sample
+    would change the distances between others.
     """
     weights = weights_of_each(weights, len(inputs), name)
     names = [f"{name}[{i}]" for i in range(len(inputs))]
@@ -161,7 +161,7 @@ def prepare_group(
 def with_shared_scale(metric: Metric, *groups: SampleGroup) -> Metric:
     """Replace ``scale="pooled"`` with the robust spreads of the columns in all samples together.
 
-    Return a copy of the metric, or the metric itself if its scale is not a string.
+    Return a copy of the metric, or the metric itself if its scale is None or an array.
     """
     if not isinstance(metric.scale, str):
         return metric
@@ -195,8 +195,8 @@ def _columns_of(X: Any) -> tuple[str, ...] | None:
 def _matched(X: Any, columns: tuple[str, ...] | None, name: str, like: str) -> Any:
     """Return a sample with its columns in the order of `columns`.
 
-    Samples without column names are unchanged. `name` and `like` are the names of the sample and
-    of the one it is matched with, for messages.
+    Samples without column names are returned unchanged. `name` is the name of the sample in
+    messages, and `like` the name of the sample to which `columns` belong.
     """
     if isinstance(X, np.ndarray):
         return X

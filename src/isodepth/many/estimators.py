@@ -51,7 +51,8 @@ class _BagTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     def _fit_tables(self, X: Any, count: int | None = None) -> TableStack:
         """Fit the metric to bags, and return the region tables of the first `count` bags.
 
-        The fitted metric has fixed directions, scale and dtype. `count` None means all bags.
+        The fitted metric `metric_` has a fixed seed, scale and dtype. If `count` is None, all tables
+        are returned.
         """
         options = self.get_params(deep=False)
         storage = check_choice(options.pop("storage"), "storage", STORAGES)
@@ -151,7 +152,7 @@ class RegionTransformer(_BagTransformer):
 
     @property
     def _unit(self) -> float:
-        """Factor of the rows for which their l_p distance equals the distance of the bags.
+        """Factor by which rows are multiplied, so that their l_p distance is that of the bags.
 
         It is 1 unless p = q < inf.
         """

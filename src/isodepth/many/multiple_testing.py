@@ -16,8 +16,8 @@ from isodepth.progress import progress_bar
 from isodepth.significance.result import TwoSampleResult
 from isodepth.significance.two_sample import two_sample_test
 
-# The default number of permutations is chosen so that the minimum adjusted p-value is at most the
-# inverse of this number.
+# The default number of permutations is chosen so that the minimum attainable adjusted p-value is at
+# most the inverse of this number.
 _ATTAINABLE = 50
 
 
@@ -58,7 +58,7 @@ class PairwiseTestResult(ResultMixin):
     def to_dict(self) -> dict[str, Any]:
         """Convert to plain Python objects: the labels, and one dictionary per pair.
 
-        The dictionary has the values of the row of the pair in `to_frame`.
+        A dictionary has the same entries as the row of the pair in `to_frame`.
         """
         rows = self._rows()
         each = zip(*rows.values(), strict=True)

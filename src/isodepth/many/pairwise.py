@@ -209,7 +209,7 @@ def region_tables(
     samples : sequence of N array-likes or data frames of shape (n_i, d), or array (N, n, d)
         The sizes n_i may differ. Columns of frames are matched by name, in the order of the first.
         Samples may be read in chunks (:func:`isodepth.scan`).
-    weights : sequence of N arrays of shape (n_i,) or None, or None
+    weights : sequence of N entries, each an array of shape (n_i,) or None; or None
     progress : bool
         Show a progress bar (needs tqdm).
     storage : {"float64", "float32"}
@@ -268,8 +268,8 @@ def pairwise(
     Parameters
     ----------
     samples : sequence of N samples of shape (n_i, d), or of N RegionTable; or samples with names
-        The sizes n_i may differ. Tables are compared with the settings that they contain; of the
-        options below only `n_jobs` has an effect on them.
+        The sizes n_i may differ. Tables are compared with the settings that they contain. For
+        tables, `weights` and all options of `Metric` except `n_jobs` are an error.
 
         Samples with names are a dictionary ``{label: sample}``, or a frame with `by`.
     other : M further samples in the same form, or None
@@ -277,9 +277,9 @@ def pairwise(
     by : str or sequence of str, optional
         Columns of one frame whose values define the samples; they are not compared. The
         samples are in the order of these values. `other`, if given, is such a frame as well.
-    weights : None, a sequence of N weights, or a pair of such sequences
-        Weights of the rows of each sample, of shape (n_i,) or None. With `other`, a pair (weights
-        of samples, weights of other), either of which may be None.
+    weights : sequence of N entries, each an array of shape (n_i,) or None; or a pair; or None
+        Weights of the rows of each sample. With `other`, a pair of such sequences, the weights of
+        `samples` and those of `other`. Either may be None.
     progress : bool
         Show a progress bar (needs tqdm).
     out : ndarray or memory map of shape (N, N) or (N, M), or None
