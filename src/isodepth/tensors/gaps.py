@@ -1,6 +1,6 @@
 """Gaps between the support functions of nested regions, on tensors.
 
-The rows of each sample are sorted by depth, deepest first, so the region of a level is a prefix.
+The rows of each sample are sorted by depth, so the region of a level consists of the first rows.
 The gap of a level is the maximum or the mean over directions of |h_x(u) - h_y(u)|.
 """
 
@@ -25,8 +25,8 @@ def search_gaps(
     Parameters
     ----------
     x, y : tensors of shape (n, d) and (m, d), deepest rows first
-    prefix_sizes_x, prefix_sizes_y : int64 tensors of shape (L,), increasing
-        Number of rows of each sample that belong to each level.
+    prefix_sizes_x, prefix_sizes_y : int64 tensors of shape (L,), non-decreasing
+        Number of rows of each sample in the region of each level.
     directions : tensor of shape (K, d)
     budget : int
         Bytes for blocks of directions.
@@ -36,9 +36,9 @@ def search_gaps(
     Returns
     -------
     gaps : float64 tensor of shape (L,)
-    codes : int64 tensor of shape (L,), or None
-        Maximizing direction of each level: k for direction k, and -1 - k for its negative. The
-        smallest k if gaps tie.
+    codes : int64 tensor of shape (L,), or None if `locate` is false
+        Maximizing direction of each level: k for direction k, and -1 - k for its negative. If gaps
+        tie, k is the smallest index.
     """
     rows = [x[: int(prefix_sizes_x[-1])], y[: int(prefix_sizes_y[-1])]]
     last_x, last_y = prefix_sizes_x - 1, prefix_sizes_y - 1
@@ -74,14 +74,16 @@ def support_rows(
     sign: torch.Tensor,
     budget: int,
 ) -> torch.Tensor:
-    """Return, for each level, the index of its support point in the direction of that level.
+    """Return, for each level, the index (L,) of the support point in the direction of that level.
 
-    The support point is the row of the prefix with the maximum projection, the first one if tied.
+    The support point is the row with the maximum projection among the rows of the region. If
+    several rows attain the maximum, it is the first of them.
 
     Parameters
     ----------
     rows : tensor of shape (n, d), deepest first
-    prefix_sizes : int64 tensor of shape (L,), increasing
+    prefix_sizes : int64 tensor of shape (L,), non-decreasing
+        Number of rows in the region of each level.
     directions : tensor of shape (K, d)
     place, sign : int64 tensors of shape (L,)
         Index and sign of the direction of each level.
@@ -109,9 +111,10 @@ def _running(values: torch.Tensor, sign: int) -> torch.Tensor:
 def _supports(
     projections: torch.Tensor, prefix_sizes: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the maxima of each column over prefixes of rows, and the first rows that attain them.
+    """Return the maxima of each column over the first rows, and the indices of these maxima.
 
-    `projections` is (n, B). Both results are (L, B), for prefixes of `prefix_sizes` (L,) rows.
+    `projections` is (n, B). Both results are (L, B): for each entry of `prefix_sizes` (L,), this
+    number of rows is considered. If maxima tie, the index is that of the first row.
     """
     maxima = _running(projections, 1)
     increased = torch.ones_like(maxima, dtype=torch.bool)

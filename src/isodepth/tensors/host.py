@@ -20,7 +20,7 @@ def to_host(X: Any) -> Any:
 
 
 def check_both_tensors(X: Any, Y: Any) -> None:
-    """Check that both samples are dense tensors on a device that holds data."""
+    """Check that both samples are dense tensors, and not on the device "meta" without data."""
     for name, sample, other in (("X", X, "Y"), ("Y", Y, "X")):
         if not is_tensor(sample):
             raise InvalidInputError(
@@ -41,7 +41,8 @@ def check_both_tensors(X: Any, Y: Any) -> None:
 def arrays_on_host(X: Any, Y: Any, labels: Any = None) -> tuple[Any, Any, Any, str | None]:
     """Convert samples and row labels from tensors to arrays on the host.
 
-    The last item of the result names the devices of the tensors, or is None if all were on the CPU.
+    The last item of the result is a string with the devices of the tensors, or None if all samples
+    were on the CPU.
     """
     if is_tensor(X) or is_tensor(Y):
         check_both_tensors(X, Y)

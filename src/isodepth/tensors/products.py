@@ -92,7 +92,7 @@ def working_on(device: torch.device) -> Iterator[None]:
 
 
 def blocks(n_directions: int, each: int, budget: int) -> list[slice]:
-    """Divide directions into slices of equal size that fit into `budget` bytes.
+    """Divide directions into slices of about equal size, each of which fits into `budget` bytes.
 
     One direction needs `each` bytes. A slice has at least one direction, even if it does not fit.
     """

@@ -52,9 +52,10 @@ def mean_rank_weight(
 ) -> torch.Tensor:
     """Compute the mean over directions of min(F, 1 - F) at each point.
 
-    F is the distribution function of the projections at the point, by mid-ranks if tied. The
+    F is the distribution function of the projections at the point, with mid-ranks for ties. The
     parameters are those of `smallest_halfspace`, and the result is float64 of shape (u,). Ranks are
-    summed as integers, so the result is exact and does not depend on the blocks of directions.
+    summed as integers, so the result does not depend on the blocks of directions. The lowest bits
+    of ranks are dropped only if their sum could overflow.
     """
     shift = max(0, (2 * total * len(directions)).bit_length() - 63)
     sums = points.new_zeros(len(points), dtype=torch.int64)
@@ -71,8 +72,9 @@ def _ranks(
 ) -> Iterator[tuple[torch.Tensor, torch.Tensor, torch.Tensor]]:
     """Yield the order of the points and their cumulative masses along blocks of B directions.
 
-    Each item has three tensors of shape (B, u): the indices of the points sorted by projection,
-    and the masses with a smaller projection and with a projection that is not larger.
+    Each item has three tensors of shape (B, u), in the order of the projections: the indices of the
+    points, the mass of all points with a smaller projection, and the mass of all points with a
+    smaller or equal projection.
     """
     n = len(points)
     # Bytes for projections, their sorted copy, the buffer of the sort, and integer arrays.

@@ -90,12 +90,12 @@ def update_flat_directions(
     directions: torch.Tensor,
     out: torch.Tensor,
 ) -> None:
-    """Update the maximum outlyingness `out` (u,) by directions (B, d) along which the MAD is zero.
+    """Update the maximum outlyingness `out` (u,) with directions (B, d) whose MAD is zero.
 
     `deviations` (B, u) are the absolute differences of projections and median. They are divided by
     the median of the nonzero ones. A deviation counts as zero if it is within the rounding error of
-    the projections of its point and of a typical point. Such directions are rare, so they are
-    processed one at a time.
+    the projections of its point and of a typical point. Directions with a MAD of zero are rare, so
+    they are processed one at a time.
     """
     rounding, typical = rounding_unit(points), typical_sizes(points)
     for away, direction in zip(deviations, directions.abs(), strict=True):

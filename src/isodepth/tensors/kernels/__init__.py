@@ -14,10 +14,10 @@ WORTH_KERNELS = 20_000
 
 
 class Passes(NamedTuple):
-    """Implementations of the three slowest steps, by torch operations or by Triton kernels.
+    """Functions for the three slowest steps, by torch operations or by Triton kernels.
 
-    The signatures and results are those of the functions with these names in `ranks`, `spread` and
-    `gaps`.
+    Their parameters and results are those of the functions with these names in `ranks`, `spread`
+    and `gaps`.
     """
 
     smallest_halfspace: Callable[..., torch.Tensor]
@@ -31,7 +31,8 @@ PLAIN = Passes(ranks.smallest_halfspace, spread.largest_outlyingness, gaps.searc
 def passes_for(points: torch.Tensor, masses: torch.Tensor | None) -> Passes:
     """Choose the implementations for points (u, d) with `masses` (u,), or None if all are equal.
 
-    Triton kernels need a CUDA device. Those of depths support only float32 and equal masses.
+    Triton kernels need a CUDA device. Those for depths support only float32 and equal masses, and
+    are used from `WORTH_KERNELS` points on.
     """
     if points.device.type != "cuda":
         return PLAIN

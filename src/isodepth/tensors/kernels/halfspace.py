@@ -1,10 +1,11 @@
 """Triton kernels for halfspace masses, with histograms of projections instead of full sorts.
 
-The halfspace mass of a point along a direction is the smaller of the numbers of projections up to
-and from its own. The counts of a histogram bound this mass from both sides. The minimum over
-directions of the upper bounds excludes nearly all directions of a point. In the remaining
-directions the bin of the point is opened: its values are sorted and ranked. The result is exact
-for any choice of bins.
+Along a direction, count the projections that are at most that of a point, and those that are at
+least that of the point. The smaller count is the halfspace mass of the point. The counts of a
+histogram give a lower and an upper bound on it. A direction cannot attain the minimum over all
+directions if its lower bound is not below the upper bound of another direction. This excludes
+nearly all directions of a point. In the remaining directions the bin of the point is opened: the
+values in it are sorted and ranked. The result is exact for any choice of bins.
 """
 
 from __future__ import annotations
@@ -29,9 +30,9 @@ _MOST_BINS = 1 << 16
 # Number of random rows, the pilot rows, from whose projections the bins are chosen.
 _PILOT = 2048
 # Assumed upper bound on the ratio of the maximum depth of all points to that of the pilot rows. If
-# it is exceeded, the bins are chosen again.
+# it is exceeded, the computation is repeated with bins that divide all values, not only the tails.
 _DEEPER = 4.0
-# Maximum number of cells of the grid that orders the points.
+# Maximum number of cells of the grid by which the points are sorted.
 _CELLS = 1024
 
 
@@ -94,11 +95,11 @@ def _edges(directions: torch.Tensor, pilot: torch.Tensor, tail: float) -> torch.
 def _by_bins(
     points: torch.Tensor, directions: torch.Tensor, pilot: torch.Tensor, tail: float, budget: int
 ) -> torch.Tensor | None:
-    """Compute the minimum halfspace mass of each point (n,) as int32, by histograms.
+    """Compute the minimum halfspace mass of each point, as an int32 tensor (n,), by histograms.
 
     The bins divide the two tails of the projections, each with about a fraction `tail` of the
-    points. The points between them are in one middle bin, which is too large to sort. Return None
-    if the mass of a point may be attained in a middle bin.
+    points. The points between the tails are in one middle bin, which is too large to sort. Return
+    None if a point may attain its minimum in a middle bin.
     """
     n = len(points)
     edges = _edges(directions, pilot, tail)
@@ -142,7 +143,7 @@ def _least(upto: torch.Tensor) -> torch.Tensor:
 
 
 def _count(projections: torch.Tensor, edges: torch.Tensor, half: int) -> torch.Tensor:
-    """Return the number of projections (B, n) up to the end of each bin, as int32 (B, bins)."""
+    """Count the projections (B, n) up to the end of each bin; return an int32 tensor (B, bins)."""
     count, n = projections.shape
     counted = torch.zeros(count, 2 * half, dtype=torch.int32, device=projections.device)
     parts = triton.cdiv(n, _BLOCK)
@@ -157,9 +158,10 @@ def _count(projections: torch.Tensor, edges: torch.Tensor, half: int) -> torch.T
 def _bound(
     projections: torch.Tensor, edges: torch.Tensor, upto: torch.Tensor, best: torch.Tensor
 ) -> None:
-    """Lower `best` (n,), the known upper bounds on the masses of the points, by the bin counts.
+    """Update `best` (n,), upper bounds on the masses of the points, by the counts of the bins.
 
-    The number of values up to or from the bin of a point bounds its mass in that direction.
+    The mass of a point along a direction is at most the number of values up to the end of its bin,
+    and at most the number of values from the start of its bin on.
     """
     count, n = projections.shape
     most = torch.minimum(upto, n - _before(upto))
@@ -191,8 +193,8 @@ def _open(
         projections, edges, _least(upto), best, opened, n, parts,
         HALF=bins // 2, BLOCK=_BLOCK, num_warps=4,
     )  # fmt: skip
-    # Number of values in unopened bins up to the end of each bin: the rank of a value is this
-    # number plus its rank among the values of opened bins.
+    # `closed` is the number of values in unopened bins, up to the end of each bin. The rank of a
+    # value is this number plus its rank among the values of opened bins.
     closed = torch.cumsum((upto - _before(upto)).mul_(opened == 0), dim=1, dtype=torch.int32)
     n_open = n - closed[:, -1]
     most = int(n_open.max())
@@ -254,9 +256,9 @@ def _histogram(P, edges, counted, n, parts, HALF: tl.constexpr, BLOCK: tl.conste
 def _lower_to_bounds(
     P, edges, most, best, n, count, parts, per, HALF: tl.constexpr, BLOCK: tl.constexpr
 ):
-    """Lower the masses `best` of a block of points to the minimum of their bounds.
+    """Lower the upper bounds `best` of a block of points to the minimum over `per` directions.
 
-    `most` has an upper bound for each bin of each direction. A program processes `per` directions.
+    `most` contains an upper bound for each bin of each direction.
     """
     first = (tl.program_id(0) // parts).to(tl.int64) * per
     i = (tl.program_id(0) % parts) * BLOCK + tl.arange(0, BLOCK)
@@ -269,7 +271,7 @@ def _lower_to_bounds(
 
 @triton.jit
 def _mark(P, edges, least, best, opened, n, parts, HALF: tl.constexpr, BLOCK: tl.constexpr):
-    """Mark the bins of one direction that contain a point whose mass may be below `best`."""
+    """Mark the bins of one direction that contain a point whose mass may be below its bound."""
     k = (tl.program_id(0) // parts).to(tl.int64)
     i = (tl.program_id(0) % parts) * BLOCK + tl.arange(0, BLOCK)
     _, at = _load(P, edges, k, i, n, HALF)
@@ -282,7 +284,7 @@ def _collect(
     P, edges, opened, filled, values, index, n, parts, most,
     HALF: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
-    """Copy the projections in opened bins, and the indices of their points, to be sorted."""
+    """Copy the projections in opened bins, and the indices of their points, for sorting."""
     k = (tl.program_id(0) // parts).to(tl.int64)
     i = (tl.program_id(0) % parts) * BLOCK + tl.arange(0, BLOCK)
     v, at = _load(P, edges, k, i, n, HALF)
@@ -299,7 +301,7 @@ def _lower(
     values, order, index, edges, closed, n_open, best, n, most, parts,
     HALF: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
-    """Lower `best` to the exact masses of a block of sorted values from opened bins.
+    """Lower the bounds `best` to the exact masses, for a block of sorted values of opened bins.
 
     The mass of a point includes all values that are tied with its own.
     """

@@ -43,7 +43,7 @@ def largest_outlyingness(
     typical, rounding = spread.typical_sizes(points), spread.rounding_unit(points)
     out = points.new_zeros(n)
     pilot_points = points[pilot_rows(n, points.device)]
-    # Size of the buffer for the values in a bracket. They are very unlikely to be more.
+    # Capacity of the buffer for the values in a bracket, which is very unlikely to be exceeded.
     cap = min(n, int(1.4 * n * _SURE / math.sqrt(len(pilot_points))) + 256)
     each = (n + len(pilot_points) + cap) * points.element_size() + 256
     groups = max(1, _PROGRAMS // triton.cdiv(n, _ROWS))
@@ -72,7 +72,10 @@ def largest_outlyingness(
 
 
 def pilot_rows(n: int, device: torch.device) -> torch.Tensor:
-    """Return the indices of about 1.6 n**(2/3) random rows out of n rows, with a fixed seed."""
+    """Return the indices of random rows out of n, with replacement and with a fixed seed.
+
+    The number of indices is about 1.6 n**(2/3), but at least 1024, and at most n.
+    """
     size = 1 << max(10, round(math.log2(1.6 * n ** (2 / 3))))
     generator = torch.Generator(device).manual_seed(0)
     return torch.randint(n, (min(size, n),), generator=generator, device=device)
@@ -83,8 +86,9 @@ def middles(
 ) -> torch.Tensor:
     """Compute the medians (B,) of projections (B, n), or of their distances from `center` (B,).
 
-    The median is searched in a bracket from the projections `pilot` (B, s) of the pilot rows. The
-    result is NaN if the bracket does not contain the median or contains more than `cap` values.
+    The median is searched in a bracket, which is estimated from the projections `pilot` (B, s) of
+    the pilot rows. The result is NaN if the bracket does not contain the median, or if it contains
+    more than `cap` values.
     """
     count, n = projections.shape
     size = pilot.shape[1]

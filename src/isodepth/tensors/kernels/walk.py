@@ -16,8 +16,8 @@ from isodepth.tensors.products import blocks
 
 # Number of directions in a tile, which one warp processes.
 _TILE = 128
-# Target number of rows of a sample per chunk of levels, which also bounds the rows between two
-# levels. It is smaller if there would be too few chunks for the device.
+# Target number of rows of a sample per chunk of levels, and maximum number of rows between two
+# levels. The number is smaller if there would be too few chunks for the device.
 _CHUNK_ROWS = 512
 _LEAST_ROWS = 128
 _CHUNKS = 1600
@@ -74,8 +74,8 @@ def search_gaps(
         widest = largest.amax(dim=0)
         better = widest > gaps
         if best_codes is not None:
-            # The first direction is required if gaps tie. Tiles are in the order of directions, so
-            # it is in the first tile that attains the maximum.
+            # If gaps tie, the first direction is required. Tiles are in the order of directions, so
+            # the first direction is in the first tile that attains the maximum.
             tile = torch.where(
                 largest == widest, torch.arange(tiles, device=x.device)[:, None], tiles
             ).amin(dim=0)
@@ -172,7 +172,7 @@ def _larger(a, b):
 
 @triton.jit
 def _scan_extremes(ends, width, n_chunks, TILE: tl.constexpr, ROWS: tl.constexpr):
-    """Replace the extremes of each chunk with those of all rows before the next, in place."""
+    """Replace the extremes of each chunk, in place, with those of all rows up to its end."""
     cols = tl.program_id(1) * TILE + tl.arange(0, TILE)
     rows = tl.arange(0, ROWS)
     base = ends + tl.program_id(0).to(tl.int64) * (n_chunks + 1) * width
