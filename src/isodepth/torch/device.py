@@ -31,7 +31,7 @@ from isodepth.torch.samples import DeviceSample, TensorPair, check_finite_tensor
 
 
 class DeviceDistance(NamedTuple):
-    """Distance, and its gradient with respect to the rows of each sample if requested."""
+    """Distance, and its gradient with respect to the rows of both samples, or None."""
 
     value: torch.Tensor  # float64, zero-dimensional
     slopes: list[torch.Tensor] | None
@@ -43,7 +43,7 @@ def distance_on_device(
     """Compute the distance of two tensors on their device.
 
     Return None if a sample has at most d + 1 distinct points and may be a simplex. The caller
-    then computes on the host.
+    then computes the distance on the host.
     """
     with working_on(pair.device):
         fit = fit_pair(metric, pair)

@@ -2,8 +2,12 @@
 
 Levels, directions and support points are computed without recording operations for autograd.
 They determine the gradient, which is computed in the forward pass. The backward pass multiplies
-it by the upstream gradient. Tensors on the host are converted to arrays that share their memory.
-Tensors on another device are processed there.
+it by the upstream gradient.
+
+Tensors on the host are converted to arrays, which share their memory unless the dtype changes. For
+tensors on another device, depths are computed on this device. Regions are compared there as well,
+except with refinement or ``gap="exact"``, which run on the host. Samples with at most d + 1
+distinct rows may be simplices and are processed on the host.
 """
 
 from __future__ import annotations
@@ -52,9 +56,9 @@ def compare(metric: BaseMetric, X: Any, Y: Any, weights: Any = None) -> Comparis
 
 
 def _elsewhere(pair: TensorPair) -> bool:
-    """Check if the computation runs on a device other than the host.
+    """Check if the computation starts on a device other than the host.
 
-    Samples with at most d + 1 rows are computed on the host. They may be simplices, whose depths
+    Samples with at most d + 1 rows are processed on the host. They may be simplices, whose depths
     are computed without directions.
     """
     return pair.device.type != "cpu" and min(len(pair.x), len(pair.y)) > pair.x.shape[1] + 1
@@ -63,8 +67,8 @@ def _elsewhere(pair: TensorPair) -> bool:
 def with_gradient(metric: BaseMetric) -> BaseMetric:
     """Return a copy of the metric whose distance has a gradient.
 
-    Refinement is disabled if `refine` is None, its default. Raise an error if an option was set
-    with which the distance has no gradient.
+    If `refine` is None, its default, refinement is disabled. Raise an error if another option does
+    not allow a gradient.
     """
     if metric.refine is None and metric.gap != "exact":
         metric = replace(metric, refine=0)

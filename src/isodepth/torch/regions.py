@@ -22,13 +22,13 @@ class DeviceRegions(NamedTuple):
     sample: DeviceSample
     depth: torch.Tensor  # float64 (u,)
     order: torch.Tensor  # int64 (u,), deepest first
-    # Number of points (int64), and their fraction of the mass (float64), whose depth is at least
-    # each of the g distinct depths, in decreasing order.
+    # For each of the g distinct depths, in decreasing order: the number of points (int64) with at
+    # least this depth, and the fraction of the mass (float64) that these points have.
     counts: torch.Tensor
     masses: torch.Tensor
 
     def prefix_sizes(self, betas: torch.Tensor) -> torch.Tensor:
-        """Return the number of points, deepest first, in the region of each level `betas` (L,)."""
+        """Return the number of points (L,) in the region of each level `betas` (L,)."""
         return self.counts[torch.searchsorted(self.masses, betas, right=True)]
 
 
@@ -95,9 +95,9 @@ def _tie_ends(falling: torch.Tensor, tolerance: float) -> torch.Tensor:
 def level_plan(
     x: DeviceRegions, y: DeviceRegions, betas: np.ndarray | None, eps: float
 ) -> tuple[torch.Tensor, tuple[torch.Tensor, torch.Tensor]]:
-    """Return the weight of each level and the number of points of each sample in its regions.
+    """Return the weights of the levels, and the numbers of points of x and of y at each level.
 
-    All results have shape (L,). If `betas` (L,) is given, these levels have equal weights.
+    All three tensors have shape (L,). If `betas` (L,) is given, these levels have equal weights.
     Otherwise the levels are the intervals of [0, 1 - eps] on which the regions of both samples are
     constant, with weights proportional to their lengths.
     """

@@ -84,11 +84,11 @@ def check_tensors(X: Any, Y: Any, weights: Any, dtype: str | None) -> TensorPair
 class DeviceSample(NamedTuple):
     """Distinct points of a sample with their masses, as in `core.regions.Sample`, in any order.
 
-    If no two rows are equal, `points` is the tensor of the caller, not a copy.
+    If no two rows are equal and no weight is zero, `points` is the input tensor, not a copy.
     """
 
     points: torch.Tensor  # (u, d)
-    masses: torch.Tensor | None  # int64 (u,), None if all are 1
+    masses: torch.Tensor | None  # int64 (u,), None if all are equal
     total: int
     # Index (n,) of the point of each input row, or -1 if its weight is zero. None if row i is
     # point i.
@@ -139,8 +139,8 @@ class DeviceSample(NamedTuple):
     def standardized(self) -> torch.Tensor:
         """Return the points (u, d), centered and scaled to a size of about one.
 
-        Used for the projection depth. Center and size are medians of a few evenly spaced rows, as
-        in `isodepth.depth.base.center_and_exponent`.
+        The projection depth is computed from these points. Center and size are medians over a few
+        evenly spaced rows, as in `isodepth.depth.base.center_and_exponent`.
         """
         rows = self._spaced_rows()
         center = _lower_median(rows)
@@ -150,11 +150,11 @@ class DeviceSample(NamedTuple):
         return _scaled(moved, math.frexp(size)[1])
 
     def with_ranks(self) -> torch.Tensor:
-        """Return the points (u, d), centered and scaled so that no rank along a direction changes.
+        """Return the points (u, d), centered and scaled without rounding, for depths by ranks.
 
         A column is centered only if the subtraction is exact for all of its values. The points are
         divided by a power of two for which no value becomes subnormal. Neither step rounds, so
-        the order and the ties of the points are preserved.
+        the order and the ties of the values in a column are preserved.
         """
         low, high = (t.cpu().numpy() for t in torch.aminmax(self.points, dim=0))
         center = exact_center(_lower_median(self._spaced_rows()), low, high)
@@ -163,16 +163,17 @@ class DeviceSample(NamedTuple):
         largest = float(sizes.max())
         smallest = float(torch.where(sizes > 0, sizes, largest).min())
         kind = torch.finfo(moved.dtype)
-        # Divide by the power of two that makes the maximum absolute value about one, or by a
-        # smaller one if the smallest nonzero value would become subnormal and lose digits.
+        # Divide by the power of two that makes the maximum absolute value about one. Use a smaller
+        # power if the smallest nonzero value would become subnormal and lose digits.
         most_down = max(0, math.frexp(smallest)[1] - math.frexp(kind.tiny)[1])
         return _scaled(moved, min(math.frexp(largest)[1], most_down))
 
     def whitened(self) -> torch.Tensor:
-        """Return the points (u, d) multiplied by the inverse square root of their covariance.
+        """Return the centered points (u, d), multiplied by the inverse root of their covariance.
 
         As in `isodepth.depth.whitening`, the covariance is computed in double precision from
-        columns that are scaled to a common size.
+        columns that are scaled to a common size. In one dimension whitening does not change ranks,
+        and the result is that of `with_ranks`.
         """
         if self.points.shape[1] == 1:
             return self.with_ranks()
