@@ -13,7 +13,7 @@ from isodepth.tensors.host import to_host
 
 
 def check_texts(candidates: Any, references: Any) -> tuple[list[str], list[list[str]]]:
-    """Check texts, and return the candidates with a list of references for each.
+    """Check texts. Return the list of candidates, and one list of references per candidate.
 
     Parameters
     ----------
@@ -76,13 +76,13 @@ def clean_clouds(clouds: Iterable[Any], l2_normalize: bool) -> list[np.ndarray |
 
     Parameters
     ----------
-    clouds : iterable of array-likes of shape (n, d), or None
+    clouds : iterable of N entries, each an array-like of shape (n, d) or None
     l2_normalize : bool
         Scale vectors to length one. Zero vectors are left unchanged.
 
     Returns
     -------
-    list of float32 ndarrays of shape (n, d) with n > 0; None for a text without tokens
+    list of N entries, each a float32 ndarray of shape (n, d), or None for a text without tokens
     """
     cleaned = [_clean(cloud, l2_normalize) for cloud in clouds]
     widths = sorted({cloud.shape[1] for cloud in cleaned if cloud is not None})

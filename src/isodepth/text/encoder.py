@@ -134,7 +134,7 @@ class Encoder(EncoderOptions):
         return clouds
 
     def tokens(self, texts: Sequence[str]) -> list[list[int]]:
-        """Return the token id of each row of the arrays that the encoder returns."""
+        """Return the token ids of each text, one per row of the array that the encoder returns."""
         ids, kept = self._tokenize(texts)
         return [[text[i] for i in rows] for text, rows in zip(ids, kept, strict=True)]
 

@@ -20,8 +20,9 @@ def pair_distances(
 ) -> np.ndarray:
     """Return the distance DR of each pair of samples.
 
-    Equal to `metric.distance` of each pair, but faster: directions are drawn once, and the regions
-    of each sample are computed once. A distance does not depend on the other pairs.
+    The distances equal those of `metric.distance`, but are computed faster: directions are sampled
+    once, and the regions of each sample are computed once. A distance does not depend on the other
+    pairs.
 
     Parameters
     ----------

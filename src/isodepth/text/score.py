@@ -26,13 +26,14 @@ _METRIC_OPTIONS = (
 
 
 class Scores(list[float], ResultMixin):
-    """List with one score per text, and the settings that it was computed with.
+    """List with one score per text, and the settings of the scores.
 
     Attributes
     ----------
     signature : str
+        Settings of the scores as a string.
     higher_is_better : bool
-        False: a lower score is closer.
+        Always False: a lower score means that a text is closer to its references.
 
     Examples
     --------
@@ -83,7 +84,7 @@ class DepthScore(EncoderOptions):
     depth : {"irw", "dual", "ai_irw", ...} or depth estimator
         Depth that orders the tokens. "irw" is the integrated rank-weighted depth with a correction
         that lowers its dependence on the sampled directions. "dual" replaces the mean of absolute
-        ranks by the mean of squared ranks, which has a closed form and needs no directions. A text
+        centered ranks with the mean of their squares, which is computed without directions. A text
         has fewer tokens than dimensions, so affine-invariant depths ("halfspace", "projection",
         "ai_irw") are constant; they cause a warning. ``AIIRWDepth(covariance="ledoit-wolf")`` is
         informative.
@@ -104,7 +105,7 @@ class DepthScore(EncoderOptions):
         this is about a seventh of the supremum in 384 dimensions. None for "exact" if q = inf, and
         "search" if q is finite.
     refine : int
-        Only with ``gap="search"``.
+        Number of ascent steps; it has an effect only with ``gap="search"``.
     multi_ref : {"mean", "min"}
         With several references: the mean of the distances, or their minimum.
     special_tokens, max_length, batch_size, device, precision, progress
@@ -113,12 +114,13 @@ class DepthScore(EncoderOptions):
         Whether to scale every token vector to length one.
     empty : {"worst", "nan"}
         Score if either the candidate or the reference is empty, consists of whitespace, or has no
-        tokens. "worst" is the upper bound of the score: 2 with `l2_normalize`, infinity without.
-        Two such texts have score 0. A warning counts them.
+        tokens. "worst" is the upper bound of the score: 2 with `l2_normalize`, infinity without. If
+        both are empty, the score is 0 with "worst", and NaN with "nan". A warning reports the
+        number of such texts.
     random_state : int
         Seed of the directions.
     n_jobs : int or None
-        Number of threads; None for all cores. The scores do not depend on it.
+        Number of threads; None for all available cores. The scores do not depend on it.
 
     Examples
     --------
@@ -158,7 +160,7 @@ class DepthScore(EncoderOptions):
         if self.gap is None:
             self.gap = "exact" if math.isinf(self.q) else "search"
         options = {name: getattr(self, name) for name in _METRIC_OPTIONS}
-        # Two depths that exist only for text scores and are not exported.
+        # These names select two depths that are only for text scores and are not exported.
         internal = {"irw": SteadyIRW(), "dual": Dual()}
         depth = internal.get(self.depth, self.depth) if isinstance(self.depth, str) else self.depth
         self.metric = Metric(depth=depth, dtype="float32", **options)

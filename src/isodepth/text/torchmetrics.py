@@ -17,9 +17,9 @@ from isodepth.text.score import DepthScore
 class DepthScoreMetric(Metric):
     """DepthScore of texts, accumulated over batches and processes.
 
-    Needs ``pip install 'isodepth[torchmetrics]'``. The state is the list of all scores, which is
-    concatenated across processes in the order of their ranks. The result does not depend on how the
-    texts are distributed.
+    This class needs ``pip install 'isodepth[torchmetrics]'``. The state is the list of all scores,
+    which is concatenated across processes in the order of the processes. The mean does not depend
+    on the distribution of the texts over processes, up to rounding.
 
     Parameters
     ----------
