@@ -91,9 +91,9 @@ class Metric(BaseMetric):
     def table(self, X: Any, weights: Any = None, *, storage: str = "float64") -> RegionTable:
         """Compute the region table of one sample, to compare it with many other tables.
 
-        The table has support values on a fixed grid of levels and directions. It needs an integer
-        number of `levels` and an integer `random_state` (or an array of directions). Tables cannot
-        be refined: `refine` has no effect, and the signature of the table contains ``refine=0``.
+        The table contains support values on a fixed grid of levels and directions. Its metric needs
+        an integer `levels`, and an integer `random_state` or fixed directions. Tables cannot be
+        refined: `refine` has no effect, and the signature of the table contains ``refine=0``.
 
         Parameters
         ----------
@@ -121,7 +121,8 @@ class Metric(BaseMetric):
 def _numeric(X: Any, Y: Any, kinds: Any) -> tuple[Any, Any, tuple[ColumnKind, ...]]:
     """Return the numeric columns of X, those of Y, and the kinds of all columns.
 
-    `kinds` is the option of the user. Arrays are returned unchanged, without kinds.
+    `kinds` is the option of `Metric.distance`. Arrays are returned unchanged, and the kinds are
+    empty.
     """
     if kinds is None and isinstance(X, np.ndarray):
         return X, Y, ()
@@ -149,7 +150,7 @@ def distance(
 
     Returns
     -------
-    distance : float
+    distance : float, or a zero-dimensional tensor if X and Y are tensors
 
     Examples
     --------
@@ -216,7 +217,7 @@ def compare(
       distance 5 in the units of the columns; chance_level() gives the distances of random splits
       DR|depth=projection|p=2|eps=0.1|levels=exact|dirs=uniform:1000|refine=20|seed=0|v=0.3.0
     """
-    # Robust spreads are not implemented for tensors, so they are not scaled by default.
+    # Robust spreads are not implemented for tensors, so tensors are not scaled by default.
     if not (is_tensor(X) or is_tensor(Y)):
         options = {"scale": "pooled", **options}
     metric = Metric.from_options(options)

@@ -6,8 +6,8 @@ then evaluated at all levels. Each step of the ascent costs one projection of a 
 cheaper than evaluating the sampled directions. If the samples are small enough, the vertices of the
 regions are then searched one by one, as for the exact distance, within a limit of work.
 
-The other functions are exact. They compare hulls in coordinates that are centered, of size one,
-and in the span of the points.
+`hausdorff`, `exact_gaps` and `project_to_hull` are exact up to rounding. Points are first centered,
+scaled to a size of about one, and represented by coordinates in their span.
 """
 
 from __future__ import annotations
@@ -33,14 +33,15 @@ _MOST_LEVELS = 8
 _FEWEST_CLIMBERS = 10
 _MOST_CLIMBERS = 40
 _MOST_WINNERS = 32
-# Relative difference from an upper bound at which the ascent stops, and the same for a search of
-# all vertices.
+# Relative differences from an upper bound at which a search ends. `_FULL` is for a search of all
+# vertices that replaces the ascent. `_SLACK` is for the ascent and the search of vertices after it.
 _SLACK = 1e-3
 _FULL = 1e-10
 # Limit of work per refinement step, relative to the work without refinement. It is chosen so that
 # twenty steps take somewhat less time than a distance without refinement.
 _WORK_PER_STEP = 0.01
-# Minimum limit of work, as the number of coordinates that are read: a few milliseconds.
+# Minimum value of this limit. It is a number of coordinates of points, which are read in a few
+# milliseconds.
 _LEAST_WORK = 3e6
 _CHEAP = 0.25
 
@@ -126,14 +127,14 @@ def raise_gaps(
     slack: float,
     limit: float,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Increase the gaps that a search has found towards the exact ones, at a limited cost.
+    """Increase gaps towards the exact gaps by a search of the vertices, at a limited cost.
 
     Parameters
     ----------
     first, second, prefix_sizes
         As in `exact_gaps`.
     gaps : ndarray of shape (L,)
-        Gaps that are attained in some direction, lower bounds on the exact gaps.
+        Lower bounds on the exact gaps, each attained along some direction.
     slack : float
         Relative tolerance: the search of a level ends if its gap is within this fraction of an
         upper bound.
@@ -160,12 +161,12 @@ def raise_gaps(
 
 
 class Projection(NamedTuple):
-    """Nearest points of the convex hull of n points to q queries.
+    """Points of the convex hull of n points that are nearest to q queries.
 
     Attributes
     ----------
     distance : ndarray of shape (q,)
-        Distance of each query to its nearest point.
+        Distance of each query to the nearest point of the hull.
     nearest : ndarray of shape (q, d)
         Nearest points of the hull, ``weights @ points``.
     weights : ndarray of shape (q, n)
@@ -215,7 +216,7 @@ class Frame:
     def directions(self, vectors: np.ndarray) -> np.ndarray:
         """Convert unit vectors (L, r) in the frame to unit vectors (L, d) on the original axes."""
         if self.basis is None:
-            return vectors + 0.0  # no -0
+            return vectors + 0.0  # -0.0 becomes 0.0
         turned = vectors @ self.basis.T
         return turned / np.linalg.norm(turned, axis=1, keepdims=True)
 
@@ -246,7 +247,7 @@ def common_frame(a: np.ndarray, b: np.ndarray) -> Frame:
 def as_points(points: ArrayLike, name: str) -> np.ndarray:
     """Convert to a float64 array (n, d), and check that it is nonempty and finite.
 
-    `name` is used in messages. Values may be so large that projections overflow.
+    `name` is used in messages. Values of any size are allowed, because `common_frame` scales them.
     """
     return check_points(points, name, "float64", any_size=True)[0]
 
@@ -298,8 +299,8 @@ def find_gaps(
 
     For a finite q, the mean over directions is divided by its expected value for a translation of
     length one. So the gap to the power q is an unbiased estimate of the q-th power of the L_q
-    distance between the support functions. A translation by m has the gap |m| up to a relative
-    error of c / sqrt(K), with c^2 = (E|u_1|^(2q) / (E|u_1|^q)^2 - 1) / q^2. The error is zero if
+    distance between the support functions. A translation by m has the gap |m|, with a relative
+    standard error of c / sqrt(K), c^2 = (E|u_1|^(2q) / (E|u_1|^q)^2 - 1) / q^2. It is zero if
     the mean of |<m, u>|^q over the directions equals that over the sphere. This holds for
     orthonormal bases if q = 2, and for K equispaced directions in the plane if q is even and
     q < 2K.
@@ -321,8 +322,7 @@ def find_gaps(
     unit = mean_of_direction(x.n_features, q)
     first, second = x.ordered, y.ordered
     if q < math.inf or (way == "search" and (refine == 0 or x.n_features == 1)):
-        # In one dimension the direction and its opposite are all directions, so the search is
-        # already exact.
+        # Refinement has no effect in one dimension: the search evaluates both directions.
         values, codes = level_gaps(first, second, sizes, directions, resources, q)
         return Gaps(plan, values / unit, directions, codes)
     # Rounding in the ascent and in hulls depends on the order of the samples. Use a canonical
@@ -340,14 +340,14 @@ def find_gaps(
 
 
 def _comes_after(x: np.ndarray, y: np.ndarray, plan: LevelPlan) -> bool:
-    """Check if (y, x) is the canonical order of two samples, in which the smaller one comes first.
+    """Check if y precedes x in the canonical order of samples.
 
-    Samples of equal size are ordered lexicographically.
+    Smaller samples come first, and samples of equal size are ordered lexicographically.
     """
     if len(x) != len(y):
         return len(x) > len(y)
     for a, b in ((x, y), plan.prefix_sizes):
-        for start in range(0, len(a), 1024):  # most differ at once
+        for start in range(0, len(a), 1024):  # most samples differ in the first block
             first, second = a[start : start + 1024], b[start : start + 1024]
             differ = first != second
             if differ.any():
@@ -366,7 +366,10 @@ def refine_gaps(
     steps: int,
     resources: Resources,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Increase the gaps of `level_gaps` by local ascent, with at most `steps` steps per start.
+    """Increase the gaps of `level_gaps` by local ascent, or for few points by a search of vertices.
+
+    The ascent takes at most `steps` steps from each starting direction. If both are cheap enough,
+    the search of vertices follows the ascent.
 
     Parameters
     ----------
@@ -398,7 +401,7 @@ def refine_gaps(
         # The ascent copies rows to float64, so only the rows of the chosen regions are passed.
         inner_x, inner_y = x[: sizes[0][-1]], y[: sizes[1][-1]]
         starts = np.concatenate([starts, -starts])
-        # The number of ascents is proportional to the number of sampled directions.
+        # The number of ascents is proportional to the number of sampled directions, within limits.
         climbers = min(_MOST_CLIMBERS, max(_FEWEST_CLIMBERS, len(directions) // 12))
         tops = ascent(inner_x, inner_y, sizes, starts, climbers, steps, _SLACK, resources)
         climbed, new_codes = level_gaps(x, y, plan.prefix_sizes, tops, resources)
@@ -418,7 +421,7 @@ def refine_gaps(
 
 
 def chosen_levels(plan: LevelPlan, gaps: np.ndarray) -> np.ndarray:
-    """Return the indices of the few levels for which the ascent searches directions.
+    """Return the indices of a few levels at which the ascent starts.
 
     They are evenly spaced, and the level with the maximum gap is added.
     """
@@ -435,13 +438,13 @@ def chosen_levels(plan: LevelPlan, gaps: np.ndarray) -> np.ndarray:
 
 
 def _apart(x: np.ndarray, y: np.ndarray, sizes: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
-    """Return the unit vectors between the centers of both samples at each level.
+    """Return the unit vectors from the center of y to the center of x at each level.
 
-    A level at which the centers coincide has no such vector. `sizes` are prefix sizes (L,).
+    Levels at which the centers coincide are excluded. `sizes` are the numbers of rows (L,) of x and
+    of y at each level.
     """
     apart = np.stack([_prefix_mean(x, i) - _prefix_mean(y, j) for i, j in zip(*sizes, strict=True)])
     largest = np.abs(apart).max(axis=1)
-    # Levels at which both centers coincide are excluded.
     apart = apart[largest > 0] / largest[largest > 0, None]
     return apart / np.linalg.norm(apart, axis=1, keepdims=True)
 
