@@ -51,8 +51,8 @@ class _BagTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     def _fit_tables(self, X: Any, count: int | None = None) -> TableStack:
         """Fit the metric to bags, and return the region tables of the first `count` bags.
 
-        The fitted metric `metric_` has a fixed seed, scale and dtype. If `count` is None, all tables
-        are returned.
+        The fitted metric `metric_` has a fixed seed, scale and dtype. If `count` is None, the
+        tables of all bags are returned.
         """
         options = self.get_params(deep=False)
         storage = check_choice(options.pop("storage"), "storage", STORAGES)
