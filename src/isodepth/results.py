@@ -47,7 +47,7 @@ class ReportableResult(ResultMixin):
         -------
         ax : matplotlib.axes.Axes, or the Figure of a timeline
         """
-        from isodepth.plot import draw  # matplotlib is optional, and slow to import
+        from isodepth.plot import draw  # imported only if needed: figures are optional
 
         return draw(self, kind, ax)
 
@@ -63,7 +63,7 @@ class ReportableResult(ResultMixin):
             the batches of a monitor; `notes`, warnings to show in the report; `command`, the
             command line that reproduces the report. The same result gives the same bytes.
         """
-        from isodepth.report import write_report  # needs the figures
+        from isodepth.report import write_report  # imports Jinja, which is slow
 
         write_report(self, path, **options)
 
@@ -94,9 +94,9 @@ class TwoSampleReport(ReportableResult):
     def suspicious_rows(self) -> SuspiciousRows:
         """Find rows of each sample that do not look like any row of the other sample.
 
-        A row is listed if a value is far outside the range of the other sample, or if it does not
-        fit the other columns of the row, for example because of wrong units. Row indices refer to
-        the samples as the user passed them. The threshold is a rule of thumb: listed rows may be
+        A row is listed if a value is far outside the range of the other sample, or if a value does
+        not fit the other columns of the row, for example because of wrong units. Row indices refer
+        to the samples as the user passed them. The threshold is a rule of thumb: listed rows may be
         correct, and wrong rows may be missed.
 
         Returns
@@ -123,7 +123,7 @@ class TwoSampleReport(ReportableResult):
     def repeated_values(self) -> tuple[RepeatedValue, ...]:
         """Unusual values, such as -9999, that many rows have in common.
 
-        They are found among the minima and maxima of columns, which is faster than
+        Only the minima and maxima of columns are considered, so that this is faster than
         `suspicious_rows`. The tuple is empty if the samples were read in chunks.
         """
         try:
@@ -132,9 +132,10 @@ class TwoSampleReport(ReportableResult):
             return ()
 
     def headlined_rows(self, names: Sequence[str] = ("X", "Y")) -> str:
-        """Return a sentence about the rows that share one unusual value, for the headline.
+        """Return a phrase for the headline about rows that have one unusual value in common.
 
-        It is empty if they are less than 5% of each sample. `names` are those of the samples.
+        Return "" if less than 5% of the rows of each sample have such a value. `names` are the
+        names of the samples.
         """
         for each in self.repeated_values:
             if each.fraction >= _HEADLINED_FRACTION:
@@ -143,6 +144,6 @@ class TwoSampleReport(ReportableResult):
 
 
 def unscaled_points(regions: Any) -> np.ndarray:
-    """Return the points (n, d) of regions in the original units, before they were scaled."""
+    """Return the points (n, d) of regions in the units of the data, without scaling."""
     scale = getattr(regions.origin, "scale", None)
     return regions.points if scale is None else regions.points * np.asarray(scale, dtype=float)

@@ -24,11 +24,11 @@ RULE = (
     "The threshold is a rule, not a guarantee: it extrapolates the tail of the scores of the other "
     "sample. A listed row may be correct, and a wrong row that looks like others is not listed."
 )
-# Maximum numbers of rows to which tails and regressions are fitted.
+# Maximum number of rows to which tails are fitted, and to which regressions are fitted.
 _MAX_ROWS, _MAX_FITTED = 20_000, 5_000
 _BLOCK_NUMBERS = 1 << 21
-# Minimum number of rows per regression term, and maximum number of columns. Otherwise columns are
-# not regressed on each other.
+# Columns are regressed on each other if there are at least this number of rows per term of the
+# regression, and at most this number of columns.
 _ROWS_PER_TERM, _MAX_COLUMNS = 3, 100
 # Regressions ignore rows with a value more than this number of spreads from the median.
 _FAR = 8.0
@@ -40,7 +40,8 @@ _CLEARLY, _MAX_REMOVED = 1.5, 0.2
 # listed row must also be unusual. The value is below 1, because some rows of a group of wrong rows
 # may have scores slightly below 1.
 _ORDINARY = 0.6
-# Minimum number and minimum fraction of rows for reporting that they share an unusual value.
+# An unusual value is reported as repeated if at least this number of rows, and this fraction of the
+# rows of a sample, have the value.
 _MIN_REPEATED, _REPEATED_FRACTION = 5, 0.01
 
 
@@ -53,7 +54,7 @@ class SuspiciousRow(NamedTuple):
     row : int
         Index of the row, from 0, in the sample as the user passed it.
     score : float
-        Unusualness of the row relative to the threshold; more than 1.
+        Maximum of the ratios described in `suspicious_rows`, divided by their thresholds; above 1.
     column : str
         Column with the unusual value.
     value : float
@@ -121,9 +122,9 @@ class RepeatedValue(NamedTuple):
     sample : {"X", "Y"}
     value : float
     columns : tuple of str
-        Columns in which all these rows have the value.
+        Columns in which `n_rows` rows have the value.
     n_rows : int
-        Number of rows with the value.
+        Number of rows with the value in one of these columns.
     fraction : float
         Number of these rows divided by the number of rows of the sample.
     """
@@ -154,8 +155,8 @@ class SuspiciousRows(ResultMixin):
     n_rows : pair of int
         Numbers of rows of X and Y.
     skipped : tuple of str
-        Columns that were not used. More than 20% of the rows of a sample have unusual values in
-        them, so the whole distribution differs, not single rows.
+        Columns that were not used, because more than 20% of the rows of a sample have unusual
+        values in them. The whole distribution differs, not single rows.
     repeated : tuple of RepeatedValue
         Unusual values that many rows have in common, see `repeated_values`.
 
@@ -253,10 +254,10 @@ def suspicious_rows(samples: TwoSamples) -> SuspiciousRows:
 def repeated_values(samples: TwoSamples) -> tuple[RepeatedValue, ...]:
     """Find unusual values, such as -9999, that many rows of a sample have in common.
 
-    Such a value is the minimum or maximum of a column. Its distance from the interval of the
-    central 90% of all other values is more than three times the length of this interval. At least
-    five rows, and 1% to 20% of the sample, have it. For each sample only the most frequent such
-    value is returned.
+    Such a value is the minimum or maximum of a column, and at least five rows have it. Its distance
+    from the interval of the central 90% of the other values of both samples is more than three
+    times the length of this interval. For each sample, only the most frequent such value is
+    considered. It is returned if 1% to 20% of the rows have it.
     """
     repeated = []
     for side, sample in enumerate("XY"):
@@ -284,9 +285,9 @@ def repeated_values(samples: TwoSamples) -> tuple[RepeatedValue, ...]:
 def _without_outliers(x: np.ndarray, y: np.ndarray) -> list[np.ndarray]:
     """Return the rows of `x` and `y` that serve as references, without clear outliers.
 
-    Rows of one sample that are far from the other sample are removed, unless they are more than
-    20%. Wrong rows in a reference would make similar wrong rows of the other sample look usual, and
-    would inflate the scale by which rows are measured.
+    Rows of a sample that are far from the other sample are removed, unless they are more than 20%
+    of the rows. Wrong rows in a reference would make similar wrong rows of the other sample look
+    usual, and would increase the tail lengths by which distances are divided.
     """
     kept = []
     for points, other in ((x, y), (y, x)):
@@ -303,7 +304,8 @@ def _rows_unlike(
 ) -> list[SuspiciousRow]:
     """Return the rows whose scores exceed 1 relative to the other sample and to pooled rows.
 
-    `scorers` and `points` belong to X and Y, and `references` are their rows without outliers.
+    `points` are the rows of X and those of Y, and `references` the same without outliers. The first
+    of `scorers` scores rows of X relative to Y, and the second scores rows of Y relative to X.
     """
     scores = [scorer.score(part) for scorer, part in zip(scorers, points, strict=True)]
     if max(part.max() for part in scores) <= 1:
@@ -339,9 +341,9 @@ def _one_sided_values(samples: TwoSamples) -> list[OneSidedValue]:
 def conformal_pvalues(reference: np.ndarray, points: np.ndarray) -> np.ndarray | None:
     """Return conformal p-values (m,) of points (m, d) relative to a reference sample.
 
-    The scoring is fitted to one half of the reference. The p-value of a point is the fraction of
-    the other half with at least its score. P-values have the correction of Benjamini and Hochberg.
-    Return None if a sample has fewer than 1000 rows.
+    Scores are fitted to one half of the reference. If k of the n rows of the other half have at
+    least the score of a point, its p-value is (1 + k) / (1 + n). The p-values are then adjusted by
+    the method of Benjamini and Hochberg. Return None if a sample has fewer than 1000 rows.
     """
     if min(len(reference), len(points)) < CONFORMAL_ROWS:
         return None
@@ -359,7 +361,7 @@ class _Tails(NamedTuple):
     """Medians and tail lengths (k,) of k functions of a row, in the reference sample.
 
     Tail lengths are the distances from the median to the 1% quantile, `below`, and to the 99%
-    quantile, `above`.
+    quantile, `above`. They are at least half of the spread.
     """
 
     median: np.ndarray
@@ -375,7 +377,7 @@ class _Tails(NamedTuple):
     def ratios(self, values: np.ndarray) -> np.ndarray:
         """Return the distances (m, k) of values (m, k) from the median, divided by tail lengths.
 
-        They are 0 for missing values.
+        Ratios of missing values are 0.
         """
         deviation = values - self.median
         ratios = np.where(deviation > 0, deviation / self.above, -deviation / self.below)
@@ -383,9 +385,9 @@ class _Tails(NamedTuple):
 
 
 class RowScorer:
-    """Object that scores how unusual rows are relative to a reference sample (n, d).
+    """Object that computes how unusual rows are relative to a reference sample (n, d).
 
-    Rows and reference may have missing values.
+    The score is defined in `suspicious_rows`. Rows and reference may have missing values.
     """
 
     def __init__(self, reference: np.ndarray) -> None:
@@ -394,8 +396,8 @@ class RowScorer:
             reference = reference[rng.choice(len(reference), _MAX_ROWS, replace=False)]
         reference = np.asarray(reference, dtype=np.float64)
         self.values = _Tails.of(reference)
-        # Values below which the logarithm of a positive column is replaced with a linear function;
-        # 0 for other columns, which are not transformed.
+        # Below these values, the logarithm of a positive column is replaced by a linear function.
+        # Other columns have the value 0 and are not transformed.
         minima = np.fmin.reduce(reference, axis=0)
         self.floors = np.where(minima > 0, minima / 1000, 0.0)
         transformed = self._transform(reference)
@@ -414,7 +416,7 @@ class RowScorer:
         return np.concatenate([ratios.max(axis=1) for ratios in self._blocks(points)])
 
     def flagged(self, points: np.ndarray) -> np.ndarray:
-        """Return, for each column, the fraction of points (m, d) that exceed its threshold."""
+        """Return for each column the fraction of points (m, d) with a ratio above its threshold."""
         d = points.shape[1]
         above = [
             (ratios > 1).reshape(-1, ratios.shape[1] // d, d) for ratios in self._blocks(points)
@@ -428,7 +430,10 @@ class RowScorer:
             yield self._ratios(points[start : start + size]) / self.limits
 
     def explain(self, row: np.ndarray) -> tuple[int, tuple[float, float], str]:
-        """Return the most unusual column of one row (d,), its usual range, and the reason."""
+        """Return the index of the most unusual column of a row (d,), and its usual range.
+
+        Also return the reason, see `SuspiciousRow`.
+        """
         d = len(row)
         ratios = next(self._blocks(row[None]))[0]
         # If a value is unusual by itself, residuals given the other columns are not considered.
@@ -491,7 +496,7 @@ class _Regressions:
     tails : _Tails
         Tails of the residuals in the reference.
     fitted_ratios : ndarray of shape (n, d)
-        Leave-one-out residuals of the reference rows, in tail lengths.
+        Leave-one-out residuals of the reference rows, divided by tail lengths.
     """
 
     coefficients: np.ndarray
@@ -545,8 +550,8 @@ def _terms(standard: np.ndarray, squares: bool) -> np.ndarray:
 def spreads(values: np.ndarray) -> np.ndarray:
     """Return the standard deviations (k,) of columns clipped at their 10% and 90% quantiles.
 
-    If this is 0, because most values of a column are equal, return the standard deviation without
-    clipping. For a constant column return 1. Missing values are ignored.
+    If it is 0, because most values of a column are equal, the standard deviation without clipping
+    is returned. A constant column has the spread 1. Missing values are ignored.
     """
     low, high = np.nanquantile(values, [0.1, 0.9], axis=0)
     spread = np.nanstd(np.clip(values, low, high), axis=0)
@@ -557,18 +562,19 @@ def spreads(values: np.ndarray) -> np.ndarray:
 def tail_limits(ratios: np.ndarray, n_columns: int) -> np.ndarray:
     """Return thresholds (k,) for ratios, extrapolated from the tails of reference ratios (n, k).
 
-    From the 90% to the 99% quantile the tail probability decreases by a factor of ten. The
-    extrapolation repeats this step, exponentially or, for heavier tails, by a power law. The
-    threshold also exceeds the maximum by a margin. The number of steps and the margin are larger
-    for many columns, and for small samples, whose quantiles vary. Both were tuned on random halves
-    of the tables in experiments/answers.
+    From the 90% to the 99% quantile, the tail probability decreases by a factor of ten. The
+    extrapolation repeats this step. A step adds the difference of both quantiles (exponential tail)
+    or, for heavier tails, multiplies by their ratio (power law). The threshold is also at least the
+    maximum times a factor. The number of steps and the factor are larger for many columns, and for
+    small samples, whose quantiles vary. Both were tuned on random halves of the tables in
+    experiments/answers.
     """
     steps = math.log10(n_columns / EXPECTED_SHARE) - 1 + 2 / math.sqrt(0.01 * len(ratios))
     middle, low, high = np.quantile(ratios, [0.5, 0.9, 0.99], axis=0)
     exponential = high + steps * (high - low)
     power = high * (high / np.maximum(low, high / 10)) ** steps
-    # `heaviness` is 1.43 for exponential tails, 0.96 for normal ones, and 3.9 for a Pareto
-    # distribution of index 2.
+    # `heaviness` is 1.43 for an exponential variable, 0.96 for the absolute value of a normal
+    # variable, and 3.9 for a Pareto variable of index 2.
     heaviness = (high - low) / np.maximum(low - middle, 1e-9)
     weight = np.clip((heaviness - 1.43) / 2, 0.0, 1.0)
     beyond = exponential ** (1 - weight) * power**weight

@@ -24,8 +24,9 @@ class TwoSamples:
         Values of the numeric columns; NaN for missing values.
     columns : tuple of str
         Names of the numeric columns.
-    categories : dict of str to pair of lists of str or None
-        Values of each categorical column in both samples; None for a missing value.
+    categories : dict
+        For the name of each categorical column, the list of values of X and that of Y. Values are
+        strings, or None if missing.
     """
 
     points: tuple[np.ndarray, np.ndarray]

@@ -26,12 +26,12 @@ def change_figure(change: Any, samples: Any, figure: Any) -> str:
     change : Change
     samples : TwoSamples
     figure : matplotlib.figure.Figure
-        Empty figure; a dependence of two numbers gets two axes.
+        Empty figure; a dependence of two numeric columns gets two axes.
 
     Returns
     -------
     text : str
-        Alternative text with the range of the values.
+        Alternative text: the range of the values, shares in both samples, or names of the axes.
     """
     column, *other = change.columns
     if change.kind == "missing":
@@ -81,7 +81,7 @@ def _without_ticks(ax: Axes) -> None:
 
 
 def _range(values: np.ndarray) -> tuple[float, float]:
-    """Return the range of the values without extreme ones, which would compress all others."""
+    """Return the range to draw. Extreme values, which would compress all others, are outside."""
     low, high = np.quantile(values, [0.1, 0.9])
     reach = 1.5 * (high - low) or 3 * float(values.std()) or 0.5
     return max(low - reach, float(values.min())), min(high + reach, float(values.max()) + 1e-9)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# Maximum number of steps of a curve. A figure has about this width in pixels.
+# Maximum number of steps of a curve. A figure has about this number of pixels in a row.
 _MAX_STEPS = 800
 _MAX_BARS = 15
 # Columns with a larger adjusted p-value have hollow bars.
@@ -22,12 +22,14 @@ _ALPHA = 0.05
 def gap_profile(comparison: Any, ax: Axes | None = None) -> Axes:
     """Draw the gap between two samples at every level.
 
-    The curve is the gap (the Hausdorff distance between the two regions of level beta) over
-    the levels that enter the distance. A large gap on the left means different centers. A gap that
-    increases only on the right means different outer parts. The largest gap is marked, with
-    the columns that contribute most. A dashed line shows the distance: the mean of order p of the
-    curve. With a test, a hatched band contains 90% of the gaps of each level for the same rows
-    assigned to two samples at random.
+    The curve shows the gap as a function of the level beta, for all levels that enter the distance.
+    The gap is the Hausdorff distance between the two regions of level beta or, for a finite q, the
+    mean of order q over directions. A large gap on the left means different centers. A gap that
+    increases only on the right means different outer parts.
+
+    The largest gap is marked, with the columns that contribute most. A dashed line shows the
+    distance, which is the mean of order p of the curve. With a test, a hatched band shows the
+    central 90% of the gaps at each level if the rows are assigned to the samples at random.
 
     Parameters
     ----------
@@ -87,7 +89,7 @@ def _steps(levels: np.ndarray, gaps: np.ndarray) -> tuple[np.ndarray, np.ndarray
     """Return the edges and heights of the steps of the gap curve.
 
     `levels` has intervals (L, 2) of levels, or single levels (L,), around which intervals are
-    placed. If there are more steps than pixels, they are averaged over intervals of equal length.
+    placed. If there are more than 800 steps, they are averaged over 800 intervals of equal length.
     """
     if levels.ndim == 2:
         edges = np.append(levels[:, 0], levels[-1, 1])
@@ -104,14 +106,15 @@ def _steps(levels: np.ndarray, gaps: np.ndarray) -> tuple[np.ndarray, np.ndarray
 
 
 def contributions(result: Any, ax: Axes | None = None) -> Axes:
-    """Draw the contributions of the columns to a difference, the 15 largest from top to bottom.
+    """Draw the contributions of at most 15 columns to a difference as horizontal bars.
 
     Parameters
     ----------
     result : Comparison or TwoSampleResult
-        The bars are the contributions to the distance of a comparison, or the differences of the
-        columns of a test. With a test, bars of columns that are not significant (adjusted p-value
-        above 0.05) are hollow, and p-values are shown.
+        Bars show the contributions to the distance of a comparison, largest first, or
+        `ColumnTest.difference` of the columns of a test, strongest evidence first. With a test,
+        p-values are shown, and bars of columns that are not significant (adjusted p-value above
+        0.05) are hollow.
     ax : matplotlib.axes.Axes, optional
         Axes to draw into; a new figure by default.
 

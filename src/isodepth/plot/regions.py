@@ -35,11 +35,12 @@ def nested_regions(
 ) -> Axes:
     """Draw two samples with their nested regions in the plane in which they differ most.
 
-    The plane is spanned by the direction of the largest mean squared gap and the best one
-    orthogonal to it. For two columns it is their plane; one column is refused. Projections of the
-    regions of four levels are drawn. Combinations of columns are measured from the center of the
-    first sample. Rows that the distance leaves out, the outermost fraction eps of each sample, are
-    crosses. Rows outside the frame are counted in the legend.
+    The plane is spanned by two directions: the one with the largest mean squared gap, and the one
+    with the largest mean squared gap among those orthogonal to it. Two columns are drawn as they
+    are, and one column raises an error. Projections of the regions of four levels are drawn. With
+    more than two columns, the origin of the axes is the center of the first sample. Rows that the
+    distance ignores, the outermost fraction eps of each sample, are crosses. The legend has the
+    number of rows outside the frame.
 
     Parameters
     ----------
@@ -66,7 +67,7 @@ def nested_regions(
     basis = difference_plane(comparison)
     ax = ax or new_axes(7.2, 6.2)
     center = np.zeros(2)
-    if len(basis) > 2:  # each axis combines columns: its zero is the mean of the deepest half of X
+    if len(basis) > 2:  # the origin is the mean of the deepest half of X
         first = comparison.regions[0]
         center = first.points[first.inside(0.5)].mean(axis=0) @ basis
     directions = plane_directions()
@@ -111,7 +112,7 @@ def _starts(comparison: Any) -> np.ndarray:
 def _supports(comparison: Any, side: int, directions: np.ndarray, levels: np.ndarray) -> np.ndarray:
     """Return the support function of the regions of one sample, of shape (levels, directions).
 
-    The regions are those that enter the distance.
+    For each level, the region of the next lower level that enters the distance is used.
     """
     starts = _starts(comparison)
     places = np.clip(np.searchsorted(starts, levels, side="right") - 1, 0, len(starts) - 1)
@@ -152,7 +153,7 @@ def _axis_labels(comparison: Any, basis: np.ndarray) -> tuple[str, str]:
 
 
 def _combination(names: Sequence[str], direction: np.ndarray) -> str:
-    """Return a direction as a sum of its largest entries times column names, shortened to fit."""
+    """Format a direction as a sum of at most three column names times its largest entries."""
     text, rest = "", 1.0
     for j in np.argsort(-np.abs(direction), kind="stable")[:3]:
         term = f"{direction[j]:+.2f} {short(names[j], 20)}".replace("-", "−", 1)
@@ -174,9 +175,10 @@ def outline(supports: np.ndarray, directions: np.ndarray) -> np.ndarray:
     Parameters
     ----------
     supports : ndarray of shape (B,)
-        h(u) for each direction. If no point satisfies all of them (quantiles need not be the
-        support function of a convex set), violated ones are increased as little as possible.
-    directions : ndarray of shape (B, 2), unit vectors all around
+        h(u) for each direction. Quantiles need not be the support function of a convex set. If no
+        point satisfies all inequalities, values of h are increased until the polygon is not empty.
+    directions : ndarray of shape (B, 2)
+        Unit vectors on all sides of the origin.
 
     Examples
     --------
@@ -189,8 +191,8 @@ def outline(supports: np.ndarray, directions: np.ndarray) -> np.ndarray:
     corners = size * np.array([[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]])
     for support, direction in zip(supports, directions, strict=True):
         height = corners @ direction - support
-        # Relax a constraint that cuts off the whole polygon: rounding can cause this if the region
-        # is a point or a segment.
+        # A constraint that excludes the whole polygon is relaxed. Rounding can cause such a
+        # constraint if the region is a point or a segment.
         height = height - max(float(height.min()), 0.0)
         inside = height <= 0
         if inside.all():
@@ -209,9 +211,10 @@ def outline(supports: np.ndarray, directions: np.ndarray) -> np.ndarray:
 
 
 def mean_squared_gaps(comparison: Any, directions: np.ndarray) -> np.ndarray:
-    """Return the squared gaps (B,) along directions (B, d), averaged over levels and signs.
+    """Return the squared gaps (B,) along directions (B, d), averaged over all levels.
 
-    If there are more than 100 levels, 100 quantiles of them are used.
+    The mean also includes the opposite directions. If there are more than 100 levels, 100 quantiles
+    of the levels are used.
     """
     weights = comparison.level_widths
     levels: Any = slice(None)
@@ -225,10 +228,12 @@ def mean_squared_gaps(comparison: Any, directions: np.ndarray) -> np.ndarray:
 
 
 def difference_plane(comparison: Any) -> np.ndarray:
-    """Return the direction of the largest mean squared gap, and the best one orthogonal to it.
+    """Return an orthonormal basis of the plane in which two samples differ most.
 
-    Candidates are at most 1000 directions of the comparison, two principal directions of those with
-    the largest gap of each level, the difference of the centers, and the axes.
+    The first vector is the candidate with the largest mean squared gap. The second vector is chosen
+    in the same way among the components of the candidates orthogonal to the first. Candidates are
+    at most 1000 directions of the comparison, the difference of the centers, the axes, and two
+    principal directions of the maximizing directions of all levels.
 
     Parameters
     ----------
@@ -237,7 +242,7 @@ def difference_plane(comparison: Any) -> np.ndarray:
     Returns
     -------
     basis : ndarray of shape (d, 2), orthonormal columns
-        In two dimensions the axes of the data, in order.
+        For two columns, the axes of the data in their order.
     """
     if not comparison.keeps_rows:
         raise InvalidInputError(
@@ -261,8 +266,8 @@ def _candidates(comparison: Any) -> np.ndarray:
     vectors = np.asarray(comparison.search_directions, dtype=float)
     vectors = vectors[:: -(-len(vectors) // _MAX_CANDIDATES)]
     x, y = (regions.points[regions.inside(0.5)].mean(axis=0) for regions in comparison.regions)
-    # Principal directions of the maximizing directions of all levels, weighted by their squared
-    # gaps as in the contributions of columns.
+    # Two principal directions represent the maximizing directions of all levels. These are
+    # weighted by their squared gaps, as in the contributions of columns.
     refined = comparison.direction
     weights = comparison.level_widths * comparison.gaps**2
     principal = np.linalg.eigh(refined.T @ (refined * weights[:, None]))[1].T[-2:]
@@ -270,9 +275,9 @@ def _candidates(comparison: Any) -> np.ndarray:
 
 
 def _best(comparison: Any, candidates: np.ndarray, orthogonal: np.ndarray) -> np.ndarray:
-    """Return the candidate with the largest mean squared gap, made orthogonal to given vectors.
+    """Project candidates to the complement of given vectors; return the one with the largest gap.
 
-    Its largest entry is positive.
+    The result has unit length, and its entry with the largest absolute value is positive.
     """
     candidates = _unit_parts(candidates, orthogonal)
     best = candidates[mean_squared_gaps(comparison, candidates).argmax()]

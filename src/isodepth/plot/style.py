@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 FIRST = "#0072b2"
 SECOND = "#d55e00"
-#: Observed values and alarms.
+#: Color of observed values and of alarms.
 MARK = "#a83200"
 INK = "#222222"
 QUIET = "#666666"
@@ -97,6 +97,6 @@ def color_bar(image: Any, ax: Axes, label: str, **options: Any) -> None:
 
 
 def short(name: str, longest: int = 24) -> str:
-    """Shorten a name to `longest` characters, and escape "$", which would start a formula."""
+    """Shorten a name to `longest` characters, and escape "$", which would start math text."""
     text = " ".join(str(name).split()).replace("$", r"\$")
     return text if len(text) <= longest else f"{text[: longest - 1]}…"

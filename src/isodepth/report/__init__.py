@@ -1,4 +1,4 @@
-"""Reports: a result as one self-contained HTML file."""
+"""Reports of results as self-contained HTML pages."""
 
 from isodepth.report.writing import html_report, write_report
 

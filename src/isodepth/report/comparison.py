@@ -20,9 +20,10 @@ from isodepth.report.repeat import TableFile, compare_code
 from isodepth.report.sentences import comparison_headline, distance_sentence, remarks, summary_lines
 
 _MAX_CHANGES, _MAX_ROWS = 30, 100
-# Number of values of a suspicious row that are shown beside its unusual value.
+# Maximum number of values of a suspicious row that are shown besides the unusual value.
 _MAX_VALUES = 4
-# The level of chance is not computed if it needs more projections than this, because it is slow.
+# The level of chance, see `_chance_or_reason`, is not computed if it needs more than this number of
+# projections, because it would be slow.
 MOST_SPLIT_PROJECTIONS = 1 << 32
 N_SPLITS = 19
 
@@ -48,13 +49,13 @@ class Findings(NamedTuple):
 
     @classmethod
     def of(cls, result: Any) -> Findings:
-        """Collect the parts of a comparison or a test, and compute those that are missing."""
+        """Collect the parts of a comparison or a test, and compute parts that are not stored."""
         is_test = result.result_type == "test"
         test = result if is_test else result.test
         comparison = getattr(result, "comparison", None) if is_test else result
         try:
             samples, rows = result.samples, result.suspicious_rows()
-        except InvalidInputError:  # read in chunks
+        except InvalidInputError:  # the samples were read in chunks
             samples = rows = None
         return cls(comparison, test, samples, rows, _chance_or_reason(comparison))
 
@@ -94,7 +95,7 @@ def comparison_context(
 def comparison_content(
     result: Any, names: Sequence[str], sources: Sequence[TableFile] | None = None
 ) -> dict[str, Any]:
-    """Return the statements of the report as a dictionary for the JSON output."""
+    """Return the content of the report as a dictionary for the JSON output."""
     comparison, test, samples, rows, chance = Findings.of(result)
     omitted = isinstance(chance, str)
     return {
@@ -118,8 +119,8 @@ def comparison_lines(result: Any, names: Sequence[str]) -> list[str]:
 def _chance_or_reason(comparison: Any) -> Any:
     """Return the level of chance of a comparison, or a sentence with the reason why there is none.
 
-    The level of chance consists of the distances between random splits of the pooled rows. It shows
-    the size of the distance without a difference in distribution.
+    The level of chance has the distances between random splits of the pooled rows. It shows how
+    large the distance is if the distributions do not differ.
     """
     if comparison is None:
         return "no level of chance without a distance"
@@ -137,9 +138,9 @@ def _chance_or_reason(comparison: Any) -> Any:
 
 
 def _changes(test: Any, samples: Any) -> list[dict[str, Any]]:
-    """Return the template variables of each change, the strongest first.
+    """Return the template variables of at most 30 changes, the strongest first.
 
-    Each entry has a small figure if the rows of the samples are known.
+    A change of columns has a small figure if the rows of the samples are in memory.
     """
     entries = []
     for change in test.changes[:_MAX_CHANGES] if test else ():
@@ -152,7 +153,10 @@ def _changes(test: Any, samples: Any) -> list[dict[str, Any]]:
 
 
 def _unchanged_columns(test: Any, samples: Any, names: Sequence[str]) -> dict[str, Any]:
-    """Return the table of columns without a significant change."""
+    """Return a table of the columns without a significant change: p-values and medians.
+
+    The table is empty without a test.
+    """
     if test is None:
         return {}
     changed = {name for change in test.changes for name in change.columns}

@@ -16,7 +16,7 @@ from isodepth.plot import style
 #: Width of figures in inches, chosen so that labels are readable on a desktop and on a phone.
 WIDTH = 5.6
 _DPI = 150
-# Names of colors in `plot.style` that the page replaces by its own, which differ in dark mode.
+# Colors of `plot.style` that are replaced by CSS variables, whose values differ in dark mode.
 _COLORS = ("INK", "QUIET", "FAINT", "PAPER", "FIRST", "SECOND", "MARK")
 
 
@@ -30,7 +30,8 @@ def inline_svg(drawn: Any, alternative: str) -> Markup:
         Alternative text.
     """
     matplotlib = load_extra("matplotlib", "plot", "drawing")
-    # SVG identifiers must differ between the figures of a page, so the salt is a hash of the text.
+    # SVG identifiers must differ between the figures of a page, so the salt is a hash of the
+    # alternative text.
     salt = hashlib.sha256(alternative.encode("utf-8", "replace")).hexdigest()[:12]
     buffer = io.BytesIO()
     with matplotlib.rc_context({"svg.hashsalt": salt, "svg.fonttype": "path"}):
@@ -39,7 +40,7 @@ def inline_svg(drawn: Any, alternative: str) -> Markup:
             metadata={"Date": None, "Creator": None, "Format": None, "Type": None},
         )  # fmt: skip
     text = buffer.getvalue().decode("utf-8")
-    # Remove metadata and comments, and the style element, which would apply to the whole page.
+    # The style element is removed because it would apply to the whole page.
     unused = r"<metadata>.*?</metadata>|<!--.*?-->|<defs>\s*<style[^>]*>.*?</style>\s*</defs>"
     text = re.sub(rf"({unused})\s*", "", text[text.index("<svg") :].strip(), flags=re.DOTALL)
     text = re.sub(r'<g id="[A-Za-z0-9_.]*_[0-9]+"', "<g", text)

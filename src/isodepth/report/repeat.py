@@ -35,7 +35,10 @@ class TableFile(NamedTuple):
 
 
 def compare_code(comparison: Any, test: Any, sources: Sequence[TableFile] | None) -> str:
-    """Return Python code that repeats the comparison, or the test of categories alone."""
+    """Return Python code that repeats the comparison, or the test if `comparison` is None.
+
+    Return a comment with the reason if the result cannot be repeated from files.
+    """
     options = _options(comparison, test)
     blocked = test is not None and "|blocks=rows|" not in test.signature
     lines = ["import isodepth"]
@@ -63,7 +66,7 @@ def compare_code(comparison: Any, test: Any, sources: Sequence[TableFile] | None
 
 
 def _options(comparison: Any, test: Any) -> dict[str, Any] | None:
-    """Return the keyword arguments of the call; None if one is an object that code cannot show."""
+    """Return the keyword arguments of the call; None if one cannot be written as code."""
     result = comparison or test
     if comparison is not None:
         options = comparison.changed_options()
@@ -83,14 +86,14 @@ def _options(comparison: Any, test: Any) -> dict[str, Any] | None:
 
 
 def _reading_code(name: str, path: str) -> str | None:
-    """Return a statement that reads a table with pandas; None for other files."""
+    """Return a statement that reads a file with pandas; None for formats that it cannot read."""
     ending = path.lower().removesuffix(".gz").rpartition(".")[2]
     reader = {"csv": "read_csv", "tsv": "read_table", "parquet": "read_parquet"}.get(ending)
     return None if reader is None else f"{name} = pandas.{reader}({path!r})"
 
 
 def _keywords(options: dict[str, Any]) -> str:
-    """Format keyword arguments as code, each after a comma."""
+    """Format keyword arguments as code, each after a comma; skip None, False and empty values."""
     texts = {
         name: f"float({str(value)!r})" if value in (math.inf, -math.inf) else repr(value)
         for name, value in options.items()

@@ -11,7 +11,7 @@ from isodepth.data.results import p_text
 
 # Columns are listed until their contributions reach this sum; at most three columns are listed.
 _NAMED_SUM, _MAX_NAMED = 0.6, 3
-# Maximum numbers of changes and of suspicious rows, so that a summary has at most 12 lines.
+# Maximum numbers of changes and of suspicious rows, so that a summary has about 12 lines.
 _MAX_CHANGES, _MAX_ROWS = 4, 3
 NOT_COMPUTED = "chance_level() gives the distances of random splits"
 
@@ -25,6 +25,8 @@ class Headline(NamedTuple):
 
 def largest_contributions(shares: Sequence[tuple[str, float]]) -> str:
     """Return a string with the columns that contribute most, and their contributions.
+
+    Columns are listed until their contributions sum to 60%, at most three.
 
     Examples
     --------
@@ -41,10 +43,10 @@ def largest_contributions(shares: Sequence[tuple[str, float]]) -> str:
 
 
 def comparison_headline(result: Any, names: Sequence[str]) -> Headline:
-    """Return one sentence of at most 25 words: whether the samples differ, and how.
+    """Return the headline of a result: whether the samples differ, and the strongest change.
 
-    If many rows have one unusual value, such as -9999, the headline names these rows: they may
-    cause all other changes.
+    If many rows have one unusual value, such as -9999, the headline has these rows instead of the
+    strongest change, because they may cause all changes.
     """
     x, y = names
     test = _test_of(result)
@@ -65,7 +67,8 @@ def _test_of(result: Any) -> Any:
 def remarks(result: Any, rows: Any, names: Sequence[str]) -> list[str]:
     """Return short remarks that a summary and a report show below the headline.
 
-    They are about columns of doubtful kind, rows that look wrong, the number of further changes,
+    Subjects of the remarks are columns of doubtful kind, rows that look wrong, the number of
+    further changes, suspicious rows, categories of only one sample, notes about numeric columns,
     columns that were not compared, and dropped rows.
 
     Parameters
@@ -106,7 +109,8 @@ def _count(number: int, noun: str) -> str:
 def distance_sentence(comparison: Any, chance: Any) -> str:
     """Return a sentence that compares the distance with the level of chance.
 
-    If the level of chance was not computed, the sentence has the reason.
+    The level of chance has the distances between random splits of the pooled rows. If it was not
+    computed, the sentence contains the reason.
 
     Parameters
     ----------
@@ -121,7 +125,7 @@ def distance_sentence(comparison: Any, chance: Any) -> str:
 def summary_lines(
     result: Any, names: Sequence[str] = ("X", "Y"), *, rows: Any = None, chance: Any = NOT_COMPUTED
 ) -> list[str]:
-    """Return at most 12 lines about a comparison or a test, in the order of its report.
+    """Return a summary of a comparison or a test in about 12 lines, in the order of its report.
 
     Parameters
     ----------
@@ -135,8 +139,8 @@ def summary_lines(
     lines = [comparison_headline(result, names).sentence]
     lines += ["; ".join(remarks(result, rows, names))]
     if test is not None:
-        # Skip the first change: it is already in the headline, or in the remarks if the headline
-        # names rows that look wrong.
+        # The first change is skipped: it is already in the headline, or in the remarks if the
+        # headline is about rows that look wrong.
         lines += [str(change) for change in test.changes[1 : 1 + _MAX_CHANGES]]
         lines.append(test.tolerance_range)
     else:
@@ -158,7 +162,7 @@ def summary_lines(
 
 
 def monitor_headline(verdicts: Sequence[Any], alarm: bool) -> Headline:
-    """Return the headline of a monitor; `alarm` tells whether there is an alarm now."""
+    """Return the headline of a monitor; `alarm` is True if there is an alarm now."""
     if not verdicts:
         return Headline("No batch has been checked yet.", "open")
     last = verdicts[-1]
@@ -177,7 +181,7 @@ def monitor_headline(verdicts: Sequence[Any], alarm: bool) -> Headline:
 
 
 def alarm_promise(summary: dict[str, Any]) -> str:
-    """Return a sentence with the bound on false alarms of a monitor, given its `to_dict`."""
+    """Return a sentence with the bound on false alarms of a monitor, given `Monitor.to_dict()`."""
     policy = summary["policy"]
     if policy["arl"] is not None:
         text = f"On average at least {policy['arl']:g} batches lie between false alarms"

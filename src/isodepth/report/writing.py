@@ -1,4 +1,4 @@
-"""Reports of results as HTML pages and files."""
+"""Reports of results: HTML pages, as strings or written to files."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def html_report(
 
 
 def _render(template: str, context: dict[str, Any]) -> str:
-    """Render a template; all values are escaped."""
+    """Render a template; all values except `Markup` objects are escaped."""
     environment = Environment(
         loader=PackageLoader("isodepth.report"), autoescape=True, undefined=StrictUndefined,
         trim_blocks=True, lstrip_blocks=True,
@@ -115,7 +115,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _sort_key(value: Any) -> str:
-    """Return the sort key of a table cell for the script of the page; "" is sorted last."""
+    """Return the key by which the script of the page sorts a table cell; "" comes last."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
     return str(value).replace("inf", "Infinity") if isinstance(value, float) else str(value)

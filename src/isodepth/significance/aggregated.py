@@ -1,8 +1,8 @@
 """The aggregated test, which combines statistics of all kinds of change.
 
 All statistics are computed for the given labels of the pooled rows and for B permutations of them.
-Except for the regions, each is a matrix product of the labels and of functions of a row that do not
-depend on the labels: cosines of ranks along directions, products of ranks, and indicators.
+Except for the regions, they are computed from matrix products of the labels with functions of a row
+that do not depend on the labels: cosines of ranks along directions, products of ranks, indicators.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ WEIGHTS = {
     "categories": 0.10,
     "missing": 0.10,
 }
-# Statistics that are single numbers. All others are a maximum of many -log p.
+# Statistics that are one number per labeling. All others are the maximum of many -log p.
 _SINGLE = ("directions", "regions")
 # Number of cosines cos(pi j R) of the ranks R of the projections on a direction.
 _DIRECTION_COSINES = 4
@@ -76,7 +76,7 @@ def aggregated_statistics(
     for category in rows.categories:
         indicators = category.indicators()
         squares = np.square(rows.permutations.contrasts(indicators))
-        # Pearson's statistic.
+        # The sum over the values of the category is Pearson's chi-squared statistic.
         each = neg_log_p((squares / indicators.mean(axis=1)[:, None]).sum(axis=0))[None]
         feature = shares_feature(category, neg_log_p(squares)[:, 0])
         findings.add("categories", each, [feature], findings.columns)
@@ -99,7 +99,8 @@ def aggregated_statistics(
 def _smooth_weights(count: int) -> np.ndarray:
     """Return the weights 1 / j^2, j = 1, ..., count, of the cosines of ranks, shape (count, 1, 1).
 
-    With these weights, squared contrasts of the cosines sum to a Cramer-von Mises statistic.
+    With these weights, the squared contrasts of all cosines sum to the Cramer-von Mises statistic,
+    up to a factor. The first `count` terms approximate it.
     """
     return 1.0 / np.square(np.arange(1.0, count + 1))[:, None, None]
 
@@ -193,8 +194,8 @@ def _add_category_means(rows: PooledSample, findings: Findings) -> None:
 def region_statistics(rows: PooledSample, metric: BaseMetric, advance: Advance) -> np.ndarray:
     """Compute DR with the projection depth between the two samples of each labeling (B + 1,).
 
-    The values are not scaled. The caller applies the factor with which two samples that differ by a
-    translation m have the distance |m|.
+    The values are not divided by `mean_of_direction`. After this division, two samples that differ
+    by a translation m have the distance |m|.
     """
     count, words = rows.permutations.count, rows.permutations.words
     betas = midpoint_levels(metric.levels, metric.eps)
@@ -213,8 +214,8 @@ def region_statistics(rows: PooledSample, metric: BaseMetric, advance: Advance) 
 def _may_be_simplex(rows: PooledSample) -> bool:
     """Return whether a sample of any labeling can have at most d + 1 distinct rows.
 
-    All rows of such a sample have equal projection depth, which the kernel of `region_statistics`
-    does not take into account. The answer is the same for all labelings.
+    All rows of such a sample have equal projection depth, which `region_statistics` does not take
+    into account. The result does not depend on the labels.
     """
     counts = np.unique(rows.points, axis=0, return_counts=True)[1]
     largest = np.sort(counts)[-rows.points.shape[1] - 1 :].sum()
@@ -235,8 +236,8 @@ def depth_statistics(rows: PooledSample, metric: BaseMetric, advance: Advance) -
     out = np.empty(rows.permutations.count)
     for b, first in enumerate(rows.permutations.labels(dtype=bool).T):
         with warnings.catch_warnings():
-            # Suppress the warning for each labeling: the comparison of the given samples issues it
-            # once.
+            # The comparison of the given samples issues this warning once. It is not repeated for
+            # each labeling.
             warnings.simplefilter("ignore", DegenerateDepthWarning)
             x, y = fitted.all_regions([points[first], points[~first]])
         out[b] = fitted.distance(x, y) * mean_of_direction(d, metric.q)

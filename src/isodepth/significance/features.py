@@ -25,8 +25,8 @@ from isodepth.significance.samples import CENTER, Category, PooledSample
 COSINES = 6
 #: Maximum number of values in a block of functions of all rows: 512 MB in float32.
 MAX_NUMBERS = 1 << 27
-# Location and spread of columns with at most this number of distinct values are not aligned,
-# because alignment breaks ties.
+# Columns with at most this number of distinct values are not aligned in location and spread,
+# because alignment would break ties.
 _FEW_VALUES = 20
 # Maximum number of rows of each sample from which kinds of change are determined.
 _MAX_ROWS = 50_000
@@ -80,12 +80,12 @@ def shares_feature(category: Category, strengths: np.ndarray) -> Feature:
     return column_feature(category.name, "shares")._replace(value=value)
 
 
-# Test of a feature: -log p, adjusted p-value, feature.
+# Test of a feature: its -log p, its adjusted p-value, and the feature itself.
 Test = tuple[float, float, Feature]
 
 
 class Family:
-    """Features whose p-values are adjusted for each other by the maximum over all of them.
+    """Features whose p-values are adjusted for multiple testing by the maximum statistic.
 
     Attributes
     ----------
@@ -150,10 +150,10 @@ class Findings:
         features: Sequence[Feature],
         family: Family | None = None,
     ) -> None:
-        """Include values (F, B + 1) of F features in the statistic `name`, which is their maximum.
+        """Update the statistic `name`, a maximum over features, by values (F, B + 1) of F features.
 
-        If a family is given, the values are -log p of the features, and the features are added to
-        it.
+        If a family is given, the values must be -log p of the features. The features are then added
+        to the family.
         """
         first, largest = int(values[:, 0].argmax()), values.max(axis=0)
         if name not in self.parts or largest[0] > self.parts[name][0]:
@@ -165,11 +165,12 @@ class Findings:
     def column_pairs(
         self, rows: PooledSample, most: int
     ) -> Iterator[tuple[np.ndarray, list[Feature], Family]]:
-        """Yield blocks of pairs: of two columns, and of a column and the distance from the center.
+        """Yield blocks of pairs: indices (P, 2), the features, and the family of the features.
 
-        In a pair, the distance has the index d. It detects opposite changes of inner and outer
-        rows, which may not affect the distribution of any column or pair of columns. If there are
-        more than `most` pairs of columns, a random selection is compared.
+        A pair has two columns, or a column and the distance from the center, which has the index d.
+        The distance detects opposite changes of inner and outer rows, which may not affect the
+        distribution of any column or pair of columns. If there are more than `most` pairs of
+        columns, a random selection is used.
         """
         d, names = len(rows.names), (*rows.names, CENTER)
         if d * (d - 1) // 2 <= most:
@@ -191,9 +192,9 @@ class Findings:
 
 
 def in_blocks(items: Any, rows: PooledSample, numbers: int) -> Iterator[Any]:
-    """Yield parts of `items` that are small enough for the memory.
+    """Yield parts of `items` that need at most `MAX_NUMBERS` values in memory.
 
-    Each item needs `numbers` functions of all rows in memory.
+    Each item needs `numbers` arrays with one value per row, or per labeling.
     """
     step = max(1, MAX_NUMBERS // (numbers * max(len(rows.points), rows.permutations.count)))
     for first in range(0, len(items), step):
@@ -253,7 +254,7 @@ def _remaining_pairs(rows: PooledSample, tests: list[Test], count: int) -> list[
 def _change(rows: PooledSample, feature: Feature, kind: str, pvalue: float) -> Change:
     """Describe a change in the units of its columns.
 
-    For a function of all columns, the columns are divided by their spreads.
+    The change of a function of all columns is computed after division of columns by their spreads.
     """
     n_x, columns = rows.permutations.n_x, feature.columns
     inside = np.ones(len(rows.points), bool)
@@ -297,8 +298,8 @@ def column_kinds(
     """Determine the kinds of change of each column.
 
     A change of location is a difference that remains if only the spreads are aligned, and vanishes
-    if the medians are aligned too. A change of spread is the reverse. A change of shape remains if
-    both are aligned.
+    if the medians are aligned too. A change of spread remains if only the medians are aligned, and
+    vanishes if the spreads are aligned too. A change of shape remains if both are aligned.
 
     Parameters
     ----------
@@ -317,16 +318,16 @@ def column_kinds(
     n_x, n = rows.permutations.n_x, len(rows.points)
     size = math.sqrt(n_x * (n - n_x) / n)
     parts = [part[:_MAX_ROWS] for part in (rows.points[:n_x], rows.points[n_x:])]
-    # Only `parts` are aligned, and squared contrasts are proportional to the number of rows. This
-    # factor makes them comparable with those of all rows.
+    # Squared contrasts are proportional to the number of rows. This factor makes those of `parts`
+    # comparable with those of all rows.
     enlarged = n / sum(map(len, parts))
 
     def kinds(j: int) -> tuple[str, ...]:
         # Values are divided by four, so that their differences do not overflow.
         x, y = (0.25 * part[:, j] for part in parts)
         limit = float(np.quantile(powers[:, j].sum(axis=0), _QUANTILE))
-        # Raise the limit for contaminated rows: they change the mean of a cosine by about their
-        # share.
+        # Contaminated rows may change the mean of a cosine by about their share, so the limit is
+        # increased.
         limit = (math.sqrt(limit) + share * size) ** 2
         observed = powers[:, j, 0]
         rounded = np.where(observed > 1e-9 * observed.sum(), observed, 0.0)
@@ -361,7 +362,7 @@ def _aligned_differences(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     centers = np.median(x), np.median(y)
     x, y, shift = x - centers[0], y - centers[1], centers[1] - centers[0]
     units = mad_spread(x[:, None])[0], mad_spread(y[:, None])[0]
-    # Without alignment of the medians, the shift is divided by the geometric mean of both spreads.
+    # If only the spreads are aligned, the shift is divided by the geometric mean of both spreads.
     common = math.sqrt(units[0]) * math.sqrt(units[1])
     a, b, shift = _divided(x, units[0]), _divided(y, units[1]), _divided(shift, common)
     pooled = [np.concatenate(pair) for pair in ((a, b), (a, b + shift), (x, y))]

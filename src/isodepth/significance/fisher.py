@@ -1,7 +1,7 @@
 """Fisher's exact test of many 2 x 2 tables at once.
 
-Of n rows of one sample `a` have a property, and `b` of m rows of another one. If the rows of both
-are exchangeable, b given a + b is hypergeometric.
+In one sample, `a` of n rows have a property. In another sample, `b` of m rows have it. If the rows
+of both samples are exchangeable, b given a + b has a hypergeometric distribution.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ def log_pvalues(
 ) -> np.ndarray:
     """Return the log two-sided p-value (H,) for each pair of counts in `a` and `b` (H,).
 
-    A p-value is twice the smaller tail probability, and at most 1. If it is at least `cap`, it is
-    returned as 1, which saves summing the tail to the end.
+    A p-value is twice the smaller tail probability, and at most 1. A p-value of at least `cap` is
+    replaced by 1, so that its tail need not be summed to the end.
 
-    If `dirty` of the m rows may be arbitrary, the p-value is the maximum over all counts that the
-    other rows may have. It has a single local maximum near the expected count, so steps to larger
-    values find it.
+    If `dirty` of the m rows may be contaminated, the p-value is the maximum over all counts that
+    the other rows may have. As a function of this count, the p-value has one local maximum, near
+    the expected count. The search starts there and moves to larger p-values.
 
     Examples
     --------
@@ -52,9 +52,9 @@ def log_pvalues(
 
 
 def _clean_log_pvalues(a: np.ndarray, n: int, b: np.ndarray, m: int, cap: float) -> np.ndarray:
-    # If the count is below its expectation, count the rows with value 0 instead of 1. The lower
+    # If the count is below its expectation, the rows without the property are counted. The lower
     # tail then becomes an upper tail. The opposite tail is at least 1/2, because the median is less
-    # than 1 away from the mean, so that twice this tail is the two-sided p-value or above 1.
+    # than 1 away from the mean. Twice the upper tail is therefore the p-value, or above 1.
     lower = b * n < a * m
     a, b = np.where(lower, n - a, a), np.where(lower, m - b, b)
     log_pmf = _log_pmf(a, n, b, m)
@@ -67,7 +67,7 @@ def _clean_log_pvalues(a: np.ndarray, n: int, b: np.ndarray, m: int, cap: float)
 
 
 def _log_pmf(a: np.ndarray, n: int, b: np.ndarray, m: int) -> np.ndarray:
-    """Return the log probability of the count b of m rows, given a + b of n + m rows.
+    """Return the log probability that b of m rows have a property, given a + b of n + m rows.
 
     Loader's decomposition into the deviance of the 2 x 2 table and Stirling corrections avoids
     overflow and cancellation. Its absolute error is below 1e-10 for up to 1e9 rows.
@@ -90,7 +90,7 @@ def _log_pmf(a: np.ndarray, n: int, b: np.ndarray, m: int) -> np.ndarray:
 
 
 def _correction(count: Any) -> np.ndarray:
-    """Return log(x!) - x log x + x, the error of Stirling's formula; 0 for x = 0."""
+    """Return log(x!) - x log x + x, the error of the approximation x log x - x; 0 for x = 0."""
     x = np.maximum(np.asarray(count, np.float64), 1.0)
     y = 1.0 / (x * x)
     series = (1 / 12 - y * (1 / 360 - y * (1 / 1260 - y * (1 / 1680 - y / 1188)))) / x
@@ -99,7 +99,7 @@ def _correction(count: Any) -> np.ndarray:
 
 
 def _tail_ratio(a: np.ndarray, n: int, b: np.ndarray, m: int, enough: np.ndarray) -> np.ndarray:
-    """Return the upper tail P(>= b) divided by P(b); inf if the ratio reaches `enough`.
+    """Return the upper tail P(count >= b) / P(count = b); inf if the ratio reaches `enough`.
 
     The sum ends when the remaining terms are negligible. A geometric series bounds them, because
     the ratio of consecutive terms decreases.

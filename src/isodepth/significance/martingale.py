@@ -3,9 +3,10 @@
 The ranks of new scores among all earlier ones, smoothed by a uniform number, are independent and
 uniform p-values (Vovk). Bets on small p-values form a test martingale. The probability that it ever
 reaches 1/alpha is at most alpha (Ville). The initial capital is divided among several betting
-functions, and among the possible starts of a change t = 1, 2, ..., with weights 1/(t (t + 1)). With
-a mean time between false alarms (`arl`) in place of alpha, a new bet of 1 starts at every batch,
-and the alarm is raised if the sum of all bets reaches `arl` (Shiryaev, Roberts).
+functions, and among the possible starts of a change t = 1, 2, ..., with weights 1/(t (t + 1)).
+
+If the user chooses a mean time between false alarms (`arl`) instead of alpha, a new bet of 1 starts
+at every batch. An alarm is raised if the sum of all bets reaches `arl` (Shiryaev, Roberts).
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ N_BETS = len(_SHARES) + len(_POWERS)
 
 
 def conformal_pvalue(score: float, earlier: np.ndarray, uniform: float) -> float:
-    """Return the rank of a score among earlier ones as a fraction, small if the score is large.
+    """Return the rank of a score among earlier scores, divided by their number plus 1.
 
-    `uniform`, a random number in (0, 1], breaks ties.
+    The largest score has the smallest rank. `uniform`, a random number in (0, 1], breaks ties.
     """
     above = np.count_nonzero(earlier > score)
     tied = np.count_nonzero(earlier == score) + 1
@@ -36,7 +37,7 @@ def conformal_pvalue(score: float, earlier: np.ndarray, uniform: float) -> float
 
 
 def log_bets(pvalue: float) -> np.ndarray:
-    """Return the log payoffs (N_BETS,); the integral of each payoff over p-values is 1."""
+    """Return the log payoffs (N_BETS,) of all bets. The mean payoff for uniform p-values is 1."""
     won = np.log(1.0 - _STAKES + _STAKES / _SHARES)
     steps = np.where(pvalue <= _SHARES, won, np.log1p(-_STAKES))
     powers = np.log(_POWERS) + (_POWERS - 1.0) * math.log(pvalue)
@@ -46,15 +47,15 @@ def log_bets(pvalue: float) -> np.ndarray:
 class RankEvidence(NamedTuple):
     """Evidence against the hypothesis that p-values are independent and uniform.
 
-    The probability of ever reaching a threshold is at most 1/threshold. If `restarting`, the mean
-    time until the threshold is reached is at least the threshold.
+    Under this hypothesis, the probability that the evidence ever reaches a threshold is at most
+    1/threshold. If `restarting`, the mean number of batches until then is at least the threshold.
     """
 
     restarting: bool
-    # (patience, N_BETS), log wealth of each bet; row r is the minimum over all choices of r batches
-    # that are ignored.
+    # Log wealth of each bet, of shape (patience, N_BETS). Row r has the minimum over all choices of
+    # r batches that are ignored.
     logs: np.ndarray
-    n_batches: int = 0  # since the last restart
+    n_batches: int = 0  # number of batches since `start`
 
     @classmethod
     def start(cls, restarting: bool = False, patience: int = 1) -> RankEvidence:

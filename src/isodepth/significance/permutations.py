@@ -1,8 +1,8 @@
 """Permuted labels of rows, ranks, and p-values of statistics under permutation.
 
 The last axis of an array of statistics has one entry per labeling: the given labels first, then B
-permutations. The p-value is the rank of the first entry. It stays exact after any transformation
-that treats all labelings alike.
+permutations. The rank of the first entry gives the p-value. It remains exact after any
+transformation that treats all labelings alike.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ BLOCK = 1 << 22
 _PROBABILITY_BITS = 16
 # Labels of at most this number of bytes are converted from bits once and then kept in memory.
 _KEPT_LABELS = 1 << 26
-# With fewer rows than this, threads and float32 do not save time.
+# Number of rows from which the use of threads saves time, and above which float32 saves time.
 _ROWS_FOR_THREADS, _ROWS_FOR_FLOAT32 = 10_000, 20_000
 # Relative difference below which two statistics count as tied, because of rounding.
 _ROUNDING = 1e-6
-# The mean of a column within a category is not compared if a sample has fewer rows in it.
+# Minimum number of rows of each sample in a category whose means are compared.
 _MIN_INSIDE = 5
 
 
 def precision(n: int) -> Any:
-    """Return the dtype for functions of n rows: float32 for many rows, where rounding is small."""
+    """Return the dtype of functions of n rows: float32 for more than 20,000 rows, else float64."""
     return np.float32 if n > _ROWS_FOR_FLOAT32 else np.float64
 
 
@@ -53,7 +53,7 @@ class Permutations:
     n_rows, n_x : int
         Numbers of all rows, and of the rows of the first sample under the given labels.
     sizes : float64 ndarray of shape (2, count)
-        Rows of the first and of the second sample in each labeling.
+        Numbers of rows of the first and of the second sample in each labeling.
     """
 
     def __init__(self, words: np.ndarray, count: int) -> None:
@@ -102,9 +102,9 @@ class Permutations:
     def restricted(self, rows: np.ndarray, rng: np.random.Generator) -> Permutations:
         """Return the labelings of a subset of the rows, given by increasing indices.
 
-        The subset must not depend on the labels. Labelings of the subset are then computed from
-        those of all rows by one function, so that p-values stay exact. If a sample has fewer than
-        two rows in the subset, the function divides the subset into random halves.
+        The subset must not depend on the labels. All labelings of the subset are then computed from
+        those of all rows in the same way, so that p-values remain exact. If a labeling has fewer
+        than two rows of a sample in the subset, the subset is divided into random halves instead.
         """
         words = self.words.take(rows, axis=1)
         for b in np.flatnonzero(Permutations(words, self.count).sizes.min(axis=0) < 2):
@@ -131,8 +131,8 @@ class Permutations:
     def sums(self, values: np.ndarray) -> np.ndarray:
         """Return sums of values (F, n) over the first sample, float64 of shape (F, labelings).
 
-        Large arrays are multiplied in blocks of rows in float32, and the blocks are added in
-        float64.
+        Large arrays are multiplied in blocks of rows, in float32 for more than 20,000 rows. The
+        results of the blocks are added in float64.
         """
         if self.n_rows <= _ROWS_FOR_FLOAT32 and 8 * self.n_rows * self.count <= _KEPT_LABELS:
             if self._kept is None:
@@ -172,8 +172,8 @@ class Permutations:
         -------
         changes : ndarray of shape (F, labelings)
             For each sample, the mean within the subset minus the mean of all rows is computed. The
-            change is the difference of both, divided by the standard error of the mean within the
-            subset. It is 0 if a sample has fewer than five rows in the subset.
+            change is the difference between the samples, times sqrt(k l / (k + l)) for samples
+            with k and l rows in the subset. It is 0 if k or l is less than five.
         """
         inner, counts, whole = (self.both_sums(v) for v in (values * inside, inside, values))
         sizes = np.maximum(counts, 1.0)
@@ -183,9 +183,9 @@ class Permutations:
 
 
 def random_subsets(n: int, size: int, count: int, rng: np.random.Generator) -> np.ndarray:
-    """Draw random subsets of `size` out of n rows, as bits of words (W, n).
+    """Draw `count` random subsets of `size` out of n rows, as bits of words (W, n).
 
-    Bits are as in :class:`Permutations`, with one subset per labeling.
+    The bits are stored as in :class:`Permutations`, with one subset in place of each labeling.
 
     Labels are first drawn independently with probability about size / n, for 64 labelings at once.
     Labels of random rows are then changed until each subset has the right size. By symmetry all
@@ -255,7 +255,7 @@ class Moments:
 def map_rows(function: Callable[[int], Any], count: int, n: int, n_threads: int) -> list[Any]:
     """Return function(0), ..., function(count - 1).
 
-    Threads are used if each call handles many values; n is their number.
+    `n` is the number of values that each call handles. Threads are used if it is at least 10,000.
     """
     if n < _ROWS_FOR_THREADS:
         return [function(i) for i in range(count)]
@@ -263,7 +263,7 @@ def map_rows(function: Callable[[int], Any], count: int, n: int, n_threads: int)
 
 
 def rank_groups(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the sorting order of values (n,), and the sizes and mean ranks of groups of ties.
+    """Return the sorting order of values (n,), the sizes of groups of ties, and their mean ranks.
 
     Ranks are scaled to (0, 1).
     """
@@ -326,10 +326,10 @@ def rank_cosines(values: np.ndarray, count: int, n_threads: int = 1) -> np.ndarr
 
 
 def moments(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the mean and variance / mean^2 over labelings, the last axis, which is kept.
+    """Return the mean over labelings, and the variance over labelings divided by mean^2.
 
-    The maximum is excluded: an outlier would otherwise inflate the moments that it is compared
-    with.
+    Labelings are the last axis, which is kept with length 1. The maximum is excluded: an outlier
+    would otherwise inflate the moments that it is compared with.
     """
     others = np.array(values, np.float64)
     largest = others.argmax(axis=-1)[..., None]
@@ -346,7 +346,7 @@ def moments(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def neg_log_p(values: np.ndarray, at: np.ndarray | None = None) -> np.ndarray:
-    """Return -log p of each labeling, from a gamma distribution fitted to their values.
+    """Return -log p of the value of each labeling, by a gamma distribution fitted to all values.
 
     The gamma distribution has the mean and the variance of all values but the largest; see
     `moments`. Its tail is computed by the approximation of Wilson and Hilferty: the cube root of a
@@ -395,7 +395,7 @@ def combined(neg_log_p: dict[str, np.ndarray], weights: dict[str, float]) -> np.
 def permutation_pvalue(observed: Any, null: np.ndarray) -> Any:
     """Return (1 + number of `null` values >= `observed`) / (1 + B), where `null` has shape (B,).
 
-    `observed` may be an array of statistics.
+    `observed` may be an array of statistics. Values that differ by rounding errors count as equal.
 
     Examples
     --------

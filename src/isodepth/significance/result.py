@@ -1,4 +1,4 @@
-"""Classes TwoSampleResult, the result of a two-sample test, and NullProfile, permuted gaps."""
+"""Result of a two-sample test, and gaps between samples under permuted labels."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ _LEVELS = 20
 # Minimum and maximum number of permutations of a null profile. The 0.05 and 0.95 quantiles of 19
 # numbers are their minimum and maximum. More than 99 permutations hardly change the band.
 _FEWEST, _MOST = 19, 99
-# Maximum number of projections for all permutations of a null profile, which take a few seconds.
+# Maximum number of projections for all permutations of a null profile, unless 19 permutations need
+# more. They take a few seconds.
 _WORK = 1 << 27
 
 
@@ -73,9 +74,11 @@ class ColumnTest(NamedTuple):
         category) or "missing".
     difference : float in [0, 1]
         Maximum difference between the empirical distribution functions of the two samples. For a
-        category, half of the sum of the absolute differences of all shares.
+        category, half of the sum of the absolute differences of all shares. For the kind "missing",
+        the absolute difference of the shares of missing values.
     shift : float or None
-        Median of Y minus median of X, in units of the spread of both samples; None for a category.
+        Median of Y minus median of X, in units of the spread of both samples; None for a category
+        and for the kind "missing".
     pvalue : float
         Adjusted for all columns, and at least the p-value of the whole test. If the unchanged
         columns have the same joint distribution in both samples, the probability that any of them
@@ -101,7 +104,7 @@ class TwoSampleResult(TwoSampleReport):
     pvalue : float
         (1 + number of permutations with a statistic at least as large) / (1 + n_permutations).
     null_distribution : ndarray of shape (n_permutations,)
-        Statistic of each permutation, without a tolerance.
+        Statistic of each permutation, from which a tolerance is not subtracted.
     components : list of Component
         All statistics, in decreasing order of their contribution to `statistic`.
     changes : list of Change
@@ -114,7 +117,7 @@ class TwoSampleResult(TwoSampleReport):
     method : {"aggregated", "regions"}
     tolerance : float or None
     smallest_tolerance : float or None
-        With a tolerance: the smallest one that is not rejected at 5%.
+        For a test with a tolerance, the smallest tolerance for which the p-value is above 5%.
     missing : MissingPair or None
         Rows that ``nan_policy="omit"`` dropped.
     notes : tuple of str
@@ -177,7 +180,8 @@ class TwoSampleResult(TwoSampleReport):
     def headline(self) -> str:
         """One sentence: whether the samples differ, the p-value, and the strongest change.
 
-        If at least 5% of the rows have one unusual value, such as -9999, these rows are named.
+        If at least 5% of the rows of a sample have one unusual value, such as -9999, the headline
+        has these rows instead of the strongest change.
         """
         p = p_text(self.pvalue)
         if self.significant:
@@ -206,7 +210,7 @@ class TwoSampleResult(TwoSampleReport):
 
     @property
     def tolerance_range(self) -> str:
-        """Sentence about the tolerances with a significant difference; "" if they are unknown."""
+        """Phrase with the range of tolerances for which the test is significant; "" if unknown."""
         if not self.significant or self.smallest_tolerance is None:
             return ""
         smallest = self.smallest_tolerance
@@ -249,7 +253,7 @@ class TwoSampleResult(TwoSampleReport):
         return {name: [getattr(test, name) for test in self.column_tests] for name in names}
 
     def profile_of(self, comparison: Comparison) -> NullProfile:
-        """Compute the gaps of a comparison again under permuted labels of the rows."""
+        """Return the gaps of a comparison under permutations of the labels, see `null_profile`."""
         return null_profile(comparison, self._blocks, len(self.null_distribution))
 
     def __repr__(self) -> str:
@@ -284,10 +288,10 @@ class NullProfile(NamedTuple):
 def null_profile(
     comparison: Comparison, blocks: np.ndarray | None = None, most: int = _MOST
 ) -> NullProfile:
-    """Compare the rows of a comparison again under permuted labels, with the same settings.
+    """Compute the gaps of a comparison under permuted labels of the rows, with the same settings.
 
-    Levels are a fixed grid. The number of permutations, 19 to 99 and at most `most`, is chosen to
-    take a few seconds. Each call uses the same permutations.
+    Levels are a fixed grid. The number of permutations, 19 to 99 and at most `most`, is chosen so
+    that the computation takes a few seconds. Each call uses the same permutations.
 
     Parameters
     ----------

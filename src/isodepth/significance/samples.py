@@ -150,7 +150,9 @@ class Samples:
     def labelings(
         self, n_permutations: int, rng: np.random.Generator
     ) -> tuple[Permutations, MissingValues | None]:
-        """Draw labelings of the complete rows, and of all rows if values are missing.
+        """Return labelings of the complete rows, and missing values with labelings of all rows.
+
+        The second result is None if no values are missing.
 
         The labels of all rows are permuted, and restricted to the complete rows for the statistics
         that need complete rows. Permutations of the complete rows alone would fix the number of
@@ -391,14 +393,17 @@ class PooledSample:
 
     @cached_property
     def whole_rows(self) -> dict[str, np.ndarray]:
-        """Functions (n,) of all columns by name: the distance from the center and the sum."""
+        """Functions (n,) of all columns by name: the distance from the center and the sum.
+
+        The sum is left out if there is only one column.
+        """
         functions = {CENTER: np.sqrt(np.square(self.points.clip(-_FAR, _FAR)).sum(axis=1))}
         if self.points.shape[1] > 1:
             functions[TOTAL] = self.along(np.ones((1, self.points.shape[1])))[0]
         return functions
 
     def centered_ranks(self, values: np.ndarray) -> np.ndarray:
-        """Return the unit ranks of values (F, n), minus 1/2."""
+        """Return the ranks within each row of values (F, n), scaled to (-1/2, 1/2)."""
         ranks = unit_ranks(values, self.n_threads) - 0.5
         return ranks.astype(precision(values.shape[1]), copy=False)
 

@@ -70,7 +70,7 @@ _PAIRS = 105
 
 
 def tolerant_pvalue(parts: dict[str, np.ndarray], share: float) -> float:
-    """Return the p-value if a share of the rows of each sample may be contaminated.
+    """Return the p-value if the given share of the rows of each sample may be contaminated.
 
     `parts` has each statistic |G(h)| (B + 1,) for all labelings, without subtraction of the share.
     """
@@ -82,7 +82,7 @@ def tolerant_pvalue(parts: dict[str, np.ndarray], share: float) -> float:
 def smallest_tolerance(parts: dict[str, np.ndarray], alpha: float) -> float:
     """Return the smallest tolerance, in steps of 0.0001, for which the p-value is above `alpha`.
 
-    It is at most 1.
+    The result is at most 1.
     """
     steps = 10_000
 
@@ -94,9 +94,9 @@ def smallest_tolerance(parts: dict[str, np.ndarray], alpha: float) -> float:
 
 
 def neg_log_p_beyond(statistics: np.ndarray, share: float) -> np.ndarray:
-    """Return -log p of statistics (..., B + 1) after subtracting `share` from the observed one.
+    """Return -log p of statistics (..., B + 1), with `share` subtracted from observed statistics.
 
-    The observed statistic is that of the given labels, the first on the last axis.
+    Observed statistics are those of the given labels, the first entries along the last axis.
     """
     kept = statistics.copy()
     kept[..., 0] = np.maximum(kept[..., 0] - share, 0.0)
@@ -104,9 +104,9 @@ def neg_log_p_beyond(statistics: np.ndarray, share: float) -> np.ndarray:
 
 
 def allowed_share(tolerance: float, n: int, m: int) -> float:
-    """Return the maximum share of rows that may be contaminated in a sample of n or m rows.
+    """Return the larger of the allowed shares of contaminated rows in samples of n and m rows.
 
-    The number of contaminated rows is an integer, so the share differs from the tolerance.
+    The number of contaminated rows is an integer, so the share may differ from the tolerance.
     """
     return max(contaminated_rows(tolerance, size) / size for size in (n, m))
 
@@ -127,7 +127,7 @@ def whole_row_tolerance(share: float, sizes: tuple[int, int]) -> float:
 def tolerant_statistics(
     rows: PooledSample, share: float, alpha: float, advance: Callable[[int], None]
 ) -> Findings:
-    """Compute each statistic and its -log p for all labelings, with tolerance for a share of rows.
+    """Compute each statistic and its -log p for all labelings, if a share is contaminated.
 
     The result also has the smallest tolerance for which the p-value is above alpha.
     """
@@ -161,8 +161,8 @@ class _Search:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Add values (F, n) of F functions to the statistics `name`, "half-lines" and "intervals".
 
-        `far` (F, n) marks the rows without influence on the mean rank. Return -log p with tolerance
-        for mean ranks and for intervals, of shape (F, B + 1) each.
+        `far` (F, n) is True for rows without influence on the mean rank. Return -log p of the mean
+        ranks and of the intervals, of shape (F, B + 1) each, with the share subtracted.
         """
         permutations, n_threads = self.rows.permutations, self.rows.n_threads
         values = np.ascontiguousarray(values)
@@ -190,9 +190,9 @@ class _Search:
         self.findings.columns.add(features, np.max([location, shape / _SHAPE, spread], axis=0))
 
     def directions(self, advance: Callable[[int], None]) -> np.ndarray:
-        """Add the projections on all directions, and return the outlyingness of each row (n,).
+        """Add projections on all directions except the axes; return the outlyingness (n,) of rows.
 
-        The outlyingness of a row is its maximum over all directions.
+        The outlyingness of a row is the maximum over all directions, including the axes.
         """
         rows, d = self.rows, self.rows.points.shape[1]
         largest = outlyingness(rows.along(rows.directions[:d]), rows.n_threads).max(axis=0)
@@ -318,11 +318,10 @@ def _ascend(
     start: np.ndarray | None = None,
     steps: int = _STEPS,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return for each labeling the largest |G(h)| during gradient ascent, and its direction.
+    """Return the largest |G(h)| (B + 1,) of each labeling in gradient ascent, and its direction.
 
-    Directions have shape (B + 1, d).
-
-    The ascent starts from the rows of `start` (B + 1, d), by default the differences of the means.
+    Directions have the shape (B + 1, d). The ascent starts from the rows of `start` (B + 1, d), by
+    default the differences of the means.
     """
     clipped = points.clip(-_SOUGHT, _SOUGHT)
     if start is None:
@@ -359,7 +358,10 @@ def _unit(vectors: np.ndarray) -> np.ndarray:
 
 
 def _whitened(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return points (n, d) transformed to about unit covariance, and the whitening matrix."""
+    """Return points (n, d) transformed to about unit covariance, and the whitening matrix.
+
+    The matrix is the identity if there are at most 10 d rows.
+    """
     n, d = points.shape
     points = points * (1 / 1.4826)
     to_rows = np.eye(d)

@@ -137,8 +137,8 @@ def two_sample_test(
     X, Y : array-likes, data frames or torch tensors of shape (n, d) and (m, d)
         At least two rows each. Columns of frames are matched by name, in the order of X; strings,
         booleans and categories are compared by the shares of their values.
-        The test is computed on the host: tensors on another device are copied there once, and
-        `moved_from` of the result names it.
+        The test is computed on the host: tensors on another device are copied there once. The
+        attribute `moved_from` of the result is the name of this device.
     method : {"aggregated", "regions"}
         "aggregated" combines all statistics. "regions" uses the distance DR between trimmed regions
         alone.
@@ -147,33 +147,34 @@ def two_sample_test(
     tolerance : float in [0, 0.5) or None
         Share of the rows of each sample that may be contaminated.
     blocks : array-like of n + m labels, pair of array-likes of n and m labels, or None
-        Rows of one block (a day, a user) depend on each other and are permuted together. A block
-        lies in one of the samples. The number of blocks in each sample stays the same.
+        Rows of one block (a day, a user) depend on each other and are permuted together. All rows
+        of a block must be in the same sample. Permutations keep the number of blocks per sample.
     scale : "pooled", None or array of shape (d,)
-        Each column is divided by its robust spread in both samples together, by nothing, or by the
-        given numbers. Matters for directions and regions; single columns are tested by ranks. The
-        scale of one sample alone would depend on the labels, and is refused.
+        "pooled" divides each column by its robust spread in both samples together, None does not
+        divide, and an array has the divisors. The scale affects directions and regions, but not
+        single columns, which are tested by ranks. The scale of one sample alone would depend on the
+        labels, and is not allowed.
     nan_policy : {"raise", "omit"}
         Missing values raise an error, or rows with missing numbers are dropped. With "omit" the
         share of missing values of each column is tested too, and a missing category is a category
         of its own.
     kinds : dict or None
-        Kinds of columns of data frames, by name: "numeric" (dates then are days since 1970, ordered
-        categories ranks), "category", "omit", or a list of the values of the column in their order.
-        Other columns have the kind of their type, and dates and identifiers are omitted. `kinds` of
-        the result lists every column.
+        Kinds of columns of data frames, by name: "numeric" (dates become days since 1970, ordered
+        categories become ranks), "category", "omit", or a list of the values of the column in
+        increasing order. The kinds of other columns are detected; dates and identifiers are
+        omitted. The attribute `kinds` of the result lists every column.
     n_directions : int or None
         Number of directions, including the axes. None for about 100: at least two whole orthonormal
         bases.
     q, p : float in [1, inf] or None
-        For ``method="regions"``: powers of the means over directions and over levels; 2.
+        For ``method="regions"``: orders of the means over directions and over levels, 2 if None.
     eps : float in (0, 1] or None
-        For ``method="regions"``: share of the least deep rows that is ignored; 0.1.
+        For ``method="regions"``: fraction of the least deep rows that is ignored, 0.1 if None.
     depth : str, estimator, callable or None
         For ``method="regions"``: depth function that orders the rows of each sample, see
-        :class:`isodepth.Metric`; "projection", which is many times faster than the others.
+        :class:`isodepth.Metric`. None for "projection", which is many times faster than the others.
     levels : int or None
-        For ``method="regions"``: number of compared levels; 20.
+        For ``method="regions"``: number of compared levels, 20 if None.
     random_state : None, int or numpy.random.Generator
         Seed of the directions and permutations. With None every call draws new ones. The standard
         deviation of the p-value over calls is then about sqrt(p (1 - p) / n_permutations). For
@@ -181,7 +182,7 @@ def two_sample_test(
         column statistic is estimated from the same permutations: 0.05 for p = 0.3 in samples of
         200 rows and 10 columns, with 999 permutations.
     n_jobs : int or None
-        Threads; None for all cores. The result does not depend on it.
+        Number of threads; None for all available cores. The result does not depend on it.
     progress : bool
         Whether to show a progress bar with the number of permutations and the remaining time.
 
@@ -191,9 +192,9 @@ def two_sample_test(
 
     Notes
     -----
-    Weights are not taken: rows whose weights follow different distributions are not exchangeable,
-    even if the weighted distributions are equal. Repeat rows that represent several equal ones
-    (`numpy.repeat`).
+    Weights are not accepted: rows whose weights follow different distributions are not
+    exchangeable, even if the weighted distributions are equal. A row that represents several equal
+    rows can be repeated with `numpy.repeat`.
 
     Examples
     --------
