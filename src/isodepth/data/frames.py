@@ -161,6 +161,17 @@ def in_order(X: Any, names: Names, name: str, like: str) -> Any:
     return Table(points, None if _counts(names) else names)
 
 
+def select_columns(X: Any, names: tuple[str, ...]) -> Any:
+    """Return the columns `names` of a Table or an eager data frame, in this order."""
+    labels = labels_of(X) or ()
+    if isinstance(X, Table):
+        return Table(X.points[:, [labels.index(name) for name in names]], names)
+    import narwhals as nw
+
+    frame = nw.from_native(X, eager_only=True)
+    return frame.select([frame[:, labels.index(name)] for name in names]).to_native()
+
+
 def differing(first: tuple[str, ...], second: tuple[str, ...], one: str, other: str) -> Exception:
     """Return the error that lists the columns that occur in only one of two samples."""
     odd = []

@@ -17,11 +17,10 @@ from scipy.special import stdtr
 from isodepth.api import Metric
 from isodepth.core.directions import rng_for
 from isodepth.core.scaling import column_units
-from isodepth.data.frames import Table
 from isodepth.errors import InvalidInputError
 from isodepth.metric.table import RegionTable
 from isodepth.monitor.functions import Counts, Functions, total
-from isodepth.monitor.windows import Evidence
+from isodepth.monitor.windows import Evidence, pvalue_of
 from isodepth.significance.fisher import log_pvalues
 from isodepth.significance.martingale import RankEvidence, conformal_pvalue
 
@@ -41,8 +40,7 @@ class BlockModel:
     seed: int
     table: RegionTable | None  # mean over the blocks of the scorer; None without numeric columns
     shares: np.ndarray  # mean shares of categories and missing values in these blocks, transformed
-    sizes: tuple[int, int]  # number of rows of the smallest and of the largest block
-    n_blocks: int
+    sizes: np.ndarray  # (B,), number of rows of each block
     # (3, S), over all blocks: mean, standard deviation and maximum absolute deviation of each
     # statistic of `_statistics`.
     statistics: np.ndarray
@@ -70,24 +68,21 @@ class BlockModel:
         statistics = [means, values.std(axis=0, ddof=1), np.abs(values - means).max(axis=0)]
         table = _mean_table([blocks[b][:, :width] for b in fitting], seed) if width else None
         shares = _statistics(functions, total(counts[b] for b in fitting))[0][2 * width :]
-        sizes = [len(block) for block in blocks]
-        model = cls(
-            seed, table, shares, (min(sizes), max(sizes)), len(blocks), np.array(statistics),
-            np.array([[0.0, 1.0], [0.0, 1.0]]), np.empty(0),
-        )  # fmt: skip
+        sizes, units = np.bincount(index), np.array([[0.0, 1.0], [0.0, 1.0]])
+        model = cls(seed, table, shares, sizes, np.array(statistics), units, np.empty(0))
         both = zip(blocks, counts, strict=True)
-        scores = np.array([model._scores(block, each, functions) for block, each in both])
+        scores = np.array([model._scores(*each, functions) for each in both])
         if table is not None and functions.known and len(fitting) > 2:
             spread = np.std(scores[fitting], axis=0)
             if np.isfinite(spread).all():
-                units = scores[fitting].mean(axis=0), np.where(spread > 0, spread, 1.0)
-                model = replace(model, units=np.stack(units, axis=1))
+                units = np.transpose([scores[fitting].mean(axis=0), np.where(spread, spread, 1)])
+                model = replace(model, units=units)
         scores = model._largest(np.delete(scores, fitting, 0))
         return functions, total(counts), replace(model, scores=scores)
 
     def check_size(self, n_rows: int) -> None:
         """Raise an error if the size of a batch differs too much from the sizes of the blocks."""
-        smallest, largest = self.sizes
+        smallest, largest = self.sizes.min(), self.sizes.max()
         if not smallest <= n_rows <= _LARGER * largest:
             raise InvalidInputError(
                 f"the batch has {n_rows} rows, and the blocks of the reference have {smallest} to "
@@ -105,8 +100,8 @@ class BlockModel:
         ranks = ranks.after(pvalue)
         logs, extreme = self._compare(functions, reference, counts)
         evidence = Evidence(
-            pvalue, ranks.n_batches, counts, logs, -ranks.log_evidence, level, extreme,
-            score if math.isfinite(score) else None, set(self.sizes) == {counts.n_rows},
+            counts, logs, pvalue, ranks.n_batches, pvalue_of(-ranks.log_evidence), level, extreme,
+            score if math.isfinite(score) else None, bool((self.sizes == counts.n_rows).all()),
         )  # fmt: skip
         return evidence, replace(self, scores=np.append(self.scores, score)), ranks
 
@@ -122,10 +117,10 @@ class BlockModel:
         values, owner = _statistics(functions, batch)
         means, deviations, ranges = self.statistics
         apart = np.abs(np.where(np.isnan(values), means, values) - means)
-        error = deviations * math.sqrt(1.0 + 1.0 / self.n_blocks)
+        error = deviations * math.sqrt(1.0 + 1.0 / len(self.sizes))
         t = np.divide(apart, error, out=np.where(apart > 0, np.inf, 0.0), where=error > 0)
         with np.errstate(divide="ignore"):
-            logs = np.log(2.0 * stdtr(self.n_blocks - 1, -t))
+            logs = np.log(2.0 * stdtr(len(self.sizes) - 1, -t))
         (n, a, *_), (m, b, *_), count = reference, batch, len(owner)
         confirmed = np.zeros(len(values) + 1)
         np.minimum.at(confirmed, owner, log_pvalues(a, n, b, m, cap=0.1 / count))
@@ -192,5 +187,5 @@ def _mean_table(samples: list[np.ndarray], seed: int) -> RegionTable:
             "every row has a missing value; leave out columns with many of them"
         )
     metric = _metric(column_units(np.concatenate(samples)), seed)
-    tables = [metric.table(Table(points, None)) for points in samples]
+    tables = [metric.table(points) for points in samples]
     return replace(tables[0], values=np.mean([table.values for table in tables], axis=0))

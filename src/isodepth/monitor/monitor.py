@@ -242,7 +242,7 @@ class Monitor(ReportableResult):
         state = self._state
         groups = [
             {"group": name, "rows": group.reference.n_rows, "functions": len(group.reference.ones),
-             "blocks": None if group.model is None else group.model.n_blocks}
+             "blocks": None if group.model is None else len(group.model.sizes)}
             for name, group in state.groups.items()
         ]  # fmt: skip
         return plain(

@@ -13,7 +13,7 @@ import numpy as np
 from isodepth.chunked.reading import load_rows, row_chunks
 from isodepth.chunked.scan import as_source
 from isodepth.data.arrays import column_labels
-from isodepth.data.frames import Names, Table, differing, in_order, labels_of
+from isodepth.data.frames import Names, Table, differing, in_order, labels_of, select_columns
 from isodepth.data.kinds import ColumnKind, MixedFrames, category_values, split_columns
 from isodepth.data.validation import OMIT_HINT, check_same_width, is_chunked, read_sample
 from isodepth.errors import InvalidInputError
@@ -97,15 +97,13 @@ class BatchReader:
             if len(labels) == len(names) and not self.categories:
                 return in_order(batch, names, _BATCH, _REFERENCE)
             raise differing(names, tuple(n for n in labels if n in names), _REFERENCE, _BATCH)
-        at = [labels.index(name) for name in names]
-        if isinstance(batch, Table):
-            return Table(batch.points[:, at], names)
-        frame = _narwhals_frame(batch)
-        return frame.select([frame.get_column(frame.columns[i]) for i in at]).to_native()
+        return select_columns(batch, names)
 
     def _check_kinds(self, batch: Any, mixed: MixedFrames) -> None:
         """Refuse columns of another kind than in the reference, unless all values are missing."""
-        dtypes = {str(label): dtype for label, dtype in _narwhals_frame(batch).schema.items()}
+        import narwhals as nw
+
+        dtypes = {str(label): dtype for label, dtype in nw.from_native(batch).schema.items()}
         given = {each.column for each in self.kinds if each.given is not None}
         for column, _, use, *_ in mixed.columns:
             dtype, wanted = dtypes[column], ""
@@ -145,9 +143,3 @@ class BatchReader:
             if new := Counter(str(value) for value in values if value not in code):
                 unseen[c] = max(new, key=lambda value: (new[value], value))
         return np.column_stack(rows) if strings else points, columns, unseen
-
-
-def _narwhals_frame(batch: Any) -> Any:
-    import narwhals as nw
-
-    return nw.from_native(batch, eager_only=True)

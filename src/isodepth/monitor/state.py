@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import warnings
 from collections.abc import Iterable, Sequence
@@ -26,7 +25,7 @@ from isodepth.monitor.blocks import BlockModel
 from isodepth.monitor.functions import Counts, Functions, split_reference, total
 from isodepth.monitor.reader import BatchReader
 from isodepth.monitor.verdict import Verdict, WindowChanges
-from isodepth.monitor.windows import AlarmPolicy, DyadicSums, pvalue_of
+from isodepth.monitor.windows import AlarmPolicy, DyadicSums
 from isodepth.significance.martingale import N_BETS, RankEvidence
 from isodepth.significance.samples import row_labels
 
@@ -93,27 +92,24 @@ class MonitorState:
                 rows, counts, group.functions, group.reference, self.ranks, number, policy.level
             )
             state.groups = self.groups | {name: group._replace(model=model)}
-        crossing = evidence.log_pvalue <= math.log(evidence.level)
+        crossing = evidence.window_pvalue <= evidence.threshold
         if policy.arl is not None:
             state.alarm_since = 0
         if crossing and not state.alarm_since:
+            state.crossings += 1
             # With blocks, a crossing is an alarm: the evidence is already a minimum over the
             # batches that `patience` allows to ignore.
-            if self.crossings + 1 >= policy.patience or self.ranks is not None:
+            if state.crossings >= policy.patience or self.ranks is not None:
                 state.crossings, state.alarm_since = 0, number
-            else:
-                state.crossings += 1
             if not state.alarm_since or policy.arl is not None:
                 state.restart()
-        both = group.reference, evidence.counts
-        changes = WindowChanges(self.reader, group.functions, both, evidence.logs, unseen)
+        fields = evidence._asdict()
+        both = group.reference, fields.pop("counts")
+        changes = WindowChanges(self.reader, group.functions, both, fields.pop("logs"), unseen)
         verdict = Verdict(
-            batch=number, label=label, group=name, n_rows=counts.n_rows,
-            pvalue=evidence.pvalue, window=evidence.window,
-            window_pvalue=pvalue_of(evidence.log_pvalue), threshold=evidence.level,
-            crossing=crossing, alarm=state.alarm_since > 0, alarm_since=state.alarm_since or None,
-            extreme=evidence.extreme, changes=changes.strongest(),
-            suspicious=counts.suspicious, score=evidence.score, exact=evidence.exact,
+            batch=number, label=label, group=name, n_rows=counts.n_rows, crossing=crossing,
+            alarm=state.alarm_since > 0, alarm_since=state.alarm_since or None,
+            changes=changes.strongest(), suspicious=counts.suspicious, **fields,
         )  # fmt: skip
         state.records = (*self.records[1 - HISTORY :], (label, counts.digest, verdict.to_json()))
         return state, verdict
@@ -197,19 +193,17 @@ def _count_in_order(
 def check_new(path: Any, overwrite: bool) -> Path:
     """Refuse to replace an existing file, unless it is a monitor and `overwrite` is True."""
     target = output.check_archive_target(path)
-    if not target.exists():
-        return target
-    try:
-        output.read_archive(target, KIND, *_FORMER_KINDS)
-    except UnreadableFileError:
-        raise InvalidOptionError(
-            f"{target} exists and is not a readable monitor; give another path"
-        ) from None
-    if not overwrite:
-        raise InvalidOptionError(
-            f"{target} already contains a monitor; continue it with "
-            f"Monitor.load({str(target)!r}, autosave=True), or give overwrite=True"
-        )
+    if target.exists():
+        try:
+            output.read_archive(target, KIND, *_FORMER_KINDS)
+        except UnreadableFileError:
+            message = f"{target} exists and is not a readable monitor; give another path"
+            raise InvalidOptionError(message) from None
+        if not overwrite:
+            raise InvalidOptionError(
+                f"{target} already contains a monitor; continue it with "
+                f"Monitor.load({str(target)!r}, autosave=True), or give overwrite=True"
+            )
     return target
 
 
@@ -241,7 +235,7 @@ def _check(state: MonitorState) -> None:
     valid: list[Any] = [
         0 <= state.alarm_since <= state.n_batches and state.crossings >= 0,
         len(state.records) <= min(state.n_batches, HISTORY),
-        all(Verdict.from_json(line) for _, _, line in state.records),
+        all(str(Verdict.from_json(line)) for _, _, line in state.records),
         len(reader.names) == reader.width + len(sizes) > 0,
         None not in state.groups or len(state.groups) == 1,
         all((group.model is None) is (ranks is None) for group in state.groups.values()),

@@ -54,14 +54,14 @@ class DyadicSums(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """p-value of a batch alone, and the result for the strongest window that ends with it."""
+    """Result of the tests of a batch; the names are those of `Verdict`."""
 
-    pvalue: float
-    window: int  # number of batches
-    counts: Counts
+    counts: Counts  # of the strongest window
     logs: np.ndarray  # (H,), logarithms of the p-values of all functions
-    log_pvalue: float  # adjusted for all functions
-    level: float
+    pvalue: float
+    window: int
+    window_pvalue: float
+    threshold: float
     extreme: bool = False
     score: float | None = None
     exact: bool = True
@@ -121,6 +121,6 @@ class AlarmPolicy:
             logs = log_pvalues(a, n, window.ones, window.n_rows, dirty, 1.0 / count)
             adjusted = min(0.0, float(logs.min()) + math.log(count))
             level = self.window_level(scale, end, n_groups)
-            tests.append(Evidence(0.0, 2**scale, window, logs, adjusted, level))
-        strongest = min(tests, key=lambda test: test.log_pvalue - math.log(test.level))
-        return strongest._replace(pvalue=pvalue_of(tests[0].log_pvalue))
+            tests.append((adjusted - math.log(level), scale, logs, pvalue_of(adjusted), level))
+        _, scale, logs, pvalue, level = min(tests, key=lambda test: test[0])
+        return Evidence(windows[scale], logs, tests[0][3], 2**scale, pvalue, level)
