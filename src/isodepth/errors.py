@@ -8,7 +8,7 @@ class IsodepthError(Exception):
 
 
 class InvalidInputError(IsodepthError, ValueError):
-    """The data cannot be used, because of their shape, non-finite values or invalid weights."""
+    """The data cannot be used, for example because of their shape or non-finite values."""
 
 
 class NotNumbersError(InvalidInputError, TypeError):

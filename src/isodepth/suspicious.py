@@ -550,8 +550,8 @@ def _terms(standard: np.ndarray, squares: bool) -> np.ndarray:
 def spreads(values: np.ndarray) -> np.ndarray:
     """Return the standard deviations (k,) of columns clipped at their 10% and 90% quantiles.
 
-    If it is 0, because most values of a column are equal, the standard deviation without clipping
-    is returned. A constant column has the spread 1. Missing values are ignored.
+    If most values of a column are equal, so that the result would be 0, the standard deviation
+    without clipping is returned. A constant column has the spread 1. Missing values are ignored.
     """
     low, high = np.nanquantile(values, [0.1, 0.9], axis=0)
     spread = np.nanstd(np.clip(values, low, high), axis=0)

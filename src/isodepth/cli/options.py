@@ -31,7 +31,7 @@ def _levels(value: str) -> Any:
     return value if value == "exact" else int(value)
 
 
-#: For each keyword argument of the library: flag, type, help text, and default in the help.
+#: For each keyword argument of the library: flag, type, help text, and default as a string.
 _SETTINGS: dict[str, tuple[str, Any, str, str]] = {
     "scale": ("--scale", click.Choice(["pooled", "reference", "none"]),
               "Divide columns by their spread in all tables, in the first of two, or not at all",

@@ -48,8 +48,8 @@ def read_tables(
     results = [read_table(source, options) for source in sources]
     for each in results:
         if each.numbers.points.size:
-            # Check values here, although the library checks them too, so that messages name the
-            # file.
+            # Values are checked here, although the library checks them too, so that messages
+            # contain the name of the file.
             path, hint = str(each.path), ", or drop these rows with --nan-policy omit"
             sample = read_sample(each.numbers, None, path, None, reading.nan_policy, hint=hint)
             # Dropped rows are reported here only if text="raise". Comparisons use text="keep", and
@@ -74,9 +74,9 @@ def read_tables(
 
 
 def frames_of(results: Sequence[ReadResult], kinds: Any) -> list[Any]:
-    """Return the frame of each file, or only its numbers if all columns of all files are numeric.
+    """Return the frame of each file, or a `Table` if all columns of all files are numeric.
 
-    With `kinds`, the frames are always returned.
+    If `kinds` is set, frames are always returned.
     """
     mixed = kinds or any(not isinstance(each.mixed, Table) for each in results)
     return [each.frame if mixed else each.numbers for each in results]

@@ -162,7 +162,7 @@ def _best_delimiter(sniffed: dict[str, list[list[str]]]) -> str:
 
 
 def _decimal_mark(rows: list[list[str]], delimiter: str) -> str:
-    if delimiter == ",":  # then a comma in a quoted cell such as "1,234" separates thousands
+    if delimiter == ",":  # a comma in a quoted cell such as "1,234" separates thousands
         return "."
     cells = [cell for row in rows for cell in row]
     commas = any(map(_COMMA_NUMBER.fullmatch, cells))

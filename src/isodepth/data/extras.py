@@ -14,7 +14,7 @@ def load_extra(module: str, extra: str, purpose: str) -> Any:
     Parameters
     ----------
     module : str
-        Such as "matplotlib.figure".
+        Name of the module, such as "matplotlib.figure".
     extra : str
         Extra of isodepth that installs the package, such as "plot".
     purpose : str

@@ -155,7 +155,7 @@ def in_order(X: Any, names: Names, name: str, like: str) -> Any:
             return X
         raise differing(names, labels, like, name)
     points, _ = read_frame(X, name)
-    # Copy to row-major order: points[:, order] alone may be column-major.
+    # points[:, order] may be column-major, so it is copied to row-major order.
     places = {name: place for place, name in enumerate(labels)}
     points = np.ascontiguousarray(points[:, [places[name] for name in names]])
     return Table(points, None if _counts(names) else names)
@@ -197,8 +197,8 @@ def _integers(names: tuple[str, ...]) -> bool:
 def clashing_columns(first: Names, second: Names) -> bool:
     """Return whether two samples have different columns, or the same ones in different orders.
 
-    Columns without names clash only with the labels 0, ..., d - 1 in another order, such as those
-    of `frame[[1, 0]]`.
+    If only one sample has names, the columns differ only if the names are the default labels
+    0, ..., d - 1 in another order, such as those of `frame[[1, 0]]`.
 
     Examples
     --------
@@ -251,7 +251,7 @@ def _numbers(frame: Any, name: str) -> np.ndarray:
         whole = frame.to_numpy()
         if whole.dtype.kind == "f":
             return whole
-    # frame[label] would select a row if the label is an integer, get_column does not.
+    # get_column is used, because frame[label] would select a row if the label is an integer.
     columns = [_column(frame.get_column(label), label, name) for label in frame.columns]
     single = columns and all(column.dtype == np.float32 for column in columns)
     points = np.empty((len(frame), len(columns)), np.float32 if single else np.float64)

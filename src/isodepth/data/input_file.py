@@ -15,7 +15,7 @@ import numpy as np
 
 from isodepth.errors import UnreadableFileError
 
-#: The name of standard input.
+#: Path that stands for standard input.
 STDIN = "-"
 TEXT_ENDINGS = {".csv": ",", ".tsv": "\t"}
 ENDINGS = (*TEXT_ENDINGS, ".parquet", ".npy")
@@ -89,7 +89,7 @@ def as_path(path: Any, error: type[Exception]) -> Path:
 
 
 def table_files(path: Any, recursive: bool = True) -> list[Path]:
-    """Return all tables in a folder, sorted by path; a path of a file is returned as a list.
+    """Return the paths of all tables in a folder, sorted; for a file, a list with its path.
 
     Files and subfolders whose names start with a dot or an underscore (`.crc`, `_SUCCESS`) are
     skipped, and files whose names start with "readme". Any other file must be a table.

@@ -458,7 +458,10 @@ class _Column:
         ]
 
     def _converted(self, option: Any) -> tuple[ColumnKind, list[Any]]:
-        """Return the kind and the series of the column, converted to numbers as in `option`."""
+        """Return the kind and the series of the column after conversion to numbers.
+
+        `option` is "numeric", or a list of values in increasing order.
+        """
         import narwhals as nw
 
         series: list[Any] = self.series

@@ -76,7 +76,8 @@ def replace_file(target: Path, content: bytes) -> None:
     """Write `content` to `target`; an existing file is replaced atomically."""
     # Follow links: the file that a link points to is replaced, and the link remains.
     target = Path(os.path.realpath(target))
-    # Shorten the name of the draft: the name of the target may already have the maximum length.
+    # The name of the draft (temporary file) is shortened, because the name of the target may
+    # already have the maximum length.
     prefix = f".{target.name[:40]}."
     _remove_stale(target.parent, prefix)
     draft = target.with_name(f"{prefix}{secrets.token_hex(8)}.part")

@@ -102,7 +102,7 @@ class ReadResult:
 
 
 class Choice(NamedTuple):
-    """Positions of selected columns, names of dropped columns, and unknown names to drop."""
+    """Positions of selected columns, names of dropped columns, and absent names to drop."""
 
     kept: list[int]
     dropped: list[str]
@@ -373,7 +373,7 @@ def _read_array(file: InputFile, options: ReadOptions) -> ReadResult:
     if points.ndim != 2:
         refuse(file.path, f"it contains an array of shape {points.shape}, which has no columns")
     choice = choose_columns(numbered(points.shape[1]), options, file.path)
-    # Copy to row-major order: points[:, kept] alone may be column-major.
+    # points[:, kept] may be column-major, so it is copied to row-major order.
     chosen = np.ascontiguousarray(points[:, choice.kept])
     return ReadResult(chosen, None, choice.dropped, [], choice.absent)
 

@@ -1,4 +1,4 @@
-"""Checks of user input; messages contain the received value, the allowed ones and advice."""
+"""Checks of user input; messages contain the received value, the allowed values and advice."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def is_chunked(X: Any) -> bool:
 
 
 def refuse_chunks(X: Any, what: str) -> None:
-    """Raise an error if a sample is read in chunks; `what` names what needs all rows in memory."""
+    """Raise an error if a sample is read in chunks; `what` is the part that needs all rows."""
     if is_chunked(X):
         raise InvalidInputError(
             f"{what} needs all rows in memory, got {X!r:.80}; pass an array of some rows, or use "
@@ -114,7 +114,10 @@ def read_points(X: Any, name: str, dtype: str | None) -> tuple[np.ndarray, Names
 
 
 def _read_frame_or_list(X: Any, name: str) -> tuple[Any, Names]:
-    """Return the array and the column names of a data frame; other tables unchanged, and None."""
+    """Return the array and the column names of a data frame.
+
+    Any other table is returned unchanged, with None for the names.
+    """
     if isinstance(X, str) or hasattr(X, "__fspath__"):
         raise InvalidInputError(
             f"{name} must be a table, got the path {str(X)!r:.80}; read the file first, for "
@@ -231,8 +234,8 @@ def read_sample(
     weights_name = weights_name or f"weights of {name}"
     raises = nan_policy == "raise"
     points, columns = read_points(X if raises else _with_nan(X), name, dtype)
-    # Values and weights are checked before rows are dropped, so that messages have the row numbers
-    # of the user.
+    # Values and weights are checked before rows are dropped, so that row numbers in messages are
+    # those of the whole sample.
     check_finite(points, name, False, columns, hint, allow_nan=not raises)
     weights = check_weights(weights, len(points), weights_name)
     if nan_policy != "omit":
@@ -441,8 +444,8 @@ def check_weights(
 ) -> np.ndarray | None:
     """Check the weights of one sample; None means equal weights.
 
-    If `first_row` is given, these are the weights of a block of rows that starts there. The weights
-    of a block may all be zero.
+    If `first_row` is given, `weights` are those of a block of rows that starts at this row. The
+    weights of a block may all be zero.
 
     Returns
     -------
@@ -567,7 +570,7 @@ def check_integer(value: Any, name: str, low: int, hint: str = "") -> int:
 
 
 def check_n_jobs(value: Any) -> int | None:
-    """Check a number of threads; None means all cores."""
+    """Check a number of threads; None means all available cores."""
     return None if value is None else check_integer(value, "n_jobs", 1, "; None uses all cores")
 
 

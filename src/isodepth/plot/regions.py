@@ -112,7 +112,7 @@ def _starts(comparison: Any) -> np.ndarray:
 def _supports(comparison: Any, side: int, directions: np.ndarray, levels: np.ndarray) -> np.ndarray:
     """Return the support function of the regions of one sample, of shape (levels, directions).
 
-    For each level, the region of the next lower level that enters the distance is used.
+    Each level is rounded down to the next level that enters the distance.
     """
     starts = _starts(comparison)
     places = np.clip(np.searchsorted(starts, levels, side="right") - 1, 0, len(starts) - 1)
@@ -275,9 +275,9 @@ def _candidates(comparison: Any) -> np.ndarray:
 
 
 def _best(comparison: Any, candidates: np.ndarray, orthogonal: np.ndarray) -> np.ndarray:
-    """Project candidates to the complement of given vectors; return the one with the largest gap.
+    """Return the unit vector orthogonal to given vectors with the largest mean squared gap.
 
-    The result has unit length, and its entry with the largest absolute value is positive.
+    It is the component of a candidate. Its entry with the largest absolute value is positive.
     """
     candidates = _unit_parts(candidates, orthogonal)
     best = candidates[mean_squared_gaps(comparison, candidates).argmax()]

@@ -68,7 +68,7 @@ def dress(ax: Axes, title: str | None = None, *, x: str = "", y: str = "", grid:
 
 
 def note(ax: Axes, text: str, at: tuple[float, float], offset: Any, **options: Any) -> Any:
-    """Write a small text at an offset in points (right, up) from a position."""
+    """Write a small text next to the position `at`; `offset` (right, up) is in points."""
     look = {"textcoords": "offset points", "fontsize": "small", "color": INK}
     return ax.annotate(text, at, xytext=offset, **{**look, **options})
 

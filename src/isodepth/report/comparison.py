@@ -111,7 +111,7 @@ def comparison_content(
 
 
 def comparison_lines(result: Any, names: Sequence[str]) -> list[str]:
-    """Return the lines of the summary, including suspicious rows and the level of chance."""
+    """Return the lines of the summary, with suspicious rows and distances of random splits."""
     parts = Findings.of(result)
     return summary_lines(result, names, rows=parts.rows, chance=parts.chance)
 

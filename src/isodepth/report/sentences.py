@@ -17,7 +17,7 @@ NOT_COMPUTED = "chance_level() gives the distances of random splits"
 
 
 class Headline(NamedTuple):
-    """Headline of a report and its status: "differs", "alike" or "open" (not tested)."""
+    """Headline of a report and its status: "differs", "alike" or "open" (undecided)."""
 
     sentence: str
     kind: str

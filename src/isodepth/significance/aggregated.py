@@ -48,10 +48,11 @@ _SINGLE = ("directions", "regions")
 _DIRECTION_COSINES = 4
 # Maximum number of pairs of columns that are compared: all pairs of 64 columns.
 _PAIRS = 64 * 63 // 2
-# Maximum number of rows for the statistic "regions", which is slow and has a small weight. A random
-# subset of more rows is used.
+# Maximum number of rows for the statistic "regions", which is slow and has a small weight. If there
+# are more rows, a random subset is used.
 _REGION_ROWS = 8000
-# Number of labelings per call of the core, a multiple of WORD. Progress is shown after each call.
+# Number of labelings per call of the compiled code, a multiple of WORD. Progress is shown after
+# each call.
 _LABELINGS = 4 * WORD
 
 Advance = Callable[[int], None]
@@ -192,7 +193,7 @@ def _add_category_means(rows: PooledSample, findings: Findings) -> None:
 
 
 def region_statistics(rows: PooledSample, metric: BaseMetric, advance: Advance) -> np.ndarray:
-    """Compute DR with the projection depth between the two samples of each labeling (B + 1,).
+    """Compute the distance DR between both samples of each labeling (B + 1,), by projection depth.
 
     The values are not divided by `mean_of_direction`. After this division, two samples that differ
     by a translation m have the distance |m|.
@@ -223,7 +224,7 @@ def _may_be_simplex(rows: PooledSample) -> bool:
 
 
 def depth_statistics(rows: PooledSample, metric: BaseMetric, advance: Advance) -> np.ndarray:
-    """Compute DR with any depth between the two samples of each labeling, shape (B + 1,).
+    """Compute the distance DR between both samples of each labeling (B + 1,), by any depth.
 
     The regions are fitted again for each labeling.
     """

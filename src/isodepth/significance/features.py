@@ -30,12 +30,12 @@ MAX_NUMBERS = 1 << 27
 _FEW_VALUES = 20
 # Maximum number of rows of each sample from which kinds of change are determined.
 _MAX_ROWS = 50_000
-# A difference between aligned samples remains if it exceeds this quantile of the statistics of the
-# permutations.
+# A difference between samples counts as remaining after alignment if it exceeds this quantile of
+# the statistics of the permutations.
 _QUANTILE = 0.99
 _LIMIT = float(np.finfo(np.float64).max) / 4
-# A change of dependence is reported if it is significant at this level after alignment of the
-# columns. At most this number of rows is used.
+# A change of dependence is reported if it is significant at this level after the alignment of
+# columns in `_remaining_pairs`, which uses at most this number of rows.
 _ALIGNED_LEVEL, _ALIGNED_ROWS = 0.02, 50_000
 _OF_COLUMN = {
     "location": changes.location_change,

@@ -48,7 +48,8 @@ class RankEvidence(NamedTuple):
     """Evidence against the hypothesis that p-values are independent and uniform.
 
     Under this hypothesis, the probability that the evidence ever reaches a threshold is at most
-    1/threshold. If `restarting`, the mean number of batches until then is at least the threshold.
+    1/threshold. If `restarting`, the threshold is instead a lower bound on the mean number of
+    batches until the evidence reaches it.
     """
 
     restarting: bool

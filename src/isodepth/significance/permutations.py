@@ -15,7 +15,7 @@ import numpy as np
 from isodepth._core import order
 from isodepth.engine import thread_map
 
-#: Number of labelings per word of bits.
+#: Number of labelings whose labels of one row are stored as the bits of one integer.
 WORD = 64
 #: Maximum number of values in a block of labels, 32 MB in float64.
 BLOCK = 1 << 22
@@ -28,7 +28,7 @@ _KEPT_LABELS = 1 << 26
 _ROWS_FOR_THREADS, _ROWS_FOR_FLOAT32 = 10_000, 20_000
 # Relative difference below which two statistics count as tied, because of rounding.
 _ROUNDING = 1e-6
-# Minimum number of rows of each sample in a category whose means are compared.
+# Minimum number of rows of each sample in a category for comparing means within the category.
 _MIN_INSIDE = 5
 
 
@@ -39,6 +39,8 @@ def precision(n: int) -> Any:
 
 class Permutations:
     """Given labels of rows, followed by random permutations of them, stored as bits.
+
+    A labeling assigns each row to the first or to the second sample.
 
     Parameters
     ----------
@@ -346,7 +348,7 @@ def moments(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def neg_log_p(values: np.ndarray, at: np.ndarray | None = None) -> np.ndarray:
-    """Return -log p of the value of each labeling, by a gamma distribution fitted to all values.
+    """Return -log p of the value of each labeling from a gamma distribution fitted to all values.
 
     The gamma distribution has the mean and the variance of all values but the largest; see
     `moments`. Its tail is computed by the approximation of Wilson and Hilferty: the cube root of a

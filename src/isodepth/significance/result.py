@@ -35,7 +35,7 @@ _LEVELS = 20
 # numbers are their minimum and maximum. More than 99 permutations hardly change the band.
 _FEWEST, _MOST = 19, 99
 # Maximum number of projections for all permutations of a null profile, unless 19 permutations need
-# more. They take a few seconds.
+# more. This limits the time to a few seconds.
 _WORK = 1 << 27
 
 
@@ -45,7 +45,7 @@ class Component(NamedTuple):
     Attributes
     ----------
     name : str
-        Such as "directions", "columns", "shape", "dependence", "regions", "categories".
+        Name of the statistic, such as "directions", "columns", "shape", "dependence", "regions".
     kind : str
         Kind of change that the statistic indicates: "location", "spread", "shape", "dependence",
         "regions", "shares", "missing".
@@ -80,9 +80,9 @@ class ColumnTest(NamedTuple):
         Median of Y minus median of X, in units of the spread of both samples; None for a category
         and for the kind "missing".
     pvalue : float
-        Adjusted for all columns, and at least the p-value of the whole test. If the unchanged
-        columns have the same joint distribution in both samples, the probability that any of them
-        has a p-value of at most a is at most a.
+        P-value, adjusted for all columns, and at least the p-value of the whole test. If the
+        unchanged columns have the same joint distribution in both samples, the probability that any
+        of these columns has a p-value of at most a is at most a.
     """
 
     column: str
@@ -111,9 +111,9 @@ class TwoSampleResult(TwoSampleReport):
         Significant changes, the strongest first. The list is empty if the test is not
         significant, and may be empty if no column or pair of columns is significant by itself.
     column_tests : list of ColumnTest
-        The strongest evidence first.
+        Test of each column, the strongest evidence first.
     n_rows : pair of int
-        Compared rows of X and Y.
+        Numbers of compared rows of X and Y.
     method : {"aggregated", "regions"}
     tolerance : float or None
     smallest_tolerance : float or None

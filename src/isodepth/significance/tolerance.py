@@ -5,7 +5,7 @@ Y. If at most a share c of the rows of each sample is contaminated, these rows c
 most c. The test compares |G(h)| - c under the given labels with |G(h)| under permuted labels, for
 the maximum over many functions h that do not depend on the labels: indicators of half-lines and
 intervals, and clipped ranks, of columns, directions, distances from the center and products of
-columns.
+columns. One more function, a clipped projection, is fitted to each labeling in the same way.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def smallest_tolerance(parts: dict[str, np.ndarray], alpha: float) -> float:
     steps = 10_000
 
     def accepted(step: int) -> bool:
-        """Return whether the p-value is above alpha. It does not decrease with the tolerance."""
+        """Return whether the p-value, a nondecreasing function of the tolerance, is above alpha."""
         return tolerant_pvalue(parts, step / steps) > alpha
 
     return bisect_left(range(steps), True, key=accepted) / steps
@@ -127,7 +127,7 @@ def whole_row_tolerance(share: float, sizes: tuple[int, int]) -> float:
 def tolerant_statistics(
     rows: PooledSample, share: float, alpha: float, advance: Callable[[int], None]
 ) -> Findings:
-    """Compute each statistic and its -log p for all labelings, if a share is contaminated.
+    """Compute each statistic and its -log p for all labelings, with a tolerance.
 
     The result also has the smallest tolerance for which the p-value is above alpha.
     """
@@ -185,8 +185,6 @@ class _Search:
         spread, _ = self.add_functions("spreads", away, features)
         kinds = column_kinds(self.rows, self.rows.cosine_powers(columns, COSINES), self.share)
         features = [column_feature(name, *each) for name, each in zip(names, kinds, strict=True)]
-        # Intervals detect changes of location and spread too, so they have less weight in the
-        # maximum.
         self.findings.columns.add(features, np.max([location, shape / _SHAPE, spread], axis=0))
 
     def directions(self, advance: Callable[[int], None]) -> np.ndarray:
@@ -257,9 +255,9 @@ def mean_differences(
 ) -> np.ndarray:
     """Return |G(h)| of shape (F, B + 1) for each row of values (F, n), where h are clipped ranks.
 
-    Ranks are clipped and scaled to [0, 1]. Where `outer` (F,) is True, they are clipped to an
-    interval of large ranks, otherwise to one around the median. Where `far` (F, n) is True, a value
-    gets the score of the median.
+    Ranks are clipped and scaled to [0, 1]. For rows of `values` with `outer` (F,), they are clipped
+    to an interval of large ranks, otherwise to an interval around the median. Values with `far`
+    (F, n) get the score of the median.
     """
     values = np.ascontiguousarray(values, np.float64)
     scores = np.empty(values.shape, precision(permutations.n_rows))
@@ -284,7 +282,8 @@ def mean_differences(
 # direction, and at _MEASURED in |G(h)|.
 _SOUGHT, _MEASURED = 2.5, 0.7
 _STEPS = 2
-# Maximum number of rows that directions are fitted to; a random subset of more rows is used.
+# Maximum number of rows to which directions are fitted. If there are more rows, a random subset is
+# used.
 _LEARNING_ROWS = 20_000
 
 

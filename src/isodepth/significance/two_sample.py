@@ -155,9 +155,9 @@ def two_sample_test(
         single columns, which are tested by ranks. The scale of one sample alone would depend on the
         labels, and is not allowed.
     nan_policy : {"raise", "omit"}
-        Missing values raise an error, or rows with missing numbers are dropped. With "omit" the
-        share of missing values of each column is tested too, and a missing category is a category
-        of its own.
+        "raise" refuses missing values, and "omit" drops rows with missing numbers. With "omit", the
+        share of missing values of each column is tested too, and missing values of a category
+        column form a category of their own.
     kinds : dict or None
         Kinds of columns of data frames, by name: "numeric" (dates become days since 1970, ordered
         categories become ranks), "category", "omit", or a list of the values of the column in
@@ -269,8 +269,8 @@ def _test(samples: Samples, settings: Settings) -> TwoSampleResult:
     pvalue = float(permutation_pvalue(scores[0], scores[1:]))
     smallest = findings.smallest_tolerance
     if smallest is not None:
-        # The search has steps of 0.0001 and may contradict the test. The p-value decides whether
-        # the smallest tolerance is above the given one.
+        # The search has steps of 0.0001, so its result may be slightly above a share that the test
+        # accepts. If the test is not significant, the result is therefore at most the given share.
         most = 1.0 if pvalue <= ALPHA else share
         smallest = whole_row_tolerance(min(smallest, most), (len(x), len(y)))
     components = []
