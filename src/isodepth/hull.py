@@ -40,7 +40,7 @@ _FULL = 1e-10
 # Limit of work per refinement step, relative to the work without refinement. It is chosen so that
 # twenty steps take somewhat less time than a distance without refinement.
 _WORK_PER_STEP = 0.01
-# Minimum value of this limit. It is a number of coordinates of points, which are read in a few
+# Minimum of the limit of work, which is a number of coordinates of points. They are read in a few
 # milliseconds.
 _LEAST_WORK = 3e6
 _CHEAP = 0.25

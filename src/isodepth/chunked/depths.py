@@ -79,7 +79,7 @@ class ProjectionModel:
 
 @dataclass(frozen=True)
 class RankCells(Pass):
-    """Pass that counts the mass of a sample in cells, which are intervals of projections.
+    """Pass over the data that counts the mass in cells, which are intervals of projections.
 
     Each direction has its own cells. They are narrower near the median of the projections.
 
@@ -101,7 +101,7 @@ class RankCells(Pass):
 
     @classmethod
     def around(cls, numbers: Numbers, pilot: Rows, memory: float, n_threads: int) -> RankCells:
-        """Return cells around the medians of the projections of `pilot`, random rows.
+        """Return cells around the medians of the projections of `pilot`, a random subset of rows.
 
         The number of cells is the maximum that fits into `memory` bytes, but `bits` is at least 5.
         """
@@ -222,7 +222,7 @@ def sized_numbers(drawn: np.ndarray, directions: np.ndarray) -> Numbers:
 
 
 def _scale_rows(exponents: np.ndarray, rows: np.ndarray, n_threads: int = 1) -> np.ndarray:
-    """Divide the columns of rows (n, d) by 2**exponents (d,). Used as `Numbers.of`."""
+    """Divide the columns of rows (n, d) by 2**exponents (d,), as the function `Numbers.of`."""
     return scale_columns(rows, exponents)
 
 
@@ -283,7 +283,7 @@ def whitening(fold: Fold, summary: Summary, drawn: np.ndarray) -> Whitening:
 
 @dataclass(frozen=True)
 class MomentPass(Pass):
-    """Pass that sums mass * v v^T over all rows, with v = (1, scaled and centered row).
+    """Pass over the data that sums mass * v v^T, with v = (1, scaled and centered row).
 
     The sum contains the total mass, and the first and second moments. Rows are centered near their
     median, which is at most one standard deviation from the mean. The covariance is a difference of

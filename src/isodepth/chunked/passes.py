@@ -280,7 +280,7 @@ class DaskRunner(Runner):
         self.client = client
 
     def fold(self, source: Source, step: Pass, how: Preparation) -> tuple[Any, Any]:
-        """Run a pass over the parts of a source, one task per part, each on one thread."""
+        """Run a pass over the parts of a source, with one task per part; see `run_pass`."""
         dask = load_extra("dask", "dask", "scheduling with Dask")
         rows = min(how.chunk_rows, source.chunk_rows or how.chunk_rows)
         shared = dask.delayed((step, replace(how, chunk_rows=rows, n_threads=1)), traverse=False)

@@ -35,7 +35,7 @@ _COPIES_IN_MEMORY = 10
 
 
 class Summary(Pass):
-    """First pass over a source, and also the state of this pass.
+    """First pass over the data of a source, and also the state of this pass.
 
     The state has the number of rows of positive weight, their mean weight, the extremes of each
     column, and a random subset of rows. Each row has a random key, and the subset consists of the
@@ -124,7 +124,7 @@ class Summary(Pass):
 
 
 class MassPass(Pass):
-    """Pass that sums the masses of all rows."""
+    """Pass over the data that sums the masses of all rows."""
 
     def start(self) -> np.ndarray:
         return np.zeros(1, dtype=np.int64)
@@ -147,7 +147,7 @@ class Limits(NamedTuple):
     numbers : int
         Number of values that a pass may collect, for all directions together.
     pilots : int
-        Number of rows of the pilot, a random subset for first estimates.
+        Number of rows of the pilot, a random subset from which first estimates are computed.
     rows_in_memory : int
         Number of rows up to which a sample is processed in memory.
     """
@@ -159,7 +159,7 @@ class Limits(NamedTuple):
 
     @classmethod
     def of(cls, fitted: FittedMetric, source: Source, runner: Runner) -> Limits:
-        """Compute the sizes from the memory limit of `fitted` and the row size of `source`."""
+        """Compute the limits from the working memory of `fitted` and the row size of `source`."""
         budget = fitted.resources.memory_mb * 2**20
         count, width = fitted.directions.shape
         item = np.dtype(fitted.settings.dtype or source.dtype).itemsize
@@ -255,7 +255,7 @@ class CheckedSource:
 
     @property
     def missing(self) -> MissingReport | None:
-        """Report of the rows dropped because of missing values, if nan_policy is "omit"."""
+        """Report of the rows dropped because of missing values; None if nan_policy is "raise"."""
         if self.how.nan_policy != "omit":
             return None
         labels = self.source.columns or column_labels(self.source.n_features)

@@ -119,10 +119,11 @@ class BracketState(NamedTuple):
         return values[order], np.cumsum(masses[order])
 
     def narrowed(self, k: int, low: Any, high: Any, shares: np.ndarray, margin: float) -> Any:
-        """Return a bracket inside bracket k = [low, high) for given quantiles of its values.
+        """Return the ends of a smaller bracket inside bracket k, the interval [low, high).
 
-        `shares` (R,) are the orders of the quantiles, increasing. `margin` is the margin of error
-        of the relative frequencies of the collected values.
+        With high probability it contains given quantiles of the values in bracket k. `shares` (R,)
+        are the orders of the quantiles, increasing. `margin` is the margin of error of the relative
+        frequencies of the collected values.
         """
         values, upto = self.ordered(k)
         orders = np.array([shares[0] - margin, shares[0], shares[-1] + margin])
@@ -136,7 +137,9 @@ class BracketState(NamedTuple):
 
 @dataclass(frozen=True)
 class BracketPass(Pass):
-    """Pass that counts the mass below E brackets [low, high) and collects the values inside.
+    """Pass over the data that counts the mass below E brackets, and collects the values inside.
+
+    Bracket k is the interval [low[k], high[k]).
 
     Attributes
     ----------

@@ -175,7 +175,7 @@ def column_spreads(sources: Sequence[Source], metric: BaseMetric, runner: Runner
 
 @dataclass(frozen=True)
 class DistinctPass(Pass):
-    """Pass that collects the distinct rows and their masses.
+    """Pass over the data that collects the distinct rows and their masses.
 
     The state is [(rows, masses)], or [None] if there are more than `most` distinct rows.
     """
@@ -202,10 +202,10 @@ class DistinctPass(Pass):
 
 @dataclass(frozen=True)
 class ClippedPass(Pass):
-    """Pass that sums the clipped values of each column, and their squares, weighted by mass.
+    """Pass over the data that sums the clipped values of each column and their squares.
 
-    A value x is clipped to [low, high], and then converted to (x - low) / (high - low). The state
-    has shape (2, d).
+    The sums are weighted by mass. A value x is clipped to [low, high], and then converted to
+    (x - low) / (high - low). The state has shape (2, d).
     """
 
     low: np.ndarray
@@ -223,7 +223,7 @@ class ClippedPass(Pass):
 
 @dataclass(frozen=True)
 class SupportPass(Pass):
-    """Pass that computes the support values of the regions {depth >= threshold} of L levels.
+    """Pass over the data that computes the support values of the regions {depth >= threshold}.
 
     The support value of a region is a maximum over rows, so states are merged by their maximum.
 

@@ -108,7 +108,7 @@ class Sample:
 
     @cached_property
     def is_simplex(self) -> bool:
-        """Whether the points are the vertices of a simplex: at most d + 1, affinely independent."""
+        """Whether the points are affinely independent, and so the vertices of a simplex."""
         u, d = self.points.shape
         if u == 1 or u > d + 1:
             return u == 1
@@ -352,8 +352,8 @@ def midpoint_levels(n_levels: int, eps: float) -> np.ndarray:
 def power_mean(gaps: np.ndarray, shares: np.ndarray, p: float, length: float = 1.0) -> float:
     """Compute (length * sum of shares * gaps**p) ** (1/p); the maximum for p = inf.
 
-    Gaps are divided by their maximum first, so that powers do not overflow. As p
-    tends to 0, the result tends to the geometric mean, or to 0 if a gap is 0 or length < 1.
+    Gaps are divided by their maximum first, so that powers do not overflow. As p tends to 0, the
+    result tends to the geometric mean, or to 0 if a gap is 0 or length < 1.
 
     Examples
     --------

@@ -23,7 +23,7 @@ from isodepth.errors import InvalidInputError
 
 
 class NotFittedDepthError(InvalidInputError, NotFittedError):
-    """Error if `score_samples` is called before `fit`."""
+    """Error that is raised if `score_samples` is called before `fit`."""
 
 
 class DepthEstimator(BaseEstimator, Depth):

@@ -70,7 +70,7 @@ class AIIRW(Depth):
     def tied_depth(self, sample: Sample) -> np.ndarray:
         # The projections of the whitened vertices on a random direction are g / sqrt(shares), with
         # g uniform on the unit vectors orthogonal to sqrt(shares). Depths therefore depend on the
-        # weights only. If all weights are equal, they are the mean of min(F, 1 - F) over all ranks.
+        # weights only. With equal weights every depth is the mean of min(F, 1 - F) over all ranks.
         if sample.masses is None:
             ranks = 2 * np.arange(sample.n_points) + 1
             mean = np.minimum(ranks, 2 * sample.n_points - ranks).mean() / (2 * sample.n_points)

@@ -195,7 +195,7 @@ def _principal_axes(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _estimate(covariance: Any, points: np.ndarray, sample: Sample) -> np.ndarray:
     rows = _repeated(points, sample)
-    # Columns of very different sizes may cause underflow or overflow, which need no warning.
+    # Underflow and overflow are possible if the columns have very different sizes. They do no harm.
     with np.errstate(all="ignore"):
         try:
             return np.atleast_2d(_fitted(covariance, rows).covariance_)

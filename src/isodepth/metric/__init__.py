@@ -1,1 +1,1 @@
-"""Metrics: their settings and signatures, and their results, comparisons and region tables."""
+"""Metrics with their settings, and their results: comparisons, gradients and region tables."""

@@ -296,7 +296,7 @@ class FittedMetric:
         return len(self.betas), 2 * len(self.directions)
 
     def table_signature(self, dtype: str) -> str:
-        """Return the signature of region tables of samples with this dtype."""
+        """Return the settings of region tables of samples with this dtype, as a string."""
         return signature_of(self.settings, dtype, 0)
 
     def write_table(self, regions: TrimmedRegions, out: np.ndarray) -> None:
@@ -306,9 +306,9 @@ class FittedMetric:
         write_supports(regions.ordered, sizes, self.directions, out, self.resources)
 
     def signature(self, dtype: str | None = None) -> str:
-        """Return the signature of distances between samples with this dtype.
+        """Return the settings of distances between samples with this dtype, as a string.
 
-        The signature contains float32, but not float64 unless the option `dtype` is set.
+        The string contains float32, but it contains float64 only if the option `dtype` is set.
         """
         precision = dtype if dtype == "float32" else self.settings.dtype
         return signature_of(self.settings, precision, self.settings.steps)

@@ -125,7 +125,7 @@ def _gradients_of_gaps(gaps: Gaps, rows: list[np.ndarray], slopes: np.ndarray) -
         supports = [support_rows(*pair, vectors) for pair in zip(rows, sizes, strict=True)]
         levels = np.flatnonzero(np.isin(indices, chosen) & (slopes > 0))
         column = np.searchsorted(chosen, indices[levels])
-        # The support points along u have the largest projections on u, those along -u the smallest.
+        # The support point along u has the maximum projection on u, and that along -u the minimum.
         at = levels, column
         upward = signs[levels] > 0
         reach = [np.where(upward, each.tops[at], each.lows[at]) for each in supports]

@@ -18,7 +18,7 @@ ALGORITHM = 3
 
 
 def signature_of(settings: Any, dtype: str | None, steps: int) -> str:
-    """Return the signature of `settings`, for samples of `dtype` and `steps` refinement steps."""
+    """Format the settings of a metric as a string, with the dtype and the refinement steps."""
     levels, directions = settings.levels, settings.directions
     if isinstance(directions, str):
         directions = f"{directions}:{settings.n_directions}"
@@ -55,7 +55,7 @@ def key_values(name: str, fields: dict[str, Any]) -> str:
 
 
 def signature_fields(signature: str) -> dict[str, str]:
-    """Parse a signature. Return its values as strings, by key."""
+    """Parse a signature such as ``DR|p=2|eps=0.1``. Return a dictionary of strings."""
     return dict(part.split("=", 1) for part in signature.split("|")[1:])
 
 

@@ -131,7 +131,7 @@ def distances_between(
 
 
 def _mean_settings(signature: str) -> tuple[float, float, float]:
-    """Return p, q, and the factor of the mean over levels from a signature.
+    """Return p, q, and the factor of the mean over levels, which the string `signature` contains.
 
     Raise ValueError if the string is not a valid signature.
     """

@@ -78,7 +78,7 @@ def budget_on(device: torch.device, memory_mb: float | None) -> int:
 def working_on(device: torch.device) -> Iterator[None]:
     """Return a context with full precision that reports out-of-memory errors.
 
-    `torch.OutOfMemoryError` is replaced with a `DeviceMemoryError` that says what to do.
+    `torch.OutOfMemoryError` is replaced with a `DeviceMemoryError`, whose message lists remedies.
     """
     try:
         with full_precision(device):

@@ -1,4 +1,4 @@
-"""Computation on tensors of depths that are defined by the ranks of projections."""
+"""Depths that are defined by the ranks of projections, computed with torch operations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Computation on tensors of the outlyingness that defines the projection depth."""
+"""Outlyingness, which defines the projection depth, computed with torch operations."""
 
 from __future__ import annotations
 

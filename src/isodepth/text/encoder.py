@@ -273,6 +273,6 @@ class CachedEncoder:
 
     @property
     def signature(self) -> str:
-        """Signature of the encoder, or its name if it has no signature."""
+        """Attribute `signature` of the encoder, or a string with its name if it has none."""
         name = getattr(self.encoder, "__name__", type(self.encoder).__name__)
         return getattr(self.encoder, "signature", None) or f"model=own:{name}"

@@ -35,7 +35,7 @@ class LoadedModel(NamedTuple):
 
 @lru_cache(maxsize=4)
 def load(path: str, device: str, precision: str) -> LoadedModel:
-    """Load a model by name or folder. The four models used last are cached."""
+    """Load a model by name or folder. The four most recently used models are cached."""
     torch = load_torch()
     dtype = torch.float64 if precision == "double" else torch.float32
     try:

@@ -1,4 +1,4 @@
-"""Computation on a device of nested regions, of the levels of a comparison, and of its mean gap."""
+"""Nested regions of tensors, levels of a comparison and mean gap, computed on a device."""
 
 from __future__ import annotations
 

@@ -150,7 +150,9 @@ class DeviceSample(NamedTuple):
         return _scaled(moved, math.frexp(size)[1])
 
     def with_ranks(self) -> torch.Tensor:
-        """Return the points (u, d), centered and scaled without rounding, for depths by ranks.
+        """Return the points (u, d), centered and scaled without rounding.
+
+        Depths that are defined by ranks are computed from these points.
 
         A column is centered only if the subtraction is exact for all of its values. The points are
         divided by a power of two for which no value becomes subnormal. Neither step rounds, so

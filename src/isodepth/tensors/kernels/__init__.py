@@ -14,7 +14,7 @@ WORTH_KERNELS = 20_000
 
 
 class Passes(NamedTuple):
-    """Functions for the three slowest steps, by torch operations or by Triton kernels.
+    """Functions for the three slowest steps of a distance, with torch operations or with Triton.
 
     Their parameters and results are those of the functions with these names in `ranks`, `spread`
     and `gaps`.

@@ -2,10 +2,10 @@
 
 Along a direction, count the projections that are at most that of a point, and those that are at
 least that of the point. The smaller count is the halfspace mass of the point. The counts of a
-histogram give a lower and an upper bound on it. A direction cannot attain the minimum over all
-directions if its lower bound is not below the upper bound of another direction. This excludes
-nearly all directions of a point. In the remaining directions the bin of the point is opened: the
-values in it are sorted and ranked. The result is exact for any choice of bins.
+histogram give a lower and an upper bound on it. For each point, only directions whose lower bound
+is below the minimum of all upper bounds can attain a smaller mass, and these are few. Along them
+the bin of the point is opened: the values in it are sorted and ranked. The result is exact for any
+choice of bins.
 """
 
 from __future__ import annotations
@@ -271,7 +271,7 @@ def _lower_to_bounds(
 
 @triton.jit
 def _mark(P, edges, least, best, opened, n, parts, HALF: tl.constexpr, BLOCK: tl.constexpr):
-    """Mark the bins of one direction that contain a point whose mass may be below its bound."""
+    """Mark the bins of one direction with a point whose mass along it may be below `best`."""
     k = (tl.program_id(0) // parts).to(tl.int64)
     i = (tl.program_id(0) % parts) * BLOCK + tl.arange(0, BLOCK)
     _, at = _load(P, edges, k, i, n, HALF)

@@ -96,8 +96,8 @@ def _finer_prefix_sizes(
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor | None]:
     """Insert levels, so that at most `most` rows of each sample lie between two levels.
 
-    Return the prefix sizes of both samples at the new levels, and the indices of the original
-    levels among them, or None if no level was inserted.
+    Return three tensors: the prefix sizes of x and those of y at the new levels, and the indices of
+    the original levels among the new ones. The last one is None if no level was inserted.
     """
     steps = [
         prefix_sizes.diff(prepend=prefix_sizes.new_zeros(1))
@@ -121,7 +121,7 @@ def _cut_levels(walked: torch.Tensor, total: int, each: int) -> torch.Tensor:
     """Return the boundaries of chunks of levels with about `each` rows per chunk.
 
     `walked` is the number of rows of both samples up to each level. A chunk may be empty. The
-    number of chunks depends on `total` only, so the host need not wait for the device to know it.
+    number of chunks depends only on `total` and `each`, so the host does not wait for the device.
     """
     marks = torch.arange(each, total + each, each, device=walked.device)
     ends = torch.searchsorted(walked, marks, right=True)
