@@ -300,7 +300,7 @@ def find_gaps(
     For a finite q, the mean over directions is divided by its expected value for a translation of
     length one. So the gap to the power q is an unbiased estimate of the q-th power of the L_q
     distance between the support functions. A translation by m has the gap |m|, with a relative
-    standard error of c / sqrt(K), c^2 = (E|u_1|^(2q) / (E|u_1|^q)^2 - 1) / q^2. It is zero if
+    standard error of c / sqrt(K), c^2 = (E|u_1|^(2q) / (E|u_1|^q)^2 - 1) / q^2. The error is 0 if
     the mean of |<m, u>|^q over the directions equals that over the sphere. This holds for
     orthonormal bases if q = 2, and for K equispaced directions in the plane if q is even and
     q < 2K.

@@ -209,7 +209,7 @@ def sized_numbers(drawn: np.ndarray, directions: np.ndarray) -> Numbers:
     similar = bool(np.ptp(exponents) <= _SIMILAR)
     exponents = np.full_like(exponents, exponents.max()) if similar else exponents
     # Directions are rounded to the dtype of the rows, as for samples in memory. They are scaled by
-    # adding exponents, which cannot underflow.
+    # adding to their exponents, which cannot underflow.
     mantissas, powers = np.frexp(directions.astype(drawn.dtype))
     powers = np.where(mantissas != 0, powers + exponents, np.iinfo(np.int32).min // 2)
     units = np.ldexp(mantissas, powers - powers.max(axis=1, keepdims=True))
@@ -222,7 +222,7 @@ def sized_numbers(drawn: np.ndarray, directions: np.ndarray) -> Numbers:
 
 
 def _scale_rows(exponents: np.ndarray, rows: np.ndarray, n_threads: int = 1) -> np.ndarray:
-    """Divide the columns of rows (n, d) by 2**exponents (d,), as the function `Numbers.of`."""
+    """Divide the columns of rows (n, d) by 2**exponents (d,). `n_threads` is not used."""
     return scale_columns(rows, exponents)
 
 

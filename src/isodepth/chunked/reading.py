@@ -311,7 +311,8 @@ def load_rows(
 ) -> Table:  # fmt: skip
     """Load the rows of a source or Dask collection into memory.
 
-    Missing values are kept if `nan_policy` is "omit", and are an error otherwise.
+    Missing values are kept if `nan_policy` is "omit", and are an error otherwise. The source must
+    not have weights.
 
     Parameters
     ----------
@@ -339,7 +340,10 @@ def load_rows(
 def row_chunks(
     source: Source, name: str, dtype: str | None, nan_policy: str
 ) -> Iterator[np.ndarray]:
-    """Yield the rows of a source chunk by chunk, with missing values; there must be a row."""
+    """Yield the rows of a source in chunks. Raise an error if there are weights, or 0 rows.
+
+    Missing values are kept if `nan_policy` is "omit", and are an error otherwise.
+    """
     if source.weighted:
         raise InvalidInputError(
             f"the {name} must not have weights, because its rows are used one by one; scan the "

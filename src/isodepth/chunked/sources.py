@@ -80,7 +80,7 @@ class Source:
             yield from part.read(min(rows, self.chunk_rows or rows))
 
     def select(self, names: tuple[str, ...]) -> Source:
-        """Return the source with these of its columns, in this order."""
+        """Return a source with only the columns `names` and the weights, in the given order."""
         parts = [replace(p, labels=(*names, *p.labels[self.n_features :])) for p in self.parts]
         return replace(self, parts=tuple(parts), columns=names, n_features=len(names))
 

@@ -132,7 +132,8 @@ def _by_passes(
         model = RankModel.fit(selection, numbers, memory_mb * 2**18, name == "halfspace")
         # Pairs of (depths, thresholds): 0 is the midpoint, 1 the lower bound, 2 the upper bound. A
         # row is in the exact region if its lower bound reaches the threshold of the upper bounds.
-        # Every row of the exact region has an upper bound that reaches that of the lower bounds.
+        # Every row of the exact region has an upper bound that reaches the threshold of the lower
+        # bounds.
         pairs = ((0, 0), (1, 2), (2, 1))
     else:
         model = ProjectionModel.fit(selection, drawn, directions)
@@ -149,7 +150,7 @@ def column_spreads(sources: Sequence[Source], metric: BaseMetric, runner: Runner
 
     The result is that of `isodepth.core.scaling.units_of_samples` with one exception. If several
     samples have non-integer weights, their masses are rounded differently. A median or a clipping
-    limit may then be a neighboring value, if the cumulative mass is almost equal to its order.
+    limit may then be a neighboring value, if the cumulative mass there is close to its order.
     """
     width = sources[0].n_features
     fitted = replace(metric, scale=None).with_directions(width)

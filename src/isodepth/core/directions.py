@@ -22,7 +22,7 @@ Purpose = Literal[
 FAMILIES = ("uniform", "sobol", "orthogonal", "equispaced")
 
 # Maximum number of entries of a cached array of directions. Caching pays off for small samples:
-# generating the directions takes a tenth of the time of their distance.
+# generating the directions takes a tenth of the time of a distance.
 _CACHED_NUMBERS = 100_000
 
 

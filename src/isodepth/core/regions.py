@@ -331,8 +331,8 @@ class LevelPlan:
 def exact_plan(x: TrimmedRegions, y: TrimmedRegions, eps: float) -> LevelPlan:
     """Return a plan with all intervals of [0, 1 - eps] on which both regions are constant."""
     end = 1.0 - eps
-    # Because of rounding, a breakpoint at 1 - eps may be slightly smaller. It counts as the end, so
-    # that there is not another interval of length about 1e-16.
+    # Because of rounding, a breakpoint at 1 - eps may be slightly smaller. It counts as the end,
+    # which avoids an additional interval of length about 1e-16.
     last = end * (1.0 - SLIVER)
     return LevelPlan(*_core.merge_levels(x.masses, x.counts, y.masses, y.counts, end, last))
 

@@ -84,7 +84,7 @@ def _steps(n: int, d: int) -> float:
 
 
 def _scale_columns(*tables: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Divide each column of all tables (n_i, d) by a power of two that makes it smaller than 1.
+    """Divide each column of all tables (n_i, d) by a power of two above its absolute values.
 
     If a division would lose digits by underflow, the tables are returned unchanged.
     """

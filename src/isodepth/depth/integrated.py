@@ -160,8 +160,8 @@ def span_of_sample(sample: Sample) -> np.ndarray:
     points = standardize(sample, sample.points).astype(np.float64)
     if len(points) > points.shape[1] or len(points) == 1:
         return points
-    # The triangular factor has the coordinates of the edges from the first point. The orthonormal
-    # basis itself, which takes most of the time, is not computed.
+    # The triangular factor contains the coordinates of the differences from the first point. The
+    # orthonormal basis itself, which would take most of the time, is not computed.
     edges = np.asarray(np.linalg.qr((points[1:] - points[0]).T, mode="r")).T
     return np.concatenate([np.zeros((1, edges.shape[1])), edges])
 

@@ -153,7 +153,10 @@ class Comparison(TwoSampleReport):
 
     @property
     def direction(self) -> np.ndarray:
-        """Unit vectors (L, d) along which the gaps are attained."""
+        """Unit vectors (L, d) along which the gaps are attained.
+
+        With a finite ``q`` they are the directions with the maximum gap.
+        """
         return self._gaps.directions()
 
     def gradient(self) -> Gradient:
@@ -186,9 +189,9 @@ class Comparison(TwoSampleReport):
         """Contribution of each column to the difference, largest first; their sum is 1.
 
         Contributions are the squared entries of the directions of the gaps, averaged over all
-        levels with weights width x gap^2. With a finite ``q`` the squared entries of all directions
-        are averaged instead, and corrected. For a translation by m the contributions are
-        m_j^2 / |m|^2. If the distance is 0, all contributions are equal.
+        levels with weights width x gap^2. With a finite ``q`` they are computed from the squared
+        entries of all directions. For a translation by m the contributions are m_j^2 / |m|^2. If
+        the distance is 0, all contributions are equal.
         """
         q = self._fitted.settings.q
         if q < math.inf:

@@ -123,9 +123,9 @@ class Origin:
 class FittedMetric:
     """Metric with sampled directions and levels, to compare many samples.
 
-    Created by :meth:`isodepth.Metric.with_directions`. All samples are compared along the same
-    directions, even if the metric has no fixed seed. The regions of a sample are computed once and
-    used for all comparisons with it.
+    It is created by :meth:`isodepth.Metric.with_directions`. All samples are compared along the
+    same directions, even if the metric has no fixed seed. The regions of a sample are computed once
+    and used for all comparisons with this sample.
 
     Attributes
     ----------

@@ -1,6 +1,6 @@
 """Scores of generated text: DepthScore and its encoders.
 
-The encoders need ``pip install 'isodepth[text]'``. Scores with an encoder of your own do not.
+The encoders need ``pip install 'isodepth[text]'``. Scores with a custom encoder do not.
 """
 
 from isodepth.text.encoder import CachedEncoder, Encoder

@@ -38,7 +38,7 @@ def check_texts(candidates: Any, references: Any) -> tuple[list[str], list[list[
 
 
 def check_counts(n_candidates: int, n_references: int) -> None:
-    """Check that there is one entry of references per candidate."""
+    """Check that the numbers of candidates and of entries of `references` are equal."""
     if n_candidates != n_references:
         raise InvalidInputError(
             "candidates and references must have the same length, got "

@@ -68,6 +68,6 @@ class DepthScoreMetric(Metric):
         self.scores.append(torch.tensor(scores, dtype=torch.float64, device=self.device))
 
     def compute(self) -> torch.Tensor:
-        """Return the mean of the accumulated scores, or all of them. Lower is closer."""
+        """Return the mean of the accumulated scores, or all scores. Lower is closer."""
         scores = dim_zero_cat(self.scores)
         return scores.mean() if self.reduction == "mean" else scores

@@ -31,7 +31,7 @@ from isodepth.torch.samples import DeviceSample, TensorPair, check_finite_tensor
 
 
 class DeviceDistance(NamedTuple):
-    """Distance, and its gradient with respect to the rows of both samples, or None."""
+    """Distance, and its gradient with respect to the rows of both samples if requested, or None."""
 
     value: torch.Tensor  # float64, zero-dimensional
     slopes: list[torch.Tensor] | None

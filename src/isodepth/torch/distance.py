@@ -105,8 +105,8 @@ class _Distance(torch.autograd.Function):
 class _Gradient(torch.autograd.Function):
     """Gradient of the distance, as a function that raises an error if it is differentiated.
 
-    `once_differentiable` of torch is not enough: it raises only if `upstream` requires a gradient.
-    A penalty on the gradient of the distance would have no effect, without an error.
+    `once_differentiable` of torch is not enough: it raises an error only if `upstream` requires a
+    gradient. A penalty on the gradient of the distance would then silently have no effect.
     """
 
     @staticmethod
@@ -140,6 +140,6 @@ def _evaluate(metric: BaseMetric, pair: TensorPair, gradient: bool) -> tuple[tor
 
 
 def _on_host(pair: TensorPair) -> tuple[Any, Any, tuple[Any, ...]]:
-    """Return the samples as arrays, views of the same memory if possible, and their weights."""
+    """Return both samples as arrays, which share memory if possible, and the pair of weights."""
     x, y = (to_host(tensor.detach().to(pair.precision)) for tensor in (pair.x, pair.y))
     return x, y, tuple(map(to_host, pair.weights))

@@ -2,8 +2,9 @@
 
 Two order statistics of the pilot, a random subset of the rows, bracket the median with high
 probability. One pass over the projections counts the values below the bracket and copies the
-values inside it, a few percent. The exact median is selected among the copied values. Directions
-along which the bracket does not contain the median are left to `tensors.spread`.
+values inside it, which are a few percent of all values. The exact median is selected among the
+copied values. Directions along which the bracket does not contain the median are processed by
+`tensors.spread`.
 """
 
 from __future__ import annotations
