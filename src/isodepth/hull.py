@@ -40,8 +40,7 @@ _FULL = 1e-10
 # Limit of work per refinement step, relative to the work without refinement. It is chosen so that
 # twenty steps take somewhat less time than a distance without refinement.
 _WORK_PER_STEP = 0.01
-# Minimum of the limit of work, which is a number of coordinates of points. They are read in a few
-# milliseconds.
+# Minimum of the limit of work: a number of point coordinates that are read in a few milliseconds.
 _LEAST_WORK = 3e6
 _CHEAP = 0.25
 
@@ -366,10 +365,10 @@ def refine_gaps(
     steps: int,
     resources: Resources,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Increase the gaps of `level_gaps` by local ascent, or for few points by a search of vertices.
+    """Increase the gaps of `level_gaps` by local ascent and, for few points, a search of vertices.
 
-    The ascent takes at most `steps` steps from each starting direction. If both are cheap enough,
-    the search of vertices follows the ascent.
+    The ascent takes at most `steps` steps from each starting direction. For very few points the
+    search of vertices replaces the ascent. For somewhat more points it follows the ascent.
 
     Parameters
     ----------

@@ -93,7 +93,7 @@ class Preparation:
     Attributes
     ----------
     source : Source
-        The source without its parts, for its columns and weights.
+        The source without its parts. Only its columns and weights are needed.
     dtype : {"float32", "float64"}
     nan_policy : {"raise", "omit"}
     scale : ndarray of shape (d,) or None

@@ -71,7 +71,7 @@ class Summary(Pass):
         chunk.n_rows, chunk.mean_weight = len(points), float((weights / len(points)).sum())
         chunk.integral = is_integral(weights)
         chunk.parts = [(keys[near], points[near], weights[near])]
-        columns = np.ascontiguousarray(points.T)  # minima and maxima are faster
+        columns = np.ascontiguousarray(points.T)  # for faster minima and maxima
         chunk.ends = np.stack([-columns.min(axis=1), columns.max(axis=1)])
         sizes = np.abs(columns)
         chunk.smallest = float(sizes.min(where=sizes > 0, initial=np.inf))

@@ -102,7 +102,7 @@ class Whitening(NamedTuple):
 
     def of_unscaled(self) -> np.ndarray:
         """Return the whitening matrix (d, d) for rows whose columns are not scaled."""
-        with np.errstate(over="ignore"):  # if a column has subnormal numbers
+        with np.errstate(over="ignore"):  # possible for subnormal columns
             return np.ldexp(self.matrix, -self.exponents)
 
 

@@ -30,7 +30,7 @@ from isodepth.progress import progress_bar
 
 #: Default number of levels of region tables.
 TABLE_LEVELS = 20
-#: Options of `Metric` that have no effect on region tables.
+#: Options of `Metric` that are not options of region tables.
 NOT_FOR_TABLES = ("gap", "refine", "n_levels")
 
 

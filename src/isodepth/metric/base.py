@@ -220,9 +220,9 @@ class BaseMetric(Settings):
     def regions(self, X: Any, weights: Any = None) -> TrimmedRegions:
         """Compute the nested regions of one sample.
 
-        Regions store the depth function, the directions and the scale that define them. If these
-        are equal, :meth:`isodepth.FittedMetric.distance` can compare two regions. Use
-        `with_directions` to compute many regions along the same directions.
+        Regions store the depth function, the directions and the scale that define them.
+        :meth:`isodepth.FittedMetric.distance` compares the regions of two samples if these settings
+        are equal. Use `with_directions` to compute many regions along the same directions.
 
         Parameters
         ----------

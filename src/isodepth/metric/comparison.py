@@ -350,7 +350,7 @@ class Comparison(TwoSampleReport):
         )
 
     def _rows(self) -> dict[str, list[Any]]:
-        """Return one row per column: its contribution, and its test if there is one."""
+        """Return a table with one row per column of the samples: its contribution and its test."""
         rows = share_rows(self.contributions)
         if self.test is not None:
             tested = {column.column: column for column in self.test.column_tests}

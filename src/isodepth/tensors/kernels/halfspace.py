@@ -77,9 +77,10 @@ def _neighbors_together(points: torch.Tensor, pilot: torch.Tensor) -> torch.Tens
 def _edges(directions: torch.Tensor, pilot: torch.Tensor, tail: float) -> torch.Tensor:
     """Return the parameters (K, 4) of the bins of K directions.
 
-    The columns are the lower edge of the middle bin, the inverse unit of length of the lower tail,
-    the upper edge, and the inverse unit of the upper tail. Each tail contains a fraction `tail` of
-    the pilot rows, half of them within one unit of the middle bin.
+    The parameters are the lower edge of the middle bin, the inverse unit of the lower tail, the
+    upper edge of the middle bin, and the inverse unit of the upper tail. Each tail contains a
+    fraction `tail` of the pilot rows. The unit of a tail is a length: half of the pilot rows in the
+    tail are within one unit of the middle bin.
     """
     ordered = (directions @ pilot.T).sort(dim=1).values
     at, last = int(tail * (len(pilot) - 1)), len(pilot) - 1
