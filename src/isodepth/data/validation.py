@@ -53,7 +53,7 @@ def is_chunked(X: Any) -> bool:
 
 
 def refuse_chunks(X: Any, what: str) -> None:
-    """Raise an error if a sample is read in chunks; `what` is the part that needs all rows."""
+    """Raise an error if a sample is read in chunks; `what` is the subject of the message."""
     if is_chunked(X):
         raise InvalidInputError(
             f"{what} needs all rows in memory, got {X!r:.80}; pass an array of some rows, or use "

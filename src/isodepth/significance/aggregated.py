@@ -107,7 +107,7 @@ def _smooth_weights(count: int) -> np.ndarray:
 
 
 def _add_functions(rows: PooledSample, findings: Findings, advance: Advance) -> None:
-    """Add the statistics of single columns, of functions of all columns, and of directions."""
+    """Add statistics of columns, of functions of all columns, and of directions to `findings`."""
     d = rows.points.shape[1]
     functions = np.stack([*rows.columns, *rows.whole_rows.values()])
     blocks = in_blocks(functions, rows, COSINES)
@@ -131,7 +131,7 @@ def _add_functions(rows: PooledSample, findings: Findings, advance: Advance) -> 
 def _add_directions(
     rows: PooledSample, axes: np.ndarray, findings: Findings, advance: Advance
 ) -> None:
-    """Add the mean of the Cramer-von Mises statistics over all directions.
+    """Add the mean of the Cramer-von Mises statistics over all directions to `findings`.
 
     `axes` (4, d, B + 1) are the squared contrasts of the cosines of ranks along the axes, which
     were computed before.
@@ -156,7 +156,7 @@ def _add_directions(
 
 
 def _add_pairs(rows: PooledSample, findings: Findings) -> None:
-    """Add the change of each rank correlation between two columns.
+    """Add the change of each rank correlation between two columns to `findings`.
 
     The distance from the center serves as an additional column.
     """
@@ -168,7 +168,7 @@ def _add_pairs(rows: PooledSample, findings: Findings) -> None:
 
 
 def _add_category_means(rows: PooledSample, findings: Findings) -> None:
-    """Add the change of the mean rank of each column within each category."""
+    """Add the change of the mean rank of each column within each category to `findings`."""
     values = [(category, value) for category in rows.categories for value in category.values]
     pairs = [(j, *each) for each in values for j in range(rows.points.shape[1])]
     if len(pairs) > _PAIRS:

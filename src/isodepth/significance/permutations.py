@@ -17,7 +17,7 @@ from isodepth.engine import thread_map
 
 #: Number of labelings whose labels of one row are stored as the bits of one integer.
 WORD = 64
-#: Maximum number of values in a block of labels, 32 MB in float64.
+#: Maximum number of bytes of a block of labels in float32.
 BLOCK = 1 << 22
 # Number of bits of the probability with which each label is drawn. A rounded probability is
 # sufficient, because the sizes of the samples are corrected afterwards.
@@ -74,10 +74,10 @@ class Permutations:
         rng: np.random.Generator,
         blocks: np.ndarray | None = None,
     ) -> Permutations:
-        """Draw permutations of the labels of n_x rows, followed by n_y rows of the second sample.
+        """Draw permutations of the labels of n_x rows of the first sample and n_y of the second.
 
-        Blocks are permuted as a whole, and the number of blocks in each sample stays the same. If
-        blocks are exchangeable, all these labelings are equally likely.
+        The rows of the first sample come first. Blocks are permuted as a whole, and each sample
+        keeps its number of blocks. If blocks are exchangeable, all labelings are equally likely.
 
         Parameters
         ----------

@@ -210,7 +210,7 @@ def read_samples(X: Any, Y: Any, nan_policy: str, blocks: Any, kinds: Any) -> Sa
 
 
 def _n_rows(side: SampleRows) -> int:
-    """Return the number of all rows, incomplete ones included."""
+    """Return the number of all rows, including rows with missing values."""
     return len(side.points if side.kept is None else side.kept)
 
 
@@ -378,7 +378,7 @@ class PooledSample:
         return project(self.points, np.ascontiguousarray(directions), self.n_threads)
 
     def random_subset(self, size: int) -> PooledSample:
-        """Return a random subset of the rows, chosen without regard to the labels."""
+        """Return a random subset of the rows, chosen independently of the labels."""
         n = len(self.points)
         if n <= size:
             return self

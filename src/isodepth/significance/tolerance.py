@@ -150,7 +150,10 @@ def tolerant_statistics(
 
 
 class _Search:
-    """Collection of statistics |G(h)|, where h are ranks or indicators of functions of a row."""
+    """Collection of statistics |G(h)|, where h are ranks or indicators of functions of a row.
+
+    Methods add the statistics to `findings`.
+    """
 
     def __init__(self, rows: PooledSample, share: float) -> None:
         self.rows, self.share = rows, share
