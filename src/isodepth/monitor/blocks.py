@@ -41,9 +41,7 @@ class BlockModel:
     table: RegionTable | None  # mean over the blocks of the scorer; None without numeric columns
     shares: np.ndarray  # mean shares of categories and missing values in these blocks, transformed
     sizes: np.ndarray  # (B,), number of rows of each block
-    # (3, S), over all blocks: mean, standard deviation and maximum absolute deviation of each
-    # statistic of `_statistics`.
-    statistics: np.ndarray
+    statistics: np.ndarray  # (3, S), mean, standard deviation and maximum deviation over blocks
     units: np.ndarray  # (2, 2), mean and spread of the scores of numbers, and of categories
     scores: np.ndarray  # scores of the blocks that the scorer is not fitted to, then of all batches
 

@@ -55,9 +55,7 @@ class Counts(NamedTuple):
 
     n_rows: int
     ones: np.ndarray  # (H,), number of rows for which each function is 1
-    # (3, d), for each numeric column the number of present values, and this number times their
-    # median and times their interquartile range.
-    summaries: np.ndarray
+    summaries: np.ndarray  # (3, d), number n of values, n * median, n * interquartile range
     suspicious: int  # number of rows far outside the reference, or with an unseen category
 
     def __add__(self, other: Counts) -> Counts:  # type: ignore[override]
@@ -78,8 +76,7 @@ class Function(NamedTuple):
     """Property of a row."""
 
     kind: str  # such as "column", "deviation", "direction", "pair", "missing" or "category"
-    # Indices of columns, numeric columns first; empty if the function uses all columns.
-    columns: tuple[int, ...]
+    columns: tuple[int, ...]  # numeric columns first; empty if the function uses all columns
     value: float = 0  # cut point, or code of the category, UNSEEN for all others together
 
 
@@ -155,9 +152,8 @@ class Functions:
         numbers, codes = rows[:, :width], rows[:, width:]
         z = _standardized(numbers, self.center, self.scale)
         features = _features(numbers, z, self.directions, self.middles)
-        suspicious = (codes == UNSEEN).any(axis=1)
-        if len(features):
-            suspicious |= features[-1] > self.farthest
+        far = (features[-1:] > self.farthest).any(axis=0)
+        suspicious = np.count_nonzero(far | (codes == UNSEEN).any(axis=1))
         features.sort(axis=1)  # NaN last
         counts = [f.searchsorted(c, side="right") for f, c in zip(features, self.cuts, strict=True)]
         above, below = (z > 0).astype(np.float32), (z < 0).astype(np.float32)
@@ -170,7 +166,7 @@ class Functions:
             counts.append((numbers[codes[:, c] == v] <= medians).sum(axis=0))
         summaries = _summaries(features[:width], len(rows) - absent[:width])
         ones = np.concatenate(counts).astype(np.int64)
-        return Counts(len(rows), ones, summaries, int(np.count_nonzero(suspicious)))
+        return Counts(len(rows), ones, summaries, int(suspicious))
 
 
 def total(counts: Iterable[Counts]) -> Counts:

@@ -186,9 +186,8 @@ class Monitor(ReportableResult):
             )
         groups = self._state.groups
         if group not in groups:
-            allowed = "None: the monitor has no groups"
-            if None not in groups:
-                allowed = f"one of {', '.join(map(repr, groups))}"
+            names = ", ".join(map(repr, groups))
+            allowed = "None: the monitor has no groups" if None in groups else f"one of {names}"
             raise InvalidInputError(f"group must be {allowed}; got {group!r}")
         parts, unseen = self._state.reader.read(batch)
         counts, rows = groups[group].counted(parts)
@@ -245,17 +244,16 @@ class Monitor(ReportableResult):
              "blocks": None if group.model is None else len(group.model.sizes)}
             for name, group in state.groups.items()
         ]  # fmt: skip
-        return plain(
-            {
-                "columns": state.reader.names,
-                "kinds": state.reader.kinds,
-                "policy": asdict(state.policy),
-                "groups": groups,
-                "n_batches": state.n_batches,
-                "alarm": self.alarm,
-                "verdicts": [json.loads(line) for _, _, line in state.records],
-            }
-        )
+        content = {
+            "columns": state.reader.names,
+            "kinds": state.reader.kinds,
+            "policy": asdict(state.policy),
+            "groups": groups,
+            "n_batches": state.n_batches,
+            "alarm": self.alarm,
+            "verdicts": [json.loads(line) for _, _, line in state.records],
+        }
+        return plain(content)
 
     def _rows(self) -> dict[str, list[Any]]:
         """Rows of the table of verdicts: one per batch, with its strongest change."""

@@ -40,17 +40,15 @@ class DyadicSums(NamedTuple):
 
     def add(self, batch: Counts) -> tuple[DyadicSums, list[Counts]]:
         """Add a batch, and return the counts of the last 1, 2, 4, ... batches."""
-        end, blocks, windows = self.end + 1, list(self.blocks), [batch]
-        for scale in range(end.bit_length()):
-            if scale == len(blocks):
-                blocks.append(None)
-            before, blocks[scale] = blocks[scale], windows[-1]
+        end, blocks, windows = self.end + 1, [*self.blocks, None], [batch]
+        for scale, before in enumerate(blocks):
+            blocks[scale] = windows[-1]
             if before is None:
                 break
             windows.append(before + windows[-1])
             if end % 2 ** (scale + 1):
                 break
-        return DyadicSums(end, tuple(blocks)), windows
+        return DyadicSums(end, tuple(blocks[: end.bit_length()])), windows
 
 
 class Evidence(NamedTuple):
@@ -77,16 +75,15 @@ class AlarmPolicy:
     patience: int = 1
 
     def __post_init__(self) -> None:
-        if self.alpha is None and self.arl is None:
-            self.alpha = _ALPHA
-        if self.alpha is not None and self.arl is not None:
+        if self.arl is None:
+            alpha = _ALPHA if self.alpha is None else self.alpha
+            self.alpha = check_number(alpha, "alpha", 0, 1, low_open=True, high_open=True)
+        elif self.alpha is None:
+            self.arl = check_number(self.arl, "arl", 1, low_open=True, high_open=True)
+        else:
             raise InvalidOptionError(
                 f"alpha and arl exclude each other, got {self.alpha!r} and {self.arl!r}; remove one"
             )
-        if self.alpha is not None:
-            self.alpha = check_number(self.alpha, "alpha", 0, 1, low_open=True, high_open=True)
-        if self.arl is not None:
-            self.arl = check_number(self.arl, "arl", 1, low_open=True, high_open=True)
         self.tolerance = check_number(self.tolerance, "tolerance", 0, 0.5, high_open=True)
         self.patience = check_integer(self.patience, "patience", 1)
         check_number(self.patience, "patience", 1, _MOST_PATIENCE)
