@@ -16,15 +16,18 @@ from __future__ import annotations
 
 import functools
 import operator
+import warnings
 import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import chdtrc
 
 from isodepth.core.directions import unit_vectors
 from isodepth.core.scaling import mad_spread
+from isodepth.errors import DependenceWarning
 
 # Levels of the quantiles that serve as cut points of each kind of feature. They were tuned on the
 # streams of experiments/monitoring/delays.py: more cut points find more kinds of changes, but the
@@ -46,6 +49,14 @@ _CHUNK = 1 << 15
 _FAR = 1e6
 # Standardized values that differ by at most this count as equal, because of rounding.
 _ROUNDING = 1e-9
+#: Minimum number of rows of a group, and of each part of the reference that the warning about
+# dependent rows compares.
+LEAST_ROWS = 20
+# Maximum and minimum number of these parts, and approximate probability of a wrong warning.
+_PARTS, _LEAST_PARTS, _LEVEL = 50, 5, 1e-3
+# The warning does not use functions with values 0 or 1 in less than this share of the rows: their
+# counts are not nearly normal.
+_RARE = 0.1
 #: Code of categories that do not occur in the reference.
 UNSEEN = -1
 
@@ -179,6 +190,43 @@ def split_reference(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.nd
     order = rng.permutation(n)
     chosen = min(max(1, int(_CHOOSING * n)), _MOST_CHOOSING)
     return np.sort(order[:chosen]), np.sort(order[chosen:])
+
+
+def fit_functions(
+    rows: np.ndarray, width: int, rng: np.random.Generator, names: Sequence[str], title: str
+) -> tuple[Functions, Counts]:
+    """Return functions chosen from a part of the reference, and the counts of the rest.
+
+    Warn if consecutive rows depend on each other: the sum of the squared deviations of the counts in
+    consecutive parts, divided by their variance, is nearly chi-squared for independent rows.
+    """
+    choosing, counted = split_reference(len(rows), rng)
+    functions, rows = Functions.choose(rows[choosing], width, rng), rows[counted]
+    count = max(1, min(_PARTS, len(rows) // LEAST_ROWS))
+    ends = np.linspace(0, len(rows), count + 1).astype(np.int64)
+    parts = [functions.count(part) for part in np.split(rows, ends[1:-1])]
+    counts = total(parts)
+    share = counts.ones / counts.n_rows
+    named = np.array([bool(member.columns) for member in functions.members])
+    usable = np.flatnonzero(named & (share > _RARE) & (share < 1 - _RARE))
+    if count < _LEAST_PARTS or not len(usable):
+        return functions, counts
+    expected = np.array([[part.n_rows] for part in parts], dtype=np.float64) * share[usable]
+    squares = (np.array([part.ones[usable] for part in parts]) - expected) ** 2
+    factors = (squares / (expected * (1 - share[usable]))).sum(axis=0) / (count - 1)
+    strongest = int(factors.argmax())
+    if len(usable) * chdtrc(count - 1, (count - 1) * factors[strongest]) <= _LEVEL:
+        columns = " and ".join(names[c] for c in functions.members[usable[strongest]].columns)
+        warnings.warn(
+            f"consecutive rows of {title} are more alike than shuffled rows: counts in {count} "
+            f"consecutive parts have {factors[strongest]:.1f} times the variance of independent "
+            f"rows (strongest in {columns}). False alarms may be more frequent than stated. "
+            "Pass blocks=..., such as the day or user of each row, and check whole blocks as "
+            "batches. Ignore this if the order of the reference has no meaning for the batches",
+            DependenceWarning,
+            stacklevel=4,
+        )
+    return functions, counts
 
 
 def _standardized(numbers: np.ndarray, center: np.ndarray, scale: np.ndarray) -> np.ndarray:

@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 import os
-import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import chdtrc
 
 from isodepth.core.directions import rng_for
 from isodepth.data import output
 from isodepth.data.records import packed, unpacked
-from isodepth.errors import (
-    DependenceWarning,
-    InvalidInputError,
-    InvalidOptionError,
-    UnreadableFileError,
-)
+from isodepth.errors import InvalidInputError, InvalidOptionError, UnreadableFileError
 from isodepth.monitor.blocks import BlockModel
-from isodepth.monitor.functions import Counts, Functions, split_reference, total
+from isodepth.monitor.functions import LEAST_ROWS, Counts, Functions, fit_functions, total
 from isodepth.monitor.reader import BatchReader
 from isodepth.monitor.verdict import Verdict, WindowChanges
 from isodepth.monitor.windows import AlarmPolicy, DyadicSums
@@ -31,14 +24,6 @@ from isodepth.significance.samples import row_labels
 
 #: Number of verdicts that a monitor keeps. It is limited so that files do not grow forever.
 HISTORY = 500
-# Minimum number of rows of a group, and of each part of the reference that the warning about
-# dependent rows compares.
-_LEAST_ROWS = 20
-# Maximum and minimum number of these parts, and approximate probability of a wrong warning.
-_PARTS, _LEAST_PARTS, _LEVEL = 50, 5, 1e-3
-# The warning does not use functions with values 0 or 1 in less than this share of the rows: their
-# counts are not nearly normal.
-_RARE = 0.1
 #: Kind of the file, and kinds of the files that versions 0.1.0 and 0.2.0 wrote.
 KIND, _FORMER_KINDS = "monitor", ("depth monitor", "calibrated depth monitor")
 # Products of two stored numbers of rows must fit in int64.
@@ -137,54 +122,16 @@ def fit_state(
         mask = slice(None) if sites is None else sites == name
         part, width = rows[mask], reader.width
         title = "the reference" if name is None else f"group {name!r} of the reference"
-        if len(part) < _LEAST_ROWS:
+        if len(part) < LEAST_ROWS:
             raise InvalidInputError(
-                f"{title} has {len(part)} rows, and a monitor needs at least {_LEAST_ROWS}"
+                f"{title} has {len(part)} rows, and a monitor needs at least {LEAST_ROWS}"
             )
         if days is None:
-            choosing, counted = split_reference(len(part), rng)
-            functions = Functions.choose(part[choosing], width, rng)
-            counts = _count_in_order(functions, part[counted], reader.names, title)
-            fitted[name] = Group(functions, counts)
+            fitted[name] = Group(*fit_functions(part, width, rng, reader.names, title))
         else:
             fitted[name] = Group(*BlockModel.fit(part, days[mask], width, rng, seed))
     ranks = None if days is None else RankEvidence.start(policy.arl is not None, policy.patience)
     return MonitorState(policy, reader, fitted, ranks)
-
-
-def _count_in_order(
-    functions: Functions, rows: np.ndarray, names: Sequence[str], title: str
-) -> Counts:
-    """Return the counts of the reference, and warn if consecutive rows depend on each other.
-
-    For independent rows, the squared deviations of the counts in consecutive parts, divided by
-    their variance, have a sum that is nearly chi-squared.
-    """
-    count = max(1, min(_PARTS, len(rows) // _LEAST_ROWS))
-    ends = np.linspace(0, len(rows), count + 1).astype(np.int64)
-    parts = [functions.count(part) for part in np.split(rows, ends[1:-1])]
-    counts = total(parts)
-    share = counts.ones / counts.n_rows
-    named = np.array([bool(member.columns) for member in functions.members])
-    usable = np.flatnonzero(named & (share > _RARE) & (share < 1 - _RARE))
-    if count < _LEAST_PARTS or not len(usable):
-        return counts
-    expected = np.array([[part.n_rows] for part in parts], dtype=np.float64) * share[usable]
-    squares = (np.array([part.ones[usable] for part in parts]) - expected) ** 2
-    factors = (squares / (expected * (1 - share[usable]))).sum(axis=0) / (count - 1)
-    strongest = int(factors.argmax())
-    if len(usable) * chdtrc(count - 1, (count - 1) * factors[strongest]) <= _LEVEL:
-        columns = " and ".join(names[c] for c in functions.members[usable[strongest]].columns)
-        warnings.warn(
-            f"consecutive rows of {title} are more alike than shuffled rows: counts in {count} "
-            f"consecutive parts have {factors[strongest]:.1f} times the variance of independent "
-            f"rows (strongest in {columns}). False alarms may be more frequent than stated. "
-            "Pass blocks=..., such as the day or user of each row, and check whole blocks as "
-            "batches. Ignore this if the order of the reference has no meaning for the batches",
-            DependenceWarning,
-            stacklevel=4,
-        )
-    return counts
 
 
 # -- files ----------------------------------------------------------------------------------------
