@@ -197,7 +197,7 @@ def fit_functions(
 ) -> tuple[Functions, Counts]:
     """Return functions chosen from a part of the reference, and the counts of the rest.
 
-    Warn if consecutive rows depend on each other: the sum of the squared deviations of the counts in
+    Warn if consecutive rows depend on each other: the sum of squared deviations of the counts in
     consecutive parts, divided by their variance, is nearly chi-squared for independent rows.
     """
     choosing, counted = split_reference(len(rows), rng)
