@@ -15,8 +15,6 @@
 // uncertain, the sign is computed from a determinant in exact arithmetic.
 #pragma once
 
-#include <stdexcept>
-
 #include "predicates.hpp"
 
 namespace isodepth {

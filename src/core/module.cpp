@@ -41,6 +41,10 @@ NB_MODULE(CORE_NAME, m) {
     m.attr("EXACT_GAP") = exact_gap;
     m.attr("WORTH_A_THREAD") = worth_a_thread;
     m.def("instruction_sets", instruction_sets, "The instruction sets of this processor, narrowest first.");
+    nb::class_<StopFlag>(m, "StopFlag", "Flag that ends computations of the threads that watch it.")
+        .def(nb::init<>())
+        .def("watch", &StopFlag::watch, "Let all computations of this thread end after the flag is set.")
+        .def("set", &StopFlag::set);
     bind_labels(m);
     bind_depths(m);
     bind_hull(m);

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <exception>
 #include <mutex>
+#include <stdexcept>
 #include <system_error>
 #include <thread>
 
@@ -71,14 +72,38 @@ template <class Work> auto without_gil(Work work) {
 // Identifier of the main thread of Python, the only one that handles signals. Set when the module is loaded.
 inline unsigned long main_thread = 0;
 
+// Flag that ends the computations of some threads at their next check. If it is created by a thread that has
+// a flag itself, it also counts as set if that flag is set.
+class StopFlag {
+  public:
+    void set() const { state_->set = true; }
+    // Let computations of the calling thread end after the flag is set. There is no way back, so the thread
+    // must not be used for anything else.
+    void watch() const { watched_ = state_; }
+    // Throw if the flag of the calling thread is set.
+    static void check() {
+        for (const State* state = watched_.get(); state; state = state->outer.get())
+            if (state->set) throw std::runtime_error("stopped, because a related computation has failed");
+    }
+
+  private:
+    struct State {
+        std::atomic<bool> set;
+        std::shared_ptr<const State> outer;
+    };
+    static inline thread_local std::shared_ptr<State> watched_;
+    std::shared_ptr<State> state_{new State{false, watched_}};
+};
+
 // Check for signals such as Ctrl-C, at most every 50 ms, in the main thread only. Other threads must not
 // acquire the GIL here: during the shutdown of the interpreter Python would end them, while their helper
-// threads still use their stack.
+// threads still use their stack. They can be stopped by a flag.
 class Signals {
     using clock = std::chrono::steady_clock;
 
   public:
     void check() {
+        StopFlag::check();
         if (!active_ || clock::now() - last_ <= std::chrono::milliseconds(50)) return;
         nb::gil_scoped_acquire held;
         if (PyErr_CheckSignals()) throw nb::python_error();

@@ -60,16 +60,18 @@ def thread_map(function: Callable[[Item], Value], items: Iterable[Item], n: int)
 
     The first item is processed in the calling thread. Threads are useful for tasks that spend their
     time in functions of `isodepth._core`, which release the GIL. After an error or an interrupt no
-    further item is started.
+    further item is started, and functions of `isodepth._core` end in the other threads.
     """
     items = list(items)
     if n == 1 or len(items) < 2:
         return [function(item) for item in items]
-    pool = ThreadPoolExecutor(min(n, len(items) - 1))
+    stop = core.StopFlag()
+    pool = ThreadPoolExecutor(min(n, len(items) - 1), initializer=stop.watch)
     try:
         others = pool.map(function, items[1:])
         return [function(items[0]), *others]
     finally:
+        stop.set()
         pool.shutdown(wait=False, cancel_futures=True)
 
 

@@ -1,4 +1,4 @@
-"""Threads of the core end with the call: forks do not hang, Ctrl-C is noticed within a pass."""
+"""Threads of the core end with the call: forks do not hang, Ctrl-C ends all passes."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ import contextlib
 import functools
 import multiprocessing
 import os
-import signal
+import queue
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 
 import numpy as np
@@ -18,6 +17,7 @@ import pytest
 
 import isodepth
 from isodepth import _core
+from isodepth.engine import thread_map
 
 RNG = np.random.default_rng(0)
 POINTS = RNG.standard_normal((5_000, 4))
@@ -73,35 +73,36 @@ def test_processes_that_a_busy_parent_spawns_compute_the_same(count: int) -> Non
         assert {one.get() for one in found} == {expected}
 
 
-@pytest.mark.skipif(
-    not hasattr(signal, "setitimer"), reason="needs timers that count processor time"
-)
-def test_an_interrupt_ends_a_pass_before_its_time() -> None:
-    rng = np.random.default_rng(0)
-    points, directions = (rng.standard_normal((1000, 4000)) for _ in range(2))
-    start = time.process_time()
-    _core.project(points, directions, 1)
-    whole = time.process_time() - start
+def test_an_interrupt_ends_the_passes_of_all_threads() -> None:
+    points, directions = (RNG.standard_normal((1000, 2000)) for _ in range(2))
+    started, stopped = threading.Event(), queue.SimpleQueue()
 
-    # What Ctrl-C does, after a tenth of the work. Processor time is the same under any load.
-    former = signal.signal(signal.SIGVTALRM, signal.default_int_handler)
-    start = time.process_time()
-    signal.setitimer(signal.ITIMER_VIRTUAL, whole / 10)
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            _core.project(points, directions, 1)
-        spent = time.process_time() - start
-    finally:
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-        signal.signal(signal.SIGVTALRM, former)
+    def compute(item: int) -> None:
+        try:
+            for _ in range(30):
+                _core.project(points, directions)
+        except RuntimeError:
+            stopped.put(item)
 
-    assert spent < whole / 2
+    def interrupt_or_compute(item: int) -> None:
+        if item == 0:
+            started.wait()
+            raise KeyboardInterrupt
+        started.set()
+        thread_map(compute, (1, 2), 2)
+
+    with pytest.raises(KeyboardInterrupt):
+        thread_map(interrupt_or_compute, (0, 1), 2)
+    assert {stopped.get(timeout=60) for _ in range(2)} == {1, 2}
+    # Later computations are not stopped.
+    assert len(thread_map(functools.partial(_core.project, POINTS), [DIRECTIONS] * 3, 2)) == 3
 
 
 DAEMON = """
 import threading, time
 import numpy as np
 from isodepth import _core
+from isodepth.engine import thread_map
 
 points = np.random.default_rng(0).standard_normal((20_000, 8))
 directions = np.random.default_rng(1).standard_normal((500, 8))

@@ -12,6 +12,15 @@ WORTH_A_THREAD: int = 250000
 def instruction_sets() -> list:
     """The instruction sets of this processor, narrowest first."""
 
+class StopFlag:
+    """Flag that ends computations of the threads that watch it."""
+
+    def __init__(self) -> None: ...
+    def watch(self) -> None:
+        """Let all computations of this thread end after the flag is set."""
+
+    def set(self) -> None: ...
+
 def share_differences(
     values: Annotated[
         NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
