@@ -26,12 +26,8 @@ inline double dot(const double* x, const double* y, int64_t n) {
 inline double length(const double* x, int64_t n) { return std::sqrt(dot(x, x, n)); }
 
 inline double distance_between(const double* x, const double* y, int64_t n) {
-    double total = 0.0;
-    for (int64_t k = 0; k < n; k++) {
-        const double difference = x[k] - y[k];
-        total += difference * difference;
-    }
-    return std::sqrt(total);
+    auto square = [](double a, double b) { return (a - b) * (a - b); };
+    return std::sqrt(std::inner_product(x, x + n, y, 0.0, std::plus<>(), square));
 }
 
 class ActiveSet {

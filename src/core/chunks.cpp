@@ -36,9 +36,8 @@ template <class T> class Chunk {
     // change.
     template <class Work> void over_directions(Work work) const {
         const DirectionPass<T> pass(task, frame_);
-        pass.run(
-            0, [] { return std::make_unique<int>(); },
-            [&](int, int64_t k, T* along, T*) { work(pass.points, along, k); });
+        auto call = [&](int, int64_t k, T* along, T*) { work(pass.points, along, k); };
+        pass.run(0, [] { return 0; }, call);
     }
 
     // Call `work(rows, along, k, start)` for each block of rows, which begins at row `start`, and each
@@ -64,12 +63,10 @@ template <class T> class Chunk {
 
 // One array of many.
 template <class Value> static Result<Value> joined(const std::vector<std::vector<Value>>& parts) {
-    size_t total = 0;
-    for (const auto& part : parts) total += part.size();
-    auto out = new_array<Value>({total});
-    Value* at = out.data();
-    for (const auto& part : parts) at = std::copy(part.begin(), part.end(), at);
-    return out;
+    std::vector<Value> all;
+    for (const auto& part : parts) all.insert(all.end(), part.begin(), part.end());
+    const size_t total = all.size();
+    return as_array(std::move(all), {total});
 }
 
 // Count and collect the numbers of a chunk in a bracket [low, high) per direction. The numbers are

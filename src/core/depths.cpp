@@ -97,7 +97,7 @@ template <class T> static Result<T> quantiles(Matrix<T> table, double q, Weights
     const T share = q == 0.5 ? T(0.5) * T((total - 1) % 2) : T(rank - double(first));
     PerWorker<SelectWorkspace<T>> workspaces(workers);
     parallel_for(workers, count, [&](int64_t worker, int64_t row) {
-        auto& workspace = workspaces.of(worker, [&] { return std::make_unique<SelectWorkspace<T>>(n, own); });
+        auto& workspace = workspaces.of(worker, [&] { return SelectWorkspace<T>(n, own); });
         const Numbers<T> numbers(rows[row], n, own, total);
         const auto [lower, upper] = at_ranks(numbers, first, last, workspace);
         // This interpolation is symmetric under a change of sign and cannot overflow.

@@ -94,7 +94,7 @@ template <class T> class DirectionPass {
     // may modify them. `make` creates the state of a worker, which has at most `row_bytes` bytes per point
     // and query. Return the states of all workers. The result does not depend on the division into blocks.
     template <class Make, class Work> auto run(double row_bytes, Make make, Work work) const {
-        using State = typename decltype(make())::element_type;
+        using State = decltype(make());
         constexpr double cache = 1 << 19;
         constexpr int64_t most = 256, fewest = 4;
         const auto [n_threads, memory_mb] = task.resources;
@@ -115,8 +115,7 @@ template <class T> class DirectionPass {
         PerWorker<Workspace<T>> projections(workers);
         parallel_for(workers, (count + size - 1) / size, [&](int64_t worker, int64_t part) {
             State& state = states.of(worker, make);
-            T* along =
-                projections.of(worker, [&] { return std::make_unique<Workspace<T>>(size * (n + m)); }).data();
+            T* along = projections.of(worker, [&] { return Workspace<T>(size * (n + m)); }).data();
             const int64_t first = part * size, some = std::min(size, count - first);
             T* asked = queries_ ? along + some * n : along;
             points.project(task.directions + first * task.d, some, along);
@@ -131,17 +130,17 @@ template <class T> class DirectionPass {
     std::optional<Tiles<T>> queries_;
 };
 
-// Write the best value of each target over all workers to `out` (m,). The array `best` of each state has the
-// values of one worker.
-template <class State, class Value, class Better>
-void merge_best(const PerWorker<State>& states, int64_t m, int64_t n_threads, Better better, Value* out) {
+// Combine the values of all workers for each target, and write them to `out` (m,). The array `values` (m,) of
+// each state has the values of one worker.
+template <class State, class Value, class Combine, class Finish = std::identity>
+void merge(const PerWorker<State>& states, int64_t m, int64_t n_threads, Value* out, Combine combine,
+           Finish finish = {}) {
     const auto made = states.made();
     over_rows(m, int64_t(made.size()), n_threads, [&](int64_t start, int64_t stop) {
-        std::copy(&made[0]->best[start], &made[0]->best[stop], out + start);
-        for (const State* state : made) {
-            const auto* own = state->best.data();
-            for (int64_t i = start; i < stop; i++) out[i] = better(own[i], out[i]) ? Value(own[i]) : out[i];
-        }
+        auto *first = made[0]->values.data() + start, *end = made[0]->values.data() + stop;
+        for (size_t i = 1; i < made.size(); i++)
+            std::transform(first, end, made[i]->values.data() + start, first, combine);
+        std::transform(first, end, out + start, finish);
     });
 }
 

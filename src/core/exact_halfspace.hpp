@@ -273,7 +273,7 @@ inline std::vector<int64_t> smallest_masses(Rows<double> points, const int64_t* 
     std::vector<std::atomic<int64_t>> best(m);
     for (auto& mass : best) mass = std::numeric_limits<int64_t>::max();
     parallel_checked(workers, m * pieces, [&](int64_t worker, int64_t part, auto& check) {
-        auto& search = searches.of(worker, [&] { return std::make_unique<HalfspaceSearch>(points, masses); });
+        auto& search = searches.of(worker, [&] { return HalfspaceSearch(points, masses); });
         search.search(queries[part / pieces], part % pieces, best[part / pieces], check);
     });
     return {best.begin(), best.end()};

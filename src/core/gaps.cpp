@@ -83,12 +83,10 @@ template <class T> static Result<T> supports(Matrix<T> ordered, Sizes sizes, Mat
 template <class T> static Result<double> distances(Cube<T> rows, std::optional<Cube<T>> columns, double p,
                                                    double q, double length, int64_t n_threads) {
     const Cube<T>& others = columns ? *columns : rows;
-    for (const Cube<T>* tables : {static_cast<const Cube<T>*>(&rows), &others}) {
-        require(tables->size() > 0 && are_finite(values_of(*tables)),
-                "tables must not be empty, and their values must be finite");
-        require(tables->shape(1) == rows.shape(1) && tables->shape(2) == rows.shape(2),
-                "tables need the same levels and directions");
-    }
+    check_values(rows);
+    if (columns) check_values(others);
+    require(others.shape(1) == rows.shape(1) && others.shape(2) == rows.shape(2),
+            "tables need the same levels and directions");
     require(q >= 1 && p > 0 && length >= 0, "q must be at least 1, p positive and length not negative");
     auto out = new_array<double>({rows.shape(0), others.shape(0)});
     ReleasedGil released;

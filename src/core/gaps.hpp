@@ -51,12 +51,7 @@ template <class T> ISODEPTH_INLINE T largest_distance(const T* a, const T* b, in
 template <class T> class LevelGaps {
   public:
     LevelGaps(int64_t levels, double q, int64_t directions)
-        : mean_(!std::isinf(q)),
-          q_(q),
-          count_(2.0 * double(directions)),
-          largest_(levels),
-          codes_(levels),
-          sums_(mean_ ? levels : 0) {}
+        : levels_(levels), q_(q), count_(2.0 * double(directions)) {}
     static constexpr int64_t bytes = sizeof(T) + 12;  // per level
 
     // Start with `levels` levels.
@@ -87,11 +82,12 @@ template <class T> class LevelGaps {
     }
 
   private:
-    bool mean_;
+    int64_t levels_;
     double q_, count_;
-    Workspace<T> largest_;
-    Workspace<int32_t> codes_;
-    Workspace<double> sums_;
+    bool mean_ = !std::isinf(q_);
+    Workspace<T> largest_{levels_};
+    Workspace<int32_t> codes_{levels_};
+    Workspace<double> sums_{mean_ ? levels_ : 0};
 
     void add_powers(int64_t level, int64_t end, T gap, const Range<T>& x, const Range<T>& y, int64_t first,
                     int64_t count) {
@@ -131,7 +127,7 @@ template <class T> void level_gaps(const Prefixes<T> (&samples)[2], const Tiles<
                                    Resources resources, double* gaps, int64_t* codes) {
     const Walk<T, 2> walk(samples, directions, resources, LevelGaps<T>::bytes);
     PerWorker<LevelGaps<T>> found(walk.workers);  // of a chunk
-    auto make = [&] { return std::make_unique<LevelGaps<T>>(walk.levels, q, directions.n); };
+    auto make = [&] { return LevelGaps<T>(walk.levels, q, directions.n); };
     walk.run([&](int64_t worker, int64_t tile, int64_t level, int64_t end, const Moves<T>* moves) {
         auto& own = found.of(worker, make);
         if (tile == 0) own.start(end - level);

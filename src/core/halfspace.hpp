@@ -14,16 +14,7 @@ template <class T, class Mass> class HalfspaceBounds {
     static constexpr int64_t fewest_points = 128;  // with fewer points, sorting is as fast
 
     explicit HalfspaceBounds(const DirectionTask<T>& task)
-        : n_(task.n),
-          buckets_(bucket_count(n_)),
-          total_(Mass(task.total)),
-          weights_(task.weights),
-          bucket_(n_ + bucket_padding),
-          found_(n_ + 1),
-          start_(buckets_ + 1),
-          bound_(buckets_),
-          wanted_(buckets_, uint8_t(0)),
-          values_(n_ / share) {}
+        : n_(task.n), total_(Mass(task.total)), weights_(task.weights) {}
 
     // Call `lower(i, mass)` for all points whose mass along a direction may be below `best` (n,). `values`
     // (n,) are the projections. Return false, without any call, if more than 1 / `share` of the points must
@@ -53,20 +44,17 @@ template <class T, class Mass> class HalfspaceBounds {
   private:
     // If more than 1 / `share` of the points must be ranked, sorting all points is faster.
     static constexpr int64_t share = 3;
-    int64_t n_, buckets_;
+    int64_t n_;
+    // The number of buckets is a compromise: fewer counters fit in the cache, but more buckets give tighter
+    // bounds.
+    int64_t buckets_ = std::min(n_ / 2, std::max<int64_t>(1 << 15, n_ / 8));
     Mass total_;
     const int64_t* weights_;
-    Workspace<uint32_t> bucket_, found_;
-    Workspace<Mass> start_;  // the mass in all buckets before each bucket
-    Workspace<Mass> bound_;  // for each bucket, a lower bound of the halfspace masses of its points
-    Workspace<uint8_t> wanted_;
-    Workspace<T> values_;
-
-    // Return the number of buckets, which is a compromise: fewer counters fit in the cache, but more buckets
-    // give tighter bounds.
-    static int64_t bucket_count(int64_t n) {
-        return std::max<int64_t>(1, std::min(n / 2, std::max<int64_t>(1 << 15, n / 8)));
-    }
+    Workspace<uint32_t> bucket_{n_ + bucket_padding}, found_{n_ + 1};
+    Workspace<Mass> start_{buckets_ + 1};  // the mass in all buckets before each bucket
+    Workspace<Mass> bound_{buckets_};      // for each bucket, a lower bound of the masses of its points
+    Workspace<uint8_t> wanted_{buckets_, 0};
+    Workspace<T> values_{n_ / share};
 
     void bound_masses(const T* values) {
         Mass* counts = start_.data() + 1;
@@ -116,15 +104,15 @@ template <class Mass> void exchange(Mass* best, Mass* known, int64_t n) {
 template <class T, class Mass> void smallest_halfspaces(const DirectionTask<T>& task, int64_t* out) {
     const int64_t m = task.m, total = task.total;
     struct State {
-        Workspace<Mass> best;
+        Workspace<Mass> values;  // the minima so far
         Ranks<T> ranks;
-        std::optional<HalfspaceBounds<T, Mass>> bounds;
+        std::optional<HalfspaceBounds<T, Mass>> bounds{};
         int64_t done = 0, exchange_at = 0;  // numbers of directions
     };
     const bool bounded = !task.queries && task.n >= HalfspaceBounds<T, Mass>::fewest_points;
     auto make = [&] {
-        auto state = std::make_unique<State>(State{Workspace<Mass>(m, Mass(total)), Ranks<T>(task), {}});
-        if (bounded) state->bounds.emplace(task);
+        State state{Workspace<Mass>(m, Mass(total)), Ranks<T>(task)};
+        if (bounded) state.bounds.emplace(task);
         return state;
     };
     // Workers exchange their minima, because smaller minima let fewer points be ranked. As more directions
@@ -133,7 +121,7 @@ template <class T, class Mass> void smallest_halfspaces(const DirectionTask<T>& 
     Workspace<Mass> known(shared ? m : 0, Mass(total));
     const DirectionPass<T> pass(task, task.rank_frame());
     const auto states = pass.run(88, make, [&](State& state, int64_t, T* along, T* asked) {
-        Mass* best = state.best.data();
+        Mass* best = state.values.data();
         if (shared && state.done++ >= state.exchange_at) {
             exchange(best, known.data(), m);
             state.exchange_at = state.done * 3 / 2;
@@ -146,7 +134,7 @@ template <class T, class Mass> void smallest_halfspaces(const DirectionTask<T>& 
             lower(i, Mass(std::min(upto, total - below)));
         });
     });
-    merge_best(states, m, task.resources.n_threads, std::less<int64_t>(), out);
+    merge(states, m, task.resources.n_threads, out, [](Mass a, Mass b) { return std::min(a, b); });
 }
 
 // Choose the type of the masses: without weights they fit into 32 bits, so that twice as many counters fit in

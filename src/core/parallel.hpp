@@ -121,7 +121,7 @@ template <class State> class PerWorker {
     explicit PerWorker(int64_t workers) : states_(size_t(workers)) {}
     template <class Make> State& of(int64_t worker, Make make) {
         auto& state = states_[size_t(worker)];
-        if (!state) state = make();
+        if (!state) state.reset(new State(make()));
         return *state;
     }
     std::vector<State*> made() const {

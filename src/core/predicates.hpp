@@ -41,8 +41,6 @@ inline void add(Expansion& terms, double x) {
     if (x != 0.0) terms.push_back(x);
 }
 
-inline TwoTerms difference(const double* a, const double* b, int64_t k) { return two_sum(a[k], -b[k]); }
-
 // Signs of determinants of the vectors from an origin to points (n, d).
 class Determinants {
   public:
@@ -60,8 +58,8 @@ class Determinants {
             double factor = 1.0;
             for (int64_t c = size - 1; c >= 0; c--) {
                 if (!(mask >> c & 1)) continue;
-                const auto [value, error] =
-                    difference(points_[rows[std::popcount(mask) - 1]], origin, columns[c]);
+                const double* row = points_[rows[std::popcount(mask) - 1]];
+                const auto [value, error] = two_sum(row[columns[c]], -origin[columns[c]]);
                 for (const double term : minors_[mask ^ (uint32_t(1) << c)])
                     for (const double part : {value, error}) {
                         const TwoTerms product = two_product(factor * part, term);

@@ -70,27 +70,18 @@ template <class T> class Frame {
         using Limits = std::numeric_limits<T>;
         find_center({rows, queries}, n_threads);
         T largest = 0, smallest = Limits::max();
-        const int64_t d = rows.d;
-        std::vector<T> centers;  // of `width` rows
-        for (int i = 0; i < width<T>; i++) centers.insert(centers.end(), center.begin(), center.end());
         std::mutex guard;
         for (const Rows<T>& some : {rows, queries})
-            over_rows(some.n, d / 4 + 1, n_threads, [&](int64_t start, int64_t stop) {
-                Vec<T> high = {}, low = broadcast(Limits::max()), most = low;
-                auto add = [&](Vec<T> x, Vec<T> middle) {
-                    const Vec<T> size = isodepth::distance<T>(x, middle);
-                    high = maximum<T>(high, size);
-                    low = minimum<T>(low, size > 0 ? size : most);
-                };
-                for (; start + width<T> <= stop; start += width<T>)
-                    for (int64_t k = 0; k < d * width<T>; k += width<T>)
-                        add(load(some[start] + k), load(&centers[size_t(k)]));
-                for (; start < stop; start++)
-                    for (int64_t k = 0; k < d; k++)
-                        add(broadcast(some[start][k]), broadcast(centers[size_t(k)]));
+            over_rows(some.n, rows.d, n_threads, [&](int64_t start, int64_t stop) {
+                T high = 0, low = Limits::max();
+                for (int64_t i = start; i < stop; i++)
+                    for (int64_t k = 0; k < some.d; k++) {
+                        const T size = std::fabs(some[i][k] - center[size_t(k)]);
+                        high = std::max(high, size);
+                        low = std::min(low, size > 0 ? size : Limits::max());
+                    }
                 std::lock_guard<std::mutex> held(guard);
-                for (int i = 0; i < width<T>; i++)
-                    largest = std::max<T>(largest, high[i]), smallest = std::min<T>(smallest, low[i]);
+                largest = std::max(largest, high), smallest = std::min(smallest, low);
             });
         if (largest > 0) {
             const int room = Limits::max_exponent - 4 - std::ilogb(double(rows.d));
@@ -224,10 +215,8 @@ template <class T> class Tiles {
                     row[lane] = rows[std::min(start(tile) + lane, n - 1)];
                 T* out = values_.data() + tile * d * lanes<T>;
                 for (int64_t k = 0; k < d; k++, out += lanes<T>) {
-                    T column[lanes<T>];
-                    for (int lane = 0; lane < lanes<T>; lane++) column[lane] = row[lane][k];
-                    if (frame) frame->move(column, lanes<T>, k);
-                    std::copy_n(column, lanes<T>, out);
+                    for (int lane = 0; lane < lanes<T>; lane++) out[lane] = row[lane][k];
+                    if (frame) frame->move(out, lanes<T>, k);
                 }
             }
         };
@@ -240,17 +229,13 @@ template <class T> class Tiles {
     static int64_t start(int64_t i) { return i * lanes<T>; }
     int64_t size(int64_t i) const { return std::min<int64_t>(lanes<T>, n - start(i)); }
 
-    // Write value k of row i to out[k * apart].
-    void read(int64_t i, T* out, int64_t apart) const {
-        const T* at = row(i);
-        for (int64_t k = 0; k < d; k++) out[k * apart] = at[k * lanes<T>];
-    }
+    // Return value k of row i.
+    T at(int64_t i, int64_t k) const { return tile(i / lanes<T>)[k * lanes<T> + i % lanes<T>]; }
     // Return the sum over columns of |row[k] * direction[k]|. The rounding error of a projection is
     // proportional to it.
     T size_along(int64_t i, const T* direction) const {
-        const T* at = row(i);
         T sum = 0;
-        for (int64_t k = 0; k < d; k++) sum += std::fabs(direction[k] * at[k * lanes<T>]);
+        for (int64_t k = 0; k < d; k++) sum += std::fabs(direction[k] * at(i, k));
         return sum;
     }
 
@@ -267,8 +252,6 @@ template <class T> class Tiles {
     }
 
   private:
-    // Return the address of the first value of row i; the others follow at a distance of `lanes`.
-    const T* row(int64_t i) const { return tile(i / lanes<T>) + i % lanes<T>; }
     Workspace<T> values_;
 };
 

@@ -37,7 +37,7 @@ template <class T> class Ranks {
     Sorter<T> sorter;
 
     explicit Ranks(const DirectionTask<T>& task)
-        : sorter(task.n), task_(task), reached_(task.queries && task.weights ? task.n + 1 : 0) {}
+        : sorter(task.n), task_(task), reached_(task.queries && task.weights ? task.n + 1 : 1, 0) {}
 
     // Call `found(i, below, upto)` for all targets i, given the projections of the points and of the targets.
     template <class Found> void find(const T* along, const T* asked, Found found) {
@@ -46,10 +46,7 @@ template <class T> class Ranks {
         const T* keys = sorter.keys.data();
         const uint32_t* index = sorter.index.data();
         if (!task_.queries) return masses_around(keys, index, n, weights, 0, found);
-        int64_t running = 0;
-        for (int64_t i = 0; weights && i < n; i++)
-            reached_[i] = std::exchange(running, running + weights[index[i]]);
-        if (weights) reached_[n] = running;
+        for (int64_t i = 0; weights && i < n; i++) reached_[i + 1] = reached_[i] + weights[index[i]];
         auto mass = [&](const T* key) { return weights ? reached_[key - keys] : key - keys; };
         for (int64_t i = 0; i < task_.m; i++) {
             const auto [low, high] = std::equal_range(keys, keys + n, asked[i]);
@@ -68,18 +65,16 @@ template <class T> class Ranks {
 template <class T, class Sum> void mean_rank_weights(const DirectionTask<T>& task, int shift, double* out) {
     const int64_t n = task.n, m = task.m, total = task.total;
     struct State {
-        Workspace<Sum> sums, weights;
+        Workspace<Sum> values, weights;  // the sums so far, and the terms of one direction
         Ranks<T> ranks;
     };
-    auto make = [&] {
-        return std::make_unique<State>(State{Workspace<Sum>(m, Sum(0)), Workspace<Sum>(n), Ranks<T>(task)});
-    };
+    auto make = [&] { return State{Workspace<Sum>(m, 0), Workspace<Sum>(n), Ranks<T>(task)}; };
     auto weight = [=](int64_t below, int64_t upto) {
         return Sum(std::min(below + upto, 2 * total - below - upto) >> shift);
     };
     const DirectionPass<T> pass(task, task.rank_frame());
     const auto states = pass.run(64, make, [&](State& state, int64_t, const T* along, const T* asked) {
-        Sum* sums = state.sums.data();
+        Sum* sums = state.values.data();
         if (task.weights || task.queries)
             return state.ranks.find(along, asked, [=](int64_t i, int64_t below, int64_t upto) {
                 sums[i] += weight(below, upto);
@@ -99,14 +94,9 @@ template <class T, class Sum> void mean_rank_weights(const DirectionTask<T>& tas
         const bool one = sorter.starts.size() == 2;
         for (int64_t i = 0; i < n; i++) sums[i] += weights[one ? i : sorter.next_in_stretch(i)];
     });
-    const auto made = states.made();
     const double unit = std::ldexp(1.0, shift), all = 2.0 * double(total) * double(task.count);
-    over_rows(m, int64_t(made.size()), task.resources.n_threads, [&](int64_t start, int64_t stop) {
-        Sum* sums = made[0]->sums.data();
-        for (size_t other = 1; other < made.size(); other++)
-            for (int64_t i = start; i < stop; i++) sums[i] += made[other]->sums[i];
-        for (int64_t i = start; i < stop; i++) out[i] = double(sums[i]) * unit / all;
-    });
+    merge(states, m, task.resources.n_threads, out, std::plus<Sum>(),
+          [=](Sum sum) { return double(sum) * unit / all; });
 }
 
 template <class T> void mean_rank_weights(const DirectionTask<T>& task, double* out) {

@@ -21,18 +21,18 @@ template <class T> class DistinctRows {
         over_rows(n, 8, n_threads, [&](int64_t start, int64_t stop) {
             for (int64_t i = start; i < stop; i++) sorted[i] = column[order_[i]];
         });
+        auto before = [=](int64_t a, int64_t b) {
+            return std::lexicographical_compare(rows[a], rows[a + 1], rows[b], rows[b + 1]);
+        };
         // Only rows that share their first entry with a neighbor can still be out of order.
         over_rows(n, 8, n_threads, [&](int64_t start, int64_t stop) {
             for (int64_t i = start; i < stop; i++) {
                 if (i > 0 && sorted[i - 1] == sorted[i]) continue;
                 int64_t end = i + 1;
                 while (end < n && sorted[end] == sorted[i]) end++;
-                if (end - i > 1)
-                    std::sort(&order_[i], &order_[end],
-                              [&](int64_t a, int64_t b) { return comes_before(a, b); });
+                if (end - i > 1) std::stable_sort(&order_[i], &order_[end], before);
                 number_[i] = i > 0;
-                for (int64_t k = i + 1; k < end; k++)
-                    number_[k] = comes_before(order_[k - 1], order_[k], false);
+                for (int64_t k = i + 1; k < end; k++) number_[k] = before(order_[k - 1], order_[k]);
             }
         });
         std::partial_sum(number_.data(), number_.data() + n, number_.data());
@@ -57,15 +57,6 @@ template <class T> class DistinctRows {
         number_;
     Rows<T> rows_;
     int64_t n_, d_, n_threads_;
-
-    // Return whether row a is before row b. Equal rows are ordered by index if `if_equal`; otherwise return
-    // false.
-    bool comes_before(int64_t a, int64_t b, bool if_equal = true) const {
-        const T *one = rows_[a], *other = rows_[b];
-        for (int64_t k = 0; k < d_; k++)
-            if (one[k] != other[k]) return one[k] < other[k];
-        return if_equal && a < b;
-    }
 };
 
 }  // namespace isodepth

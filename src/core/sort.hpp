@@ -20,12 +20,8 @@ template <class T> struct Probes {
     T center, spread;
 
     Probes(const T* all, int64_t n) : count(std::min(n, std::clamp<int64_t>(n / 16, 8, most))) {
-        for (int64_t i = 0; i < count; i++) {
-            const T x = all[i * n / count];
-            int64_t j = i;
-            for (; j > 0 && values[j - 1] > x; j--) values[j] = values[j - 1];
-            values[j] = x;
-        }
+        for (int64_t i = 0; i < count; i++) values[i] = all[i * n / count];
+        std::sort(values, values + count);
         center = values[count / 2];
         spread = values[3 * count / 4] - values[count / 4];
         if (!(spread > 0)) spread = values[count - 1] - values[0];
@@ -130,13 +126,7 @@ template <class T> class Sorter {
     std::vector<uint32_t> starts;
 
     explicit Sorter(int64_t n)
-        : keys(checked(n)),
-          index(n),
-          bucket_(n + bucket_padding),
-          ends_(2 * n),
-          spare_index_(spare(n)),
-          spare_bucket_(spare(n)),
-          spare_keys_(spare(n)) {}
+        : keys(n), index(n), spare_(n > stretch_size ? n : 0), bucket_(n + bucket_padding), ends_(2 * n) {}
 
     void sort(const T* values, int64_t n) {
         divide(values, n);
@@ -207,19 +197,15 @@ template <class T> class Sorter {
   private:
     static constexpr int64_t crowded = 24;  // larger buckets are sorted by comparison
     static constexpr int64_t stretch_size =
-        1 << 15;  // writing more values at random positions misses the cache
-    static int64_t spare(int64_t n) { return n > stretch_size ? n : 0; }
-    static int64_t checked(int64_t n) {
-        require(n < most_rows, "an array has 2**30 values or more; use fewer");
-        return n;
-    }
+        1 << 15;                     // writing more values at random positions misses the cache
+    int64_t spare_;                  // number of values in the spare arrays
     const T* values_;                // the values, one range after the other
     const uint32_t* value_buckets_;  // their buckets
     int64_t buckets_;
     int bits_;  // a range has 2**bits buckets
     std::vector<uint32_t> cursors_;
-    Workspace<uint32_t> bucket_, ends_, spare_index_, spare_bucket_;
-    Workspace<T> spare_keys_;
+    Workspace<uint32_t> bucket_, ends_, spare_index_{spare_}, spare_bucket_{spare_};
+    Workspace<T> spare_keys_{spare_};
 
     void sort_crowded(int64_t buckets, T* keys, uint32_t* index) const {
         std::vector<std::pair<T, uint32_t>> pairs;

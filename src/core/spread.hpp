@@ -39,14 +39,13 @@ template <class T> struct TypicalSizes {
   private:
     static std::vector<T> medians(const Tiles<T>& points) {
         constexpr int64_t most = 255;
-        const int64_t step = (points.n + most - 1) / most, some = (points.n + step - 1) / step;
-        Workspace<T> columns(points.d * some);
-        for (int64_t i = 0; i < some; i++) points.read(i * step, columns.data() + i, some);
-        std::vector<T> sizes;
-        for (T* column = columns.data(); int64_t(sizes.size()) < points.d; column += some) {
-            for (int64_t i = 0; i < some; i++) column[i] = std::fabs(column[i]);
-            std::nth_element(column, column + some / 2, column + some);
-            sizes.push_back(column[some / 2]);
+        const int64_t step = (points.n + most - 1) / most;
+        std::vector<T> sizes, column;
+        for (int64_t k = 0; k < points.d; k++, column.clear()) {
+            for (int64_t i = 0; i < points.n; i += step) column.push_back(std::fabs(points.at(i, k)));
+            const auto middle = column.begin() + column.size() / 2;
+            std::nth_element(column.begin(), middle, column.end());
+            sizes.push_back(*middle);
         }
         return sizes;
     }
@@ -122,9 +121,9 @@ template <class T> class SpreadModel {
         const int64_t n = points.n, step = (n + most - 1) / most, some = (n + step - 1) / step;
         Workspace<T> columns(d_ * some);
         SelectWorkspace<T> workspace(some, false);
-        for (int64_t i = 0; i < some; i++) points.read(i * step, columns.data() + i, some);
         for (int64_t k = 0; k < d_; k++) {
             T* column = columns.data() + k * some;
+            for (int64_t i = 0; i < some; i++) column[i] = points.at(i * step, k);
             const auto [median, mad] = median_and_mad(Numbers<T>(column, some), workspace);
             center_[size_t(k)] = median;
             for (int64_t i = 0; i < some; i++) column[i] = std::clamp(column[i] - median, -4 * mad, 4 * mad);
@@ -184,7 +183,7 @@ void outlyingness_of_few(const DirectionPass<T>& pass, const TypicalSizes<T>& ty
     const Tiles<T> tiles({pass.task.directions, pass.task.count, d}, 1);
     Workspace<T> rows(n * d), along(n * lanes<T>), sorted(2 * half * lanes<T>, inf), column(n);
     Workspace<T> best(n * lanes<T>, T(0));
-    for (int64_t i = 0; i < n; i++) pass.points.read(i, rows.data() + i * d, 1);
+    for (int64_t i = 0; i < n * d; i++) rows[i] = pass.points.at(i / d, i % d);
     std::fill_n(out, n, T(0));
     auto mean = [](Vec<T> a, Vec<T> b) { return a == b ? a : T(0.5) * a + T(0.5) * b; };
     for (int64_t tile = 0; tile < tiles.count; tile++) {
@@ -240,15 +239,12 @@ template <class T> void largest_outlyingness(const DirectionTask<T>& given, T* o
     const TypicalSizes<T> typical(pass.points);
     if (task.few()) return outlyingness_of_few(pass, typical, out);
     struct State {
-        Workspace<T> best;
+        Workspace<T> values;  // the maxima so far
         SelectWorkspace<T> workspace;
         SpreadModel<T> model;
     };
     const SpreadModel<T> model(pass.points);
-    auto make = [&] {
-        return std::make_unique<State>(
-            State{Workspace<T>(m, T(0)), SelectWorkspace<T>(n, task.weights), model});
-    };
+    auto make = [&] { return State{Workspace<T>(m, 0), SelectWorkspace<T>(n, task.weights), model}; };
     const auto states = pass.run(32, make, [&](State& state, int64_t direction, T* along, T* asked) {
         const T* axis = task.directions + direction * task.d;
         const auto [center, deviation] = state.model.guess(axis);
@@ -256,9 +252,9 @@ template <class T> void largest_outlyingness(const DirectionTask<T>& given, T* o
         const auto found = median_and_mad(numbers, state.workspace, center, deviation);
         state.model.learn(found.mad);
         const Spread<T> spread(found, typical.along(axis), pass.points, numbers);
-        spread.raise(pass.targets(), asked, state.best.data());
+        spread.raise(pass.targets(), asked, state.values.data());
     });
-    merge_best(states, m, task.resources.n_threads, std::greater<T>(), out);
+    merge(states, m, task.resources.n_threads, out, [](T a, T b) { return std::max(a, b); });
 }
 
 }  // namespace isodepth

@@ -52,7 +52,6 @@ template <class T> class Moves {
         range = ranges_[count_];
     }
 
-    int64_t count() const { return count_; }
     // Return the index of the i-th recorded row. After the last one, return the end of the chunk.
     int64_t row(int64_t i) const { return rows_[i]; }
     // Return the range of projections before that row.
@@ -151,8 +150,8 @@ template <class T, int Samples> class Walk {
         std::vector<Range<T>> ranges(size_t(Samples * directions.count), Range<T>::nothing());
         PerWorker<std::vector<Moves<T>>> states(workers);
         auto make = [&] {
-            auto made = std::make_unique<std::vector<Moves<T>>>();
-            for (int i = 0; i < Samples; i++) made->emplace_back(rows_);
+            std::vector<Moves<T>> made;
+            for (int i = 0; i < Samples; i++) made.emplace_back(rows_);
             return made;
         };
         auto step = [&](int64_t worker, int64_t chunk, int64_t tile) {

@@ -1,8 +1,6 @@
 // Distances between region tables: the mean of order p over levels of the mean of order q over directions.
 #pragma once
 
-#include <functional>
-
 #include "gaps.hpp"
 
 namespace isodepth {
@@ -77,8 +75,7 @@ template <class T> void table_distances(const T* rows, int64_t n_rows, const T* 
         const int64_t top = part / across * size, bottom = std::min(top + size, n_rows);
         const int64_t left = part % across * size, right = std::min(left + size, n_columns);
         if (same && left < top) return;
-        double* own =
-            gaps.of(worker, [&] { return std::make_unique<Workspace<double>>(size * size * levels); }).data();
+        double* own = gaps.of(worker, [&] { return Workspace<double>(size * size * levels); }).data();
         auto gap = [&](int64_t i, int64_t j) { return own + ((i - top) * size + j - left) * levels; };
         for (int64_t level = 0; level < levels; level++)
             for (int64_t j = left; j < right; j++) {
