@@ -44,7 +44,7 @@ class ActiveSet {
     // The height is the distance from the query to the nearest active row: with this size, neither the first
     // coordinate nor the others are lost to rounding.
     bool factorize(Rows<double> rows, const double* query) {
-        height_ = std::numeric_limits<double>::infinity();
+        height_ = infinity<double>;
         for (const int64_t id : ids) height_ = std::min(height_, distance_between(rows[id], query, rows.d));
         if (ids.empty() || height_ == 0.0) return false;
         for (int64_t i = 0; i < count(); i++)

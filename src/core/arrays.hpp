@@ -62,12 +62,10 @@ inline void require(bool condition, const char* message) {
 
 // Return whether all values are finite and at most `limit` in absolute value.
 template <class T> bool are_finite(std::span<const T> values, T limit = std::numeric_limits<T>::max()) {
-    const size_t whole = values.size() - values.size() % width<T>;
-    Mask<T> finite = ~Mask<T>{};
-    for (size_t i = 0; i < whole; i += width<T>)
-        finite &= (Mask<T>)(absolute<T>(load(values.data() + i)) <= broadcast(limit));
-    return !any<T>(~finite) &&
-           std::all_of(values.begin() + whole, values.end(), [=](T x) { return std::fabs(x) <= limit; });
+    // Compilers vectorize this loop, because it does not end early and the number has the size of T.
+    std::conditional_t<sizeof(T) == 4, int32_t, int64_t> wrong = 0;
+    for (const T x : values) wrong |= !(std::fabs(x) <= limit);
+    return wrong == 0;
 }
 
 template <class Array> auto values_of(const Array& array) { return std::span(array.data(), array.size()); }
@@ -97,10 +95,10 @@ template <class T> Rows<T> check_rows(const Matrix<T>& array, int64_t d = -1) {
     return {array.data(), int64_t(array.shape(0)), int64_t(array.shape(1))};
 }
 
-// Check weights (n,), and return them, or null if there are none. Each is at least `least`, and their sum
-// must fit into 62 bits.
-inline const int64_t* check_weights(const Weights& weights, int64_t n, int64_t least) {
-    if (!weights) return nullptr;
+// Check weights (n,), and return them and their sum; without weights, null and n. Each weight is at least
+// `least`, and their sum must fit into 62 bits.
+inline std::pair<const int64_t*, int64_t> check_weights(const Weights& weights, int64_t n, int64_t least) {
+    if (!weights) return {nullptr, n};
     constexpr int64_t most = int64_t(1) << 62;
     int64_t total = 0;
     for (const int64_t weight : check_vector(*weights, n)) {
@@ -109,11 +107,7 @@ inline const int64_t* check_weights(const Weights& weights, int64_t n, int64_t l
         total += weight;
     }
     require(total > 0, "the sum of the weights must be positive");
-    return weights->data();
-}
-
-inline int64_t total_of(const int64_t* weights, int64_t n) {
-    return weights ? std::accumulate(weights, weights + n, int64_t(0)) : n;
+    return {weights->data(), total};
 }
 
 // Check the number of rows at each level (levels,): it must not decrease, and lie between `least` and `rows`.

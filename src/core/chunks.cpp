@@ -6,9 +6,6 @@
 
 namespace isodepth {
 
-template <class T> using Centers = std::optional<Vector<T>>;
-using Typical = std::optional<double>;
-
 // Rows (n, d) of a chunk, shifted and scaled by a frame, and directions (K, d).
 template <class T> class Chunk {
   public:
@@ -16,11 +13,8 @@ template <class T> class Chunk {
 
     Chunk(Matrix<T> points, Vector<T> center, int exponent, Matrix<T> directions, Weights weights,
           int64_t n_threads)
-        : task(task_of<T>(points, directions, weights, {},
-                          {n_threads, std::numeric_limits<double>::infinity()})),
-          points_(points),
-          directions_(directions),
-          weights_(weights),
+        : task(task_of<T>(points, directions, weights, {}, {n_threads, infinity<double>})),
+          arrays_(points, directions, weights),
           frame_(check_vector(center, int64_t(points.shape(1))), exponent) {
         require(std::abs(exponent) <= 2048, "the exponent must be between -2048 and 2048");
         check_resources(n_threads, 0);
@@ -56,8 +50,7 @@ template <class T> class Chunk {
     }
 
   private:
-    Matrix<T> points_, directions_;  // kept alive
-    Weights weights_;
+    std::tuple<Matrix<T>, Matrix<T>, Weights> arrays_;  // kept alive
     Frame<T> frame_;
 };
 
@@ -75,8 +68,8 @@ template <class Value> static Result<Value> joined(const std::vector<std::vector
 // Also return the values inside, one bracket after the other, and their weights. Deviations that are rounding
 // errors relative to the typical size are set to -1; if that size is negative, only zeros are.
 template <class T> static nb::tuple numbers_inside(const Chunk<T>& chunk, Vector<T> low, Vector<T> high,
-                                                   Vector<int64_t> most, Centers<T> centers,
-                                                   Typical typical) {
+                                                   Vector<int64_t> most, std::optional<Vector<T>> centers,
+                                                   std::optional<double> typical) {
     const auto& task = chunk.task;
     const T *lows = chunk.check(low, false), *highs = chunk.check(high, false);
     const T* middles = centers ? chunk.check(*centers) : nullptr;
@@ -174,7 +167,7 @@ template <class T> static Result<double> rank_bounds(const Chunk<T>& chunk, Cube
     require(int64_t(bounds.shape(0)) == chunk.task.count && bounds.shape(1) == cells.count() &&
                 bounds.shape(2) == 2 && are_finite(values_of(bounds)),
             "bounds must have shape (K, 16 * 2**bits, 2) and finite values");
-    auto out = new_array({size_t(chunk.task.n), 2}, smallest ? std::numeric_limits<double>::infinity() : 0.0);
+    auto out = new_array({size_t(chunk.task.n), 2}, smallest ? infinity<double> : 0.0);
     ReleasedGil released;
     chunk.over_row_blocks([&](const Tiles<T>& rows, const T* along, int64_t k, int64_t start) {
         const double* own = bounds.data() + k * int64_t(cells.count()) * 2;

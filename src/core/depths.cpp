@@ -19,15 +19,14 @@ static Result<Value> over_directions(Matrix<T> points, Matrix<T> directions, Wei
 }
 
 template <class T>
-static std::pair<Result<int64_t>, Result<int64_t>> centered_rank_sums(Matrix<T> points, Matrix<T> directions,
-                                                                      Vector<int64_t> weights) {
+static auto centered_rank_sums(Matrix<T> points, Matrix<T> directions, Vector<int64_t> weights) {
     auto task = task_of<T>(points, directions, weights, {}, {1, 0}, 0);
     require(task.total < 1 << 26, "the sum of the weights must be less than 2**26");
     scale_directions(task);
     auto sizes = new_array({size_t(task.n)}, int64_t(0)), squares = new_array({size_t(task.n)}, int64_t(0));
     ReleasedGil released;
     centered_ranks(task, sizes.data(), squares.data());
-    return {std::move(sizes), std::move(squares)};
+    return std::pair(sizes, squares);
 }
 
 static Result<double> mean_squared_rank(Matrix<double> distances, Vector<double> shares, int64_t n_threads) {
@@ -61,13 +60,12 @@ template <class T> static Result<int64_t> order(Vector<T> values, int64_t n_thre
 
 template <class T> static nb::tuple center_and_exponent(Matrix<T> points) {
     const Frame<T> frame(check_rows(points));
-    std::vector<T> center = frame.center;
-    return nb::make_tuple(as_array(std::move(center), {points.shape(1)}), frame.exponent);
+    return nb::make_tuple(as_array(frame.center, {points.shape(1)}), frame.exponent);
 }
 
 template <class T> static nb::tuple distinct_rows(Matrix<T> table, Weights weights, int64_t n_threads) {
     const Rows<T> rows = check_rows(table);
-    const int64_t n = rows.n, *own = check_weights(weights, n, 0);
+    const int64_t n = rows.n, *own = check_weights(weights, n, 0).first;
     const auto distinct = without_gil([&] { return DistinctRows<T>(rows, n_threads); });
     const size_t count = size_t(distinct.count());
     auto out = new_array<T>({count, size_t(rows.d)});
@@ -86,11 +84,12 @@ template <class T> static nb::tuple distinct_rows(Matrix<T> table, Weights weigh
 
 template <class T> static Result<T> quantiles(Matrix<T> table, double q, Weights weights, int64_t n_threads) {
     const Rows<T> rows = check_rows(table);
-    const int64_t count = rows.n, n = rows.d, *own = check_weights(weights, n, 0);
+    const auto checked = check_weights(weights, rows.d, 0);
+    const int64_t count = rows.n, n = rows.d, *own = checked.first, total = checked.second;
     require(q >= 0 && q <= 1, "q must be in [0, 1]");
     auto out = new_array<T>({size_t(count)});
     ReleasedGil released;
-    const int64_t total = total_of(own, n), workers = worker_count(n_threads, count, 4 * n * count);
+    const int64_t workers = worker_count(n_threads, count, 4 * n * count);
     const double rank = q * double(total - 1);
     // The median uses integers: half of the total is then exact even if a double cannot represent the total.
     const int64_t first = q == 0.5 ? (total - 1) / 2 : int64_t(rank), last = std::min(first + 1, total - 1);
@@ -110,7 +109,7 @@ static auto halfspace_masses(Matrix<double> points, Vector<int64_t> masses, Matr
                              int64_t n_threads) {
     const Rows<double> rows = check_rows(points), asked = check_rows(queries, rows.d);
     require(2 <= rows.d && rows.d <= 16, "the exact halfspace depth needs 2 to 16 columns");
-    const int64_t* weights = check_weights(masses, rows.n, 1);
+    const int64_t* weights = check_weights(masses, rows.n, 1).first;
     // Limit the values, so that products of d differences do not overflow.
     const double limit = std::ldexp(1.0, int(1000 / rows.d));
     require(are_finite(rows.values(), limit) && are_finite(asked.values(), limit),
@@ -120,9 +119,8 @@ static auto halfspace_masses(Matrix<double> points, Vector<int64_t> masses, Matr
 }
 
 template <class T> static void bind(nb::module_& m) {
-    const auto points = "points"_a.noconvert(), directions = "directions"_a.noconvert();
-    const auto rows = "rows"_a.noconvert();
-    const auto weights = "weights"_a.noconvert() = nb::none(), queries = "queries"_a.noconvert() = nb::none();
+    const auto points = "points"_in, directions = "directions"_in, rows = "rows"_in;
+    const auto weights = "weights"_in = nb::none(), queries = "queries"_in = nb::none();
     const auto threads = "n_threads"_a = 1, memory = "memory_mb"_a = 256.0;
     m.def("largest_outlyingness", over_directions<T, T, largest_outlyingness<T>>, points, directions, weights,
           queries, threads, memory, "Largest |<u, x> - median| / MAD of points or queries over directions.");
@@ -131,19 +129,15 @@ template <class T> static void bind(nb::module_& m) {
           "Smallest weight of a closed halfspace at points or queries over directions.");
     m.def("mean_rank_weight", over_directions<T, double, mean_rank_weights<T>>, points, directions, weights,
           queries, threads, memory, "The mean over directions of min(F, 1 - F), F being the mid-rank.");
-    m.def("centered_rank_sums", centered_rank_sums<T>, points, directions, "weights"_a.noconvert(),
+    m.def("centered_rank_sums", centered_rank_sums<T>, points, directions, "weights"_in,
           "Sums over directions of |2 F - 1| times the total weight, and of its square.");
     m.def("project", project<T>, points, directions, threads,
           "Projections (K, n) of points (n, d) on directions (K, d).");
-    m.def("order", order<T>, "values"_a.noconvert(), threads, "Stable order of finite values.");
-    m.def(
-        "center_and_exponent", center_and_exponent<T>, points,
-        "A center (d,) of the points, 0 in columns in which a subtraction would round, and the power of two "
-        "next to the typical distance from it.");
-    m.def(
-        "distinct_rows", distinct_rows<T>, rows, weights, threads,
-        "Distinct rows in lexicographic order, the index of each row among them, and the sums of weights, or "
-        "None if these are equal.");
+    m.def("order", order<T>, "values"_in, threads, "Stable order of finite values.");
+    m.def("center_and_exponent", center_and_exponent<T>, points,
+          "Center (d,) of the points, and the exponent of two of the typical distance from it.");
+    m.def("distinct_rows", distinct_rows<T>, rows, weights, threads,
+          "Distinct rows in lexicographic order, the index of each row, and sums of weights unless equal.");
     m.def("quantile", quantiles<T>, rows, "q"_a, weights, threads,
           "The q-quantile of each row of (K, n), with weights (n,), by linear interpolation.");
 }
@@ -151,8 +145,8 @@ template <class T> static void bind(nb::module_& m) {
 void bind_depths(nb::module_& m) {
     bind<float>(m);
     bind<double>(m);
-    m.def("mean_squared_rank", mean_squared_rank, "distances"_a.noconvert(), "shares"_a.noconvert(),
-          "n_threads"_a = 1, "The mean of (2 F - 1)**2 over all directions, from squared distances (n, n).");
+    m.def("mean_squared_rank", mean_squared_rank, "distances"_in, "shares"_in, "n_threads"_a = 1,
+          "The mean of (2 F - 1)**2 over all directions, from squared distances (n, n).");
     m.def("halfspace_masses", halfspace_masses, "points"_in, "masses"_in, "queries"_in, "n_threads"_a = 1,
           "Smallest masses (m,) of closed halfspaces that contain each of the queries (m, d).");
 }

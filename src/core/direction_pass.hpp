@@ -35,28 +35,25 @@ template <class T> struct DirectionTask {
 // exponents `columns` (d,), the components of the directions are multiplied by them.
 template <class T> void scale_directions(DirectionTask<T>& task, const std::vector<int>& columns = {}) {
     const int64_t d = task.d;
-    auto exponent = [&](int64_t i) {
-        const T* own = task.directions + i * d;
-        int most = std::numeric_limits<int>::min();
-        for (int64_t k = 0; !columns.empty() && k < d; k++)
-            if (own[k] != 0) most = std::max(most, std::ilogb(own[k]) + 1 + columns[size_t(k)]);
-        if (!columns.empty()) return most;
+    auto usable = [&](int64_t i) {
         T largest = 0;
-        for (int64_t k = 0; k < d; k++) largest = std::max(largest, std::fabs(own[k]));
-        const bool usable = d == 1 ? largest == 1 : T(0x1p-20) <= largest && largest <= T(2);
-        return usable || largest == 0 ? 0 : std::ilogb(largest) + 1;
+        for (int64_t k = 0; k < d; k++) largest = std::max(largest, std::fabs(task.directions[i * d + k]));
+        return largest == 0 || (d == 1 ? largest == 1 : T(0x1p-20) <= largest && largest <= T(2));
     };
     int64_t first = 0;
-    while (columns.empty() && first < task.count && exponent(first) == 0) first++;
+    while (columns.empty() && first < task.count && usable(first)) first++;
     if (first == task.count) return;
     const std::shared_ptr<T[]> scaled(new T[size_t(task.count * d)]);
-    for (int64_t i = 0; i < task.count; i++)
-        for (int64_t k = 0, own = exponent(i); k < d; k++) {
-            const T x = task.directions[i * d + k];
-            const int64_t column = columns.empty() ? 0 : columns[size_t(k)];
-            if (x == 0) scaled[i * d + k] = x;
-            else scaled[i * d + k] = d == 1 ? std::copysign(T(1), x) : std::ldexp(x, int(column - own));
-        }
+    auto column = [&](int64_t k) { return columns.empty() ? 0 : columns[size_t(k)]; };
+    for (int64_t start = 0; start < task.count * d; start += d) {
+        const T* own = task.directions + start;
+        int most = -(1 << 20);  // below all exponents
+        for (int64_t k = 0; k < d; k++)
+            if (own[k] != 0) most = std::max(most, std::ilogb(own[k]) + 1 + column(k));
+        for (int64_t k = 0; k < d; k++)
+            scaled[start + k] =
+                d == 1 ? T((own[k] > 0) - (own[k] < 0)) : std::ldexp(own[k], column(k) - most);
+    }
     task.scaled = scaled, task.directions = scaled.get();
 }
 
@@ -68,7 +65,7 @@ template <class T> DirectionTask<T> task_of(const Matrix<T>& points, const Matri
     DirectionTask<T> task = {};
     task.points = rows.data, task.directions = along.data, task.resources = resources;
     task.n = task.m = rows.n, task.d = rows.d, task.count = along.n;
-    task.weights = check_weights(weights, rows.n, least_weight), task.total = total_of(task.weights, rows.n);
+    std::tie(task.weights, task.total) = check_weights(weights, rows.n, least_weight);
     if (queries) {
         require(int64_t(queries->shape(1)) == rows.d, "points and queries have different numbers of columns");
         task.m = int64_t(queries->shape(0)), task.queries = task.m ? check_rows(*queries).data : rows.data;

@@ -96,8 +96,7 @@ class HalfspaceSearch {
     }
 
     void lower(int64_t mass) {
-        int64_t known = *best_;
-        while (mass < known && !best_->compare_exchange_weak(known, mass)) {
+        for (int64_t known = *best_; mass < known && !best_->compare_exchange_weak(known, mass);) {
         }
     }
 
@@ -209,7 +208,6 @@ class HalfspaceSearch {
     int64_t planar_sweep(int64_t level) {
         const Projected& state = levels_[level];
         auto mass = [&](const Line& line) { return masses_[state.ids[line.vector]]; };
-        constexpr double infinity = std::numeric_limits<double>::infinity();
         int64_t left = 0, total = 0;
         lines_.clear();
         for (int j = 0; j < state.count; j++) {
@@ -220,8 +218,9 @@ class HalfspaceSearch {
             const double inverse = 1.0 / std::abs(y), key = -side * x * inverse;
             const double error =
                 3.0 * inverse * (x_error + std::abs(key) * y_error) + 4.0 * roundoff * std::abs(key) + tiny;
-            const bool bounded = std::abs(y) > 2.0 * y_error && error < infinity;
-            lines_.push_back({bounded ? key - error : -infinity, bounded ? key + error : infinity, j, side});
+            const bool bounded = std::abs(y) > 2.0 * y_error && error < infinity<double>;
+            lines_.push_back({bounded ? key - error : -infinity<double>,
+                              bounded ? key + error : infinity<double>, j, side});
             total += mass(lines_.back());
             if (side > 0) left += mass(lines_.back());
         }

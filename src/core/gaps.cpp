@@ -90,8 +90,7 @@ template <class T> static Result<double> distances(Cube<T> rows, std::optional<C
     require(q >= 1 && p > 0 && length >= 0, "q must be at least 1, p positive and length not negative");
     auto out = new_array<double>({rows.shape(0), others.shape(0)});
     ReleasedGil released;
-    table_distances(rows.data(), rows.shape(0), columns ? columns->data() : nullptr, others.shape(0),
-                    rows.shape(1), rows.shape(2), {p, q, length}, n_threads, out.data());
+    table_distances(rows, others, p, q, length, n_threads, out.data());
     return out;
 }
 
@@ -153,11 +152,9 @@ static double mean_of_gaps(Vector<double> gaps, Vector<double> shares, double p,
 
 template <class T> static void bind_for(nb::module_& m) {
     m.def("gaps", gaps<T>, "x"_in, "y"_in, "prefix_sizes_x"_in, "prefix_sizes_y"_in, "directions"_in, "q"_a,
-          "n_threads"_a, "memory_mb"_a,
-          "The gap of each level, and the code of the direction with the largest gap.");
+          "n_threads"_a, "memory_mb"_a, "The gap of each level, and the code of the maximizing direction.");
     m.def("supports", supports<T>, "ordered"_in, "prefix_sizes"_in, "directions"_in, "n_threads"_a,
-          "memory_mb"_a,
-          "Supports (L, 2 K) of each level along directions (K, d), and along their opposites.");
+          "memory_mb"_a, "Supports (L, 2 K) of each level along directions (K, d) and their opposites.");
     m.def("table_distances", distances<T>, "rows"_in, "columns"_in.none(), "p"_a, "q"_a, "length"_a,
           "n_threads"_a, "Distances between tables; without columns, of all pairs.");
 }

@@ -24,7 +24,7 @@ struct HullRows {
     template <class Term> std::pair<int64_t, double> lowest(int64_t start, int64_t stop, const double* query,
                                                             double good, Term term) const {
         constexpr int64_t each = lanes<double>;
-        std::pair<int64_t, double> found{start, std::numeric_limits<double>::infinity()};
+        std::pair<int64_t, double> found{start, infinity<double>};
         for (int64_t tile = (stop - 1) / each; tile >= start / each && found.second > good; tile--) {
             Vec<double> sum[vectors] = {};
             const double* column = tiles.tile(tile);
@@ -49,8 +49,7 @@ struct HullRows {
         auto behind = [=](int64_t k, Vec<double> step, Vec<double> sum) {
             return multiply_add<double>(broadcast(-direction[k]), step, sum);
         };
-        constexpr double infinity = std::numeric_limits<double>::infinity();
-        const auto [row, product] = lowest(start, stop, from, -infinity, behind);
+        const auto [row, product] = lowest(start, stop, from, -infinity<double>, behind);
         return {row, -product};
     }
 };
@@ -78,7 +77,6 @@ class NearestPoint {
     bool find(const HullRows& among, int64_t solved, int64_t stop, const double* query, double enough,
               double slack) {
         using Vector = Vec<double>;
-        constexpr double infinity = std::numeric_limits<double>::infinity();
         const Rows<double> rows = among.rows;
         auto product = [u = active.offset.data()](int64_t k, Vector step, Vector sum) {
             return multiply_add<double>(broadcast(u[k]), step, sum);
@@ -99,7 +97,7 @@ class NearestPoint {
         active.move(rows, query);
         bool improved = true;
         // Largest decrease of the slope by one row, from the last pass over all rows.
-        double promise = infinity;
+        double promise = infinity<double>;
         for (; steps > 0; steps--) {
             if (solved == 0 && active.distance <= enough) return false;
             if (active.distance <= 8.0 * epsilon * active.reach) {
@@ -129,7 +127,7 @@ class NearestPoint {
             // confirm this.
             const bool closer = active.distance < before;
             improved = closer || !all;
-            promise = !closer ? infinity : all ? square - slope : promise;
+            promise = !closer ? infinity<double> : all ? square - slope : promise;
             solved = 0;
         }
         return false;
@@ -236,7 +234,7 @@ inline LevelBounds bound_levels(GrowingHull (&hulls)[2], std::vector<double> att
             const double bound = hulls[row.first].known[row.second].upper;
             upper = std::max(upper, bound);
             // Put the farthest row of this level first: it often is the farthest of the next level.
-            open.push({row == furthest ? -std::numeric_limits<double>::infinity() : -bound, row});
+            open.push({row == furthest ? -infinity<double> : -bound, row});
         }
         looked.clear();
     }

@@ -27,8 +27,8 @@ static auto label_distances(Matrix<double> points, Matrix<double> directions, Ma
             "betas must be in [0, 1)");
     require(q >= 1 && p > 0, "q must be at least 1, and p must be positive");
     const Labels labels = check_labels(words, rows.n, count);
-    const LabelTask task{rows, along, labels, levels.data(), int64_t(levels.size()), q, p, n_threads};
-    return as_array(without_gil([&] { return LabelDistances(task).find(); }), {size_t(count)});
+    auto find = [&] { return LabelDistances{rows, along, labels, levels, q, p, n_threads}.find(); };
+    return as_array(without_gil(find), {size_t(count)});
 }
 
 static auto differences_of_shares(Matrix<double> values, Matrix<uint64_t> words, int64_t count, int64_t cuts,

@@ -4,8 +4,6 @@
 // values.
 #pragma once
 
-#include <array>
-
 #include "spread.hpp"
 #include "tables.hpp"
 
@@ -54,65 +52,48 @@ inline MedianAndMad<double> median_and_mad_of_rising(const double* values, int64
         if (values[i + half] - middle < middle - values[i]) low = i + 1;
         else high = i;
     }
-    auto away = [&](int64_t i) {
-        return 0 <= i && i < n ? std::fabs(values[i] - middle) : std::numeric_limits<double>::infinity();
-    };
+    auto away = [&](int64_t i) { return 0 <= i && i < n ? std::fabs(values[i] - middle) : infinity<double>; };
     const double reach = std::max(away(low), away(low + half - 1));
     return {middle, n % 2 ? reach : mean_of<double>({reach, std::min(away(low - 1), away(low + half))})};
 }
 
-// Points whose labels are permuted, and the options of the distance between their two parts.
-struct LabelTask {
-    Rows<double> points, directions;
-    Labels labels;
-    const double* betas;  // (levels,)
-    int64_t levels;
-    double q, p;  // orders of the means over directions and over levels
-    int64_t n_threads;
-};
-
-// Computation of DR between the two parts of each labeling, with the projection depth.
-class LabelDistances {
-  public:
-    explicit LabelDistances(const LabelTask& task) : task_(task) {}
+// Computation of DR between the two parts of each labeling of some points, with the projection depth.
+struct LabelDistances {
+    const Rows<double> points, directions;
+    const Labels labels;
+    const std::span<const double> betas;  // (levels,)
+    const double q, p;                    // orders of the means over directions and over levels
+    const int64_t n_threads;
+    // Number of directions rounded up to whole tiles; values beyond the last direction are 0.
+    const int64_t stride = (directions.n + lanes<double> - 1) / lanes<double> * lanes<double>;
+    Workspace<double> projections{labels.n * stride, 0.0};      // (n, stride)
+    Workspace<double> centers{labels.count * 2 * stride, 0.0};  // (count, 2, stride) medians
+    Workspace<double> scales{labels.count * 2 * stride, 0.0};   // 1 / MAD, or 0 if the spread is 0
 
     // For each labeling, (count,).
     std::vector<double> find() {
-        const int64_t n = labels_.n, count = labels_.count, n_threads = task_.n_threads;
-        const Tiles<double> tiles(task_.points, n_threads);
+        const int64_t count = labels.count, work = labels.n * directions.n * count;
+        const Tiles<double> tiles(points, n_threads);
         const TypicalSizes<double> typical(tiles);
-        parallel_for(worker_count(n_threads, k_, n * k_ * count), k_,
+        parallel_for(worker_count(n_threads, directions.n, work), directions.n,
                      [&](int64_t, int64_t direction) { find_centers(tiles, typical, direction); });
         std::vector<double> found(count);
-        parallel_for(worker_count(n_threads, count, 2 * n * k_ * count), count,
+        parallel_for(worker_count(n_threads, count, 2 * work), count,
                      [&](int64_t, int64_t labeling) { found[labeling] = distance_of(labeling); });
         return found;
     }
 
-  private:
-    // Depths that differ by at most this count as tied, as in other computations of the projection depth.
-    static constexpr double tie = 1e-12;
-
-    const LabelTask task_;
-    const Labels labels_ = task_.labels;
-    const int64_t k_ = task_.directions.n;
-    // Number of directions rounded up to whole tiles; values beyond the last direction are 0.
-    const int64_t stride_ = (k_ + lanes<double> - 1) / lanes<double> * lanes<double>;
-    Workspace<double> projections_{labels_.n * stride_, 0.0};      // (n, stride)
-    Workspace<double> centers_{labels_.count * 2 * stride_, 0.0};  // (count, 2, stride) medians
-    Workspace<double> scales_{labels_.count * 2 * stride_, 0.0};   // 1 / MAD, or 0 if the spread is 0
-
     // Compute the median and the scale of both parts along a direction, for all labelings.
     void find_centers(const Tiles<double>& tiles, const TypicalSizes<double>& typical, int64_t direction) {
-        const int64_t n = labels_.n;
-        const Rounding<double> rounding = typical.along(task_.directions[direction]);
+        const int64_t n = labels.n;
+        const Rounding<double> rounding = typical.along(directions[direction]);
         Workspace<double> values(n), parts(2 * n + 1);
         Sorter<double> sorter(n);
-        tiles.project(task_.directions[direction], 1, values.data());
-        for (int64_t i = 0; i < n; i++) projections_[i * stride_ + direction] = values[i];
+        tiles.project(directions[direction], 1, values.data());
+        for (int64_t i = 0; i < n; i++) projections[i * stride + direction] = values[i];
         sorter.sort(values.data(), n);
         auto rule = [&](int64_t, double away) { return rounding.covers(away, rounding.typical); };
-        labels_.in_order(sorter.index, [&](int64_t first, int64_t last, auto words) {
+        labels.in_order(sorter.index, [&](int64_t first, int64_t last, auto words) {
             for (int64_t labeling = first; labeling < last; labeling++) {
                 // Avoid a branch: write each value to both parts. The next value overwrites it in the part to
                 // which it does not belong.
@@ -126,78 +107,80 @@ class LabelDistances {
                     const Numbers<double> own(part ? y : x, part ? n - in_x : in_x);
                     auto [middle, scale] = median_and_mad_of_rising(own.values, own.n);
                     if (!(scale > rounding.of_mad())) scale = scale_without_mad(own, middle, rule);
-                    const int64_t at = (2 * labeling + part) * stride_ + direction;
-                    centers_[at] = middle;
-                    if (scale > 0) scales_[at] = std::min(1 / scale, std::numeric_limits<double>::max());
+                    const int64_t at = (2 * labeling + part) * stride + direction;
+                    centers[at] = middle;
+                    if (scale > 0) scales[at] = std::min(1 / scale, std::numeric_limits<double>::max());
                 }
             }
         });
     }
 
     double distance_of(int64_t labeling) const {
-        const int64_t levels = task_.levels, size = 2 * stride_;
+        const int64_t levels = int64_t(betas.size()), size = 2 * stride;
         Workspace<double> supports(2 * levels * size), gaps(levels);
         const double *x = supports.data(), *y = x + levels * size;
         for (int part = 0; part < 2; part++) fit(labeling, part, supports.data() + part * levels * size);
         // The mean includes padded directions, whose gaps are 0. This factor removes their effect.
-        const double unpadded = std::pow(double(stride_) / double(k_), 1 / task_.q);
+        const double unpadded = std::pow(double(stride) / double(directions.n), 1 / q);
         for (int64_t level = 0; level < levels; level++)
-            gaps[level] = unpadded * mean_difference(x + level * size, y + level * size, size, task_.q);
-        return power_mean(gaps.data(), nullptr, levels, task_.p, 1.0);
+            gaps[level] = unpadded * mean_difference(x + level * size, y + level * size, size, q);
+        return power_mean(gaps.data(), nullptr, levels, p, 1.0);
     }
 
     // Write to `supports` (levels, 2, stride) the largest and the smallest projection of the region of a part
     // at each level, for all directions.
     void fit(int64_t labeling, int part, double* supports) const {
-        const uint64_t* words = labels_.words + labeling / word_bits * labels_.n;
-        const int64_t at = (2 * labeling + part) * stride_;
-        Workspace<uint32_t> members(labels_.n + 1);
-        Workspace<double> outlying(labels_.n);
+        const uint64_t* words = labels.words + labeling / word_bits * labels.n;
+        const int64_t at = (2 * labeling + part) * stride;
+        Workspace<uint32_t> members(labels.n + 1);
+        Workspace<double> outlying(labels.n);
         int64_t n = 0;
-        for (int64_t i = 0; i < labels_.n; i++) {
+        for (int64_t i = 0; i < labels.n; i++) {
             members[n] = uint32_t(i);
             n += int64_t(words[i] >> labeling % word_bits & 1) != part;
         }
         for (int64_t i = 0; i < n; i++)
-            outlying[i] = outlyingness(projections_.data() + members[i] * stride_, centers_.data() + at,
-                                       scales_.data() + at);
+            outlying[i] = outlyingness(projections.data() + members[i] * stride, centers.data() + at,
+                                       scales.data() + at);
         Sorter<double> sorter(n);
         sorter.sort(outlying.data(), n);
-        std::fill_n(supports, stride_, -std::numeric_limits<double>::infinity());
-        std::fill_n(supports + stride_, stride_, std::numeric_limits<double>::infinity());
+        std::fill_n(supports, stride, -infinity<double>);
+        std::fill_n(supports + stride, stride, infinity<double>);
+        // Depths that differ by at most this count as tied, as in other computations of the projection depth.
+        constexpr double tie = 1e-12;
         int64_t stop = 0, done = 0;  // number of rows in the region of a level, and of rows processed so far
         auto row = [&](int64_t i) {
-            return projections_.data() + members[sorter.index[std::min(i, stop - 1)]] * stride_;
+            return projections.data() + members[sorter.index[std::min(i, stop - 1)]] * stride;
         };
-        for (int64_t level = 0; level < task_.levels; level++, supports += 2 * stride_) {
+        for (int64_t level = 0; level < int64_t(betas.size()); level++, supports += 2 * stride) {
             // Rows of equal depth, up to rounding, enter the region together.
-            while (!(double(stop) / double(n) > task_.betas[level])) {
+            while (!(double(stop) / double(n) > betas[level])) {
                 const double head = 1 / (1 + sorter.keys[stop++]);
                 while (stop < n && head - 1 / (1 + sorter.keys[stop]) <= tie) stop++;
             }
             for (; done < stop; done += 4)
                 widen(supports, {row(done), row(done + 1), row(done + 2), row(done + 3)});
             done = stop;
-            if (level + 1 < task_.levels) std::copy_n(supports, 2 * stride_, supports + 2 * stride_);
+            if (level + 1 < int64_t(betas.size())) std::copy_n(supports, 2 * stride, supports + 2 * stride);
         }
     }
 
     // Extend the largest and smallest projections by four rows, so that `supports` is loaded and stored once.
     void widen(double* supports, std::array<const double*, 4> rows) const {
-        for (int64_t j = 0; j < stride_; j += width<double>) {
-            Vec<double> top = load(supports + j), low = load(supports + stride_ + j);
+        for (int64_t j = 0; j < stride; j += width<double>) {
+            Vec<double> top = load(supports + j), low = load(supports + stride + j);
             for (const double* row : rows) {
                 top = maximum<double>(top, load(row + j));
                 low = minimum<double>(low, load(row + j));
             }
             store(supports + j, top);
-            store(supports + stride_ + j, low);
+            store(supports + stride + j, low);
         }
     }
 
     double outlyingness(const double* row, const double* center, const double* scale) const {
         Vec<double> largest[vectors] = {};
-        for (int64_t j = 0; j < stride_; j += lanes<double>)
+        for (int64_t j = 0; j < stride; j += lanes<double>)
             for (int v = 0; v < vectors; v++) {
                 const int64_t at = j + v * width<double>;
                 const auto away = distance<double>(load(row + at), load(center + at)) * load(scale + at);

@@ -72,27 +72,22 @@ template <class Work> auto without_gil(Work work) {
 // Identifier of the main thread of Python, the only one that handles signals. Set when the module is loaded.
 inline unsigned long main_thread = 0;
 
-// Flag that ends the computations of some threads at their next check. If it is created by a thread that has
-// a flag itself, it also counts as set if that flag is set.
+// Flag that ends the computations of the threads that watch it, at their next check.
 class StopFlag {
   public:
-    void set() const { state_->set = true; }
+    void set() const { *state_ = true; }
     // Let computations of the calling thread end after the flag is set. There is no way back, so the thread
     // must not be used for anything else.
     void watch() const { watched_ = state_; }
     // Throw if the flag of the calling thread is set.
     static void check() {
-        for (const State* state = watched_.get(); state; state = state->outer.get())
-            if (state->set) throw std::runtime_error("stopped, because a related computation has failed");
+        if (watched_ && *watched_) throw std::runtime_error("stopped: a related computation has failed");
     }
 
   private:
-    struct State {
-        std::atomic<bool> set;
-        std::shared_ptr<const State> outer;
-    };
-    static inline thread_local std::shared_ptr<State> watched_;
-    std::shared_ptr<State> state_{new State{false, watched_}};
+    using State = std::shared_ptr<std::atomic<bool>>;  // shared, because threads may outlive the flag
+    static inline thread_local State watched_;
+    State state_ = std::make_shared<std::atomic<bool>>(false);
 };
 
 // Check for signals such as Ctrl-C, at most every 50 ms, in the main thread only. Other threads must not

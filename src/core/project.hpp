@@ -200,14 +200,10 @@ template <class T> class Frame {
 // Rows (n, d) in tiles of `lanes` rows: the values of one column of these rows are contiguous, as SIMD needs.
 template <class T> class Tiles {
   public:
-    int64_t count, n, d;  // tiles, rows, columns
+    int64_t n, d, count = std::max<int64_t>(1, (n + lanes<T> - 1) / lanes<T>);  // rows, columns, tiles
 
     // If a frame is given, the rows are shifted and scaled by it.
-    Tiles(Rows<T> rows, int64_t n_threads, const Frame<T>* frame = nullptr)
-        : count(std::max<int64_t>(1, (rows.n + lanes<T> - 1) / lanes<T>)),
-          n(rows.n),
-          d(rows.d),
-          values_(count * d * lanes<T>) {
+    Tiles(Rows<T> rows, int64_t n_threads, const Frame<T>* frame = nullptr) : n(rows.n), d(rows.d) {
         auto fill = [&](int64_t first, int64_t stop) {
             for (int64_t tile = first; tile < stop; tile++) {
                 const T* row[lanes<T>];
@@ -252,7 +248,7 @@ template <class T> class Tiles {
     }
 
   private:
-    Workspace<T> values_;
+    Workspace<T> values_{count * d * lanes<T>};
 };
 
 }  // namespace isodepth

@@ -118,7 +118,6 @@ template <class T> struct Guess {
 template <class T, bool folded = false> std::pair<T, T> at_ranks(const Numbers<T>& of, int64_t first,
                                                                  int64_t last, SelectWorkspace<T>& workspace,
                                                                  Guess<T> start = {}) {
-    constexpr T inf = std::numeric_limits<T>::infinity();
     constexpr int rounds = 12;
     constexpr int64_t few = 64;  // samples up to this size are sorted directly
     // Density of a normal distribution at its center times its interquartile range.
@@ -133,7 +132,7 @@ template <class T, bool folded = false> std::pair<T, T> at_ranks(const Numbers<T
     }
     // The numbers at both ranks are in [low, high). `below` and `upto` are the weights below these two
     // bounds.
-    T low = -inf, high = inf;
+    T low = -infinity<T>, high = infinity<T>;
     int64_t below = 0, upto = of.total;
     const T aim = T(0.5) * T(first + last + 1), unit = T(of.total) / T(of.n);
     T step = start.spread / (density * T(of.total)), margin = start.margin * T(of.total) + unit;
@@ -148,7 +147,7 @@ template <class T, bool folded = false> std::pair<T, T> at_ranks(const Numbers<T
         if (n_left > last && left < high) high = left, upto = n_left, moved = true;
         if (!moved) break;
         const T between = T(upto - below) / unit;
-        if (low > -inf && high < inf) {
+        if (low > -infinity<T> && high < infinity<T>) {
             step = (high - low) / T(upto - below);
             guess = low + (aim - T(below)) * step;
             // The margin is a bit more than a standard deviation: that of a count is about half of its square
@@ -156,7 +155,7 @@ template <class T, bool folded = false> std::pair<T, T> at_ranks(const Numbers<T
             margin = unit * (T(0.6) * std::sqrt(between) + T(0.01) * between + 1);
         } else {
             if (n_right > n_left) step = (right - left) / T(n_right - n_left);
-            if (high == inf) guess = low + (aim - T(below)) * step;
+            if (high == infinity<T>) guess = low + (aim - T(below)) * step;
             else guess = high - (T(upto) - aim) * step;
         }
         // Stop if sorting the remaining values is faster than another round of counting.

@@ -59,6 +59,8 @@ template <class T> using Mask = typename VectorOf<T>::I;
 template <class T> constexpr int lanes = tile_bytes / sizeof(T);
 template <class T> constexpr int width = vector_bytes / sizeof(T);
 
+template <class T> constexpr T infinity = std::numeric_limits<T>::infinity();
+
 // This does not use memcpy, which gcc compiles to slow copies through general registers on aarch64.
 template <class T> ISODEPTH_INLINE Vec<T> load(const T* at) {
     return *reinterpret_cast<const typename VectorOf<T>::Anywhere*>(at);

@@ -226,11 +226,11 @@ template <class T> void stable_order(const T* values, int64_t n, int64_t n_threa
     constexpr int64_t cost = 64, probes_each = 64;
     const int64_t parts = worker_count(n_threads, n / probes_each, cost * n);
     // Each worker sorts the values between two cuts. Equal values are never separated by a cut.
-    std::vector<T> probes, cuts = {-std::numeric_limits<T>::infinity()};
+    std::vector<T> probes, cuts = {-infinity<T>};
     for (int64_t i = 0; i < parts * probes_each; i++) probes.push_back(values[i * n / (parts * probes_each)]);
     std::sort(probes.begin(), probes.end());
     for (int64_t part = 1; part < parts; part++) cuts.push_back(probes[size_t(part * probes_each)]);
-    cuts.push_back(std::numeric_limits<T>::infinity());
+    cuts.push_back(infinity<T>);
     parallel_for(parts, parts, [&](int64_t, int64_t part) {
         const T low = cuts[size_t(part)], high = cuts[size_t(part) + 1];
         Workspace<T> keys(n + 1);

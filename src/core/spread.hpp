@@ -75,13 +75,10 @@ template <class T, class Covers> T scale_without_mad(const Numbers<T>& of, T cen
 template <class T> struct Spread {
     Rounding<T> rounding;
     T median, scale;
-    bool half_equal;
+    bool half_equal = !(scale > rounding.of_mad());
 
     Spread(MedianAndMad<T> found, const Rounding<T>& rounding)
-        : rounding(rounding),
-          median(found.median),
-          scale(found.mad),
-          half_equal(!(found.mad > rounding.of_mad())) {}
+        : rounding(rounding), median(found.median), scale(found.mad) {}
 
     // If half of the sample is equal, compute the scale from the projections `along` of all rows.
     Spread(MedianAndMad<T> found, const Rounding<T>& rounding, const Tiles<T>& rows, const Numbers<T>& along)
@@ -179,9 +176,8 @@ template <class T> void sort_columns(T* rows, int64_t n) {
 template <class T>
 void outlyingness_of_few(const DirectionPass<T>& pass, const TypicalSizes<T>& typical, T* out) {
     const int64_t n = pass.task.n, d = pass.task.d, half = (n + 1) / 2;
-    constexpr T inf = std::numeric_limits<T>::infinity();
     const Tiles<T> tiles({pass.task.directions, pass.task.count, d}, 1);
-    Workspace<T> rows(n * d), along(n * lanes<T>), sorted(2 * half * lanes<T>, inf), column(n);
+    Workspace<T> rows(n * d), along(n * lanes<T>), sorted(2 * half * lanes<T>, infinity<T>), column(n);
     Workspace<T> best(n * lanes<T>, T(0));
     for (int64_t i = 0; i < n * d; i++) rows[i] = pass.points.at(i / d, i % d);
     std::fill_n(out, n, T(0));
@@ -196,7 +192,7 @@ void outlyingness_of_few(const DirectionPass<T>& pass, const TypicalSizes<T>& ty
             // Deviations of increasing values from the median decrease, then increase. In such a sequence,
             // the smaller values of all pairs i, i + half are the smaller half of the values, so the MAD
             // needs no second sort.
-            Vec<T> low = {}, high = broadcast(inf);
+            Vec<T> low = {}, high = broadcast(infinity<T>);
             for (int64_t i = 0; i < half; i++) {
                 const Vec<T> a = distance<T>(row(i), middle), b = distance<T>(row(i + half), middle);
                 low = maximum<T>(low, minimum<T>(a, b));

@@ -6,6 +6,8 @@
 // of the support functions after each.
 #pragma once
 
+#include <array>
+
 #include "project.hpp"
 
 namespace isodepth {
@@ -18,8 +20,8 @@ template <class T> struct alignas(tile_bytes) Range {
     const T* ends() const { return reinterpret_cast<const T*>(this); }
     static Range nothing() {
         Range range;
-        std::fill_n(range.top, lanes<T>, -std::numeric_limits<T>::infinity());
-        std::fill_n(range.low, lanes<T>, std::numeric_limits<T>::infinity());
+        std::fill_n(range.top, lanes<T>, -infinity<T>);
+        std::fill_n(range.low, lanes<T>, infinity<T>);
         return range;
     }
 };
@@ -121,16 +123,13 @@ template <class T, int Samples> class Walk {
   public:
     const Prefixes<T> (&samples)[Samples];
     const Tiles<T>& directions;
-    int64_t workers, levels;  // number of threads, and maximum number of levels per chunk
+    int64_t workers, levels = 0;  // number of threads, and maximum number of levels per chunk
 
     // `level_bytes` is the memory of a worker per level of a chunk. Chunks are small enough for the cache and
     // numerous enough for all workers.
     Walk(const Prefixes<T> (&samples)[Samples], const Tiles<T>& directions, Resources resources,
          int64_t level_bytes = 0)
-        : samples(samples),
-          directions(directions),
-          levels(0),
-          rows_(std::clamp<int64_t>((1 << 16) / (sizeof(T) * directions.d), 64, 1024)) {
+        : samples(samples), directions(directions) {
         int64_t rows = 0, longest = 0;
         for (const auto& sample : samples) {
             rows += sample.last();
@@ -148,12 +147,8 @@ template <class T, int Samples> class Walk {
     // completes the levels level..end, and `moves` has the recorded rows of each sample.
     template <class Note> void run(Note note) const {
         std::vector<Range<T>> ranges(size_t(Samples * directions.count), Range<T>::nothing());
-        PerWorker<std::vector<Moves<T>>> states(workers);
-        auto make = [&] {
-            std::vector<Moves<T>> made;
-            for (int i = 0; i < Samples; i++) made.emplace_back(rows_);
-            return made;
-        };
+        PerWorker<std::array<Moves<T>, 2>> states(workers);
+        auto make = [&] { return std::array{Moves<T>(rows_), Moves<T>(rows_)}; };
         auto step = [&](int64_t worker, int64_t chunk, int64_t tile) {
             auto& moves = states.of(worker, make);
             const ChunkEnd &from = ends_[size_t(chunk)], &to = ends_[size_t(chunk) + 1];
@@ -189,7 +184,8 @@ template <class T, int Samples> class Walk {
     }
 
   private:
-    int64_t rows_;                // maximum number of rows of a chunk
+    // Maximum number of rows of a chunk.
+    int64_t rows_ = std::clamp<int64_t>((1 << 16) / (sizeof(T) * directions.d), 64, 1024);
     std::vector<ChunkEnd> ends_;  // start of the first chunk, then the end of each chunk
 
     void cut() {

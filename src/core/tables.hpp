@@ -37,12 +37,6 @@ inline double power_mean(const double* gaps, const double* shares, int64_t n, do
     return largest * std::exp((log_sum + std::log(length)) / p);
 }
 
-// Settings of the distance between tables.
-struct TableMeans {
-    double p, q;    // orders of the means over levels and over directions
-    double length;  // ratio of the integral over levels to the mean over levels
-};
-
 // Return the mean of order q of the absolute differences of two rows (n,).
 template <class T> double mean_difference(const T* a, const T* b, int64_t n, double q) {
     if (q == 2.0) {
@@ -59,12 +53,13 @@ template <class T> double mean_difference(const T* a, const T* b, int64_t n, dou
 }
 
 // Write the distances between tables (rows, levels, n) and (columns, levels, n) to `out` (rows, columns). If
-// `columns` is null, write the distances between all pairs of row tables, each computed once.
-template <class T> void table_distances(const T* rows, int64_t n_rows, const T* columns, int64_t n_columns,
-                                        int64_t levels, int64_t n, TableMeans means, int64_t n_threads,
-                                        double* out) {
-    const bool same = columns == nullptr;
-    if (same) columns = rows, n_columns = n_rows;
+// they are the same tables, each distance is computed once. p and q are the orders of the means over levels
+// and over directions, and `length` is the ratio of the integral over levels to the mean over levels.
+template <class T> void table_distances(const Cube<T>& of, const Cube<T>& to, double p, double q,
+                                        double length, int64_t n_threads, double* out) {
+    const T *rows = of.data(), *columns = to.data();
+    const bool same = &of == &to;
+    const int64_t n_rows = of.shape(0), n_columns = to.shape(0), levels = of.shape(1), n = of.shape(2);
     // Number of tables per block: the values of one level of two blocks fit in the L2 cache.
     constexpr int64_t size = 16;
     const int64_t across = (n_columns + size - 1) / size, down = (n_rows + size - 1) / size;
@@ -83,16 +78,15 @@ template <class T> void table_distances(const T* rows, int64_t n_rows, const T* 
                 int64_t i = top;
                 // Process four row tables at once, so that the values of the other table are loaded once for
                 // all of them.
-                for (T found[4]; std::isinf(means.q) && i + 4 <= bottom; i += 4) {
+                for (T found[4]; std::isinf(q) && i + 4 <= bottom; i += 4) {
                     largest_distances(some + i * table, table, other, n, found);
                     for (int h = 0; h < 4; h++) gap(i + h, j)[level] = found[h];
                 }
-                for (; i < bottom; i++)
-                    gap(i, j)[level] = mean_difference(some + i * table, other, n, means.q);
+                for (; i < bottom; i++) gap(i, j)[level] = mean_difference(some + i * table, other, n, q);
             }
         for (int64_t i = top; i < bottom; i++)
             for (int64_t j = left; j < right; j++) {
-                const double distance = power_mean(gap(i, j), nullptr, levels, means.p, means.length);
+                const double distance = power_mean(gap(i, j), nullptr, levels, p, length);
                 out[i * n_columns + j] = distance;
                 if (same) out[j * n_columns + i] = distance;
             }
