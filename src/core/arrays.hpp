@@ -48,11 +48,8 @@ template <class T> struct Rows {
 constexpr int64_t most_rows = int64_t(1) << 30;
 
 // Functions that add the bindings of a source file to the module.
-void bind_labels(nb::module_& m);
-void bind_depths(nb::module_& m);
-void bind_hull(nb::module_& m);
-void bind_gaps(nb::module_& m);
-void bind_chunks(nb::module_& m);
+using Bind = void(nb::module_&);
+Bind bind_labels, bind_depths, bind_hull, bind_gaps, bind_chunks;
 
 // ---- Checks of arguments: every entry point calls them, and kernels rely on them. ----
 

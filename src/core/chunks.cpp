@@ -13,11 +13,10 @@ template <class T> class Chunk {
 
     Chunk(Matrix<T> points, Vector<T> center, int exponent, Matrix<T> directions, Weights weights,
           int64_t n_threads)
-        : task(task_of<T>(points, directions, weights, {}, {n_threads, infinity<double>})),
+        : task(task_of<T>(points, directions, weights, {}, check_resources(n_threads, infinity<double>))),
           arrays_(points, directions, weights),
           frame_(check_vector(center, int64_t(points.shape(1))), exponent) {
         require(std::abs(exponent) <= 2048, "the exponent must be between -2048 and 2048");
-        check_resources(n_threads, 0);
     }
 
     // Check that an array has one value per direction.
@@ -28,7 +27,7 @@ template <class T> class Chunk {
 
     // Call `work(rows, along, k)` for each direction k with the projections `along` (n,), which `work` may
     // change.
-    template <class Work> void over_directions(Work work) const {
+    void over_directions(auto work) const {
         const DirectionPass<T> pass(task, frame_);
         auto call = [&](int, int64_t k, T* along, T*) { work(pass.points, along, k); };
         pass.run(0, [] { return 0; }, call);
@@ -36,7 +35,7 @@ template <class T> class Chunk {
 
     // Call `work(rows, along, k, start)` for each block of rows, which begins at row `start`, and each
     // direction k.
-    template <class Work> void over_row_blocks(Work work) const {
+    void over_row_blocks(auto work) const {
         constexpr int64_t each = 4;  // number of directions whose projections fit in the cache
         over_rows(task.n, 4 * task.count, task.resources.n_threads, [&](int64_t start, int64_t stop) {
             const Tiles<T> rows({task.points + start * task.d, stop - start, task.d}, 1, &frame_);

@@ -45,14 +45,13 @@ template <class T> void scale_directions(DirectionTask<T>& task, const std::vect
     if (first == task.count) return;
     const std::shared_ptr<T[]> scaled(new T[size_t(task.count * d)]);
     auto column = [&](int64_t k) { return columns.empty() ? 0 : columns[size_t(k)]; };
-    for (int64_t start = 0; start < task.count * d; start += d) {
-        const T* own = task.directions + start;
+    for (int64_t at = 0; at < task.count * d; at += d) {
+        const T* own = task.directions + at;
         int most = -(1 << 20);  // below all exponents
         for (int64_t k = 0; k < d; k++)
             if (own[k] != 0) most = std::max(most, std::ilogb(own[k]) + 1 + column(k));
         for (int64_t k = 0; k < d; k++)
-            scaled[start + k] =
-                d == 1 ? T((own[k] > 0) - (own[k] < 0)) : std::ldexp(own[k], column(k) - most);
+            scaled[at + k] = d == 1 ? T((own[k] > 0) - (own[k] < 0)) : std::ldexp(own[k], column(k) - most);
     }
     task.scaled = scaled, task.directions = scaled.get();
 }
@@ -90,7 +89,7 @@ template <class T> class DirectionPass {
     // points, and `asked` (m,) those of the targets. Without queries, both are the same array; `work`
     // may modify them. `make` creates the state of a worker, which has at most `row_bytes` bytes per point
     // and query. Return the states of all workers. The result does not depend on the division into blocks.
-    template <class Make, class Work> auto run(double row_bytes, Make make, Work work) const {
+    auto run(double row_bytes, auto make, auto work) const {
         using State = decltype(make());
         constexpr double cache = 1 << 19;
         constexpr int64_t most = 256, fewest = 4;
@@ -127,11 +126,9 @@ template <class T> class DirectionPass {
     std::optional<Tiles<T>> queries_;
 };
 
-// Combine the values of all workers for each target, and write them to `out` (m,). The array `values` (m,) of
-// each state has the values of one worker.
-template <class State, class Value, class Combine, class Finish = std::identity>
-void merge(const PerWorker<State>& states, int64_t m, int64_t n_threads, Value* out, Combine combine,
-           Finish finish = {}) {
+// Combine the values of all workers for each target, and write them to `out` (m,), converted by `finish`. The
+// array `values` (m,) of each state in `states` has the values of one worker.
+void merge(const auto& states, int64_t m, int64_t n_threads, auto* out, auto combine, auto finish) {
     const auto made = states.made();
     over_rows(m, int64_t(made.size()), n_threads, [&](int64_t start, int64_t stop) {
         auto *first = made[0]->values.data() + start, *end = made[0]->values.data() + stop;

@@ -43,8 +43,7 @@ class HalfspaceSearch {
     // Reduce `best` to the minimum mass of a halfspace at the query, over all orders of elimination that
     // begin with vector `first`. In the plane nothing is eliminated, and the minimum is over all directions.
     // `check()` is called regularly to handle signals.
-    template <class Check>
-    void search(const double* query, int64_t first, std::atomic<int64_t>& best, Check& check) {
+    void search(const double* query, int64_t first, std::atomic<int64_t>& best, auto& check) {
         if (query != origin_) look_from(query);
         best_ = &best;
         if (d_ == 2) lower(at_query_ + planar_sweep(0));
@@ -102,8 +101,7 @@ class HalfspaceSearch {
 
     // Eliminate each of the vectors start..stop in turn, and search the next level, unless the mass so far is
     // already as large as the minimum. `spent` is the mass that the previous eliminations assigned.
-    template <class Check>
-    void search_level(int64_t level, int64_t start, int64_t stop, int64_t spent, Check& check) {
+    void search_level(int64_t level, int64_t start, int64_t stop, int64_t spent, auto& check) {
         Projected &state = levels_[level], &next = levels_[level + 1];
         for (int64_t row = start; row < stop && *best_ > at_query_; row++) {
             const int64_t point = state.ids[row];

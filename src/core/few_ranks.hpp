@@ -45,7 +45,7 @@ void count_no_larger(const float* columns, int64_t n, const int32_t* weights, Fe
 
 // Call `use(masses)` for each group of `together` directions, with the masses (n,) around all points. In the
 // last group, lanes without a direction get the total mass. The sum of the weights must be below 2**26.
-template <class T, class Use> void ranks_of_few(const DirectionTask<T>& task, Use use) {
+template <class T> void ranks_of_few(const DirectionTask<T>& task, auto use) {
     const int64_t n = task.n, d = task.d;
     const int32_t total = int32_t(task.total);
     const Frame<T> frame = task.rank_frame();

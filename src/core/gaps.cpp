@@ -26,15 +26,15 @@ template <class T> class CenteredRows {
         Rows<T> first = used(*samples.begin()), second = used(*(samples.end() - 1));
         // The center must not depend on the order of the samples.
         if (std::ranges::lexicographical_compare(second.values(), first.values())) std::swap(first, second);
-        const Frame<T> frame(first, second, n_threads);
-        if (std::all_of(frame.center.begin(), frame.center.end(), [](T x) { return x == 0; })) return;
-        center.assign(frame.center.begin(), frame.center.end());
+        const std::vector<T> middle = Frame<T>::exact_center({first, second}, n_threads);
+        if (Frame<T>::is_zero(middle)) return;
+        center.assign(middle.begin(), middle.end());
         for (Prefixes<T>* sample : samples) {
             const Rows<T> rows = used(sample);
             T* moved = moved_.emplace_back(rows.n * d).data();
             over_rows(rows.n, d, n_threads, [&](int64_t start, int64_t stop) {
                 for (int64_t i = start; i < stop; i++)
-                    for (int64_t k = 0; k < d; k++) moved[i * d + k] = rows[i][k] - frame.center[size_t(k)];
+                    for (int64_t k = 0; k < d; k++) moved[i * d + k] = rows[i][k] - middle[size_t(k)];
             });
             sample->rows = moved;
         }
@@ -144,8 +144,7 @@ static auto merge_levels(Vector<double> masses_x, Sizes counts_x, Vector<double>
 static double mean_of_gaps(Vector<double> gaps, Vector<double> shares, double p, double length) {
     const auto values = check_vector(gaps);
     check_vector(shares, int64_t(values.size()));
-    require(std::all_of(values.begin(), values.end(), [](double gap) { return gap >= 0; }),
-            "gaps must not be negative");
+    require(*std::min_element(values.begin(), values.end()) >= 0, "gaps must not be negative");
     require(p > 0 && length >= 0, "p must be positive and length not negative");
     return power_mean(values.data(), shares.data(), int64_t(values.size()), p, length);
 }

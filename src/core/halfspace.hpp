@@ -19,7 +19,7 @@ template <class T, class Mass> class HalfspaceBounds {
     // Call `lower(i, mass)` for all points whose mass along a direction may be below `best` (n,). `values`
     // (n,) are the projections. Return false, without any call, if more than 1 / `share` of the points must
     // be ranked: sorting all points is then faster.
-    template <class Lower> bool lower(const T* values, const Mass* best, Sorter<T>& sorter, Lower lower) {
+    bool lower(const T* values, const Mass* best, Sorter<T>& sorter, auto lower) {
         bound_masses(values);
         int64_t count = 0;
         for (int64_t i = 0; i < n_; i++) {
@@ -72,7 +72,7 @@ template <class T, class Mass> class HalfspaceBounds {
     }
 
     // Compute the masses of the `count` points in `found_`, which are all points of some buckets.
-    template <class Lower> void rank_found(const T* values, int64_t count, Sorter<T>& sorter, Lower lower) {
+    void rank_found(const T* values, int64_t count, Sorter<T>& sorter, auto lower) {
         for (int64_t j = 0; j < count; j++) values_[j] = values[found_[j]];
         sorter.sort(values_.data(), count);
         uint32_t* index = sorter.index.data();
@@ -134,7 +134,7 @@ template <class T, class Mass> void smallest_halfspaces(const DirectionTask<T>& 
             lower(i, Mass(std::min(upto, total - below)));
         });
     });
-    merge(states, m, task.resources.n_threads, out, [](Mass a, Mass b) { return std::min(a, b); });
+    merge(states, m, task.resources.n_threads, out, std::ranges::min, std::identity());
 }
 
 // Choose the type of the masses: without weights they fit into 32 bits, so that twice as many counters fit in

@@ -21,8 +21,8 @@ struct HullRows {
     // Find the row of start..stop with the smallest sum over columns, and return its index and the sum. The
     // sum is updated by term(k, row[k] - query[k], sum so far) for each column k. The search stops early at a
     // sum of at most `good`. It starts from the last rows, which are the outermost.
-    template <class Term> std::pair<int64_t, double> lowest(int64_t start, int64_t stop, const double* query,
-                                                            double good, Term term) const {
+    std::pair<int64_t, double> lowest(int64_t start, int64_t stop, const double* query, double good,
+                                      auto term) const {
         constexpr int64_t each = lanes<double>;
         std::pair<int64_t, double> found{start, infinity<double>};
         for (int64_t tile = (stop - 1) / each; tile >= start / each && found.second > good; tile--) {
@@ -76,15 +76,14 @@ class NearestPoint {
     // the query to the nearest point, unless both coincide.
     bool find(const HullRows& among, int64_t solved, int64_t stop, const double* query, double enough,
               double slack) {
-        using Vector = Vec<double>;
         const Rows<double> rows = among.rows;
-        auto product = [u = active.offset.data()](int64_t k, Vector step, Vector sum) {
+        auto product = [u = active.offset.data()](int64_t k, Vec<double> step, Vec<double> sum) {
             return multiply_add<double>(broadcast(u[k]), step, sum);
         };
         if (!active.factorize(rows, query)) {
             solved = 0;
             spent += double(stop * rows.d);
-            auto square = [](int64_t, Vector step, Vector sum) {
+            auto square = [](int64_t, Vec<double> step, Vec<double> sum) {
                 return multiply_add<double>(step, step, sum);
             };
             active.ids = {among.lowest(0, stop, query, enough * enough, square).first};

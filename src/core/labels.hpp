@@ -18,7 +18,7 @@ struct Labels {
 
     // Call `use(first, last, words)` for each group of up to 64 labelings first..last, with the words (n,) of
     // the rows in the given order.
-    template <class Use> void in_order(Workspace<uint32_t>& order, Use use) const {
+    void in_order(Workspace<uint32_t>& order, auto use) const {
         Workspace<uint64_t> room(n);
         for (int64_t first = 0; first < count; first += word_bits) {
             const uint64_t* from = words + first / word_bits * n;

@@ -45,9 +45,5 @@ NB_MODULE(CORE_NAME, m) {
         .def(nb::init<>())
         .def("watch", &StopFlag::watch, "Let all computations of this thread end after the flag is set.")
         .def("set", &StopFlag::set);
-    bind_labels(m);
-    bind_depths(m);
-    bind_hull(m);
-    bind_gaps(m);
-    bind_chunks(m);
+    for (Bind* bind : {bind_labels, bind_depths, bind_hull, bind_gaps, bind_chunks}) bind(m);
 }

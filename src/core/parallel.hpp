@@ -64,7 +64,7 @@ class ReleasedGil {
 };
 
 // Return the result of `work()`, which runs without the GIL, so that other Python threads can run.
-template <class Work> auto without_gil(Work work) {
+auto without_gil(auto work) {
     ReleasedGil released;
     return work();
 }
@@ -85,9 +85,8 @@ class StopFlag {
     }
 
   private:
-    using State = std::shared_ptr<std::atomic<bool>>;  // shared, because threads may outlive the flag
-    static inline thread_local State watched_;
-    State state_ = std::make_shared<std::atomic<bool>>(false);
+    static inline thread_local std::shared_ptr<std::atomic<bool>> watched_;
+    std::shared_ptr<std::atomic<bool>> state_{new std::atomic<bool>(false)};  // threads may outlive the flag
 };
 
 // Check for signals such as Ctrl-C, at most every 50 ms, in the main thread only. Other threads must not
@@ -114,7 +113,7 @@ class Signals {
 template <class State> class PerWorker {
   public:
     explicit PerWorker(int64_t workers) : states_(size_t(workers)) {}
-    template <class Make> State& of(int64_t worker, Make make) {
+    State& of(int64_t worker, auto make) {
         auto& state = states_[size_t(worker)];
         if (!state) state.reset(new State(make()));
         return *state;
@@ -135,7 +134,7 @@ template <class State> class PerWorker {
 // The caller must have released the GIL. The calling thread checks for signals every 50 ms, between two of
 // its parts. Parts that take more than 0.1 s, or wait for others, must call `check()` in between. An
 // exception in any thread ends the others at their next check, and is rethrown here.
-template <class Work> void parallel_checked(int64_t workers, int64_t parts, Work work) {
+void parallel_checked(int64_t workers, int64_t parts, auto work) {
     std::atomic<int64_t> part{0};
     std::atomic<bool> failed{false};
     std::exception_ptr error;
@@ -170,14 +169,14 @@ template <class Work> void parallel_checked(int64_t workers, int64_t parts, Work
 
 // Call `work(worker, part)` for every part 0..parts. Each part should take less than 0.1 s, because signals
 // are checked only between parts.
-template <class Work> void parallel_for(int64_t workers, int64_t parts, Work work) {
+void parallel_for(int64_t workers, int64_t parts, auto work) {
     parallel_checked(workers, parts, [&](int64_t worker, int64_t part, auto&) { work(worker, part); });
 }
 
 // Call `work(worker, part, step)` for the steps 0..steps of every part. A step is executed after the same
 // step of the previous part, so that a state per step can be passed from part to part, for any number of
 // threads.
-template <class Work> void parallel_chain(int64_t workers, int64_t parts, int64_t steps, Work work) {
+void parallel_chain(int64_t workers, int64_t parts, int64_t steps, auto work) {
     struct alignas(64) Count {  // one counter per cache line, so that threads do not contend for it
         std::atomic<int64_t> parts{0};
     };
@@ -193,8 +192,7 @@ template <class Work> void parallel_chain(int64_t workers, int64_t parts, int64_
 }
 
 // Call `work(first, stop)` for slices of n rows on several threads. `operations` is the cost of a row.
-template <class Work>
-void over_rows(int64_t n, int64_t operations, int64_t n_threads, Work work, int64_t each = 4096) {
+void over_rows(int64_t n, int64_t operations, int64_t n_threads, auto work, int64_t each = 4096) {
     const int64_t parts = (n + each - 1) / each;
     parallel_for(worker_count(n_threads, parts, n * operations), parts,
                  [&](int64_t, int64_t part) { work(part * each, std::min(n, (part + 1) * each)); });

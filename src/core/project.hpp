@@ -54,9 +54,13 @@ template <class T> class Frame {
 
     // Frame for projections. The scale is the median distance of a few rows from the center. Values that are
     // so large that a projection could overflow are clamped.
-    explicit Frame(Rows<T> rows, int64_t n_threads = 1) : center(size_t(rows.d)) {
-        find_center({rows}, n_threads);
-        const T size = typical(rows.n, [&](int64_t i) { return distance(rows[i]); });
+    explicit Frame(Rows<T> rows, int64_t n_threads = 1) : center(exact_center({rows}, n_threads)) {
+        const T size = typical(rows.n, [&](int64_t i) {
+            T largest = 0;
+            for (size_t k = 0; k < center.size(); k++)
+                largest = std::max(largest, std::fabs(rows[i][k] - center[k]));
+            return largest;
+        });
         if (std::isfinite(size)) std::frexp(size, &exponent);
         else exponent = std::numeric_limits<T>::max_exponent;
         set_scale();
@@ -66,9 +70,9 @@ template <class T> class Frame {
     // the values of a column and their ties. The largest absolute value is scaled to about 1, unless the
     // smallest would become subnormal. Subnormal values are rounded only if there are also values near the
     // largest float.
-    Frame(Rows<T> rows, Rows<T> queries, int64_t n_threads) : center(size_t(rows.d)) {
+    Frame(Rows<T> rows, Rows<T> queries, int64_t n_threads)
+        : center(exact_center({rows, queries}, n_threads)) {
         using Limits = std::numeric_limits<T>;
-        find_center({rows, queries}, n_threads);
         T largest = 0, smallest = Limits::max();
         std::mutex guard;
         for (const Rows<T>& some : {rows, queries})
@@ -97,6 +101,39 @@ template <class T> class Frame {
         set_scale();
     }
 
+    // Return the center of each column: the lower median of a few rows of the first sample, or 0 if
+    // subtracting it would round in any row of any sample.
+    static std::vector<T> exact_center(std::initializer_list<Rows<T>> samples, int64_t n_threads) {
+        const Rows<T> rows = *samples.begin();
+        std::vector<T> center(size_t(rows.d));
+        const int64_t step = probe_step(rows.n), count = (rows.n + step - 1) / step;
+        T some[most_probes];
+        for (int64_t k = 0; k < rows.d; k++) {
+            for (int64_t i = 0; i < count; i++) some[i] = rows[i * step][k];
+            std::nth_element(some, some + (count - 1) / 2, some + count);
+            center[size_t(k)] = some[(count - 1) / 2];
+        }
+        // Check a few rows first: for most data they show whether a subtraction rounds.
+        drop_inexact(rows, 0, rows.n, step, center);
+        std::mutex guard;
+        for (const Rows<T>& sample : samples) {
+            if (is_zero(center)) break;
+            const std::vector<T> known = center;
+            over_rows(sample.n, 2 * sample.d, n_threads, [&](int64_t start, int64_t stop) {
+                std::vector<T> own = known;
+                drop_inexact(sample, start, stop, 1, own);
+                std::lock_guard<std::mutex> held(guard);
+                for (size_t k = 0; k < own.size(); k++)
+                    if (own[k] == 0) center[k] = 0;
+            });
+        }
+        return center;
+    }
+
+    static bool is_zero(const std::vector<T>& center) {
+        return std::all_of(center.begin(), center.end(), [](T x) { return x == 0; });
+    }
+
     // Shift and scale `count` values of a column, and clamp them.
     ISODEPTH_INLINE void move(T* values, int64_t count, int64_t column) const {
         const auto [scale, rest] = scales_[size_t(column)];
@@ -122,29 +159,19 @@ template <class T> class Frame {
 
   private:
     std::vector<std::pair<T, T>> scales_;  // (d,) powers of two, each as a product of two factors
-    T limit_;
+    T limit_ = std::numeric_limits<T>::max() / T(8 * center.size());
 
     static int64_t probe_step(int64_t n) { return (n + most_probes - 1) / most_probes; }
 
     // Return the median of `size(i)` over a few of n rows. If it is 0, return the first size that is not 0.
-    template <class Size> static T typical(int64_t n, Size size) {
-        T some[most_probes];
+    static T typical(int64_t n, auto size) {
+        T some[most_probes] = {};
         int64_t count = 0;
         for (int64_t i = 0; i < n; i += probe_step(n)) some[count++] = size(i);
         std::nth_element(some, some + count / 2, some + count);
         T middle = some[count / 2];
         for (int64_t i = 0; middle == 0 && i < n; i++) middle = size(i);
         return middle;
-    }
-
-    T distance(const T* row) const {
-        T largest = 0;
-        for (size_t k = 0; k < center.size(); k++) largest = std::max(largest, std::fabs(row[k] - center[k]));
-        return largest;
-    }
-
-    static bool is_zero(const std::vector<T>& center) {
-        return std::all_of(center.begin(), center.end(), [](T x) { return x == 0; });
     }
 
     // Set the center of a column to 0 if subtracting it rounds in any of the rows start, start + step, ...
@@ -159,42 +186,12 @@ template <class T> class Frame {
             }
     }
 
-    // Choose the center of each column: the lower median of a few rows of the first sample, or 0 if
-    // subtracting it would round in any row of any sample.
-    void find_center(std::initializer_list<Rows<T>> samples, int64_t n_threads) {
-        const Rows<T> rows = *samples.begin();
-        const int64_t step = probe_step(rows.n), count = (rows.n + step - 1) / step;
-        T some[most_probes];
-        for (int64_t k = 0; k < rows.d; k++) {
-            for (int64_t i = 0; i < count; i++) some[i] = rows[i * step][k];
-            std::nth_element(some, some + (count - 1) / 2, some + count);
-            center[size_t(k)] = some[(count - 1) / 2];
-        }
-        // Check a few rows first: for most data they show whether a subtraction rounds.
-        drop_inexact(rows, 0, rows.n, step, center);
-        std::mutex guard;
-        for (const Rows<T>& sample : samples) {
-            if (is_zero(center)) return;
-            const std::vector<T> known = center;
-            over_rows(sample.n, 2 * sample.d, n_threads, [&](int64_t start, int64_t stop) {
-                std::vector<T> own = known;
-                drop_inexact(sample, start, stop, 1, own);
-                std::lock_guard<std::mutex> held(guard);
-                for (size_t k = 0; k < own.size(); k++)
-                    if (own[k] == 0) center[k] = 0;
-            });
-        }
-    }
-
     // Return a power of two as a product of two factors, because the power itself may be out of range.
     static std::pair<T, T> power_of_two(int exponent) {
         return {std::ldexp(T(1), exponent / 2), std::ldexp(T(1), exponent - exponent / 2)};
     }
 
-    void set_scale() {
-        scales_.assign(center.size(), power_of_two(-exponent));
-        limit_ = std::numeric_limits<T>::max() / T(8 * center.size());
-    }
+    void set_scale() { scales_.assign(center.size(), power_of_two(-exponent)); }
 };
 
 // Rows (n, d) in tiles of `lanes` rows: the values of one column of these rows are contiguous, as SIMD needs.

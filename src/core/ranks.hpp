@@ -17,8 +17,8 @@ template <class T> int64_t next_tie(const T* keys, int64_t start, int64_t n) {
 // Call `found(index[i], below, upto)` for each of n sorted values, with the masses of the values below it and
 // up to it. The argument `below` is the mass below the first value. Weights, unless null, are looked up by
 // index.
-template <class T, class Found> void masses_around(const T* keys, const uint32_t* index, int64_t n,
-                                                   const int64_t* weights, int64_t below, Found found) {
+template <class T> void masses_around(const T* keys, const uint32_t* index, int64_t n, const int64_t* weights,
+                                      int64_t below, auto found) {
     for (int64_t start = 0, stop; start < n; start = stop) {
         // Process runs of values without ties, which most values are, without comparisons.
         for (const int64_t tie = weights ? start : next_tie(keys, start, n); start < tie; start++, below++)
@@ -40,7 +40,7 @@ template <class T> class Ranks {
         : sorter(task.n), task_(task), reached_(task.queries && task.weights ? task.n + 1 : 1, 0) {}
 
     // Call `found(i, below, upto)` for all targets i, given the projections of the points and of the targets.
-    template <class Found> void find(const T* along, const T* asked, Found found) {
+    void find(const T* along, const T* asked, auto found) {
         const int64_t n = task_.n, *weights = task_.weights;
         sorter.sort(along, n);
         const T* keys = sorter.keys.data();

@@ -52,9 +52,8 @@ template <class T> class DistinctRows {
     }
 
   private:
-    Workspace<int64_t> order_,
-        // (n,) each: the sorting order, and the index of the distinct row at each position of this order.
-        number_;
+    // (n,) each: the sorting order, and the index of the distinct row at each position of this order.
+    Workspace<int64_t> order_, number_;
     Rows<T> rows_;
     int64_t n_, d_, n_threads_;
 };

@@ -196,8 +196,8 @@ template <class T> class Sorter {
 
   private:
     static constexpr int64_t crowded = 24;  // larger buckets are sorted by comparison
-    static constexpr int64_t stretch_size =
-        1 << 15;                     // writing more values at random positions misses the cache
+    // Writing more values than this at random positions misses the cache.
+    static constexpr int64_t stretch_size = 1 << 15;
     int64_t spare_;                  // number of values in the spare arrays
     const T* values_;                // the values, one range after the other
     const uint32_t* value_buckets_;  // their buckets

@@ -54,7 +54,7 @@ template <class T> struct TypicalSizes {
 // Return the scale of a sample if at least half of it is equal along a direction, so that the MAD is 0. This
 // is the median of the deviations that are not rounding errors, or 0 if all are. `covers(i, deviation)`
 // returns whether a deviation is a rounding error.
-template <class T, class Covers> T scale_without_mad(const Numbers<T>& of, T center, Covers covers) {
+template <class T> T scale_without_mad(const Numbers<T>& of, T center, auto covers) {
     std::vector<T> deviations;
     std::vector<int64_t> weights;
     for (int64_t i = 0; i < of.n; i++) {
@@ -250,7 +250,7 @@ template <class T> void largest_outlyingness(const DirectionTask<T>& given, T* o
         const Spread<T> spread(found, typical.along(axis), pass.points, numbers);
         spread.raise(pass.targets(), asked, state.values.data());
     });
-    merge(states, m, task.resources.n_threads, out, [](T a, T b) { return std::max(a, b); });
+    merge(states, m, task.resources.n_threads, out, std::ranges::max, std::identity());
 }
 
 }  // namespace isodepth

@@ -145,7 +145,7 @@ template <class T, int Samples> class Walk {
 
     // Call `note(worker, tile, level, end, moves)` for each chunk and each tile of directions. The chunk
     // completes the levels level..end, and `moves` has the recorded rows of each sample.
-    template <class Note> void run(Note note) const {
+    void run(auto note) const {
         std::vector<Range<T>> ranges(size_t(Samples * directions.count), Range<T>::nothing());
         PerWorker<std::array<Moves<T>, 2>> states(workers);
         auto make = [&] { return std::array{Moves<T>(rows_), Moves<T>(rows_)}; };
@@ -162,8 +162,7 @@ template <class T, int Samples> class Walk {
 
     // Call `note(level, end, x, y)` for each run level..end of levels up to `stop` over which the ranges of
     // both samples are constant. x and y are the ranges of the first and of the last sample.
-    template <class Note>
-    ISODEPTH_INLINE void for_each_run(const Moves<T>* moves, int64_t level, int64_t stop, Note note) const {
+    ISODEPTH_INLINE void for_each_run(const Moves<T>* moves, int64_t level, int64_t stop, auto note) const {
         const int64_t *sizes_x = samples[0].sizes, *sizes_y = samples[Samples - 1].sizes;
         const Moves<T>&moves_x = moves[0], &moves_y = moves[Samples - 1];
         int64_t x = 0, y = 0;

@@ -268,7 +268,7 @@ def center_and_exponent(
     ],
 ) -> tuple:
     """
-    A center (d,) of the points, 0 in columns in which a subtraction would round, and the power of two next to the typical distance from it.
+    Center (d,) of the points, and the exponent of two of the typical distance from it.
     """
 
 @overload
@@ -294,7 +294,7 @@ def distinct_rows(
     n_threads: int = 1,
 ) -> tuple:
     """
-    Distinct rows in lexicographic order, the index of each row among them, and the sums of weights, or None if these are equal.
+    Distinct rows in lexicographic order, the index of each row, and sums of weights unless equal.
     """
 
 @overload
@@ -465,9 +465,7 @@ def gaps(
     Annotated[NDArray[numpy.float64], dict(order="C")],
     Annotated[NDArray[numpy.int64], dict(order="C")],
 ]:
-    """
-    The gap of each level, and the code of the direction with the largest gap.
-    """
+    """The gap of each level, and the code of the maximizing direction."""
 
 @overload
 def supports(
@@ -498,7 +496,7 @@ def supports(
     memory_mb: float,
 ) -> Annotated[NDArray[numpy.float64], dict(order="C")]:
     """
-    Supports (L, 2 K) of each level along directions (K, d), and along their opposites.
+    Supports (L, 2 K) of each level along directions (K, d) and their opposites.
     """
 
 @overload
