@@ -183,7 +183,7 @@ def _check(state: MonitorState) -> None:
         0 <= state.alarm_since <= state.n_batches and state.crossings >= 0,
         len(state.records) <= min(state.n_batches, HISTORY),
         all(str(Verdict.from_json(line)) for _, _, line in state.records),
-        len(reader.names) == reader.width + len(sizes) > 0,
+        len({*reader.names}) == reader.width + len(sizes) > 0,
         None not in state.groups or len(state.groups) == 1,
         all((group.model is None) is (ranks is None) for group in state.groups.values()),
     ]
@@ -198,10 +198,11 @@ def _check(state: MonitorState) -> None:
             f.center.shape == f.scale.shape == (reader.width,),
             all(np.isfinite(array).all() for array in numbers),
             (f.scale > 0).all() and (f.middles[1] > 0).all() and f.middles.shape[0] == 2,
-            all((k < n).all() for k, n in zip(f.known, sizes, strict=True)),
+            all((np.diff(k, append=n) > 0).all() for k, n in zip(f.known, sizes, strict=True)),
             all(0 < c.n_rows < _MOST_ROWS for c in stored),
             all((c.ones <= c.n_rows).all() for c in stored),
             all(c.ones.shape == counts.ones.shape == (len(f.members),) for c in stored),
+            all(c.summaries.shape == counts.summaries.shape for c in stored),
             len(group.sums.blocks) <= group.sums.end.bit_length(),
         ]
         state.after_batch(name, counts, rows, {})
