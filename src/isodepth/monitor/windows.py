@@ -111,7 +111,7 @@ class AlarmPolicy:
     def strongest(
         self, reference: Counts, windows: list[Counts], end: int, n_groups: int
     ) -> Evidence:
-        """Test the windows after `end` batches; the smallest ratio of p-value to level wins."""
+        """Return the window with the smallest ratio of p-value to level, after `end` batches."""
         (n, a, *_), count, tests = reference, len(reference.ones), []
         for scale, window in enumerate(windows):
             dirty = contaminated_rows(self.tolerance, window.n_rows)
