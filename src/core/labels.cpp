@@ -38,15 +38,16 @@ static auto differences_of_shares(Matrix<double> values, Matrix<uint64_t> words,
     const Labels labels = check_labels(words, functions.d, count);
     auto half_lines = new_array<double>({size_t(functions.n), size_t(count)});
     auto intervals = new_array<double>({size_t(functions.n), size_t(count)});
+    auto order = new_array<uint32_t>({size_t(functions.n), size_t(functions.d)});
     ReleasedGil released;
-    share_differences(functions, labels, cuts, n_threads, half_lines.data(), intervals.data());
-    return std::pair(half_lines, intervals);
+    share_differences(functions, labels, cuts, n_threads, half_lines.data(), intervals.data(), order.data());
+    return std::tuple(half_lines, intervals, order);
 }
 
 void bind_labels(nb::module_& m) {
     m.def("share_differences", differences_of_shares, "values"_in, "words"_in, "count"_a, "cuts"_a,
           "n_threads"_a = 1,
-          "The largest differences (F, count) of the shares of both parts in half-lines, and in intervals.");
+          "The largest differences (F, count) of shares in half-lines and in intervals; the order (F, n).");
     m.def("label_distances", label_distances, "points"_in, "directions"_in, "words"_in, "count"_a, "betas"_in,
           "q"_a, "p"_a, "n_threads"_a = 1,
           "DR between the two parts of each labeling of points (n, d); bit b of words[i, r] says whether row "

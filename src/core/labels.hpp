@@ -207,20 +207,21 @@ inline std::vector<int64_t> find_cuts(const double* keys, int64_t n, int64_t mos
 
 // Compare the two parts of each labeling by the fraction of rows in half-lines and intervals. For each
 // function, with values (functions, n), write the maximum difference of these fractions to `half_lines` and
-// `intervals` (functions, count). There are at most `cuts` end points per function.
+// `intervals` (functions, count), and the order of the rows by value to `order` (functions, n). There are at
+// most `cuts` end points per function.
 inline void share_differences(Rows<double> values, Labels labels, int64_t cuts, int64_t n_threads,
-                              double* half_lines, double* intervals) {
+                              double* half_lines, double* intervals, uint32_t* order) {
     const int64_t n = labels.n, workers = worker_count(n_threads, values.n, n * values.n * labels.count);
     parallel_for(workers, values.n, [&](int64_t, int64_t function) {
         Sorter<double> sorter(n);
         sorter.sort(values[function], n);
+        std::copy_n(sorter.index.data(), n, order + function * n);
         const std::vector<int64_t> ends = find_cuts(sorter.keys.data(), n, cuts);
         labels.in_order(sorter.index, [&](int64_t first, int64_t last, auto words) {
             int32_t size[word_bits] = {}, in_x[word_bits] = {};
-            int64_t start = 0;
             double top[word_bits] = {}, low[word_bits] = {};
             count_bits(words, n, size);
-            for (const int64_t end : ends) {
+            for (int64_t start = 0; const int64_t end : ends) {
                 count_bits(words + start, end - start, in_x);
                 start = end;
                 for (int64_t b = 0; b < last - first; b++) {

@@ -142,10 +142,9 @@ def test_changes_of_rank_correlations(drawn: Drawn) -> None:
 @settings(max_examples=30, deadline=None)
 @cases
 def test_differences_of_shares(drawn: Drawn) -> None:
-    values = drawn.rows.points.T
-    values = np.ascontiguousarray(values)
+    values = np.ascontiguousarray(drawn.rows.points.T)
     words = drawn.rows.permutations.words
-    half_lines, intervals = share_differences(values, words, COUNT + 1, 64, 2)
+    half_lines, intervals, orders = share_differences(values, words, COUNT + 1, 64, 2)
     wanted = np.array(
         [
             [twin.largest_share_differences(column, mine) for mine in drawn.labels]
@@ -154,6 +153,9 @@ def test_differences_of_shares(drawn: Drawn) -> None:
     )
     assert half_lines == pytest.approx(wanted[:, :, 0], abs=1e-12)
     assert intervals == pytest.approx(wanted[:, :, 1], abs=1e-12)
+    assert np.array_equal(
+        np.take_along_axis(values, orders.astype(int), 1), np.sort(values, axis=1)
+    )
 
 
 @settings(max_examples=30, deadline=None)
@@ -188,7 +190,7 @@ def test_more_than_the_cuts_are_cut_evenly() -> None:
     rng = np.random.default_rng(0)
     values = rng.normal(size=200)
     permutations = Permutations.draw(75, 125, 1, rng)
-    found, _ = share_differences(values[None], permutations.words, 2, 32)
+    found, *_ = share_differences(values[None], permutations.words, 2, 32)
     mine = permutations.labels(dtype=bool).T
     exact = [twin.largest_share_differences(values.tolist(), row.tolist())[0] for row in mine]
     # Between two cuts lie at most 7 of 200 rows.

@@ -34,9 +34,10 @@ def share_differences(
 ) -> tuple[
     Annotated[NDArray[numpy.float64], dict(order="C")],
     Annotated[NDArray[numpy.float64], dict(order="C")],
+    Annotated[NDArray[numpy.uint32], dict(order="C")],
 ]:
     """
-    The largest differences (F, count) of the shares of both parts in half-lines, and in intervals.
+    The largest differences (F, count) of shares in half-lines and in intervals; the order (F, n).
     """
 
 def label_distances(

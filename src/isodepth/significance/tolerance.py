@@ -169,11 +169,11 @@ class _Search:
         """
         permutations, n_threads = self.rows.permutations, self.rows.n_threads
         values = np.ascontiguousarray(values)
-        half_lines, intervals = share_differences(
+        half_lines, intervals, orders = share_differences(
             values, permutations.words, permutations.count, _CUTS, n_threads
         )
         outer = [feature.kinds[0] == "spread" for feature in features]
-        means = mean_differences(permutations, values, outer, far, n_threads)
+        means = mean_differences(permutations, values, outer, far, n_threads, orders)
         self.findings.add(name, means, features)
         self.findings.add("half-lines", half_lines, features)
         shapes = [feature._replace(kinds=("shape",)) for feature in features]
@@ -255,18 +255,20 @@ def mean_differences(
     outer: Sequence[bool] | None = None,
     far: np.ndarray | None = None,
     n_threads: int = 1,
+    orders: np.ndarray | None = None,
 ) -> np.ndarray:
     """Return |G(h)| of shape (F, B + 1) for each row of values (F, n), where h are clipped ranks.
 
     Ranks are clipped and scaled to [0, 1]. For rows of `values` with `outer` (F,), they are clipped
     to an interval of large ranks, otherwise to an interval around the median. Values with `far`
-    (F, n) get the score of the median.
+    (F, n) get the score of the median. `orders` (F, n) are the sorting orders of the rows of
+    `values`, if they are known.
     """
     values = np.ascontiguousarray(values, np.float64)
     scores = np.empty(values.shape, precision(permutations.n_rows))
 
     def fill(f: int) -> None:
-        at, sizes, ranks = rank_groups(values[f])
+        at, sizes, ranks = rank_groups(values[f], None if orders is None else orders[f])
         clipped = ranks.clip(*(_OUTER if outer and outer[f] else _INNER))
         clipped -= clipped[0]
         # Scores are centered at 0, which reduces the rounding errors of sums in float32.
