@@ -11,8 +11,8 @@ namespace isodepth {
 // Number of directions that are processed at once.
 constexpr int together = lanes<float>;
 
-// Masses around one point along each of several directions: of the points that are not larger, and of those
-// that are not smaller.
+// Masses of the two closed halfspaces bounded at one point, for each of several directions. `upto` counts the
+// points whose projection is at most that of the point, `from` those whose projection is at least that.
 struct FewMasses {
     int32_t upto[together], from[together];
 };

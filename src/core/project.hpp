@@ -232,7 +232,7 @@ template <class T> class Tiles {
         return sum;
     }
 
-    // Write to `out` (count, n) the projections of all rows on directions (count, d).
+    // Write to `out` (n_directions, n) the projections of all rows on `directions` (n_directions, d).
     void project(const T* directions, int64_t n_directions, T* out) const {
         for (int64_t i = 0; i < n / lanes<T>; i++)
             project_rows(tile(i), directions, n_directions, d, out + start(i), n);

@@ -85,7 +85,7 @@ template <class T> ISODEPTH_INLINE Vec<T> distance(Vec<T> a, Vec<T> b) {
     return absolute<T>(a - b);
 #endif
 }
-// For finite numbers only: handling NaN would need more than one instruction.
+// The arguments must not be NaN: handling NaN would need more than one instruction.
 template <class T> ISODEPTH_INLINE Vec<T> maximum(Vec<T> a, Vec<T> b) {
 #if defined(ISODEPTH_FLOATS)
     ISODEPTH_CALL(max, a, b)

@@ -199,7 +199,7 @@ template <class T> class Sorter {
     // Writing more values than this at random positions misses the cache.
     static constexpr int64_t stretch_size = 1 << 15;
     int64_t spare_;                  // number of values in the spare arrays
-    const T* values_;                // the values, one range after the other
+    const T* values_;                // the values, grouped by range; not sorted within a range
     const uint32_t* value_buckets_;  // their buckets
     int64_t buckets_;
     int bits_;  // a range has 2**bits buckets
