@@ -29,7 +29,7 @@ class Resources(NamedTuple):
     Attributes
     ----------
     n_jobs : int or None
-        Number of threads; None for one thread per core.
+        Number of threads; None for all available cores, see `available_cores`.
     memory_mb : float
         Working memory of all threads together.
     """
