@@ -36,8 +36,8 @@ template <class T> struct Prefixes {
     int64_t last() const { return sizes[levels - 1]; }
 };
 
-// The rows of one chunk that widen the range of projections on a tile of directions, with the range before
-// each.
+// Rows of one chunk that widen the range of projections on a tile of directions. For each recorded row, the
+// range of all earlier rows is stored. Some of the first 64 rows are recorded although they do not widen it.
 template <class T> class Moves {
   public:
     explicit Moves(int64_t rows) : ranges_(rows + 2), rows_(rows + 2) {}

@@ -185,7 +185,7 @@ class FilePart(Part):
 
 
 def file_parts(items: Sequence[Any]) -> list[Part]:
-    """Return the parts of a source for files, and for all table files in folders."""
+    """Return the `Part` objects of files, and of all table files in folders."""
     paths = [path for item in items for path in table_files(item)]
     for path in paths:
         if path.is_fifo():
@@ -198,7 +198,7 @@ def file_parts(items: Sequence[Any]) -> list[Part]:
 
 
 def _parts_of(file: InputFile) -> list[Part]:
-    """Return the parts of a source for one file, after reading its header.
+    """Return the `Part` objects of one file, after reading its header.
 
     The list is empty for an empty CSV or TSV file.
     """
@@ -246,7 +246,7 @@ class DelayedPart(Part):
 
 
 def dask_parts(data: Any) -> list[Part]:
-    """Return the parts of a source for the partitions of a `dask.array` or `dask.dataframe`."""
+    """Return one `Part` per partition of a `dask.array` or `dask.dataframe`."""
     load_extra("dask", "dask", "reading a Dask collection")
     # A Dask Delayed object has every attribute: its ndim is another Delayed object, not an int.
     if not isinstance(getattr(data, "ndim", None), int) or data.ndim != 2:

@@ -82,8 +82,8 @@ def compare(
 
     X and Y are tables with one observation per row, or folders of such tables. Columns are matched
     by name. Prints the distance, the columns that contribute most, and suspicious rows. The
-    distance uses numeric columns; the test (--permutations) also compares categories. Folders and
-    files above 256 MB are read in chunks.
+    distance uses numeric columns; the test (--permutations) also compares categories. If X or Y is
+    a folder or a file above 256 MB, both are read in chunks, without a test and suspicious rows.
 
     \b
     Examples:

@@ -49,7 +49,7 @@ def fit(
 ) -> Answer:  # fmt: skip
     """Fit a monitor to a table of undrifted rows.
 
-    The file holds counts and settings, but no rows.
+    The file contains settings, counts, quantiles and category values, but no rows.
 
     \b
     Examples:

@@ -105,8 +105,8 @@ def _cached_vectors(d: int, n_directions: int, family: str, seed: int) -> np.nda
 def mean_of_direction(d: int, q: float) -> float:
     """Compute (E |u_1|^q)^(1/q) for u uniform on the unit sphere of R^d; 1 for q = inf.
 
-    Means over directions are divided by this value, so that a translation by m has distance |m|
-    for every q.
+    Means over directions are divided by this value. In the limit of many directions, a translation
+    by m then has distance |m| for every q.
 
     Examples
     --------

@@ -131,8 +131,8 @@ def _from_path(file: Path) -> InputFile:
     if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
         refuse(file, "it is a device, not a file")
     ending, compressed = _ending(file)
-    # The content of /dev/stdin is read now, because it can be read only once, even if standard
-    # input is a regular file.
+    # A pipe can be read only once, so its content is read now. The same is done for /dev/stdin,
+    # which on some systems (macOS) continues at the current position if it is opened again.
     if not stat.S_ISREG(mode) or file.is_relative_to("/dev"):
         return _from_content(file, file.read_bytes(), ending)
     return InputFile(file, ending, compressed=compressed)

@@ -125,7 +125,7 @@ class RegionTransformer(_BagTransformer):
     """
 
     def fit(self, X: Any, y: Any = None) -> RegionTransformer:
-        """Check the settings, sample the directions, and compute the scale from all bags.
+        """Check the settings, sample the directions, and estimate the scale if `scale` is a string.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""State of a monitor and its file: counts of the reference and of windows, but no rows."""
+"""State of a monitor and its file: functions, counts of the reference and of windows, no rows."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Group(NamedTuple):
     sums: DyadicSums = DyadicSums()
 
     def counted(self, parts: Iterable[np.ndarray]) -> tuple[Counts, np.ndarray | None]:
-        """Return the counts of a batch that is given in parts, and with blocks its rows."""
+        """Return the counts of a batch given in parts, and its rows (None without blocks)."""
         if self.model is None:
             return total(map(self.functions.count, parts)), None
         rows = np.concatenate(list(parts))

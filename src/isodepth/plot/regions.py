@@ -20,13 +20,13 @@ FRACTIONS = (0.25, 0.5, 0.75, 1.0)
 _MAX_POINTS = 1500
 # Samples up to this size have larger markers.
 _SMALL_SAMPLE = 300
-# Maximum number of characters of a combination of columns in the label of an axis.
+# Approximate maximum number of characters of a combination of columns in the label of an axis.
 _MAX_COMBINATION = 40
 _SIDES = ((FIRST, "o", "solid", "x"), (SECOND, "^", "dashed", "+"))
 # Margin between the regions and the frame, as a fraction of the extent of the regions.
 _MARGIN = 0.2
 _ANGLES = 360
-# Maximum numbers of directions and of levels in the search for the plane.
+# Maximum numbers of directions of the comparison, and of levels, in the search for the plane.
 _MAX_CANDIDATES, _MAX_LEVELS = 1000, 100
 
 

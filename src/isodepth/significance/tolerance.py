@@ -57,8 +57,9 @@ _CUTS = 64
 # Ranks are clipped to _INNER to detect changes of location, and to _OUTER to detect changes of
 # spread, which affect the largest deviations.
 _INNER, _OUTER = (0.25, 0.75), (0.5, 0.9)
-# -log p of intervals is divided by this number for single columns. Intervals detect changes of
-# location and spread too, so they get less weight than the specific statistics.
+# For a single column, the maximum of -log p over location, spread and intervals is used. The value
+# of the intervals is divided by this number first, because intervals also detect changes of
+# location and spread.
 _SHAPE = 1.5
 # Rows far from the center have no influence on the location: more than _FAR spreads from the
 # median, or in the search for a direction more than _FAR_ROW times the median distance.

@@ -61,8 +61,8 @@ def _precision_settings() -> list[tuple[Any, str, Any]]:
 def budget_on(device: torch.device, memory_mb: float | None) -> int:
     """Return the bytes available for blocks of directions.
 
-    This is `memory_mb` if given, and otherwise a part of the free memory of a CUDA device, or a
-    fixed size on other devices.
+    This is `memory_mb` if given. Otherwise it is a fraction of the free memory of a CUDA device, at
+    most 8 GiB, or a fixed size on other devices.
     """
     if memory_mb is not None:
         return int(memory_mb * 2**20)

@@ -75,7 +75,8 @@ def largest_outlyingness(
 def pilot_rows(n: int, device: torch.device) -> torch.Tensor:
     """Return the indices of random rows out of n, with replacement and with a fixed seed.
 
-    The number of indices is about 1.6 n**(2/3), but at least 1024, and at most n.
+    The number of indices is 1.6 n**(2/3), rounded to a power of two, but at least 1024. If n is
+    smaller than this number, it is n.
     """
     size = 1 << max(10, round(math.log2(1.6 * n ** (2 / 3))))
     generator = torch.Generator(device).manual_seed(0)

@@ -194,7 +194,7 @@ def _walk(
     width, levels, opposite,
     LOCATE: tl.constexpr, TILE: tl.constexpr,
 ):  # fmt: skip
-    """Store the maximum gap over one tile of directions at each level of one chunk.
+    """Store the maximum gap over one tile of directions, for each level in one chunk of levels.
 
     If LOCATE, also store the code of the maximizing direction.
     """
