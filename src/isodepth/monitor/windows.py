@@ -65,7 +65,7 @@ class Evidence(NamedTuple):
     exact: bool = True
 
 
-@dataclass
+@dataclass(frozen=True)
 class AlarmPolicy:
     """Options that decide when an alarm is raised; see `Monitor`."""
 
@@ -75,18 +75,21 @@ class AlarmPolicy:
     patience: int = 1
 
     def __post_init__(self) -> None:
+        checked: dict[str, float] = {}
         if self.arl is None:
             alpha = _ALPHA if self.alpha is None else self.alpha
-            self.alpha = check_number(alpha, "alpha", 0, 1, low_open=True, high_open=True)
+            checked["alpha"] = check_number(alpha, "alpha", 0, 1, low_open=True, high_open=True)
         elif self.alpha is None:
-            self.arl = check_number(self.arl, "arl", 1, low_open=True, high_open=True)
+            checked["arl"] = check_number(self.arl, "arl", 1, low_open=True, high_open=True)
         else:
             raise InvalidOptionError(
                 f"alpha and arl exclude each other, got {self.alpha!r} and {self.arl!r}; remove one"
             )
-        self.tolerance = check_number(self.tolerance, "tolerance", 0, 0.5, high_open=True)
-        self.patience = check_integer(self.patience, "patience", 1)
+        checked["tolerance"] = check_number(self.tolerance, "tolerance", 0, 0.5, high_open=True)
+        checked["patience"] = check_integer(self.patience, "patience", 1)
         check_number(self.patience, "patience", 1, _MOST_PATIENCE)
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
 
     @property
     def level(self) -> float:
