@@ -75,7 +75,7 @@ def test_many_at_once_with_large_counts() -> None:
     found = log_pvalues(a, n, b, m)
     rv = hypergeom(n + m, a + b, m)
     tails = np.minimum(rv.logsf(b - 1), rv.logcdf(b)) + math.log(2)
-    # SciPy adds nine logarithms of factorials of up to 9e6, each rounded to 2e-16 of its size.
+    # SciPy adds nine logarithms of up to 9e6, each with a relative rounding error of 2e-16.
     assert found == pytest.approx(np.minimum(tails, 0.0), abs=2e-8)
 
 
