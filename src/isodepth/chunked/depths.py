@@ -1,7 +1,7 @@
 """Models from which the depth of any row is computed, for samples that are read in chunks.
 
-A model contains the medians and scales of the projections on each direction, or their counts in
-intervals. Passes over the chunks compute them.
+For each direction, a model contains either the median and the scale of the projections of all rows,
+or the mass of these projections in intervals. A model is computed by passes over the chunks.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from isodepth.depth.whitening import (
 
 _OCTAVES = 8
 _BITS = (9, 8, 7, 6, 5)
-# Size of a typical value of a column after `sized_numbers` has scaled it.
+# Typical distance of a value from the center of its column, after `sized_numbers` has scaled it.
 _TYPICAL = 1.0
 # If the binary exponents of the typical sizes of all columns differ by at most this number,
 # `sized_numbers` scales all columns by the same factor.
@@ -59,19 +59,19 @@ class ProjectionModel:
     ) -> ProjectionModel:
         """Compute the exact medians and MADs of the projections on `directions` (K, d).
 
-        `drawn` (m, d) are random rows of the sample. The columns are scaled by their sizes in these
-        rows.
+        `drawn` (m, d) are random rows of the sample. They determine the powers of two by which the
+        columns are scaled; see `sized_numbers`.
         """
         numbers = sized_numbers(drawn, directions)
         sizes = np.abs(numbers.directions).sum(axis=1)
-        # The compiled core replaces a MAD that is only a rounding error with another scale. Such a
-        # MAD is below `zero`, so `spreads` computes the other scale only for MADs below `zero`.
+        # MADs that are only rounding errors are below `zero`. The compiled core replaces them with
+        # another scale, which `Selection.spreads` computes for MADs up to `zero`.
         width = drawn.shape[1]
         zero = 16 * width * np.finfo(drawn.dtype).eps * np.maximum(sizes, 1) * _TYPICAL
         return cls(numbers, *selection.spreads(numbers, _TYPICAL, zero))
 
     def depths(self, points: np.ndarray, n_threads: int) -> np.ndarray:
-        """Return the depths (n, 1) of points (n, d)."""
+        """Return the projection depths of points (n, d), as an array of shape (n, 1)."""
         chunk = self.numbers.chunk(points, None, n_threads)
         largest = chunk.outlyingness(self.middles, self.mads, self.scales, _TYPICAL)
         return 1.0 / (1.0 + largest.astype(np.float64)[:, None])
@@ -79,9 +79,10 @@ class ProjectionModel:
 
 @dataclass(frozen=True)
 class RankCells(Pass):
-    """Pass over the data that counts the mass in cells, which are intervals of projections.
+    """Pass over the data that computes the mass of the projections in each of many intervals.
 
-    Each direction has its own cells. They are narrower near the median of the projections.
+    The intervals are called cells. Each direction has its own cells, which are narrower near the
+    median of the projections.
 
     Attributes
     ----------
@@ -90,8 +91,8 @@ class RankCells(Pass):
     middles, scales : ndarrays of shape (K,)
         Approximate median, and inverse of the approximate MAD, on each direction.
     bits : int
-        Distances from the median are divided at 1, 2, 4, 8, ... MADs. On each side of the median
-        there are 2**bits cells in each of these intervals.
+        Each side of the median is divided at distances of 1, 3, 7, 15, ..., 127 MADs. Each of these
+        ranges has 2**bits cells. The outermost cells are unbounded.
     """
 
     numbers: Numbers
@@ -103,7 +104,8 @@ class RankCells(Pass):
     def around(cls, numbers: Numbers, pilot: Rows, memory: float, n_threads: int) -> RankCells:
         """Return cells around the medians of the projections of `pilot`, a random subset of rows.
 
-        The number of cells is the maximum that fits into `memory` bytes, but `bits` is at least 5.
+        The number of cells grows with `memory` in bytes: `bits` is the maximum from 5 to 9 for
+        which the counts of all cells fit. It is 5 if no value fits.
         """
         count = len(numbers.directions)
         fitting = [b for b in _BITS if 3 * 8 * count * 2 * (_OCTAVES << b) <= memory]
@@ -132,10 +134,10 @@ class RankCells(Pass):
 
 @dataclass(frozen=True)
 class RankModel:
-    """Lower and upper bounds on depths that are defined by ranks.
+    """Lower and upper bounds on depths that depend only on the ranks of projections.
 
-    The mass in each cell is known. It determines the rank of a projection up to the mass of the
-    cell that contains the projection.
+    The projections on each direction are divided into intervals, called cells. Only the mass in
+    each cell is known, so the rank of a projection is known up to the mass of its cell.
 
     Attributes
     ----------
@@ -159,22 +161,24 @@ class RankModel:
     def fit(
         cls, selection: Selection, numbers: Numbers, memory: float, smallest: bool
     ) -> RankModel:
-        """Count the mass of the sample in cells, and compute the bounds from these counts.
+        """Compute the mass of the sample in each cell, and bounds on depths from these masses.
 
-        `memory` limits the size of the cells in bytes, see `RankCells.around`.
+        Cells are intervals of projections. `memory` limits the memory for the cells, in bytes.
         """
         cells = RankCells.around(numbers, selection.pilot, memory, selection.n_threads)
         counts, total = selection.fold(cells), selection.mass
         upto = np.cumsum(counts, axis=1)
         before = upto - counts
         if smallest:
-            # A closed halfspace bounded at a point of the cell contains all mass beyond the cell,
-            # and the point itself, whose mass is at least one. At most it contains the whole cell.
+            # Bounds on the mass of a closed halfspace whose boundary contains a point of a cell.
+            # The halfspace contains the point, of mass at least 1, and all mass beyond the cell. In
+            # addition it contains at most the mass of the whole cell.
             low = np.minimum(before, total - upto) + 1
             high = np.minimum(upto, total - before)
             return cls(cells, np.stack([low, high], axis=-1).astype(np.float64), float(total), True)
-        # Minimum and maximum of twice the mid-rank of a point in a cell, if its mass is at least
-        # one. Between them min(F, 1 - F) has its extremes at the ends or at the median.
+        # Minimum and maximum of twice the mid-rank of a point in a cell, for a point of mass at
+        # least 1. F is the mid-rank divided by the total mass. On this interval min(F, 1 - F) has
+        # its minimum at an end, and its maximum at an end or at the median.
         first, last = 2 * before + 1, 2 * upto - 1
         low = np.minimum(first, 2 * total - last)
         high = np.minimum(total, np.minimum(last, 2 * total - first))
@@ -182,7 +186,10 @@ class RankModel:
         return cls(cells, bounds, 2.0 * total * len(counts), False)
 
     def depths(self, points: np.ndarray, n_threads: int) -> np.ndarray:
-        """Return the depths (n, 3) of points (n, d): midpoint, lower bound and upper bound."""
+        """Return bounds on the depths of points (n, d), as an array of shape (n, 3).
+
+        The columns are the midpoint of the bounds, the lower bound and the upper bound.
+        """
         chunk = self.cells.numbers.chunk(points, None, n_threads)
         bounds = chunk.rank_bounds(self.bounds, self.smallest, **self.cells.options)
         return np.column_stack([bounds.mean(axis=1), bounds]) / self.unit
@@ -194,11 +201,13 @@ class RankModel:
 def sized_numbers(drawn: np.ndarray, directions: np.ndarray) -> Numbers:
     """Return a function that scales rows and projects them on multiples of `directions` (K, d).
 
-    Each column of the rows is divided by its typical size in the random rows `drawn` (m, d), and
-    the same coordinate of the directions is multiplied by it. The rounding error of a projection is
-    then relative to the size of the projection. All factors are powers of two, so scaling is exact.
-    If half of the rows have the same value in a column, its typical size is zero. The column is
-    then scaled to values far above 1.
+    The typical size of a column is the median distance from its center in the random rows `drawn`
+    (m, d), rounded up to a power of two. Each column of the rows is divided by its typical size.
+    The same coordinate of the directions is multiplied by it. The rounding error of a projection is
+    then relative to the size of the projection. Scaling by powers of two is exact.
+
+    If half of the rows have the same value in a column, its median distance is zero. The column is
+    then scaled to values far above 1, compared with which a typical size of 1 is negligible.
     """
     center = _core.center_and_exponent(drawn)[0]
     sizes = np.ascontiguousarray(np.abs(drawn - center).T)
@@ -208,8 +217,8 @@ def sized_numbers(drawn: np.ndarray, directions: np.ndarray) -> Numbers:
     exponents -= np.where(typical > 0, 0, np.finfo(drawn.dtype).maxexp // 2)
     similar = bool(np.ptp(exponents) <= _SIMILAR)
     exponents = np.full_like(exponents, exponents.max()) if similar else exponents
-    # Directions are rounded to the dtype of the rows, as for samples in memory. They are scaled by
-    # adding to their exponents, which cannot underflow.
+    # Directions are rounded to the dtype of the rows, as for samples in memory. Their entries are
+    # scaled by adding integers to the binary exponents, because products could underflow.
     mantissas, powers = np.frexp(directions.astype(drawn.dtype))
     powers = np.where(mantissas != 0, powers + exponents, np.iinfo(np.int32).min // 2)
     units = np.ldexp(mantissas, powers - powers.max(axis=1, keepdims=True))
@@ -222,7 +231,10 @@ def sized_numbers(drawn: np.ndarray, directions: np.ndarray) -> Numbers:
 
 
 def _scale_rows(exponents: np.ndarray, rows: np.ndarray, n_threads: int = 1) -> np.ndarray:
-    """Divide the columns of rows (n, d) by 2**exponents (d,). `n_threads` is not used."""
+    """Divide the columns of rows (n, d) by 2**exponents (d,).
+
+    `n_threads` is not used. Functions that transform rows before projection need this argument.
+    """
     return scale_columns(rows, exponents)
 
 
@@ -237,8 +249,8 @@ def rank_numbers(summary: Summary, drawn: np.ndarray, directions: np.ndarray) ->
     center = exact_center(_core.center_and_exponent(drawn)[0], low, high)
     largest = np.frexp(np.maximum(high - center, center - low).max())[1]
     most_down = np.frexp(summary.smallest)[1] - np.frexp(np.finfo(drawn.dtype).tiny)[1]
-    # Differences from the center may be as small as the last digit of the values. They must not
-    # become subnormal either.
+    # If a center is subtracted, the differences may be as small as the last binary digit of the
+    # values. The division must not make these differences subnormal either.
     most_down -= np.finfo(drawn.dtype).nmant + 1 if center.any() else 0
     exponent = min(largest, max(0, most_down))
     return Numbers((center, int(exponent)), np.ascontiguousarray(directions, dtype=drawn.dtype))
@@ -249,9 +261,10 @@ def whitened_numbers(
 ) -> Numbers:
     """Return a function that projects whitened rows on `directions` (K, d).
 
-    The projections are used only to rank the rows. They are shifted and multiplied by a positive
-    factor per direction, which does not change ranks. The whitening is that of
-    `isodepth.depth.whitening.Whitening` with the empirical covariance, up to rounding.
+    The projections are used only to rank the rows. All projections on a direction are shifted by
+    the same number and multiplied by the same positive factor, which does not change ranks. The
+    whitening is that of `isodepth.depth.whitening.Whitening` with the empirical covariance, up to
+    rounding.
     """
     white = whitening(fold, summary, drawn)
     scaled = partial(_scale_rows, white.exponents)
@@ -262,10 +275,10 @@ def whitened_numbers(
 
 
 def whitening(fold: Fold, summary: Summary, drawn: np.ndarray) -> Whitening:
-    """Compute the whitening transformation of all rows in one pass.
+    """Compute the whitening transformation of a sample in one pass over all rows.
 
-    The covariance is computed from moments about the column medians of the random rows `drawn`
-    (m, d).
+    The covariance of all rows is computed from moments about a center. The center has the column
+    medians of the random rows `drawn` (m, d).
     """
     ends = np.stack([-summary.ends[0], summary.ends[1]])
     exponents = column_exponents(*ends)
@@ -283,11 +296,11 @@ def whitening(fold: Fold, summary: Summary, drawn: np.ndarray) -> Whitening:
 
 @dataclass(frozen=True)
 class MomentPass(Pass):
-    """Pass over the data that sums mass * v v^T, with v = (1, scaled and centered row).
+    """Pass over the data that sums mass * v v^T over the rows, with v = (1, scaled centered row).
 
-    The sum contains the total mass, and the first and second moments. Rows are centered near their
-    median, which is at most one standard deviation from the mean. The covariance is a difference of
-    moments, and with this center it loses only about one binary digit.
+    The sum contains the total mass, and the first and second moments. Columns are centered near
+    their medians. A median is at most one standard deviation from the mean. The covariance, a
+    difference of moments, therefore loses only about one binary digit by cancellation.
     """
 
     exponents: np.ndarray

@@ -24,12 +24,15 @@ from isodepth.metric.comparison import Comparison
 from isodepth.metric.fitted import FittedMetric
 from isodepth.metric.table import RegionTable, distances_between
 
-#: Number of levels that replaces ``levels="exact"`` if samples are read in chunks.
+#: Number of depth levels that replaces ``levels="exact"`` if samples are read in chunks.
 LEVELS = 20
 
 
 def table(metric: BaseMetric, X: Any, weights: Any, storage: str) -> RegionTable:
-    """Compute the region table of a source or Dask collection; implements `Metric.table`."""
+    """Compute the region table of a source or Dask collection, for `Metric.table`.
+
+    A region table has the support values of the depth regions on a grid of levels and directions.
+    """
     source = _source(X, weights, "X")
     return stream_table(metric, source, storage, runner=_runner_of(source)).table
 
@@ -62,7 +65,7 @@ def compare(
 def shared_scale(metric: BaseMetric, samples: Any, weights: Any, name: str) -> np.ndarray:
     """Compute the unit (d,) of each column, a robust standard deviation, from all samples together.
 
-    Samples may be arrays or sources. `name` is the name of this argument in messages.
+    Samples may be arrays or sources. `name` is the name of the argument `samples` in messages.
     """
     sources = [
         _source(sample, w, f"{name}[{i}]")
@@ -76,8 +79,9 @@ def shared_scale(metric: BaseMetric, samples: Any, weights: Any, name: str) -> n
 def grid_metric(metric: BaseMetric) -> BaseMetric:
     """Return a copy of the metric with options that are available for samples read in chunks.
 
-    Exact levels are replaced with a grid, and refinement is disabled. Random directions get an
-    integer seed, so that all passes use the same directions. A positive `refine` is an error.
+    The option ``levels="exact"`` is replaced with a grid of levels. Random directions get an
+    integer seed, so that all computations use the same directions. The option `refine`, a local
+    search for better directions, is set to 0; a positive value is an error.
     """
     changes: dict[str, Any] = {"refine": 0}
     if metric.levels == "exact":
@@ -93,7 +97,10 @@ def grid_metric(metric: BaseMetric) -> BaseMetric:
 
 
 def _runner_of(*sources: Source) -> Runner:
-    """Return the object that runs passes: with Dask for a Dask collection, else in this process."""
+    """Return the object that runs computations over the chunks of sources.
+
+    They run with Dask if a source is a Dask collection, and in this process otherwise.
+    """
     delayed = any(isinstance(part, DelayedPart) for source in sources for part in source.parts)
     return DaskRunner() if delayed else Runner()
 
@@ -151,7 +158,7 @@ class SourceComparison(Comparison):
 
 
 def _compared(x: SourceRegions, y: SourceRegions, fitted: FittedMetric) -> SourceComparison:
-    """Compare two sources by their region tables; `fitted` is the metric of both tables."""
+    """Compare two sources by their region tables. `fitted` is the metric that computed both."""
     assert fitted.betas is not None
     settings, betas, count = fitted.settings, fitted.betas, len(fitted.directions)
     apart = np.abs(x.table.values - y.table.values)
@@ -176,7 +183,10 @@ def _compared(x: SourceRegions, y: SourceRegions, fitted: FittedMetric) -> Sourc
 
 
 def _bounds(x: SourceRegions, y: SourceRegions, distance: float) -> tuple[float, float]:
-    """Return bounds on the distance that exact depths along the same directions would give."""
+    """Return lower and upper bounds on the distance that exact depths would give.
+
+    The exact depths are those along the same directions. `distance` is the computed distance.
+    """
     if x.bounds is None and y.bounds is None:
         return distance, distance
     sides = [side.bounds or (side.table.values, side.table.values) for side in (x, y)]

@@ -1,10 +1,10 @@
 """Passes over the chunks of a source, in this process or with Dask.
 
 A pass is a computation that reads all chunks once. It updates a state with each chunk, and defines
-how two states are merged. In this process, a second thread reads the next chunk at the same time.
-With Dask, one task per part of the source uses one thread and returns a small state. The states are
-merged in a tree. Data that all tasks of a pass share are one node of the task graph, which Dask
-sends once to each worker.
+how two states are merged. In this process, a second thread reads the next chunk while the current
+chunk is processed. With Dask, there is one task per part of the source, such as a file or a
+partition. Each task uses one thread and returns a small state. The states are merged in a tree.
+Data that all tasks share are one node of the task graph, which Dask sends once to each worker.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from isodepth.core.scaling import scaled
 from isodepth.data.extras import load_extra
 from isodepth.data.validation import OMIT_HINT, check_finite, check_weights, to_float
 
-# Maximum number of states that one Dask task merges.
+# Maximum number of intermediate results that one Dask task merges.
 _FAN_IN = 8
-# With Dask, the rows of part i are numbered from i times this number on. It exceeds the number of
-# rows of any part, because the numbers of rows are not known in advance.
+# With Dask, the rows of the i-th partition are numbered from i times this constant on. The number
+# of rows of a partition is not known in advance, so the constant exceeds any such number.
 _ROWS_OF_A_PART = 1 << 40
 
 
@@ -41,11 +41,12 @@ class Rows(NamedTuple):
     masses : int64 ndarray of shape (n,), or None
         Integer masses; None if all are 1, or before the conversion of weights to masses is known.
     start : int
-        Number of the first row. In this process, it is the number of rows that were kept before.
-        With Dask, the rows of each part start at a multiple of 2**40.
+        Number of the first row. In this process, it is the number of rows that were kept in the
+        previous chunks. With Dask, the rows of each partition start at a multiple of 2**40.
     tally : uint64 ndarray of shape (3 + d,)
-        Number of rows read, number of rows without a missing value, checksum of these rows, and
-        number of missing values per column. The sum over chunks must be the same in every pass.
+        Number of rows read, number of rows without a missing value, checksum of the rows without a
+        missing value, and number of missing values per column. The sum over all chunks must be the
+        same in every pass; otherwise the data have changed.
     """
 
     points: np.ndarray
@@ -76,7 +77,7 @@ class MassUnit(NamedTuple):
 
         `mean` is the mean weight of the `n_rows` rows. If `exact`, the unit is a power of two.
         """
-        unit = max(mean, float(np.finfo(np.float64).tiny))  # the mean may have underflowed to 0
+        unit = max(mean, float(np.finfo(np.float64).tiny))  # the mean may underflow to 0
         if exact:
             unit = math.ldexp(1.0, math.frexp(unit)[1] - 1)
         return cls(unit, 2.0 ** (60 - n_rows.bit_length()))
@@ -93,7 +94,7 @@ class Preparation:
     Attributes
     ----------
     source : Source
-        The source without its parts. Only its columns and weights are needed.
+        The source without its data. Only the description of its columns is needed.
     dtype : {"float32", "float64"}
     nan_policy : {"raise", "omit"}
     scale : ndarray of shape (d,) or None
@@ -102,10 +103,11 @@ class Preparation:
         Number of rows that are read at a time.
     n_threads : int
     unit : MassUnit or None
-        Conversion of weights to masses; None without weights, or before it is known.
+        Conversion of weights to masses; None if there are no weights, or before the conversion is
+        known.
     most_rows : int or None
         Number of rows that the first pass read; None in the first pass itself. A later pass stops
-        if it reads more rows. It does not check the values again.
+        if it reads more rows. Only the first pass checks the values.
     """
 
     source: Source
@@ -121,7 +123,7 @@ class Preparation:
     def of(cls, source: Source, dtype: str | None, nan_policy: str, *more: Any) -> Preparation:
         """Return the settings for a source. If `dtype` is None, use the dtype of the source.
 
-        `more` are the remaining attributes, in order.
+        `more` are the values of the attributes from `scale` on, in their order.
         """
         return cls(replace(source, parts=()), dtype or source.dtype, nan_policy, *more)
 
@@ -159,7 +161,7 @@ class Preparation:
         """Split a chunk into points (n, d) and weights (n,) or None.
 
         The first pass checks the values: missing values are kept if `nan_policy` is "omit", and are
-        an error otherwise. Later passes do not check them again.
+        an error otherwise. Later passes do not check the values again.
         """
         (values, origin, first), source = chunk, self.source
         weights = np.array(values[:, -1], dtype=np.float64) if source.weighted else None
@@ -179,7 +181,7 @@ class Preparation:
 class Pass:
     """Base class of computations over the chunks of a source.
 
-    The result is a state, which is updated with each chunk and is small for data of any size.
+    The result is a state, which is updated with each chunk. It is small for sources of any size.
     """
 
     def start(self) -> Any:
@@ -202,9 +204,11 @@ Fold = Callable[[Pass], Any]
 def run_pass(
     step: Pass, how: Preparation, prepared: Iterable[Rows] = (), advance: Any = None
 ) -> tuple[Any, Any]:
-    """Run a pass over prepared rows. Return the final state, and the sum of `Rows.tally`.
+    """Run the pass `step` over prepared rows, one item of `prepared` per chunk.
 
-    `advance` is called with 1 after each chunk, to report progress.
+    Return the final state, and the sum of `Rows.tally`, which are row counts and checksums. Stop if
+    there are more than `how.most_rows` rows. `advance` is called with 1 after each chunk, to report
+    progress.
     """
     state: Any = step.start()
     tally: Any = 0
@@ -225,10 +229,11 @@ class Runner:
     Parameters
     ----------
     advance : function or None
-        Called with 1 after each chunk.
+        Called with 1 after each chunk, to report progress.
     """
 
-    #: Maximum number of values per direction, and maximum number of rows, that a state may hold.
+    #: Maximum number of values per direction that a pass may collect, and maximum number of rows of
+    #: the random subset.
     most_numbers, most_rows = 1 << 30, 1 << 20
 
     def __init__(self, advance: Any = None) -> None:
@@ -241,7 +246,7 @@ class Runner:
 
 
 def _read_ahead(items: Iterator[Any]) -> Iterator[Any]:
-    """Yield the items of an iterator, while another thread computes the next item."""
+    """Yield the items of an iterator. Another thread computes the next item in the meantime."""
     with ThreadPoolExecutor(1) as reader:
         waiting = reader.submit(next, items, None)
         while (item := waiting.result()) is not None:
@@ -269,10 +274,11 @@ class DaskRunner(Runner):
     client : distributed.Client or None
         None for the default scheduler of Dask: the current client, or threads.
     advance : function or None
-        Called with the number of parts after each pass.
+        Called with the number of partitions after each pass, to report progress.
     """
 
-    # Dask sends states between machines, so they must be smaller than in this process.
+    # Dask sends collected values and rows between machines, so there must be fewer of them than in
+    # one process.
     most_numbers, most_rows = 1 << 14, 1 << 17
 
     def __init__(self, client: Any = None, advance: Any = None) -> None:
@@ -280,7 +286,7 @@ class DaskRunner(Runner):
         self.client = client
 
     def fold(self, source: Source, step: Pass, how: Preparation) -> tuple[Any, Any]:
-        """Run a pass over the parts of a source, with one task per part; see `run_pass`."""
+        """Run a pass over a source with one Dask task per part; return the same as `run_pass`."""
         dask = load_extra("dask", "dask", "scheduling with Dask")
         rows = min(how.chunk_rows, source.chunk_rows or how.chunk_rows)
         shared = dask.delayed((step, replace(how, chunk_rows=rows, n_threads=1)), traverse=False)

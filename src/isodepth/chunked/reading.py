@@ -1,4 +1,4 @@
-"""First pass over a source, which validates and summarizes the rows; settings of later passes."""
+"""First pass over a source, which validates and summarizes the rows, and later passes."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ from isodepth.metric.fitted import MEMORY_MB, FittedMetric
 LEAST_PILOTS = 1 << 12
 _PILOTS = 1 << 16
 _MOST_CHUNK_ROWS = 1 << 15
-# Maximum number of projections per chunk. Chunks must be fast to process, because a keyboard
-# interrupt takes effect only between two chunks.
+# Maximum number of projections per chunk, which is the number of rows times the number of
+# directions. Chunks must be fast to process, because a keyboard interrupt takes effect only between
+# two chunks.
 _MOST_WORK = 1 << 25
 # Estimated number of copies of a chunk that exist at one time, for the memory limit.
 _CHUNK_COPIES = 24
@@ -35,18 +36,18 @@ _COPIES_IN_MEMORY = 10
 
 
 class Summary(Pass):
-    """First pass over the data of a source, and also the state of this pass.
+    """First pass over the data of a source, and also the result of this pass.
 
-    The state has the number of rows of positive weight, their mean weight, the extremes of each
-    column, and a random subset of rows. Each row has a random key, and the subset consists of the
-    rows with the smallest keys.
+    The result has the number of rows of positive weight, their mean weight, the minimum and maximum
+    of each column, and a random subset of rows. Each row has a random key, and the subset consists
+    of the rows with the smallest keys.
 
     Parameters
     ----------
     capacity : int
         Number of rows of the subset.
     seed : int
-        Seed of the keys.
+        Seed of the random keys.
     whole : int
         If the source has at most this number of rows, all rows are kept.
     """
@@ -56,7 +57,8 @@ class Summary(Pass):
         self.n_rows, self.mean_weight, self.integral = 0, 0.0, True
         self.parts: list[tuple[np.ndarray, ...]] = []
         self.limit = 1.0
-        # Maxima (2, d) of -x and of x in each column, and the minimum of all nonzero |x|.
+        # `ends` (2, d) has the negative minimum and the maximum of each column. `smallest` is the
+        # minimum absolute value of all nonzero entries.
         self.ends: Any = -np.inf
         self.smallest = np.inf
 
@@ -71,7 +73,7 @@ class Summary(Pass):
         chunk.n_rows, chunk.mean_weight = len(points), float((weights / len(points)).sum())
         chunk.integral = is_integral(weights)
         chunk.parts = [(keys[near], points[near], weights[near])]
-        columns = np.ascontiguousarray(points.T)  # for faster minima and maxima
+        columns = np.ascontiguousarray(points.T)  # contiguous columns have faster minima and maxima
         chunk.ends = np.stack([-columns.min(axis=1), columns.max(axis=1)])
         sizes = np.abs(columns)
         chunk.smallest = float(sizes.min(where=sizes > 0, initial=np.inf))
@@ -86,7 +88,7 @@ class Summary(Pass):
     def __iadd__(self, other: Summary) -> Summary:
         if other.n_rows:
             self.n_rows += other.n_rows
-            # Update the mean itself, because the sum of the weights may overflow.
+            # Update the mean weight without the sum of all weights, which may overflow.
             change = other.mean_weight - self.mean_weight
             self.mean_weight += change * (other.n_rows / self.n_rows)
             self.integral = self.integral and other.integral
@@ -99,11 +101,11 @@ class Summary(Pass):
 
     @property
     def row_count(self) -> float:
-        """Sum of the weights if they are integers, and the number of rows otherwise."""
+        """Sum of the weights if all of them are integers, and the number of rows otherwise."""
         return self.n_rows * (self.mean_weight if self.integral else 1.0)
 
     def drawn(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the points (m, d) and weights (m,) of the subset.
+        """Return the points (m, d) and weights (m,) of the random subset of rows.
 
         If all rows were kept, they are in their original order. Otherwise the order is random.
         """
@@ -111,9 +113,9 @@ class Summary(Pass):
         return self.parts[0][1:]  # type: ignore[return-value]
 
     def _settle(self) -> None:
-        """Reduce the subset to the `capacity` rows with the smallest keys.
+        """Reduce the subset of rows to the `capacity` rows with the smallest random keys.
 
-        All rows are kept if there are at most `whole` rows.
+        All rows are kept if the source has at most `whole` rows.
         """
         keys, points, weights = (np.concatenate(part) for part in zip(*self.parts, strict=True))
         if self.n_rows > self.whole and len(keys) > self.capacity:
@@ -138,7 +140,7 @@ class MassPass(Pass):
 
 
 class Limits(NamedTuple):
-    """Maximum sizes of chunks and buffers, so that the passes fit into `memory_mb`.
+    """Maximum sizes of chunks and buffers, for which a computation fits into `memory_mb`.
 
     Attributes
     ----------
@@ -159,15 +161,15 @@ class Limits(NamedTuple):
 
     @classmethod
     def of(cls, fitted: FittedMetric, source: Source, runner: Runner) -> Limits:
-        """Compute the limits from the working memory of `fitted` and the row size of `source`."""
+        """Compute the limits from the memory limit of `fitted` and the row size of `source`."""
         budget = fitted.resources.memory_mb * 2**20
         count, width = fitted.directions.shape
         item = np.dtype(fitted.settings.dtype or source.dtype).itemsize
         chunk = int(budget / 4 / (_CHUNK_COPIES * width * 8))
         numbers = int(budget / 2 / (8 + 8 * source.weighted))
         pilots = int(budget / 4 / (3 * (width * item + 16)))
-        # A larger pilot makes every later pass faster, but takes time itself. Within limits, it has
-        # 1/128 of the rows of the source.
+        # The pilot is a random subset of rows. A larger pilot makes later passes faster, but
+        # processing the pilot takes longer. Within limits, it has 1/128 of the rows of the source.
         known = source.n_rows
         pilots = min(pilots, _PILOTS if known is None else max(_PILOTS // 4, known >> 7))
         return cls(
@@ -190,7 +192,7 @@ class CheckedSource:
     limits : Limits
     summary : Summary
     tally : uint64 ndarray of shape (3 + d,)
-        Tally of the first pass, which must be the same in every pass; see `Rows`.
+        Row counts and checksum of the first pass, which must be the same in every pass; see `Rows`.
     """
 
     runner: Runner
@@ -227,7 +229,7 @@ class CheckedSource:
         return cls(runner, source, later, limits, summary, tally)
 
     def fold(self, step: Pass) -> Any:
-        """Run a later pass and return its state.
+        """Run a pass after the first pass, and return its state.
 
         Raise an error if the rows have changed since the first pass.
         """
@@ -246,9 +248,10 @@ class CheckedSource:
     def with_masses(self, count: int, alone: bool) -> CheckedSource:
         """Return a copy in which each row has an integer mass, computed from its weight.
 
-        If this is the only source (`alone` is true), only ratios of weights matter. If several
-        sources are pooled, an integer weight is a number of rows, and other weights are divided by
-        their mean. `count` is the number of rows of all pooled sources, counted in this way.
+        If this is the only source (`alone` is true), only ratios of weights matter, and `count` is
+        the number of rows. If several sources are pooled, an integer weight counts as this number
+        of rows, and non-integer weights are divided by their mean. `count` is then the sum of all
+        weights after this division.
         """
         mean = 1.0 if self.summary.integral and not alone else self.summary.mean_weight
         return replace(self, how=replace(self.how, unit=MassUnit.of(mean, count, alone)))
@@ -266,7 +269,8 @@ class CheckedSource:
 def selection_of(*sources: CheckedSource) -> Selection:
     """Return an object that computes order statistics of the pooled rows of sources.
 
-    Weights of different sources are combined as in `units_of_samples`.
+    If there are several sources, an integer weight counts as this number of rows. Non-integer
+    weights are scaled, so that their sum is the number of rows of their source.
     """
     n_rows = sum(one.summary.n_rows for one in sources)
     rows, shares = [], []
@@ -276,8 +280,8 @@ def selection_of(*sources: CheckedSource) -> Selection:
         rows.append(points)
         shares.append(relative * (one.summary.row_count / relative.sum()))
     share = np.concatenate(shares)
-    # The pilot consists of the random rows of all sources. They are resampled in proportion to
-    # their weights, so that all rows of the pilot have equal mass.
+    # The pilot has the random rows of all sources. The rows are resampled in proportion to their
+    # weights, so that all rows of the pilot have equal mass.
     upto = np.cumsum(share)
     drawn = np.searchsorted(upto, (np.arange(len(upto)) + 0.5) * (upto[-1] / len(upto)))
     first = sources[0]
@@ -340,7 +344,7 @@ def load_rows(
 def row_chunks(
     source: Source, name: str, dtype: str | None, nan_policy: str
 ) -> Iterator[np.ndarray]:
-    """Yield the rows of a source in chunks. Raise an error if there are weights, or 0 rows.
+    """Yield the rows of a source in chunks. Raise an error if it has weights, or no rows.
 
     Missing values are kept if `nan_policy` is "omit", and are an error otherwise.
     """

@@ -105,9 +105,9 @@ def as_source(data: Any) -> Source:
 
 
 def _parts_and_label(data: Any, any_dtype: bool) -> tuple[list[Part], str]:
-    """Return the parts of `data`, and the name of `data` in messages.
+    """Return the `Part` objects that read `data`, and the name of `data` in messages.
 
-    If `any_dtype`, chunks that a function returns may have different dtypes.
+    `any_dtype` is true if chunks that a function returns may have different dtypes.
     """
     if isinstance(data, Source):
         raise InvalidInputError("data is already a source; pass it to distance or Metric.table")
@@ -154,9 +154,10 @@ class FilePart(Part):
     group: int | None = None
 
     def tables(self, rows: int) -> Iterator[tuple[Any, str, int]]:
-        """Yield tables of the file, each with its name in messages and the number of its first row.
+        """Yield the content of the file as tables of about `rows` rows.
 
-        A table may have more than `rows` rows.
+        Each table comes with the name of the file in messages, and the index of its first row in
+        the file or row group. An array in a .npy file is one table of any length.
         """
         origin = self.origin if self.group is None else f"{self.origin}, row group {self.group}"
         file, first = open_input(self.data), 0
@@ -236,11 +237,11 @@ def _parts_of(file: InputFile) -> list[Part]:
 class DelayedPart(Part):
     """Part of a source that is one partition of a Dask collection.
 
-    Dask computes the partition before it passes the part to a task.
+    In a Dask task, Dask has already computed the partition. Otherwise `tables` computes it.
     """
 
     def tables(self, rows: int) -> Iterator[tuple[Any, str, int]]:
-        """Yield the partition as one table, with its name in messages and the row number 0."""
+        """Yield the partition as one table, with its name in messages and first row index 0."""
         data = self.data.compute() if hasattr(self.data, "compute") else self.data
         yield data, self.origin, 0
 
@@ -248,7 +249,7 @@ class DelayedPart(Part):
 def dask_parts(data: Any) -> list[Part]:
     """Return one `Part` per partition of a `dask.array` or `dask.dataframe`."""
     load_extra("dask", "dask", "reading a Dask collection")
-    # A Dask Delayed object has every attribute: its ndim is another Delayed object, not an int.
+    # An int is required, because the `ndim` of a Dask Delayed object is another Delayed object.
     if not isinstance(getattr(data, "ndim", None), int) or data.ndim != 2:
         shape = f" with shape {data.shape}" if hasattr(data, "ndim") else ""
         raise InvalidInputError(

@@ -1,10 +1,10 @@
 """Exact order statistics of values that are read in chunks.
 
-From a random subset of the rows a bracket is estimated, an interval that contains the order
-statistic with high probability. One pass over the chunks counts the values below the bracket and
-collects the values inside. If these do not fit into memory, a random subset of them gives a
-narrower bracket for the next pass. If the order statistic is not in the bracket, the counts show
-whether it is below or above.
+A bracket is an interval that contains the order statistic with high probability. The first bracket
+is estimated from a random subset of the rows. One pass over the chunks counts the values below the
+bracket and collects the values inside. If the values inside do not fit into memory, a random subset
+of them gives a narrower bracket for the next pass. If the order statistic is not in the bracket,
+the counts show whether it is below or above.
 """
 
 from __future__ import annotations
@@ -21,19 +21,24 @@ from isodepth import _core
 from isodepth.chunked.passes import Fold, Pass, Rows, row_keys
 from isodepth.depth.base import moved_by
 
-# Half width of a bracket, in standard deviations of a relative frequency in the random subset.
+# Margin of error of a relative frequency in a random subset, in standard deviations. The ends of a
+# bracket for a quantile of order p are the quantiles of orders p - margin and p + margin of the
+# subset.
 _DEVIATIONS = 4.5
-# A random subset of the values in a bracket narrows it only if the margin of error of relative
-# frequencies in the subset is below this.
+# A bracket (an interval of values) is narrowed with a random subset of its values only if the
+# margin of error of relative frequencies in the subset is below this number.
 _LARGEST_MARGIN = 0.25
-# Minimum capacity of a bracket (a number of values), and safety factor on the expected number of
-# values in it.
+# Minimum number of values that can be collected from a bracket (an interval of values), and safety
+# factor on the expected number of values in a bracket.
 _LEAST_NUMBERS, _RESERVE = 1 << 10, 1.2
 _HELD_NUMBERS = 1 << 22
 
 
 def margin_of(size: float) -> float:
-    """Return the margin of error of a relative frequency estimated from `size` random values."""
+    """Return the margin of error of a relative frequency estimated from `size` random values.
+
+    The margin is 4.5 times the maximum standard deviation, 0.5 / sqrt(size).
+    """
     return float(_DEVIATIONS * 0.5 / np.sqrt(size))
 
 
@@ -47,15 +52,16 @@ class Numbers:
     Attributes
     ----------
     frame : pair of an ndarray of shape (c,) and an int
-        Center that is subtracted from the points, and exponent of the power of two by which they
-        are then divided.
+        Center that is subtracted from the points before projection, and exponent of the power of
+        two by which the centered points are divided.
     directions : ndarray of shape (E, c)
     centers : ndarray of shape (E,) or None
-        If None, the values are the projections themselves.
+        If given, the values are the distances of the projections from these centers. If None, the
+        values are the projections themselves.
     typical : float or None
-        Size of a typical row, which determines rounding errors. Distances within rounding errors
-        are replaced with -1. If `typical` is negative, only distances of zero are replaced. If it
-        is None, no distances are replaced.
+        Typical absolute value of an entry of the scaled points, which determines the size of
+        rounding errors. Distances that are at most rounding errors are replaced with -1. If
+        `typical` is negative, only distances of zero are replaced. If None, none is replaced.
     of : callable or None
         Function of rows (n, d) and a number of threads that returns the points (n, c) to project.
         None to project the rows themselves, with c = d.
@@ -73,7 +79,7 @@ class Numbers:
         return replace(self, directions=self.directions[which], centers=centers)
 
     def chunk(self, rows: np.ndarray, masses: np.ndarray | None, n_threads: int) -> Any:
-        """Return the object of the compiled core that computes the values of rows (n, d)."""
+        """Return an object of the compiled core that computes the E values of rows (n, d)."""
         points = rows if self.of is None else self.of(rows, n_threads)
         kind: Any = _core.Chunk32 if points.dtype == np.float32 else _core.Chunk64
         return kind(points, *self.frame, np.ascontiguousarray(self.directions), masses, n_threads)
@@ -84,7 +90,10 @@ class Numbers:
         return {"centers": self.centers, "typical": self.typical}
 
     def along(self, points: np.ndarray, n_threads: int) -> Iterator[tuple[slice, np.ndarray]]:
-        """Yield slices of B directions, each with the projections (B, m) of points (m, d)."""
+        """Yield projections of points (m, d), for one block of directions at a time.
+
+        Each item is the slice of B directions, and the projections (B, m) on them.
+        """
         moved = moved_by(points if self.of is None else self.of(points, 1), *self.frame)
         step = max(1, _HELD_NUMBERS // len(moved))
         for k in range(0, len(self.directions), step):
@@ -95,21 +104,23 @@ class Numbers:
 class BracketState(NamedTuple):
     """State of `BracketPass`: masses below and inside E brackets, and the values inside.
 
+    A bracket is an interval of values.
+
     Attributes
     ----------
     counts : int64 ndarray of shape (3, E)
-        Mass below the bracket, mass inside, and number of collected values. This number exceeds the
-        limit if the values did not fit.
+        Mass below each bracket, mass inside, and number of collected values. The number of
+        collected values exceeds `BracketPass.most` if there were too many values.
     pieces : list of (values, masses, ends), one per chunk
-        Values that were collected in all brackets. Those of bracket k are
-        ``values[ends[k]:ends[k + 1]]``. The masses are empty if all are 1.
+        Values of one chunk that were collected in all brackets, and their masses. The values of
+        bracket k are ``values[ends[k]:ends[k + 1]]``. The masses are empty if all are 1.
     """
 
     counts: np.ndarray
     pieces: list[tuple[np.ndarray, np.ndarray, np.ndarray]]
 
     def ordered(self, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the sorted values (m,) in bracket k, and their cumulative masses (m,)."""
+        """Return the sorted collected values (m,) of bracket k, and the cumulative masses (m,)."""
         cuts = [(v, masses, slice(ends[k], ends[k + 1])) for v, masses, ends in self.pieces]
         values = np.concatenate([values[cut] for values, _, cut in cuts])
         masses = np.concatenate([masses[cut] for _, masses, cut in cuts])
@@ -119,11 +130,11 @@ class BracketState(NamedTuple):
         return values[order], np.cumsum(masses[order])
 
     def narrowed(self, k: int, low: Any, high: Any, shares: np.ndarray, margin: float) -> Any:
-        """Return the ends of a smaller bracket inside bracket k, the interval [low, high).
+        """Return the ends of a smaller interval inside bracket k, the interval [low, high).
 
-        With high probability it contains given quantiles of the values in bracket k. `shares` (R,)
-        are the orders of the quantiles, increasing. `margin` is the margin of error of the relative
-        frequencies of the collected values.
+        With high probability the smaller interval contains R quantiles of the values in bracket k.
+        `shares` (R,) are the orders of the quantiles, increasing. `margin` is the margin of error
+        of relative frequencies that are estimated from the collected values.
         """
         values, upto = self.ordered(k)
         orders = np.array([shares[0] - margin, shares[0], shares[-1] + margin])
@@ -131,7 +142,8 @@ class BracketState(NamedTuple):
         first, middle, _ = values[indices]
         after, after_last = np.nextafter(values[indices[1:]], np.inf)
         smaller = first if orders[0] >= 0 else low, after_last if orders[2] < 1 else high
-        # If ties prevent a smaller bracket, return a bracket that contains only the tied value.
+        # If the interval is not smaller because of ties, return an interval that contains only the
+        # tied value.
         return smaller if smaller != (low, high) else (middle, after)
 
 
@@ -139,7 +151,7 @@ class BracketState(NamedTuple):
 class BracketPass(Pass):
     """Pass over the data that counts the mass below E brackets, and collects the values inside.
 
-    Bracket k is the interval [low[k], high[k]).
+    A bracket is an interval of values. Bracket k is [low[k], high[k]).
 
     Attributes
     ----------
@@ -149,8 +161,8 @@ class BracketPass(Pass):
     most : int
         Maximum number of values that are collected per bracket.
     share : float or None
-        Probability of collecting the values of a row of mass one. Rows of larger mass have a larger
-        probability, and a collected row represents a mass of at least 1 / share. None to collect
+        Probability of collecting the values of a row of mass 1. The probability is proportional to
+        the mass, up to 1. A collected row represents a mass of at least 1 / share. None to collect
         the values of all rows.
     seed : int
         Seed of the random choice of rows.
@@ -203,13 +215,13 @@ class Selection:
     ----------
     fold : function that runs a pass over the sample
     pilot : Rows
-        Random rows of equal mass, from which the first brackets are estimated.
+        Random rows of equal mass, from which first estimates of order statistics are computed.
     margin : float
         Margin of error of a relative frequency that is estimated from the pilot.
     mass, n_rows : int
         Total mass and number of rows of the sample.
     most_numbers : int
-        Maximum number of values that a pass collects.
+        Maximum number of values that a pass collects, for all order statistics together.
     n_threads : int
     """
 
@@ -224,12 +236,13 @@ class Selection:
     def order_statistics(self, numbers: Numbers, ranks: np.ndarray) -> np.ndarray:
         """Return R order statistics over the rows for each of the E values that a row has.
 
-        `ranks` (E, R) are counted from 0 in units of mass. The R ranks of a value are equal or
-        consecutive, in increasing order. The result has shape (E, R).
+        `ranks` (E, R) are the ranks of the order statistics, counted from 0 in units of mass. The R
+        ranks in a row of this array are equal or consecutive, in increasing order. The result has
+        shape (E, R).
         """
         low, high = self.guess(numbers, ranks / self.mass)
         expected = np.full(len(low), 2 * self.margin * self.mass)
-        crowded = np.zeros(len(low), dtype=bool)  # brackets whose values did not fit into memory
+        crowded = np.zeros(len(low), dtype=bool)  # brackets with too many values to collect
         result, seed = np.full(ranks.shape, np.nan, dtype=low.dtype), 0
         while len(left := np.flatnonzero(np.isnan(result).any(axis=1))):
             most = max(_LEAST_NUMBERS, self.most_numbers // len(left))
@@ -263,9 +276,10 @@ class Selection:
         return result
 
     def guess(self, numbers: Numbers, orders: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Estimate brackets [low, high) for quantiles from the pilot. Return `low` and `high` (E,).
+        """Estimate intervals [low, high) that contain quantiles, from the random rows `pilot`.
 
-        `orders` (E, R) are the orders of the quantiles of each value, between 0 and 1.
+        Return `low` and `high`, each of shape (E,), for the E values of a row. `orders` (E, R) are
+        the orders of R quantiles per value, between 0 and 1.
         """
         n = len(self.pilot.points)
         low, high = np.full((2, len(orders)), [[-np.inf], [np.inf]], numbers.directions.dtype)
@@ -280,22 +294,23 @@ class Selection:
     def medians(self, numbers: Numbers, skipped: np.ndarray | None = None) -> np.ndarray:
         """Return the median (E,) over the rows of each of the E values that `numbers` computes.
 
-        The median is the mean of the lower and the upper median. Values that `numbers.typical`
-        replaced with -1 are excluded. `skipped` (E,) is their mass.
+        The median is the mean of the lower and the upper median. `skipped` (E,) is the mass of the
+        smallest values, which are excluded: the distances that `numbers` replaced with -1.
         """
         before = np.zeros(len(numbers.directions), np.int64) if skipped is None else skipped
         left = self.mass - before
         ranks = before[:, None] + np.stack([(left - 1) // 2, left // 2], axis=1)
         values = self.order_statistics(numbers, ranks)
         half = values.dtype.type(0.5)
-        # Halve before adding, so that the sum cannot overflow.
+        # Halve both medians before adding them, so that the sum cannot overflow.
         return half * values[:, 0] + half * values[:, 1]
 
     def mass_at(self, numbers: Numbers, centers: np.ndarray, typical: float = -1.0) -> np.ndarray:
-        """Return, for each of the E values, the mass of the rows whose value equals its center.
+        """Return, for each of the E values, the mass of the rows whose value equals a given center.
 
-        `centers` is (E,). Values within rounding errors of the center count as equal, if `typical`,
-        the size of a typical row, is not negative.
+        `centers` (E,) has one center per value. If `typical` is not negative, values within
+        rounding errors of the center count as equal. `typical` is the size of a typical entry,
+        which determines rounding errors.
         """
         away = replace(numbers, centers=centers, typical=typical)
         start = np.zeros(len(centers), dtype=centers.dtype)
@@ -306,9 +321,9 @@ class Selection:
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the median, the MAD, and a scale that replaces a MAD of at most `zero`, each (E,).
 
-        The scale is the median of those deviations from the median that exceed rounding errors. It
-        is 0 if all deviations are rounding errors, or if the MAD exceeds `zero`. `typical` is the
-        size of a typical row, which determines rounding errors.
+        The scale is the median of those deviations from the median that exceed rounding errors. The
+        scale is 0 if all deviations are rounding errors, or if the MAD exceeds `zero`. `typical` is
+        the size of a typical entry, which determines rounding errors.
         """
         middles = self.medians(numbers)
         away = replace(numbers, centers=middles)
@@ -326,9 +341,10 @@ class Selection:
     def depth_thresholds(self, model: Any, betas: np.ndarray, tolerance: float) -> np.ndarray:
         """Return the depth thresholds (C, L) of the regions of levels `betas` (L,).
 
-        `model.depths` returns C depths per row, such as an estimate and two bounds. Each of them
-        has its own thresholds. A threshold is the minimum depth in the region minus `tolerance`, so
-        that rounding does not separate tied rows.
+        The region of level beta has the deepest rows, with more than a fraction beta of the mass.
+        `model.depths` returns C depths per row, such as an estimate and two bounds. Each of these
+        depths has its own thresholds. A threshold is the minimum depth in the region minus
+        `tolerance`, so that rounding does not separate tied rows.
         """
         kinds, levels = model.depths(self.pilot.points[:1], 1).shape[1], len(betas)
         units = np.repeat(np.eye(kinds), levels, axis=0)
@@ -339,18 +355,19 @@ class Selection:
 
 
 def _negated_depths(model: Any, points: np.ndarray, n_threads: int) -> np.ndarray:
-    """Return the negative depths (n, C) of points (n, d), so that the deepest are the smallest."""
+    """Return the negative depths (n, C) of points (n, d): the deepest point has the minimum."""
     return -model.depths(points, n_threads)
 
 
 def level_ranks(betas: np.ndarray, total: int) -> np.ndarray:
     """Return, for each level, the first rank at which the cumulative mass exceeds the level.
 
-    Levels `betas` (L,) are fractions of the mass `total`. Ranks (L,) are counted from 0 in units of
-    mass.
+    Levels `betas` (L,) are fractions of the total mass `total`. The ranks (L,) are counted from 0
+    in units of mass.
     """
     # Levels are compared with the same rounded quotients mass / total as for samples in memory, so
-    # that both give the same regions. The quotients increase with the mass, as bisection requires.
+    # that samples in chunks have the same regions. The quotients increase with the mass, as
+    # bisection requires.
     return np.array(
         [
             bisect.bisect_right(range(1, total), beta, key=lambda mass: float(mass) / float(total))

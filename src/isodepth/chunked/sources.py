@@ -1,7 +1,7 @@
 """Sources, which are samples that are read in chunks: from arrays, data frames and functions.
 
-A `Source` is a tuple of parts. A part can be read repeatedly, in chunks. It can be pickled if its
-data can be pickled, so that it can be read on another machine.
+A `Source` consists of parts, such as files or arrays. A part can be read repeatedly, in chunks. A
+part can be pickled if its data can be pickled, so that another machine can read it.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ class Chunk(NamedTuple):
     Attributes
     ----------
     values : ndarray of shape (n, c)
-        All selected columns. The last one has the weights, if there are any.
+        All selected columns. The last column has the weights, if there are any.
     origin : str
-        Name of the data in messages.
+        Name of the file, array or partition in messages.
     first : int
-        Number of the first row of the chunk, counted from 0 within these data.
+        Index of the first row of the chunk in this file, array or partition.
     """
 
     values: np.ndarray
@@ -43,12 +43,12 @@ class Source:
     Attributes
     ----------
     parts : tuple of Part
-        Units that are read independently: row groups, files, arrays.
+        Objects that are read independently: row groups, files, arrays.
     n_features : int
         Number of columns of the points, without the weights.
     columns : tuple of str or None
     dtype : {"float32", "float64"}
-        The option of `scan`. Its default is float32 if all columns are float32, else float64.
+        Precision of the computation, the option `dtype` of `scan`.
     weighted : bool
         Whether the last column that is read holds weights.
     chunk_rows : int or None
@@ -65,7 +65,7 @@ class Source:
     chunk_rows: int | None
     label: str
 
-    #: `data.validation.is_chunked` recognizes sources by this attribute.
+    #: Attribute by which `isodepth.data.validation.is_chunked` recognizes sources.
     reads_in_chunks: ClassVar[bool] = True
 
     @property
@@ -87,7 +87,7 @@ class Source:
     def aligned(self, names: tuple[str, ...] | None) -> Source:
         """Return the source with its columns in the order of `names`.
 
-        If the columns of the source do not have the same names, it is returned unchanged.
+        The source is returned unchanged if its column names differ from `names`.
         """
         if names is None or self.columns is None or sorted(names) != sorted(self.columns):
             return self
@@ -105,11 +105,11 @@ class Source:
 
 
 def source_of(parts: Sequence[Part], columns: list[Any] | None, weights: Any, label: str) -> Source:
-    """Create a source from parts, and check that all have the same columns, in any order.
+    """Create a source from parts, and check that all parts have the same columns, in any order.
 
-    `columns` are the names or numbers of the columns of the points, None for all. If they are
-    given, other columns of the parts may differ. `weights` is the name or number of the column with
-    the weights, or None.
+    `columns` are the names or indices of the columns to use, None for all. If `columns` is given,
+    only these columns must be in all parts. `weights` is the name or index of the column with the
+    weights, or None.
     """
     first = parts[0]
     selected = _select_columns(first, columns, weights)
@@ -132,7 +132,7 @@ def source_of(parts: Sequence[Part], columns: list[Any] | None, weights: Any, la
 
 
 def _select_columns(part: Part, columns: list[Any] | None, weights: Any) -> tuple[str, ...]:
-    """Return the labels of the columns to read: those of the points, then that of the weights."""
+    """Return the labels of the columns to read. The column of the weights is the last one."""
     labels, origin = part.labels, part.origin
     last = [] if weights is None else indices_of([weights], labels, origin)
     if columns is None:
@@ -147,7 +147,7 @@ def _select_columns(part: Part, columns: list[Any] | None, weights: Any) -> tupl
 
 
 def indices_of(names: Sequence[Any], labels: Sequence[str], origin: str) -> list[int]:
-    """Return the indices of columns that are given by name or number."""
+    """Return the indices of columns that are given by name or index, and check that they exist."""
     known = {label: index for index, label in enumerate(labels)}
     indices = []
     for name in names:
@@ -173,9 +173,9 @@ class Part:
     ----------
     data : array, data frame, or the data of a subclass
     origin : str
-        Name in messages.
+        Name of the part in messages.
     labels : sequence of str
-        Columns to read, by name, or by number if they have no names.
+        Names of the columns to read, or their indices as strings if they have no names.
     named : bool
         Whether the columns have names.
     single : collection of str
@@ -207,7 +207,7 @@ class Part:
         return cls(data, origin, labels, names is not None, single, n_rows)
 
     def tables(self, rows: int) -> Iterator[tuple[Any, str, int]]:
-        """Yield tables, each with its name in messages and the number of its first row."""
+        """Yield the data as tables, each with its name in messages and its first row index."""
         yield self.data, self.origin, 0
 
     def read(self, rows: int) -> Iterator[Chunk]:
@@ -229,7 +229,7 @@ class CallPart(Part):
     """Part of a source that is a function, which returns a new iterator of chunks at each call."""
 
     def tables(self, rows: int) -> Iterator[tuple[Any, str, int]]:
-        """Yield the chunks that a new iterator returns, each with its name and row number 0."""
+        """Call the function and yield its chunks, each with its name and its first row index, 0."""
         for number, chunk in enumerate(_new_iterator(self.data)):
             yield chunk, f"chunk {number}", 0
 
@@ -247,7 +247,7 @@ def _values_and_names(table: Any, origin: str) -> tuple[np.ndarray, tuple[str, .
 
 
 def array_parts(tables: Sequence[Any], names: Sequence[str]) -> list[Part]:
-    """Return one part per nonempty array or frame. If all are empty, return one part."""
+    """Return one part per nonempty array or data frame. If all are empty, return one empty part."""
     read = [(*_values_and_names(table, n), n) for table, n in zip(tables, names, strict=True)]
     filled = [table for table in read if len(table[0])] or read[:1]
     return [Part.like(*table, Table(*table[:2]), len(table[0])) for table in filled]
@@ -256,8 +256,8 @@ def array_parts(tables: Sequence[Any], names: Sequence[str]) -> list[Part]:
 def call_part(make: Callable[[], Any], label: str, any_dtype: bool) -> Part:
     """Return a part that reads the chunks of the function `make`.
 
-    The columns and dtype are those of the first nonempty chunk. If it is float32, later chunks must
-    be float32 as well, unless `any_dtype`.
+    The columns and dtype are those of the first nonempty chunk. If this chunk is float32, later
+    chunks must be float32 as well, unless `any_dtype` is true.
     """
     chunks = _new_iterator(make)
     if make() is chunks:

@@ -1,4 +1,8 @@
-"""Computation of region tables and column units by passes over the chunks of a source."""
+"""Computation of region tables and column units by passes over the chunks of a source.
+
+A region table has the support values of depth regions on a grid of levels and directions. The unit
+of a column is a robust standard deviation.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +34,7 @@ FEW_DISTINCT = 4096
 
 @dataclass(frozen=True)
 class SourceRegions:
-    """Region table of a source, with its number of rows and error bounds.
+    """Support values of the depth regions of a source, with its number of rows and error bounds.
 
     Attributes
     ----------
@@ -39,8 +43,8 @@ class SourceRegions:
         Number of rows of positive weight.
     missing : MissingReport or None
     bounds : pair of ndarrays of shape (L, 2K), or None if the table is exact
-        Lower and upper bounds on the support values that exact depths would give. A lower bound is
-        -inf if no row is known to be in the region.
+        Lower and upper bounds on the support values that exact depths would give, for L levels, K
+        directions and their opposites. A lower bound is -inf if no row is certainly in the region.
     depth_bound : float
         Maximum error of a depth; 0 if the depths equal those of the computation in memory.
     """
@@ -65,7 +69,7 @@ def stream_table(
     runner: Runner | None = None,
     in_memory: bool = True,
 ) -> SourceRegions:
-    """Compute the region table of a source, as `Metric.table` does for rows in memory.
+    """Compute the support values of the regions of a source, as `Metric.table` does for an array.
 
     Parameters
     ----------
@@ -105,8 +109,9 @@ def _by_passes(
 ) -> tuple[np.ndarray, dict[str, Any]]:
     """Compute the support values (L, 2K) of a source by passes over its chunks.
 
-    Return also a dictionary with `SourceRegions.bounds` and `depth_bound`, which is empty if the
-    values are exact. `drawn` (m, d) are the distinct rows of the pilot, a random subset.
+    Return also a dictionary with the values of `SourceRegions.bounds` and `depth_bound`. The
+    dictionary is empty if the support values are exact. `drawn` (m, d) are the distinct rows of a
+    random subset.
     """
     depth: Any = fitted.source
     name, memory_mb = builtin_name(depth), fitted.resources.memory_mb
@@ -124,15 +129,16 @@ def _by_passes(
     model: ProjectionModel | RankModel
     pairs: tuple[tuple[int, int], ...] = ((0, 0),)
     if by_ranks:
-        # In one dimension whitening does not change ranks.
+        # In one dimension whitening is not needed, because it does not change ranks.
         if name == "ai_irw" and drawn.shape[1] > 1:
             numbers = whitened_numbers(selection.fold, summary, drawn, directions)
         else:
             numbers = rank_numbers(summary, drawn, directions)
         model = RankModel.fit(selection, numbers, memory_mb * 2**18, name == "halfspace")
-        # Pairs of (depths, thresholds): 0 is the midpoint, 1 the lower bound, 2 the upper bound. A
-        # row is in the exact region if its lower bound reaches the threshold of the upper bounds.
-        # Every row of the exact region has an upper bound that reaches the threshold of the lower
+        # Each pair has the index of a depth and the index of a threshold: 0 for the midpoint of the
+        # bounds on the depth, 1 for the lower bound, 2 for the upper bound. If the lower bound of a
+        # row is at least the threshold of the upper bounds, the row is in the exact region. For
+        # every row of the exact region, the upper bound is at least the threshold of the lower
         # bounds.
         pairs = ((0, 0), (1, 2), (2, 1))
     else:
@@ -149,13 +155,13 @@ def column_spreads(sources: Sequence[Source], metric: BaseMetric, runner: Runner
     """Compute the units (d,) of the columns from the pooled rows of all sources.
 
     The result is that of `isodepth.core.scaling.units_of_samples` with one exception. If several
-    samples have non-integer weights, their masses are rounded differently. A median or a clipping
-    limit may then be a neighboring value, if the cumulative mass there is close to its order.
+    samples have non-integer weights, the weights are rounded differently. If the cumulative mass at
+    a value is close to the order of a quantile, the quantile may then be a neighboring value.
     """
     width = sources[0].n_features
     fitted = replace(metric, scale=None).with_directions(width)
     selection = selection_of(*(CheckedSource.of(runner, source, fitted) for source in sources))
-    # The projections on the coordinate axes are the columns themselves.
+    # Projections on the coordinate axes are the values of the columns themselves.
     columns = Numbers(
         (np.zeros(width), 0), np.eye(width), of=lambda rows, _: rows.astype(np.float64)
     )
@@ -226,7 +232,8 @@ class ClippedPass(Pass):
 class SupportPass(Pass):
     """Pass over the data that computes the support values of the regions {depth >= threshold}.
 
-    The support value of a region is a maximum over rows, so states are merged by their maximum.
+    The support value of a region along a direction is the maximum projection of its rows. The
+    results of two chunks are therefore merged by their maximum.
 
     Attributes
     ----------
@@ -234,7 +241,8 @@ class SupportPass(Pass):
         Its method `depths` returns C depths per point, such as an estimate and two bounds.
     thresholds : ndarray of shape (C, L), decreasing along the levels
     pairs : sequence of P pairs of int
-        Index of the depths and index of the thresholds that define each of P families of regions.
+        The pair (i, j) defines the regions of all rows whose i-th depth is at least a threshold in
+        the j-th row of `thresholds`.
     directions : ndarray of shape (K, d)
     """
 
@@ -256,7 +264,7 @@ class SupportPass(Pass):
             levels = np.searchsorted(-self.thresholds[threshold], -depths[:, depth])
             sizes = np.cumsum(np.bincount(levels, minlength=n_levels + 1)[:n_levels])
             if sizes[-1]:
-                # NumPy uses a radix sort for 8-bit and 16-bit integers, which is much faster.
+                # Convert to 8-bit or 16-bit integers, which NumPy sorts much faster (radix sort).
                 short = levels.astype(np.min_scalar_type(n_levels))
                 order = np.argsort(short, kind="stable")[: sizes[-1]]
                 first = int(np.flatnonzero(sizes)[0])
