@@ -16,11 +16,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     code : int
-        0 for success; 1 for an alarm of `monitor check`; 2 for an error, with one line on stderr;
-        130 after Ctrl-C.
+        0 for success; 1 if `monitor check` finds an alarm or an extreme batch; 2 for an error, with
+        one line on stderr; 130 after Ctrl-C.
     """
     try:
-        # Import the program here and not above, so that Ctrl-C during the import is handled too.
+        # The import takes time, so it is inside the `try` block, which handles Ctrl-C.
         from isodepth.cli.program import cli
 
         cli.main(None if arguments is None else list(arguments), prog_name="isodepth")

@@ -19,8 +19,8 @@ from isodepth.errors import InvalidOptionError, IsodepthError
 
 _INPUT_ERROR = 2
 _INTERRUPTED = 130
-# Names of the parameters for output files, and of the options for input files. All positional
-# arguments are input files, too.
+# Names of the parameters for output files, and of the options for input files. In addition, all
+# positional arguments are input files.
 _OUTPUTS = ("output", "page")
 _INPUTS = ("of", "candidates", "references")
 # Escapes for control characters, and for characters that change the text direction.
@@ -36,7 +36,7 @@ class Note(UserWarning):
 
 
 def note(text: str) -> None:
-    """Print a note on stderr, and include it in the warnings of the JSON output."""
+    """Issue a note, which the command prints on stderr and includes in its JSON output."""
     warnings.warn(text, Note, stacklevel=2)
 
 
@@ -103,7 +103,7 @@ class Command(click.Command):
 
 
 class CommandLine(click.Group):
-    """Group of all commands. A command ends with an exit code and prints at most one error line."""
+    """Group of all commands, which converts an error to one line on stderr and an exit code."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the commands in the order in which they were added."""
@@ -120,7 +120,7 @@ class CommandLine(click.Group):
                 code = super().main(arguments, prog_name, **extra)
             except (click.Abort, KeyboardInterrupt):
                 code = _INTERRUPTED
-            except SystemExit as stop:  # replace exit code 1 of Click: here 1 means an alarm
+            except SystemExit as stop:  # not exit code 1 of Click: here 1 means an alarm
                 code = _INPUT_ERROR if stop.code else 0
             except Exception as error:
                 code = _INPUT_ERROR
@@ -141,7 +141,7 @@ def _reason(error: Exception) -> str:
 
 
 def _with_flag(error: IsodepthError, params: Sequence[click.Parameter]) -> str:
-    """Return the message of an error in which the option is replaced by its command-line flag.
+    """Return the message of an error, with the flag of the option instead of its Python name.
 
     Examples
     --------
@@ -184,7 +184,7 @@ def _paths(value: Any) -> list[str]:
 
 def _same_file(output: str, path: str) -> bool:
     root = Path(path)
-    with suppress(OSError, ValueError):  # a file that does not exist cannot be overwritten
+    with suppress(OSError, ValueError):  # errors mean that a file is missing, so none is overwritten
         files = filter(Path.exists, root.rglob("*")) if root.is_dir() else [root]
         return any(file.samefile(output) for file in files)
     return False
@@ -194,14 +194,14 @@ def _same_file(output: str, path: str) -> bool:
 
 
 def _say(kind: str, message: str) -> None:
-    """Print a message in one line on stderr, unless it is empty; errors of stderr are ignored."""
+    """Print a nonempty message in one line on stderr. Ignore errors of writing to stderr."""
     if message:
         with suppress(OSError):
             _print(f"isodepth: {kind}: {' '.join(message.split())}", sys.stderr)
 
 
 def _print(text: str, stream: Any) -> None:
-    """Print a string; control characters and characters that cannot be encoded are escaped."""
+    """Print a string. Escape control characters, and characters that cannot be encoded."""
     if stream is None:
         raise OSError("there is no standard output")
     encoding = getattr(stream, "encoding", None) or "utf-8"

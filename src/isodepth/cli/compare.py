@@ -1,7 +1,8 @@
 """The commands `compare`, `test` and `report`.
 
-They call `isodepth.compare`, so that the same files and options give the same numbers. Exceptions
-are tables read in chunks, tables without numeric columns, and reports of monitors.
+The commands call `isodepth.compare` and give the same numbers as this function with the same tables
+and options. They call other functions for tables that are read in chunks, for tables without
+numeric columns, and for reports of monitors.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ def compare_tables(
 ) -> tuple[Any, Options]:
     """Compare two tables in files.
 
-    Return the result, and the options of its report: names of the samples, and their files.
+    Return the result, and the options of its report: the names of the samples, and their files.
     """
     # The options are checked first, so that an invalid option is reported before a file is read.
     isodepth.Metric.from_options({**settings, "nan_policy": reading.nan_policy})
@@ -108,7 +109,7 @@ def _answer(
     result: Any, about: Options, files: Sequence[str], reading: cli.Reading, scale: str | None,
     page: str | None,
 ) -> Answer:  # fmt: skip
-    """Return the answer of `compare` or `test`: lines and JSON content about the result."""
+    """Return the output of the command `compare` or `test`: printed lines and JSON content."""
     from isodepth.report.comparison import comparison_content, comparison_lines
 
     first, *lines = comparison_lines(result, about["names"])

@@ -1,4 +1,4 @@
-"""The command `monitor`: fit a monitor, check batches, and show the stream.
+"""The command `monitor`: fit a monitor, check batches, show the last batches, and clear alarms.
 
 For use in cron jobs and continuous integration, `check` ends with exit code 1 for an alarm, and
 with 2 if a batch cannot be checked.
@@ -49,7 +49,7 @@ def fit(
 ) -> Answer:  # fmt: skip
     """Fit a monitor to a table of undrifted rows.
 
-    The file contains settings, counts, quantiles and category values, but no rows.
+    The file of the monitor contains settings, counts, quantiles and category values, but no rows.
 
     \b
     Examples:
@@ -135,11 +135,16 @@ def _check(
 
 
 def _batch(sources: Any, reading: cli.Reading, fitted: isodepth.Monitor) -> Any:
-    """Read a batch: only the columns of the reference if it has all of them by name, else all."""
+    """Read a batch for the monitor `fitted`.
+
+    By default only the columns of the reference are read. If the batch does not have all of them,
+    all columns of the batch are read.
+    """
     columns = fitted.columns if not reading.columns else None
     special = [each for each in fitted.kinds if each.use == "shares" or each.given is not None]
     categories = tuple(each.column for each in special if each.use == "shares")
-    # Do not refuse strings in named columns here: the message of the monitor is more specific.
+    # Keep columns of strings if the columns have names. The monitor then refuses them with a more
+    # specific message.
     text = "keep" if special or fitted.columns else "raise"
     try:
         own = replace(reading, columns=columns or reading.columns, category=categories)
@@ -147,7 +152,8 @@ def _batch(sources: Any, reading: cli.Reading, fitted: isodepth.Monitor) -> Any:
     except InvalidOptionError:
         if columns is None:
             raise
-        # Read all columns: the monitor then reports which columns differ.
+        # A column of the reference is missing. Read all columns, so that the monitor reports which
+        # columns differ.
         (found,) = read_tables(sources, reading, text=text)
     if special or not isinstance(found.mixed, Table):
         return found.frame
@@ -158,7 +164,7 @@ def _batch(sources: Any, reading: cli.Reading, fitted: isodepth.Monitor) -> Any:
 @click.argument("monitor")
 @cli.report_option
 def show(monitor: str, page: str | None) -> Answer:
-    """Show the guarantee of a monitor, and the last batches.
+    """Show the false alarm guarantee of a monitor, and its last batches.
 
     \b
     Examples:
@@ -174,7 +180,9 @@ def show(monitor: str, page: str | None) -> Answer:
 @monitor.command(cls=Command)
 @click.argument("monitor")
 def reset(monitor: str) -> Answer:
-    """Clear the alarm and restart all windows; past verdicts are kept.
+    """Clear the alarm of a monitor; past verdicts are kept.
+
+    Restarts all windows, which are the sets of recent batches that are tested together.
 
     \b
     Examples:

@@ -1,6 +1,6 @@
-"""Options that several commands share; a flag has the same meaning in all of them.
+"""Options that several commands share; a flag has the same meaning in all commands.
 
-Flags are passed to the library as keyword arguments: `--directions` is `n_directions`.
+Flags are passed to the library as keyword arguments: `--directions` is passed as `n_directions`.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ PERMUTATIONS = 999
 
 
 def _levels(value: str) -> Any:
-    """Convert the option --levels to an integer; "exact" is kept."""
+    """Convert the value of --levels to an integer, unless it is "exact"."""
     if value != "exact" and not value.isdigit():
         raise click.BadParameter(f"must be exact or a number of levels, got {value}")
     return value if value == "exact" else int(value)
 
 
-#: For each keyword argument of the library: flag, type, help text, and default as a string.
+#: Options of the metric by keyword argument: flag, type, help text, and default shown in the help.
 _SETTINGS: dict[str, tuple[str, Any, str, str]] = {
     "scale": ("--scale", click.Choice(["pooled", "reference", "none"]),
               "Divide columns by their spread in all tables, in the first of two, or not at all",
@@ -51,8 +51,8 @@ _METAVARS = {int: "N", float: "NUMBER", _levels: "N"}
 def _together(argument: str, make: Callable[[dict[str, Any]], Any], made: Mapping[str, Any]) -> Any:
     """Return a decorator that adds several options to a command, which gets them as one argument.
 
-    `made` has the decorators of the single options by name. `make` converts the dictionary of their
-    values to one object. The command receives this object as the keyword argument `argument`.
+    `made` has the Click decorator of each option by name. `make` converts the dictionary of the
+    option values to one object. The command receives it as the keyword argument `argument`.
     """
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -74,8 +74,9 @@ def settings_options(
     """Return a decorator that adds the options of the metric as one argument `settings`.
 
     The argument is a dictionary of the options that are set. `only` and `without` select options.
-    `defaults` has the defaults to show in the help if they differ from those of other commands. Of
-    all defaults, only those of scale and seed are passed to the library, which has its own.
+    `defaults` has defaults that this command shows in its help instead of the usual ones. Only the
+    defaults of --scale and --random-state are passed to the library. For other options the library
+    uses its own defaults.
     """
     made = {}
     for name in (name for name in only if name not in without):
@@ -112,7 +113,7 @@ class Reading:
 
     @property
     def kinds(self) -> dict[str, str] | None:
-        """Argument `kinds` of the library; None if no kind is set."""
+        """Kind of each column in --category or --numeric, by column name; None if there is none."""
         kinds = {"category": self.category, "numeric": self.numeric}
         return {n: kind for kind, each in kinds.items() for t in each for n in t.split(",")} or None
 
@@ -120,7 +121,8 @@ class Reading:
 def reading_options(nan_policy: bool = True, kinds: bool = False) -> Any:
     """Return a decorator that adds the options for reading tables as one argument `reading`.
 
-    The options select columns, and determine their kinds and the treatment of missing values.
+    The options select columns and missing values. `nan_policy` adds --nan-policy, and `kinds` adds
+    --category and --numeric.
     """
     option = click.option
     named = functools.partial(option, multiple=True, metavar="NAME,...")
@@ -147,7 +149,7 @@ def reading_options(nan_policy: bool = True, kinds: bool = False) -> Any:
 def permutation_options(permutations: int, least: int = 0) -> Any:
     """Return a decorator that adds the options of the permutation test as one argument `test`.
 
-    `permutations` is the default number of permutations, and `least` the minimum.
+    `permutations` is the default number of permutations, and `least` the minimum that is allowed.
     """
     option = click.option
     no_test = "" if least else " (0: no test)"
@@ -179,7 +181,11 @@ report_option = click.option("--report", "page", metavar="FILE", help="Write a r
 
 
 def check_page(page: str | None) -> None:
-    """Check, before the computation, that a report can be made and written to the file `page`."""
+    """Check, before the computation, that a report can be written to the file `page`.
+
+    Raise an error if the name does not end in .html, the file cannot be written, or matplotlib is
+    not installed. Do nothing if `page` is None.
+    """
     if page is None:
         return
     if Path(page).suffix.lower() not in (".html", ".htm"):
@@ -189,7 +195,7 @@ def check_page(page: str | None) -> None:
 
 
 def save_report(result: Any, page: str | None, **about: Any) -> None:
-    """Write the report of a result to the file `page`, unless it is None."""
+    """Write the report of a result to the file `page`; do nothing if `page` is None."""
     if page is not None:
         notes = [text for _, text in session().notes()]
         command = shlex.join(["isodepth", *session().arguments])

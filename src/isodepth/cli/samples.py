@@ -16,9 +16,9 @@ from isodepth.data.output import check_csv_target, csv_bytes, replace_file
 from isodepth.data.results import plain
 from isodepth.errors import InvalidInputError
 
-# Maximum number of samples whose distances are printed: a larger matrix is too wide.
+# Maximum number of samples for which `pairwise` prints the matrix; a larger matrix is too wide.
 _PRINTED = 12
-# Number of rows with the smallest depths that are printed.
+# Number of rows that `depth` prints: those with the smallest depths.
 _LEAST_DEEP = 5
 
 
@@ -132,6 +132,6 @@ def depth(
 
 
 def _files(reading: cli.Reading, output: str | None) -> list[str]:
-    """Return lines with the columns that were left out and the file that was written."""
+    """Return output lines that name the columns that were left out, and the file `output`."""
     lines = [f"left out       {', '.join(reading.left_out)}"] if reading.left_out else []
     return lines + ([f"written to     {output}"] if output else [])

@@ -50,10 +50,10 @@ def score(
 
 
 def _lines_of(path: str) -> list[str]:
-    """Return the lines of a text file in UTF-8 without line ends."""
+    """Return the lines of a UTF-8 text file, without line ends."""
     try:
         text = Path(path).read_text(encoding="utf-8").removeprefix("\ufeff")
-    except (OSError, ValueError) as error:  # ValueError: not UTF-8, or a path with a null byte
+    except (OSError, ValueError) as error:  # ValueError if not UTF-8, or a null byte in the path
         reason = getattr(error, "strerror", None) or error
         raise UnreadableFileError(f"cannot read {path!a} as text in UTF-8: {reason}") from None
     if not text:
@@ -62,7 +62,11 @@ def _lines_of(path: str) -> list[str]:
 
 
 def _references(paths: Sequence[str], candidates: str, count: int) -> list[list[str]]:
-    """Return the references of each candidate, from one or several files."""
+    """Return the references of each candidate.
+
+    Line i of each reference file belongs to line i of the file of candidates. `count` is the number
+    of candidates.
+    """
     columns = []
     for path in paths:
         columns.append(_lines_of(path))
@@ -71,5 +75,6 @@ def _references(paths: Sequence[str], candidates: str, count: int) -> list[list[
                 f"{candidates} and {path} must have the same number of lines, got {count} and "
                 f"{len(columns[-1])}"
             )
-    # An empty line in the second or a later file means that this candidate has fewer references.
+    # An empty line in the second or a later file is not a reference: the candidate of this line has
+    # fewer references.
     return [[first, *filter(None, rest)] for first, *rest in zip(*columns, strict=True)]

@@ -35,8 +35,8 @@ def read_tables(
 ) -> list[ReadResult]:
     """Read tables with the options `reading`, and set `reading.left_out` to the omitted columns.
 
-    Columns in `without` contain labels and are not compared. `text` is the treatment of columns of
-    strings if --drop-text is not given.
+    Columns in `without` contain labels of rows and are left out. `text` is the treatment of columns
+    of strings if --drop-text is not given: "raise" or "keep".
     """
     taken = [name for name in without if name is not None]
     options = ReadOptions(
@@ -52,8 +52,8 @@ def read_tables(
             # contain the name of the file.
             path, hint = str(each.path), ", or drop these rows with --nan-policy omit"
             sample = read_sample(each.numbers, None, path, None, reading.nan_policy, hint=hint)
-            # Dropped rows are reported here only if text="raise". Comparisons use text="keep", and
-            # their results report dropped rows.
+            # Rows with missing values are dropped. They are reported here only if text="raise".
+            # Comparisons use text="keep", and their results report the dropped rows.
             if text == "raise" and sample.missing is not None and sample.missing.n_dropped:
                 note(f"dropped {sample.missing} of {path}")
         for message in each.notes:
@@ -74,18 +74,19 @@ def read_tables(
 
 
 def frames_of(results: Sequence[ReadResult], kinds: Any) -> list[Any]:
-    """Return the frame of each file, or a `Table` if all columns of all files are numeric.
+    """Return the data of each file: a `Table` of numbers if all columns of all files are numeric.
 
-    If `kinds` is set, frames are always returned.
+    If a column is not numeric, or `kinds` is set, return `ReadResult.frame` of each file instead.
     """
     mixed = kinds or any(not isinstance(each.mixed, Table) for each in results)
     return [each.frame if mixed else each.numbers for each in results]
 
 
 def label_column(source: InputFile, name: str | None) -> np.ndarray | None:
-    """Return the labels of the rows in the column `name`; None if `name` is None.
+    """Return the labels of the rows, the values of the column `name`; None if `name` is None.
 
-    The labels are integers or floats if all of them are numbers, else strings.
+    The labels are strings, or integers or floats if all of them are numbers. A row without a label
+    is an error.
     """
     if name is None:
         return None
@@ -112,8 +113,8 @@ def read_samples(
 ) -> tuple[list[str], list[Any]]:
     """Return the names and the tables of samples, one per file or one per group of rows.
 
-    A folder is replaced by the files in it. With `group_by`, there must be one file, whose rows
-    with the same value in this column form a sample.
+    A folder is replaced by the files in it. If `group_by` is given, there must be a single file.
+    Its rows with the same value in the column `group_by` form a sample.
     """
     folders = [sorted(map(str, table_files(path, recursive=False)), key=_natural) for path in paths]
     files = [file for folder in folders for file in folder]
@@ -143,8 +144,8 @@ def _natural(text: str) -> list[Any]:
 def file_names(files: Sequence[str]) -> list[str]:
     """Return distinct names of files for printed lines and reports.
 
-    The names have no folder and no ending. If two of these are equal, all names get the ending. If
-    two are still equal, they get the folder, and then a number.
+    Four kinds of names are tried until all names are distinct: without folder and ending, without
+    folder, the paths as given, and the paths with a number.
     """
     stems = [Path(file.removesuffix(".gz")).stem for file in files]
     numbered = [f"{file} ({place})" for place, file in enumerate(files, start=1)]
