@@ -184,7 +184,7 @@ def _paths(value: Any) -> list[str]:
 
 def _same_file(output: str, path: str) -> bool:
     root = Path(path)
-    with suppress(OSError, ValueError):  # errors mean that a file is missing, so none is overwritten
+    with suppress(OSError, ValueError):  # if one of the files is missing, they differ
         files = filter(Path.exists, root.rglob("*")) if root.is_dir() else [root]
         return any(file.samefile(output) for file in files)
     return False

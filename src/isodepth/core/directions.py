@@ -21,8 +21,8 @@ Purpose = Literal[
 
 FAMILIES = ("uniform", "sobol", "orthogonal", "equispaced")
 
-# Maximum number of entries of a cached array of directions. Caching pays off for small samples:
-# generating the directions takes a tenth of the time of a distance.
+# Maximum number of entries of a cached array of directions. Caching pays off for small samples, for
+# which generating the directions takes a tenth of the time of computing a distance.
 _CACHED_NUMBERS = 100_000
 
 
@@ -105,8 +105,9 @@ def _cached_vectors(d: int, n_directions: int, family: str, seed: int) -> np.nda
 def mean_of_direction(d: int, q: float) -> float:
     """Compute (E |u_1|^q)^(1/q) for u uniform on the unit sphere of R^d; 1 for q = inf.
 
-    Means over directions are divided by this value. In the limit of many directions, a translation
-    by m then has distance |m| for every q.
+    u_1 is the first coordinate of u. A distance is a power mean over directions with exponent q,
+    divided by this value. In the limit of many directions, a sample and its translation by a vector
+    m then have the distance |m| for every q.
 
     Examples
     --------
@@ -118,8 +119,8 @@ def mean_of_direction(d: int, q: float) -> float:
         return 1.0
     if q == 2:
         return 1.0 / math.sqrt(d)
-    # E |u_1|^q is Gamma(d/2) Gamma((q+1)/2) / (sqrt(pi) Gamma((q+d)/2)). For large q the ratio of
-    # the Gamma functions that contain q is (q/2)^((1-d)/2) up to rounding.
+    # E |u_1|^q is Gamma(d/2) Gamma((q+1)/2) / (sqrt(pi) Gamma((q+d)/2)). For large q the ratio
+    # Gamma((q+1)/2) / Gamma((q+d)/2) is (q/2)^((1-d)/2) up to rounding.
     if q > 1e8 * d:
         ratio = 0.5 * (1 - d) * math.log(q / 2)
     else:
@@ -134,10 +135,11 @@ def _normalize(rows: np.ndarray) -> np.ndarray:
 
 
 def _equispaced(n_directions: int, start: float) -> np.ndarray:
-    # Half a circle suffices, because opposite vectors are used too.
+    # Angles in [0, pi) suffice, because the opposite of each direction is used too.
     angles = (np.arange(n_directions) + start) * (math.pi / n_directions)
     rows = np.column_stack([np.cos(angles), np.sin(angles)])
-    # cos(pi/2) is 6e-17 in floating point; the second axis must be exact.
+    # Entries such as cos(pi/2), which is 6e-17 in floating point, are set to 0. Directions along
+    # the coordinate axes are then exact.
     rows[np.abs(rows) < 1e-15] = 0.0
     return rows
 
@@ -153,8 +155,8 @@ def _sobol(d: int, n_directions: int, rng: np.random.Generator) -> np.ndarray:
             option="directions",
         )
     sampler = qmc.Sobol(d, scramble=True, rng=rng)
-    # The sequence is balanced if its length is a power of two. The next power of two is generated,
-    # and the first points are used.
+    # A Sobol sequence is balanced if its length is a power of two. The number of generated points
+    # is therefore rounded up to a power of two, and the first `n_directions` points are used.
     uniform = sampler.random_base2(max(0, math.ceil(math.log2(n_directions))))[:n_directions]
     tiny = 2.0**-40
     return _normalize(ndtri(np.clip(uniform, tiny, 1 - tiny)))
@@ -164,7 +166,8 @@ def _orthogonal(d: int, n_directions: int, rng: np.random.Generator) -> np.ndarr
     blocks = []
     for _ in range(math.ceil(n_directions / d)):
         basis, triangle = np.linalg.qr(rng.standard_normal((d, d)))
-        # If the diagonal of the triangular factor is made positive, the basis is uniform (Haar).
+        # The orthogonal factor of a Gaussian matrix has the uniform distribution (Haar) only if the
+        # diagonal of the triangular factor is positive. The signs of the basis are set accordingly.
         blocks.append((basis * np.sign(np.diag(triangle))).T)
     return np.concatenate(blocks)[:n_directions]
 
@@ -175,9 +178,9 @@ def _orthogonal(d: int, n_directions: int, rng: np.random.Generator) -> np.ndarr
 def rng_for(random_state: Any, purpose: Purpose, *keys: int) -> np.random.Generator:
     """Return a random number generator for one purpose, such as sampling directions.
 
-    Generators for different purposes are independent, even with the same seed. They are also
-    independent of ``default_rng(seed)``, with which a user may have created the data. The purpose
-    is therefore part of the spawn key of the seed sequence.
+    Generators for different purposes are independent, even with the same seed, because the purpose
+    is part of the spawn key of the seed sequence. They are also independent of
+    ``default_rng(seed)``, with which a user may have created the data.
 
     Parameters
     ----------

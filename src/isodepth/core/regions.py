@@ -18,22 +18,25 @@ from isodepth.core.weights import exact_masses
 from isodepth.data.validation import check_direction_rows, check_levels_inside, check_weights
 from isodepth.engine import ALONE, Resources, write_supports
 
-#: Relative difference up to which a level counts as equal to 1 - eps, the end of the levels.
+#: Relative difference up to which a level counts as equal to 1 - eps, the upper end of all levels.
+#: eps is the fraction of the mass that the distance trims.
 SLIVER = 1e-14
-#: For p below this value, a direct sum of powers gives a mean with a relative error above 1e-13.
+#: A power mean with an exponent p below this value has a relative error above 1e-13 if it is
+#: computed as a sum of powers.
 SMALL_POWER = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Distinct points of a sample with their masses.
+    """Distinct points of a sample, with integer masses that are proportional to their weights.
 
     Attributes
     ----------
     points : ndarray of shape (u, d)
         Distinct rows in lexicographic order.
     masses : int64 ndarray of shape (u,), or None
-        Mass of each distinct point, an integer proportional to its weight; None if all are 1.
+        Mass of each distinct point, proportional to the total weight of the rows that equal the
+        point; None if all are 1.
     total : int
         Sum of the masses.
     inverse : intp ndarray of shape (n,)
@@ -53,9 +56,9 @@ class Sample:
         name: str = "weights",
         resources: Resources = ALONE,
     ) -> Sample:
-        """Return the canonical form of validated points (n, d) with optional weights (n,).
+        """Return the distinct points and masses of validated points (n, d) with weights (n,).
 
-        `name` is the name of the weights in messages.
+        If `weights` is None, all weights are equal. `name` is the name of the weights in messages.
         """
         checked = check_weights(weights, len(points), name)
         if checked is None:
@@ -80,7 +83,10 @@ class Sample:
         return Sample(joint.points, joint.masses, joint.total, joint.inverse[len(self.points) :])
 
     def find(self, queries: np.ndarray) -> np.ndarray:
-        """Return the index (m,) of the point equal to each of `queries` (m, d); -1 if none is."""
+        """Return the index of the sample point that equals each of `queries` (m, d).
+
+        The result has shape (m,). The index is -1 if no sample point equals the query.
+        """
         joint = self.with_queries(queries)
         index = np.full(joint.n_points, -1)
         index[joint.unit_masses > 0] = np.arange(self.n_points)
@@ -113,8 +119,8 @@ class Sample:
         if u == 1 or u > d + 1:
             return u == 1
         edges = self.points[1:].astype(np.float64) - self.points[0]
-        # Scale each edge to length about 1. A single distant point would otherwise make the other
-        # edges negligible.
+        # Edges are differences from the first point. Scale each edge to length about 1, so that a
+        # distant point does not make the other edges negligible.
         edges /= np.abs(edges).max(axis=1, keepdims=True)
         singular = np.linalg.svd(edges, compute_uv=False)
         return bool(singular[-1] > singular[0] * d * np.finfo(self.points.dtype).eps)
@@ -136,9 +142,9 @@ class Sample:
 class TrimmedRegions:
     """Nested depth-trimmed regions of one sample.
 
-    The region of level beta is the smallest upper level set of the depth with more than a fraction
-    beta of the mass. Points of equal depth are in the same regions. A region is represented by its
-    support function h(u) = max <x, u> over the sample points inside. Regions are created by
+    The region of level beta is the smallest set of deepest points with more than a fraction beta of
+    the mass. Points of equal depth are in the same regions. A region is represented by its support
+    function h(u), the maximum of <x, u> over the sample points x inside. Regions are created by
     :meth:`isodepth.Metric.regions`.
 
     Attributes
@@ -154,11 +160,13 @@ class TrimmedRegions:
     order : ndarray of shape (u,)
         Indices of the distinct points from the deepest to the least deep.
     alphas : ndarray of shape (g,)
-        Distinct depths, in decreasing order. Depths that count as equal are one entry.
+        Distinct depths, in decreasing order. Depths that count as equal are one entry, their
+        minimum.
     counts : ndarray of shape (g,)
         Number of distinct points whose depth is at least the corresponding entry of `alphas`.
     masses : ndarray of shape (g,)
-        Fraction of the total mass that these points have, increasing to 1.
+        Fraction of the total mass of the points whose depth is at least the corresponding entry of
+        `alphas`, increasing to 1.
     ordered : ndarray of shape (u, d)
         Distinct points, deepest first. The points of a region are the first rows of this array.
     origin : Origin or None
@@ -238,7 +246,10 @@ class TrimmedRegions:
         return self.counts[self.masses.searchsorted(betas, side="right")]
 
     def alpha(self, beta: Any) -> Any:
-        """Return the minimum depth in the region of level beta: sup{g : mass(D >= g) > beta}.
+        """Return the minimum depth in the region of level beta.
+
+        This is the maximum depth g for which the points of depth at least g have more than a
+        fraction beta of the mass.
 
         Parameters
         ----------
@@ -263,7 +274,9 @@ class TrimmedRegions:
         return np.flatnonzero(present & within)
 
     def support(self, u: Any, beta: Any) -> np.ndarray:
-        """Compute the support function h(u) = max <x, u> of the region of level beta.
+        """Compute the support function of the region of level beta.
+
+        The support function h(u) is the maximum of <x, u> over the sample points x in the region.
 
         Parameters
         ----------
@@ -304,17 +317,20 @@ def tie_ends(falling: np.ndarray, tolerance: float) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class LevelPlan:
-    """Levels at which two samples are compared.
+    """Levels at which the regions of two samples x and y are compared.
+
+    The region of a level has the deepest points, with more than this fraction of the mass.
 
     Attributes
     ----------
     levels : ndarray of shape (L, 2) or (L,)
-        Intervals [start, stop) in [0, 1 - eps] on which both regions are constant, of shape (L, 2),
-        or single levels, of shape (L,).
+        Intervals [start, stop) of levels on which the regions of both samples are constant, of
+        shape (L, 2), or single levels, of shape (L,).
     shares : ndarray of shape (L,)
-        Weights of the levels, proportional to the lengths of the intervals; their sum is 1.
+        Weights of the intervals, proportional to their lengths, or equal weights of single levels.
+        Their sum is 1.
     prefix_sizes_x, prefix_sizes_y : int64 ndarrays of shape (L,)
-        Number of points of each sample in the region of each level. They are its deepest points.
+        Number of distinct points of x and of y in the region of each level.
     """
 
     levels: np.ndarray
@@ -329,10 +345,13 @@ class LevelPlan:
 
 
 def exact_plan(x: TrimmedRegions, y: TrimmedRegions, eps: float) -> LevelPlan:
-    """Return a plan with all intervals of [0, 1 - eps] on which both regions are constant."""
+    """Return a plan with all intervals of levels on which the regions of x and y are constant.
+
+    The intervals cover [0, 1 - eps].
+    """
     end = 1.0 - eps
-    # Because of rounding, a breakpoint at 1 - eps may be slightly smaller. It counts as the end,
-    # which avoids an additional interval of length about 1e-16.
+    # A region may change at the level 1 - eps, which rounding can make slightly smaller. A level
+    # from `last` on counts as the end, which avoids an additional interval of length about 1e-16.
     last = end * (1.0 - SLIVER)
     return LevelPlan(*_core.merge_levels(x.masses, x.counts, y.masses, y.counts, end, last))
 
@@ -345,15 +364,16 @@ def level_plan(x: TrimmedRegions, y: TrimmedRegions, betas: np.ndarray) -> Level
 
 
 def midpoint_levels(n_levels: int, eps: float) -> np.ndarray:
-    """Return the midpoints of `n_levels` equal parts of [0, 1 - eps]."""
+    """Return the midpoints of `n_levels` intervals of equal length that divide [0, 1 - eps]."""
     return (np.arange(n_levels) + 0.5) / n_levels * (1.0 - eps)
 
 
 def power_mean(gaps: np.ndarray, shares: np.ndarray, p: float, length: float = 1.0) -> float:
-    """Compute (length * sum of shares * gaps**p) ** (1/p); the maximum for p = inf.
+    """Compute (length * sum of shares * gaps**p) ** (1/p); the maximum gap for p = inf.
 
-    Gaps are divided by their maximum first, so that powers do not overflow. As p tends to 0, the
-    result tends to the geometric mean, or to 0 if a gap is 0 or length < 1.
+    Gaps are distances between regions at each level, and shares are the weights of the levels. Gaps
+    are divided by their maximum first, so that powers do not overflow. As p tends to 0, the result
+    tends to the geometric mean of the gaps, or to 0 if a gap is 0 or length < 1.
 
     Examples
     --------

@@ -14,7 +14,7 @@ from isodepth.data.arrays import column_labels
 from isodepth.data.validation import check_finite, check_weights, to_array
 from isodepth.errors import InvalidInputError, InvalidOptionError, ScaleWarning
 
-#: Values of the option `scale`, apart from None and an array.
+#: Strings that the option `scale` accepts. It may also be None or an array.
 SCALES = ("pooled", "reference")
 #: Fraction of the values of a column that are clipped at each end before its unit is computed. The
 #: unit tolerates this fraction of contaminated rows.
@@ -26,9 +26,10 @@ _MAD_OF_NORMAL = 0.6744897501960817
 _LARGEST = float(np.finfo(np.float64).max)
 # Integer weights from this value on are not interpreted as numbers of rows.
 _LARGEST_COUNT = 2.0**32
-# Ratio of the units of two columns above which a comparison without a scale warns.
+# Ratio of the robust standard deviations of two columns above which a comparison without scaling
+# warns.
 _WIDE = 100.0
-# Maximum number of rows per sample from which the units for this warning are estimated.
+# Maximum number of rows per sample that are used to find columns of very different spreads.
 _ROWS_FOR_WARNING = 256
 
 
@@ -37,10 +38,10 @@ def column_units(
 ) -> np.ndarray:
     """Compute the unit of each column: a robust standard deviation.
 
-    It is the standard deviation of the values clipped at their k and 1 - k quantiles, divided by
-    its value for the standard normal distribution. k is 0.2, or 0.4 (1 - a) if a fraction a > 1/2
-    of the rows has the same value, so that the unit is continuous in a. If less than a fraction k
-    of the rows is contaminated, their effect on the unit is bounded.
+    The unit is the standard deviation of the values clipped at their k and 1 - k quantiles, divided
+    by its value for the standard normal distribution. k is 0.2, or 0.4 (1 - a) if a fraction
+    a > 1/2 of the rows has the same value, so that the unit is continuous in a. If less than a
+    fraction k of the rows is contaminated, their effect on the unit is bounded.
 
     If `eps` exceeds 0.2, more contamination is expected. The unit is then the MAD, divided by its
     value for the standard normal distribution; see `mad_spread` for a MAD of zero.
@@ -74,7 +75,7 @@ def column_units(
 
 
 def fence_ranks(total: int, off_median: int) -> np.ndarray:
-    """Return the ranks of the fences, the two values at which a column is clipped.
+    """Return the ranks of the two values at which a column is clipped, called fences.
 
     Ranks are counted from 0 in units of mass.
 
@@ -83,15 +84,17 @@ def fence_ranks(total: int, off_median: int) -> np.ndarray:
     total : int
         Mass of all rows.
     off_median : int
-        Mass of the rows that differ from the median.
+        Mass of the rows whose value differs from the median of the column.
 
     Returns
     -------
     ranks : int64 ndarray of shape (2, 2)
-        The lower fence is the mean of the values at the two ranks in the first row, and the upper
-        fence that of the second row. The two ranks are equal or adjacent, as for a median.
+        The lower fence is the mean of the values at the two ranks in the first row. The upper fence
+        is the mean of those in the second row. The ranks in a row are equal or adjacent, as for a
+        median.
     """
-    # Positions of the fences in the cumulative mass, multiplied by five to obtain integers.
+    # Each fence is a quantile. Its order times the total mass is multiplied by five, which gives an
+    # integer.
     below = max(1, min(total, 2 * off_median))
     orders = (below, 5 * total - below)
     return np.array([[-(-order // 5) - 1, order // 5] for order in orders], dtype=np.int64)
@@ -100,8 +103,9 @@ def fence_ranks(total: int, off_median: int) -> np.ndarray:
 def clipped_unit(width: Any, variance: Any) -> np.ndarray:
     """Compute the units of columns from their clipped values.
 
-    `width` is the difference of the upper and lower fence. `variance` is the variance of the
-    clipped values divided by ``width**2``. The unit is 1 if the clipped values are constant.
+    `width` is the difference of the two values at which a column is clipped. `variance` is the
+    variance of the clipped values divided by ``width**2``. The unit is 1 if the clipped values are
+    constant.
     """
     spread = np.asarray(width) * np.sqrt(variance)
     return np.where(spread > 0, np.minimum(spread / _CLIPPED_NORMAL, _LARGEST), 1.0)
@@ -149,8 +153,8 @@ def units_of_samples(
 ) -> np.ndarray:
     """Compute the unit (d,) of each column from the pooled rows of several samples.
 
-    Integer weights are numbers of rows. Other weights are relative within a sample. They are scaled
-    so that their sum is the number of rows of positive weight.
+    An integer weight counts as this number of rows. If a sample has non-integer weights, they are
+    scaled, so that their sum is its number of rows of positive weight.
     """
     if all(w is None for w in weights):
         return column_units(np.concatenate(samples), None, eps)
@@ -200,7 +204,10 @@ def scaled(points: np.ndarray, scale: np.ndarray, name: str, columns: Any = None
 def warn_of_different_spreads(
     x: np.ndarray, y: np.ndarray, columns: tuple[str, ...] | None
 ) -> None:
-    """Warn if one column of two samples (n, d), (m, d) has a much larger spread than another."""
+    """Warn if one column of two samples (n, d), (m, d) has a much larger spread than another.
+
+    The spread is a robust standard deviation of the pooled rows.
+    """
     if x.shape[1] == 1:
         return
     rows = np.concatenate([part[:: -(-len(part) // _ROWS_FOR_WARNING)] for part in (x, y)])
@@ -224,7 +231,7 @@ def warn_of_different_spreads(
 def _rows_with_mass(
     points: np.ndarray, weights: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return the rows of positive weight and their masses; the masses are None without weights."""
+    """Return the rows of positive weight and their integer masses, or None without weights."""
     checked = check_weights(weights, len(points))
     if checked is None:
         return points, None
@@ -234,13 +241,13 @@ def _rows_with_mass(
 def _row_counts(weights: np.ndarray) -> np.ndarray:
     if is_integral(weights):
         return weights
-    # Divide by the maximum first, so that the sum cannot overflow.
+    # Divide the weights by their maximum first, so that their sum cannot overflow.
     relative = weights / weights.max()
     return relative * (np.count_nonzero(weights) / relative.sum())
 
 
 def is_integral(weights: np.ndarray) -> bool:
-    """Check whether all weights are integers that are interpreted as numbers of rows."""
+    """Check whether all weights are integers below 2**32, which count as numbers of rows."""
     return bool((weights == np.rint(weights)).all() and weights.max() < _LARGEST_COUNT)
 
 

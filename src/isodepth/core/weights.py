@@ -27,27 +27,27 @@ def exact_masses(weights: np.ndarray) -> np.ndarray:
     """Return integers proportional to positive weights (n,).
 
     Ties between depths depend on sums of weights. Floating-point sums depend on the order of the
-    terms, integer sums do not. Weights that are small integers up to a common factor and rounding,
-    such as ``w / w.sum()`` or ``0.1 * w``, are converted to these integers, without a common
-    divisor. Other weights are multiplied by a power of two. The result is exact unless weights that
-    need all 53 bits differ by a factor above about 2**8. In this case all weights are rounded to
-    multiples of 2**-61 of the total, and small weights become at least 1.
+    terms, integer sums do not. Weights may be small integers up to a common factor and rounding,
+    such as ``w / w.sum()`` or ``0.1 * w`` for integers w. They are converted to these integers,
+    divided by their greatest common divisor. Other weights are multiplied by a power of two for
+    which all products are integers with a sum below 2**61. If there is no such power of two, the
+    products are rounded to integers, and small products become 1.
     """
     integral = bool((weights == np.rint(weights)).all()) and weights.sum() < 2.0**53
-    # Integers of 2**50 and above may be small integers multiplied by a factor and rounded. Recover
-    # the small integers if possible.
+    # Weights that are integers of 2**50 and above may be small integers multiplied by a factor and
+    # rounded. Recover the small integers if possible.
     small = None if integral and weights.max() < 2.0**50 else _small_integers(weights)
     if small is not None:
         return small
     if integral:
         integers = weights.astype(np.int64)
         return integers // np.gcd.reduce(integers)
-    # Scale the maximum weight to [0.5, 1), so that no sum overflows.
+    # Scale the maximum weight to [0.5, 1), so that the sum of the weights does not overflow.
     scaled = np.ldexp(weights, -np.frexp(weights.max())[1])
     bits = TOTAL_BITS - int(np.frexp(scaled.sum())[1])
     mantissas, exponents = np.frexp(scaled)
-    # `needed` bits represent all weights exactly. If a weight underflowed to 0, this is impossible,
-    # and all available bits are used.
+    # All scaled weights are multiples of 2**-needed. If a scaled weight underflowed to 0, an exact
+    # conversion is impossible, and all available bits are used.
     needed = bits
     if mantissas.all():
         needed = int((53 - trailing_zeros(mantissas) - exponents).max())
@@ -65,11 +65,11 @@ def _small_integers(weights: np.ndarray) -> np.ndarray | None:
     """Return small coprime integers to which positive weights are proportional, or None.
 
     Weights may be rounded. Two different ratios of integers up to m have a relative difference of
-    at least m**-2. The maximum m is chosen so that this exceeds the rounding error, and the
-    integers are unique.
+    at least m**-2. The maximum integer m is chosen so that m**-2 exceeds the rounding error. The
+    integers are then unique.
     """
-    # Weights with few binary digits are not rounded, unless their sum is a power of two: they may
-    # then be normalized weights, such as w / w.sum().
+    # Weights with few binary digits are assumed not to be rounded. If their sum is a power of two,
+    # they may be normalized weights, such as w / w.sum(), which may be rounded.
     mantissas, exponents = np.frexp(weights)
     last_places = exponents - 53 + trailing_zeros(mantissas)
     if exponents.max() - last_places.min() <= _EXACT_DIGITS:
@@ -78,7 +78,8 @@ def _small_integers(weights: np.ndarray) -> np.ndarray | None:
         if total & (total - 1):
             return integers // np.gcd.reduce(integers)
     # Weights that are float32 numbers may have been rounded to single precision. With this larger
-    # rounding error only integers up to 1000 are accepted, because larger ones may match by chance.
+    # rounding error only integers up to 1000 are accepted, because larger integers may match by
+    # chance.
     with np.errstate(over="ignore", under="ignore"):
         single = bool((weights.astype(np.float32) == weights).all())
     for rounding, most in ((4 * 2.0**-23, 1000), (8 * 2.0**-52, 2**20))[0 if single else 1 :]:
@@ -91,7 +92,7 @@ def _small_integers(weights: np.ndarray) -> np.ndarray | None:
 def _integers_within(weights: np.ndarray, rounding: float, most: int) -> np.ndarray | None:
     """Return integers up to `most` that are proportional to the weights, or None.
 
-    `rounding` is the maximum relative error of the proportion.
+    `rounding` is the maximum relative difference between weights and exact multiples of integers.
     """
     if weights.max() > 2 * most * weights.min():
         return None
@@ -103,9 +104,9 @@ def _integers_within(weights: np.ndarray, rounding: float, most: int) -> np.ndar
         if not away.any():
             return integers.astype(np.int64) if integers.max() <= most else None
         denominators = []
-        # Only 16 ratios are tried at a time, because random weights already fail at the first
-        # ones. Each step at least doubles the unit. Fractions with small denominators are far
-        # apart, so that the nearest one is unique.
+        # A ratio must be a fraction with a small denominator. Such fractions are far apart, so the
+        # nearest fraction is unique. Only 16 ratios are converted at a time, because random weights
+        # fail at the first ratios. Each iteration of the outer loop at least doubles `unit`.
         for ratio in unit * ratios[np.flatnonzero(away)[:16]]:
             fraction = Fraction(ratio).limit_denominator(max(1, most // unit))
             if (

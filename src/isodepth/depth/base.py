@@ -1,7 +1,7 @@
 """Base classes of depths, and the depths defined as a minimum over directions.
 
-These are the projection depth, along given directions, and the halfspace depth, along given
-directions or exact.
+The minimum of the projection depth is over given directions. The minimum of the halfspace depth is
+over given directions, or over all directions (exact).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Queries = np.ndarray | None
 
 
 class Projections(NamedTuple):
-    """Projection directions, and the threads and memory for projecting on them.
+    """Directions on which samples are projected, and the threads and memory for projections.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class Projections(NamedTuple):
         queries: Queries,
         *options: Any,
     ) -> Any:
-        """Call a function of `isodepth._core` that computes a depth along these directions.
+        """Call a function of the compiled core that computes a depth along `directions`.
 
         Parameters
         ----------
@@ -70,19 +70,19 @@ class Projections(NamedTuple):
 class DepthSource:
     """Base class of all objects from which a metric obtains depths."""
 
-    #: Depths that differ by at most this value count as equal, because of rounding.
+    #: Depths that differ by at most this value count as equal, because they may be rounded.
     tie_tolerance: ClassVar[float] = 0.0
 
     def warn_if_uninformative(self, *samples: Sample) -> None:
-        """Warn if the depth cannot order the points of a sample. By default do nothing."""
+        """Warn if the depth cannot order the points of a sample; the base class does nothing."""
 
     def all_depths(
         self, sample: Sample, points: np.ndarray, weights: np.ndarray | None, along: Projections
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the depths (u,) of the distinct points of `sample`, and those (n,) of all rows.
 
-        `points` (n, d) are the rows, including those of weight zero, and `weights` (n,) their
-        weights or None. `along` contains the directions.
+        `points` (n, d) are all rows, including those of weight zero. `weights` (n,) are the weights
+        of the rows, or None. `along` contains the directions.
         """
         raise NotImplementedError
 
@@ -94,9 +94,10 @@ class DepthSource:
         along: Projections,
         **labels: Any,
     ) -> TrimmedRegions:
-        """Compute the nested regions of validated points (n, d) whose distinct rows are `sample`.
+        """Compute the nested depth regions of validated points (n, d) with weights (n,) or None.
 
-        `labels` are the attributes `columns` and `origin` of the regions.
+        `sample` has the distinct rows of the points. `labels` are the attributes `columns` and
+        `origin` of the result.
         """
         distinct, depth = self.all_depths(sample, points, weights, along)
         tolerance = self.tie_tolerance if points.dtype == np.float64 else 0.0
@@ -111,7 +112,7 @@ class Depth(DepthSource):
 
     A subclass computes depths along given directions with the method `evaluate`. The attribute
     `name` selects the implementation for samples that are read in chunks and for tensors. A
-    subclass with another definition therefore needs another name.
+    subclass with another definition of the depth therefore needs another name.
 
     This module does not import scikit-learn, because the import takes longer than computing a
     distance. The estimators are in `isodepth.depth.estimators`.
@@ -148,8 +149,8 @@ class Depth(DepthSource):
     def tied_depth(self, sample: Sample) -> np.ndarray:
         """Return the depths (u,) of the points of a sample that are the vertices of a simplex.
 
-        They depend on the weights only, because the depth is affine invariant. No directions are
-        needed.
+        The depths depend on the weights only, because the depth function is affine invariant. No
+        directions are needed.
         """
         raise NotImplementedError
 
@@ -176,7 +177,8 @@ class Depth(DepthSource):
     def warn_if_uninformative(self, *samples: Sample) -> None:
         """Warn once if the depth cannot order the points of one or more of the samples."""
         for sample in samples:
-            # Two points of equal weight have equal depths under any depth function.
+            # There is no warning for two points: if their weights are equal, no depth function can
+            # order them.
             if len(sample.points) > 2 and self.is_uninformative(sample):
                 warnings.warn(
                     f"the {self.name} depth cannot order {sample.n_points} points in general "
@@ -192,8 +194,8 @@ class Depth(DepthSource):
     def point_depth(self, sample: Sample, points: Queries, along: Projections) -> np.ndarray:
         """Return the depths of `points`, or of the distinct points of the sample if None.
 
-        If the depth is affine invariant and the sample is a simplex, the sample points have the
-        depths of `tied_depth`. All other depths are those of `evaluate`.
+        If the depth is affine invariant and the sample points are the vertices of a simplex, their
+        depths are those of `tied_depth`. All other depths are those of `evaluate`.
         """
         if not self.is_uninformative(sample):
             return self.evaluate(sample, points, along)
@@ -207,7 +209,8 @@ class Depth(DepthSource):
         self, sample: Sample, points: np.ndarray, weights: np.ndarray | None, along: Projections
     ) -> tuple[np.ndarray, np.ndarray]:
         distinct = self.point_depth(sample, None, along)
-        # Rows of weight zero have index -1. Their entries are wrong here and overwritten below.
+        # Rows of weight zero have index -1 and get the depth of the last point here. The correct
+        # depths replace these entries below.
         depths = distinct[sample.inverse]
         if weights is not None:
             weightless = sample.inverse < 0
@@ -219,11 +222,15 @@ class Depth(DepthSource):
 class MinimumDepth(Depth):
     """Depth that is the minimum of one-dimensional depths over directions."""
 
-    #: Function of the compiled core that returns an extremum over directions for each query.
+    #: Function of the compiled core that returns an extremum over directions for each query point:
+    #: the maximum outlyingness or the minimum mass of a halfspace.
     _kernel: ClassVar[Callable[..., np.ndarray]]
 
     def to_depth(self, sample: Sample, extremes: np.ndarray) -> np.ndarray:
-        """Convert the extrema (m,) that the kernel returns to depths (m,)."""
+        """Convert extrema over directions (m,) to depths (m,).
+
+        The extrema are maxima of the outlyingness, or minimum masses of halfspaces.
+        """
         raise NotImplementedError
 
     def evaluate(self, sample: Sample, queries: Queries, along: Projections) -> np.ndarray:
@@ -232,7 +239,11 @@ class MinimumDepth(Depth):
 
 
 class Projection(MinimumDepth):
-    """1 / (1 + the maximum outlyingness over directions); see `isodepth.ProjectionDepth`."""
+    """Projection depth: 1 / (1 + the maximum outlyingness over directions).
+
+    The outlyingness along a direction is the distance from the median of the projections, divided
+    by their MAD; see `isodepth.ProjectionDepth`.
+    """
 
     name = "projection"
     tie_tolerance = 1e-12
@@ -242,19 +253,21 @@ class Projection(MinimumDepth):
         return 1.0 / (1.0 + extremes.astype(np.float64, copy=False))
 
     def tied_depth(self, sample: Sample) -> np.ndarray:
-        # For any given numbers there is a direction along which they are the projections of the
-        # vertices. One vertex can therefore be arbitrarily far from the others, with unbounded
-        # outlyingness, so its depth is 0. If it has exactly half of the mass, it is as far from the
-        # median as the other half, and its depth is 1/2. If it has more, it is the median.
+        # The vertices of a simplex have arbitrary projections along suitable directions, up to a
+        # common factor. A vertex with less than half of the mass can therefore be arbitrarily far
+        # from the others: its outlyingness is unbounded, and its depth is 0. A vertex with exactly
+        # half of the mass has a distance of one MAD from the median, so its depth is 1/2. A vertex
+        # with more than half of the mass is the median, so its depth is 1.
         masses = sample.unit_masses
         heaviest = int(masses.argmax())
         rest = sample.total - int(masses[heaviest])
         depths = np.where(2 * masses == sample.total, 0.5, 0.0)
         if 2 * rest < sample.total:
-            # A point with more than half of the mass is the median, and the MAD is zero along every
-            # direction. The scale is then the median deviation of the other points. One of them
-            # with more than half of their mass deviates by this scale, so its depth is 1/2. With
-            # exactly half of their mass it deviates by at most twice the scale: its depth is 1/3.
+            # If a vertex has more than half of the mass, the MAD is zero along every direction. It
+            # is replaced with the median deviation of the other vertices. Another vertex with more
+            # than half of the remaining mass deviates by this median, so its depth is 1/2. A vertex
+            # with exactly half of the remaining mass deviates by at most twice this median, so its
+            # depth is 1/3.
             depths = np.where(2 * masses > rest, 1 / 2, np.where(2 * masses == rest, 1 / 3, 0.0))
             depths[heaviest] = 1.0
         return depths
@@ -262,7 +275,10 @@ class Projection(MinimumDepth):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class Halfspace(MinimumDepth):
-    """Minimum mass of a closed halfspace that contains a point; see `isodepth.HalfspaceDepth`."""
+    """Halfspace depth: the minimum mass of a closed halfspace that contains a point.
+
+    See `isodepth.HalfspaceDepth`.
+    """
 
     name = "halfspace"
     _kernel = staticmethod(_core.smallest_halfspace)
@@ -285,16 +301,17 @@ class Halfspace(MinimumDepth):
         return smallest_masses(sample, queries, along.resources) / sample.total
 
     def tied_depth(self, sample: Sample) -> np.ndarray:
-        # For each vertex of a simplex there is a halfspace that contains only this vertex, so its
-        # depth is its own share of the mass.
+        # For each vertex of a simplex there is a halfspace that contains no other vertex. The depth
+        # of the vertex is therefore its own fraction of the mass.
         return sample.shares
 
 
 def center_and_exponent(sample: Sample) -> tuple[np.ndarray, int]:
     """Return a center (d,) of the sample, and the exponent of the power of two near its spread.
 
-    Shifting and scaling a sample does not change its depths, but it reduces rounding errors and
-    prevents overflow. Center and spread are rough estimates from evenly spaced rows of the sample.
+    Subtracting the center and dividing by the power of two does not change depths. It reduces
+    rounding errors and prevents overflow. Center and spread are rough estimates from evenly spaced
+    rows of the sample.
     """
     return _core.center_and_exponent(sample.points)
 
@@ -302,7 +319,7 @@ def center_and_exponent(sample: Sample) -> tuple[np.ndarray, int]:
 def standardize(sample: Sample, points: np.ndarray) -> np.ndarray:
     """Subtract the center of a sample from `points` (m, d), and divide by a power of two.
 
-    The power of two is near the spread of the sample.
+    The power of two is near the spread of the sample; see `center_and_exponent`.
     """
     return moved_by(points, *center_and_exponent(sample))
 
@@ -328,6 +345,7 @@ def exact_center(center: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.nd
     near, far = np.minimum(np.abs(low), np.abs(high)), np.maximum(np.abs(low), np.abs(high))
     one_sign = np.sign(low) == np.sign(high)
     size = np.abs(center)
-    # Division by two is exact except for subnormal numbers, which need not be centered.
+    # The comparisons divide by two, which is exact except for subnormal numbers. A column with a
+    # subnormal center is not centered.
     exact = one_sign & (near >= size / 2) & (far / 2 <= size) & (size > np.finfo(size.dtype).tiny)
     return np.where(exact, center, 0).astype(center.dtype)

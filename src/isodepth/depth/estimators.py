@@ -81,10 +81,11 @@ class DepthEstimator(BaseEstimator, Depth):
 class ProjectionDepth(DepthEstimator, Projection):
     """Projection depth: 1 / (1 + the maximum of |<u,x> - med| / MAD over directions u).
 
-    Median and median absolute deviation are those of the projected sample, without a consistency
-    factor. If more than half of the projections on a direction are equal, the MAD is zero and is
-    replaced with the median of the positive deviations. If all projections are equal, rows with
-    this projection have outlyingness 0 along the direction, and other points have depth 0.
+    med is the median and MAD the median absolute deviation of the projected sample, without a
+    consistency factor. If more than half of the projections on a direction are equal, the MAD is
+    zero and is replaced with the median of the positive deviations. If all projections are equal,
+    rows with this projection have outlyingness 0 along the direction, and other points have depth
+    0.
 
     Parameters
     ----------
@@ -108,16 +109,17 @@ class HalfspaceDepth(DepthEstimator, Halfspace):
     """Halfspace depth: the minimum mass of a closed halfspace that contains the point.
 
     A closed halfspace contains its boundary, so points with equal projections count together. With
-    ``method="directions"`` this depends on rounding: on a lattice, projections that should be equal
-    may differ by a rounding error. The depth can then be below the exact one.
+    ``method="directions"`` equality depends on rounding: on a lattice, projections that should be
+    equal may differ by a rounding error. The depth can then be below the exact one.
 
     Parameters
     ----------
     method : {"directions", "exact"}
-        `directions` takes the minimum over the given directions and their opposites. This is an
-        upper bound on the depth, and tends to it as directions are added. `exact` computes the
-        depth itself by a combinatorial algorithm. It takes O(n log n) per point in the plane, and
-        a further factor of about n per additional dimension.
+        `directions` takes the minimum over the given directions and their opposites. This minimum
+        is an upper bound on the depth, and converges to the depth as directions are added. `exact`
+        computes the depth itself by a combinatorial algorithm. For a sample of n points in the
+        plane, the algorithm takes O(n log n) steps per point. Each further dimension multiplies
+        the time by about n.
     n_directions, directions, random_state, n_jobs
         As for every depth, see :class:`isodepth.depth.base.Depth`.
 
@@ -140,9 +142,10 @@ class HalfspaceDepth(DepthEstimator, Halfspace):
 class IRWDepth(DepthEstimator, IRW):
     """Integrated rank-weighted depth: the mean over directions of min(F, 1 - F).
 
-    F is the mid-rank distribution function (P(<) + P(<=)) / 2 of the projected sample. A mean over
-    directions needs far fewer directions than a minimum. The depth also orders points if there are
-    fewer points than dimensions, because it is not affine invariant.
+    Along a direction, F is the fraction of the sample whose projection is below that of the point,
+    plus half of the fraction with the same projection. A mean over directions needs far fewer
+    directions than a minimum. The depth is not affine invariant, and therefore also orders points
+    if there are fewer points than dimensions.
 
     Parameters
     ----------
@@ -169,8 +172,8 @@ class AIIRWDepth(DepthEstimator, AIIRW):
     ----------
     covariance : {"empirical", "mcd", "ledoit-wolf"} or scikit-learn covariance estimator
         Covariance estimate. "mcd" (minimum covariance determinant) is robust to outliers.
-        "ledoit-wolf" shrinks towards a multiple of the identity: it is informative with fewer
-        points than dimensions, but not exactly affine invariant.
+        "ledoit-wolf" shrinks towards a multiple of the identity. The depth is then informative
+        with fewer points than dimensions, but it is not exactly affine invariant.
     n_directions, directions, random_state, n_jobs
         As for every depth, see :class:`isodepth.depth.base.Depth`.
 
@@ -195,7 +198,7 @@ class AIIRWDepth(DepthEstimator, AIIRW):
         return self
 
 
-#: Estimator classes by the names of their depths.
+#: Estimator classes by the names that the option `depth` of a metric accepts.
 ESTIMATORS: dict[str, type[DepthEstimator]] = {
     depth.name: depth for depth in (HalfspaceDepth, ProjectionDepth, IRWDepth, AIIRWDepth)
 }

@@ -3,8 +3,8 @@
 P. J. Rousseeuw and I. Ruts (1996), Bivariate location depth.
 R. Dyckerhoff and P. Mozharovskyi (2016), Exact computation of the halfspace depth.
 
-All coordinates of a sample are integer multiples of one power of two. The span of the sample is
-therefore computed without rounding, with Python integers.
+All coordinates of a sample are integer multiples of one power of two. The affine span of the sample
+is therefore computed without rounding, with Python integers.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ def smallest_masses(sample: Sample, queries: np.ndarray, resources: Resources) -
     sample lie in a lower-dimensional flat, masses are computed within the flat. A query off the
     flat has mass 0.
 
-    The number of elementary steps per query is ``n log n`` for d <= 2, and
-    ``n**(d-1) log n / (d-2)!`` for d > 2. A step takes about ten nanoseconds. If more than
-    `MAX_WORK` steps are needed, InvalidOptionError is raised.
+    For n points in d dimensions, the number of elementary steps per query is ``n log n`` for
+    d <= 2, and ``n**(d-1) log n / (d-2)!`` for d > 2. A step takes about ten nanoseconds. If more
+    than `MAX_WORK` steps are needed, InvalidOptionError is raised.
 
     Parameters
     ----------
-    sample : Sample with u points
+    sample : Sample with n distinct points
     queries : float64 ndarray of shape (m, d)
     resources : Resources
 
@@ -84,9 +84,10 @@ def _steps(n: int, d: int) -> float:
 
 
 def _scale_columns(*tables: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Divide each column of all tables (n_i, d) by a power of two above its absolute values.
+    """Divide each column by the same power of two in all tables, which have d columns each.
 
-    If a division would lose digits by underflow, the tables are returned unchanged.
+    The power of two exceeds all absolute values in the column. If a division would lose digits by
+    underflow, the tables are returned unchanged.
     """
     largest = np.max([np.abs(table).max(axis=0) for table in tables], axis=0)
     exponents = np.frexp(largest)[1]
@@ -136,8 +137,9 @@ def _products_are_exact(d: int, *arrays: np.ndarray) -> bool:
 
     The compiled core needs such products to compute determinants without rounding.
     """
-    # Differences of numbers up to 1 are at most 2, so products cannot overflow. All products are
-    # multiples of the d-th power of the lowest bit. This power must be a normal number.
+    # Absolute coordinates must be at most 1. Differences are then at most 2, and products cannot
+    # overflow. If all coordinates are multiples of 2**e, all products are multiples of 2**(d * e).
+    # Products cannot underflow if 2**(d * e) is a normal number.
     largest = max(float(np.abs(array).max(initial=0.0)) for array in arrays)
     return largest <= 1.0 and d * _lowest_bit(*arrays) >= -1022
 
@@ -146,9 +148,9 @@ def _products_are_exact(d: int, *arrays: np.ndarray) -> bool:
 
 
 def _restrict(rows: np.ndarray, queries: np.ndarray) -> tuple[list[int], np.ndarray]:
-    """Find columns that suffice as coordinates in the affine span of `rows` (n, d).
+    """Find columns whose values determine a point of the affine span of `rows` (n, d).
 
-    Return their indices, and a mask (m,) of the queries (m, d) that lie in the span.
+    Return the indices of these columns, and a mask (m,) of the queries (m, d) that lie in the span.
     """
     exponent = _lowest_bit(rows, queries)
     points = _as_integers(rows, exponent)
@@ -183,7 +185,7 @@ def _as_integers(array: np.ndarray, exponent: int) -> Iterator[Vector]:
 
 
 def _echelon_basis(origin: Vector, points: Iterable[Vector]) -> dict[int, Vector]:
-    """Return an echelon basis of the span of the vectors `point - origin`.
+    """Return an echelon basis of the linear span of the vectors `point - origin`.
 
     The result maps pivot columns to basis vectors. Each vector is zero in the pivot columns of the
     vectors before it.
@@ -200,9 +202,9 @@ def _echelon_basis(origin: Vector, points: Iterable[Vector]) -> dict[int, Vector
 
 
 def _reduce(point: Vector, origin: Vector, basis: dict[int, Vector]) -> Vector:
-    """Return a multiple of `point - origin`, reduced by the basis to 0 in all pivot columns.
+    """Eliminate the pivot columns of `basis` from a multiple of the vector `point - origin`.
 
-    The result is zero if and only if the point is in the affine span.
+    The result is zero if and only if `point - origin` is a linear combination of the basis vectors.
     """
     rest = [x - o for x, o in zip(point, origin, strict=True)]
     for column, vector in basis.items():

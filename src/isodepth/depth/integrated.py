@@ -15,11 +15,12 @@ from isodepth.depth.whitening import Whitening, check_covariance, outside_span, 
 from isodepth.engine import Resources
 
 #: Maximum number of points for which `SteadyIRW` uses its control variate, because the time is
-#: proportional to the cube of the number of points. For larger samples the depth is plain IRW.
+#: proportional to the cube of the number of points. For more points `SteadyIRW` is the same as IRW.
 MOST_POINTS = 256
 
 # Regression slope of |v| on v**2 for v uniform on [-1, 1]. The residual variance is a sixteenth of
-# the variance of |v|. Here v = 2 F - 1, which is about uniform along a random direction.
+# the variance of |v|. `SteadyIRW` uses v = 2 F - 1, where F is the mid-rank of a projection as a
+# fraction of the mass. v is about uniform along a random direction.
 _SLOPE = 0.9375
 # Upper bounds on a sum of squared ranks and on the total mass, so that the integers of the compiled
 # core (64 and 32 bits) do not overflow.
@@ -28,7 +29,10 @@ _LARGEST_TOTAL = 1 << 26
 
 
 class IRW(Depth):
-    """Mean over directions of min(F, 1 - F); see `isodepth.IRWDepth`."""
+    """Integrated rank-weighted (IRW) depth: the mean over directions of min(F, 1 - F).
+
+    F is the mid-rank of a projection as a fraction of the mass; see `isodepth.IRWDepth`.
+    """
 
     name = "irw"
     affine_invariant = False
@@ -39,7 +43,7 @@ class IRW(Depth):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class AIIRW(Depth):
-    """IRW depth in the whitened sample; see `isodepth.AIIRWDepth`."""
+    """Integrated rank-weighted depth of the whitened sample; see `isodepth.AIIRWDepth`."""
 
     name = "ai_irw"
 
@@ -54,7 +58,7 @@ class AIIRW(Depth):
 
     def evaluate(self, sample: Sample, queries: Queries, along: Projections) -> np.ndarray:
         points, scaled = sample.points, queries
-        # In one dimension whitening does not change ranks.
+        # In one dimension whitening is not needed, because it does not change ranks.
         if sample.n_features > 1:
             # Whitened rows have the same ranks along a direction as the rows themselves along a
             # transformed direction, so the rows are not whitened.
@@ -63,14 +67,15 @@ class AIIRW(Depth):
             points, scaled = white.scale(points), None if queries is None else white.scale(queries)
         depths = along.run(_core.mean_rank_weight, points, sample.masses, scaled)
         if queries is not None and not shrinks(self.covariance):
-            # Points off the affine hull of the sample have depth zero.
+            # Query points that are not in the affine hull of the sample have depth zero.
             depths[outside_span(sample, queries)] = 0.0
         return depths
 
     def tied_depth(self, sample: Sample) -> np.ndarray:
-        # The projections of the whitened vertices on a random direction are g / sqrt(shares), with
-        # g uniform on the unit vectors orthogonal to sqrt(shares). Depths therefore depend on the
-        # weights only. With equal weights every depth is the mean of min(F, 1 - F) over all ranks.
+        # Let s_i be the fraction of the mass of vertex i. The projections of the whitened vertices
+        # on a random direction are proportional to g_i / sqrt(s_i), where g is a uniform unit
+        # vector orthogonal to sqrt(s). Depths therefore depend on the weights only. With equal
+        # weights every depth is the mean of min(F, 1 - F) over all mid-ranks F.
         if sample.masses is None:
             ranks = 2 * np.arange(sample.n_points) + 1
             mean = np.minimum(ranks, 2 * sample.n_points - ranks).mean() / (2 * sample.n_points)
@@ -80,8 +85,8 @@ class AIIRW(Depth):
         rng = rng_for(0, "tied depths")
         along = Projections(rng.standard_normal((4096, sample.n_points)), Resources(n_jobs=1))
         depths = along.run(_core.mean_rank_weight, corners, sample.masses, None)
-        # Points of equal weight have equal depths. Averaging over them reduces the Monte-Carlo
-        # error.
+        # Points of equal weight have equal exact depths. Averaging their estimated depths reduces
+        # the Monte-Carlo error.
         _, group = np.unique(sample.masses, return_inverse=True)
         return (np.bincount(group, depths) / np.bincount(group))[group]
 
@@ -94,13 +99,14 @@ class AIIRW(Depth):
 
 
 class SteadyIRW(IRW):
-    """IRW with a control variate, for few points in many columns.
+    """Integrated rank-weighted (IRW) depth with a control variate, for few points in many columns.
 
-    IRW is the mean over directions of min(F, 1 - F) = (1 - |2 F - 1|) / 2. The mean of (2 F - 1)**2
-    over *all* directions is known in closed form, and (2 F - 1)**2 is correlated with |2 F - 1|.
-    The mean of |2 F - 1| over the sampled directions is therefore corrected in proportion to the
-    error of their mean of (2 F - 1)**2. If each direction is uniform on the sphere, the result is
-    an unbiased estimate of the same depth with about a sixteenth of the variance.
+    IRW is the mean over directions of min(F, 1 - F) = (1 - |2 F - 1|) / 2, where F is the mid-rank
+    of a projection as a fraction of the mass. The mean of (2 F - 1)**2 over *all* directions is
+    known in closed form, and (2 F - 1)**2 is correlated with |2 F - 1|. The error of the mean of
+    (2 F - 1)**2 over the sampled directions is therefore known. The mean of |2 F - 1| is corrected
+    in proportion to this error. If each direction is uniform on the sphere, the result (before
+    clipping to [0, 1/2]) is unbiased and has about a sixteenth of the variance.
 
     If the points span fewer dimensions than they have columns, they are represented by coordinates
     in their span. Uniform directions of the span then replace those of the whole space.
@@ -113,8 +119,8 @@ class SteadyIRW(IRW):
             joint = sample.with_queries(queries)
             return self.evaluate(joint, None, along)[joint.inverse]
         total, count = sample.total, len(along.directions)
-        # With a larger total mass or more directions, the integer sums of squared ranks could
-        # overflow. Plain IRW is used then.
+        # If the total mass or the number of directions is too large, integer sums of squared ranks
+        # could overflow. IRW without the control variate is used instead.
         exact = total < _LARGEST_TOTAL and total * total * count < _LARGEST_SUM
         if sample.n_points > MOST_POINTS or not exact:
             return super().evaluate(sample, None, along)
@@ -134,9 +140,10 @@ class SteadyIRW(IRW):
 class Dual(Depth):
     """Integrated dual depth: the mean over *all* directions of 2 F (1 - F), in closed form.
 
-    It is the mean over directions of the univariate simplicial depth (Cuevas and Fraiman 2009). It
-    orders points almost as IRW does. It does not sample directions and therefore needs no seed. The
-    time is proportional to the cube of the number of points.
+    F is the mid-rank of a projection as a fraction of the mass. 2 F (1 - F) is the univariate
+    simplicial depth (Cuevas and Fraiman 2009). The order of points is almost the same as that of
+    IRW. Directions are not sampled, so no seed is needed. The time is proportional to the cube of
+    the number of points.
     """
 
     name = "dual"
@@ -147,21 +154,23 @@ class Dual(Depth):
             joint = sample.with_queries(queries)
             return self.evaluate(joint, None, along)[joint.inverse]
         square = _mean_square(span_of_sample(sample), sample.shares, along.resources)
-        # Clip rounding errors, which are large if one point is extremely far from the others.
+        # Clip the depths to their range, because rounding errors are large if one point is
+        # extremely far from the others.
         return ((1.0 - square) / 2.0).clip(0.0, 0.5)
 
 
 def span_of_sample(sample: Sample) -> np.ndarray:
     """Return coordinates (u, r) of the points in an orthonormal basis of their affine span.
 
-    If there are more points than columns, or only one point, their own coordinates are used. Points
-    are shifted and scaled, which does not change ratios of their distances.
+    If there are more points than columns, or only one point, the original columns are used as
+    coordinates. Points are shifted and scaled, which does not change ratios of their distances.
     """
     points = standardize(sample, sample.points).astype(np.float64)
     if len(points) > points.shape[1] or len(points) == 1:
         return points
-    # The triangular factor contains the coordinates of the differences from the first point. The
-    # orthonormal basis itself, which would take most of the time, is not computed.
+    # The triangular factor of a QR decomposition contains the coordinates of the differences from
+    # the first point. The orthonormal basis itself, which would take most of the time, is not
+    # computed.
     edges = np.asarray(np.linalg.qr((points[1:] - points[0]).T, mode="r")).T
     return np.concatenate([np.zeros((1, edges.shape[1])), edges])
 
@@ -169,7 +178,8 @@ def span_of_sample(sample: Sample) -> np.ndarray:
 def _mean_square(points: np.ndarray, shares: np.ndarray, resources: Resources) -> np.ndarray:
     from scipy.spatial.distance import cdist
 
-    # The result depends on angles only. Points are scaled to avoid overflow of squared distances.
+    # The result depends only on angles between points. They are scaled by a power of two, so that
+    # squared distances do not overflow.
     scaled = np.ldexp(points, -np.frexp(np.abs(points).max())[1])
     distances = cdist(scaled, scaled, "sqeuclidean")
     return _core.mean_squared_rank(distances, shares, resources.n_threads)

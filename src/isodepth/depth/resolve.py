@@ -52,7 +52,8 @@ class CustomDepth(DepthSource):
             )
         present = sample.inverse >= 0
         distinct = np.full(sample.n_points, -np.inf)
-        # Equal rows are one point. If their scores differ, the depth of the point is the maximum.
+        # Equal rows are one point. If the user's depth differs between equal rows, the maximum is
+        # the depth of the point.
         np.maximum.at(distinct, sample.inverse[present], depths[present])
         return distinct, np.where(present, distinct[sample.inverse], depths)
 
@@ -94,20 +95,23 @@ def private_copy(depth: Any) -> Any:
 
 
 def builtin_name(source: DepthSource) -> str | None:
-    """Return the name of a depth of this package, or None for a depth of the user."""
+    """Return the name of a depth of this package; None for an estimator or function of the user."""
     return source.name if isinstance(source, Depth) else None
 
 
 def is_plain(source: Any) -> bool:
-    """Check if a depth depends only on projections on the given directions.
+    """Return False for the exact halfspace depth, which does not use given directions.
 
-    This is false for the exact halfspace depth.
+    The result is True for all other depths, also for estimators and functions of the user.
     """
     return getattr(source, "method", "directions") == "directions"
 
 
 def depth_text(depth: Any) -> str:
-    """Format the option `depth` as a string: its name, and the settings that are not defaults."""
+    """Format the option `depth` as a string: the name of the depth, and non-default settings.
+
+    Settings in `TAKEN_OVER` are left out. A depth of the user is "custom:" and its name.
+    """
     if isinstance(depth, str):
         return depth
     if isinstance(depth, Depth):
@@ -121,7 +125,7 @@ def depth_text(depth: Any) -> str:
 def same_depth(first: DepthSource, second: DepthSource) -> bool:
     """Check if two depths have the same definition and settings.
 
-    A depth of the user is equal only to itself.
+    A depth that is, or contains, an object of the user is equal only to itself.
     """
     if isinstance(first, CustomDepth) and isinstance(second, CustomDepth):
         return first.depth is second.depth
@@ -130,7 +134,7 @@ def same_depth(first: DepthSource, second: DepthSource) -> bool:
 
 
 def _own_settings(depth: Depth) -> dict[str, Any]:
-    """Return the settings that are not defaults, without those in `TAKEN_OVER`."""
+    """Return the settings of a depth that are not defaults, without those in `TAKEN_OVER`."""
     defaults = type(depth)().settings()
     return {
         name: value

@@ -1,6 +1,6 @@
 """Whitening of samples by the inverse square root of a covariance estimate.
 
-The estimate may be singular.
+If the estimate is singular, the square root of its pseudo-inverse is used.
 """
 
 from __future__ import annotations
@@ -47,8 +47,9 @@ def shrinks(covariance: Any) -> bool:
 class Whitening(NamedTuple):
     """Whitening transformation: division of columns by powers of two, then a matrix product.
 
-    After the division, columns with very different units have entries of similar size. Without it,
-    the covariance could be numerically singular, and whitened directions could overflow in float32.
+    After the division, columns with very different units have entries of similar size. Without the
+    division, the covariance could be numerically singular, and transformed directions could
+    overflow in float32.
 
     Attributes
     ----------
@@ -64,7 +65,10 @@ class Whitening(NamedTuple):
 
     @classmethod
     def of(cls, sample: Sample, covariance: Any) -> Whitening:
-        """Compute the whitening of a sample. `covariance` is a name or a covariance estimator."""
+        """Compute the whitening of a sample.
+
+        `covariance` is the name of a covariance estimate, or a covariance estimator.
+        """
         points = sample.points
         exponents = column_exponents(points.min(axis=0), points.max(axis=0))
         if sample.n_points == 1:
@@ -80,8 +84,8 @@ class Whitening(NamedTuple):
         if isinstance(covariance, str) and covariance == "empirical":
             root = (span.axes / np.sqrt(span.variances)) @ span.axes.T
         else:
-            # Estimate the covariance within the span of the data, because constant columns would
-            # make it singular.
+            # Estimate the covariance within the linear span of the centered data. The covariance of
+            # all columns is singular if a column is constant.
             estimate = _estimate(covariance, span.centered @ span.axes, sample)
             root = span.axes @ inverse_root(estimate) @ span.axes.T
         return cls(exponents, root * span.stretch)
@@ -93,8 +97,8 @@ class Whitening(NamedTuple):
     def directions(self, directions: np.ndarray) -> np.ndarray:
         """Return directions (K, d) that rank scaled rows as `directions` rank whitened rows.
 
-        The length of a direction does not change ranks, so each is scaled such that its maximum
-        absolute entry is in [1/2, 1).
+        Scaled rows are the result of `scale`. The length of a direction does not change ranks, so
+        each direction is scaled to a maximum absolute entry in [1/2, 1).
         """
         vectors = directions @ self.matrix
         largest = np.abs(vectors).max(axis=1, keepdims=True)
@@ -102,7 +106,7 @@ class Whitening(NamedTuple):
 
     def of_unscaled(self) -> np.ndarray:
         """Return the whitening matrix (d, d) for rows whose columns are not scaled."""
-        with np.errstate(over="ignore"):  # possible for subnormal columns
+        with np.errstate(over="ignore"):  # columns with subnormal ranges may overflow
             return np.ldexp(self.matrix, -self.exponents)
 
 
@@ -123,8 +127,8 @@ def column_exponents(low: np.ndarray, high: np.ndarray) -> np.ndarray:
 def scale_columns(points: np.ndarray, exponents: np.ndarray) -> np.ndarray:
     """Divide the columns of `points` (m, d) by 2**exponents.
 
-    The results are clipped to a limit below which projections cannot overflow. Only points far
-    outside the range of the sample exceed it.
+    Results are clipped to a limit, so that projections cannot overflow. Only points far outside the
+    range of the sample exceed the limit.
     """
     limit = np.finfo(points.dtype).max / (8 * points.shape[1])
     with np.errstate(over="ignore", under="ignore"):
@@ -139,7 +143,8 @@ def outside_span(sample: Sample, points: np.ndarray) -> np.ndarray:
         return np.zeros(len(points), dtype=bool)
     eps = np.finfo(sample.points.dtype).eps
     constant, value = span.stretch == 0, sample.points[0]
-    # The range of a constant column is zero, so deviations are compared with its value instead.
+    # If a column of the sample is constant, a point is outside if it differs from the constant by
+    # more than a rounding error.
     off = (np.abs(points - value) > 4 * eps * np.abs(value))[:, constant].any(axis=1)
     scaled = (scale_columns(points.astype(np.float64), exponents) - span.center) * span.stretch
     rest = np.abs(scaled - scaled @ span.axes @ span.axes.T).max(axis=1)
@@ -150,18 +155,18 @@ class _Span(NamedTuple):
     """Affine hull of a sample whose columns were scaled by powers of two."""
 
     center: np.ndarray  # (d,) weighted mean of the scaled points
-    stretch: np.ndarray  # (d,) inverse of the largest deviation; 0 for constant columns
-    centered: np.ndarray  # (u, d) scaled, centered and stretched points
-    axes: np.ndarray  # (d, r) orthonormal basis of the span of `centered`
-    variances: np.ndarray  # (r,) variances along the axes
+    stretch: np.ndarray  # (d,) 1 / maximum deviation of a column from its mean; 0 if constant
+    centered: np.ndarray  # (u, d) scaled points minus `center`, multiplied by `stretch`
+    axes: np.ndarray  # (d, r) orthonormal basis of the linear span of `centered`
+    variances: np.ndarray  # (r,) variances of `centered` along `axes`
 
     @classmethod
     def of(cls, sample: Sample, exponents: np.ndarray) -> _Span:
         points = scale_columns(sample.points.astype(np.float64), exponents)
         center = sample.shares @ points
         centered = points - center
-        # The rounded mean of equal numbers may differ from them, so constant columns are found by
-        # comparing values, not by their deviations from the mean.
+        # Because of rounding, the mean of equal values may differ from these values. Constant
+        # columns are therefore found by comparing values, not by deviations from the mean.
         constant = (points == points[0]).all(axis=0)
         stretch = stretch_of(np.abs(centered).max(axis=0), constant)
         centered *= stretch
@@ -170,7 +175,11 @@ class _Span(NamedTuple):
 
 
 def stretch_of(spread: np.ndarray, constant: np.ndarray) -> np.ndarray:
-    """Return the factors (d,) that scale columns to spread 1; 0 for constant columns."""
+    """Return the factors (d,) that scale columns to spread 1; 0 for constant columns.
+
+    `spread` (d,) is the maximum deviation of each column from its mean. `constant` (d,) is a mask
+    of the constant columns.
+    """
     return np.divide(1.0, spread, out=np.zeros_like(spread), where=~constant)
 
 
@@ -195,7 +204,8 @@ def _principal_axes(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _estimate(covariance: Any, points: np.ndarray, sample: Sample) -> np.ndarray:
     rows = _repeated(points, sample)
-    # Underflow and overflow are possible if the columns have very different sizes. They do no harm.
+    # Underflow and overflow are possible if the columns have very different sizes. NumPy warnings
+    # about them are not useful.
     with np.errstate(all="ignore"):
         try:
             return np.atleast_2d(_fitted(covariance, rows).covariance_)
@@ -220,8 +230,9 @@ def _fitted(covariance: Any, rows: np.ndarray) -> Any:
         estimator = clone(covariance)
     if not isinstance(estimator, MinCovDet):
         return estimator.fit(rows)
-    # MinCovDet warns of singular estimates, which `inverse_root` handles, and of determinants that
-    # increase by rounding. Warning filters are global, so only one thread at a time changes them.
+    # Ignore the warnings of MinCovDet about singular estimates, which `inverse_root` handles, and
+    # about determinants that increase by rounding. Warning filters are global, so only one thread
+    # at a time changes them.
     with _WARNING_FILTERS, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return estimator.fit(rows)
@@ -230,13 +241,13 @@ def _fitted(covariance: Any, rows: np.ndarray) -> Any:
 def _repeated(points: np.ndarray, sample: Sample) -> np.ndarray:
     """Repeat each row in proportion to its mass, for estimators without weights.
 
-    The numbers of copies are the masses themselves if the total is small enough.
+    The numbers of copies are the masses themselves if the mean mass is at most `_MOST_REPEATS`.
     """
     if sample.masses is None:
         return points
     limit = _MOST_REPEATS * len(points)
     if sample.total <= limit:
         return np.repeat(points, sample.masses, axis=0)
-    # Cumulative shares are rounded, so that the total number of copies is exactly `limit`.
+    # Round the cumulative numbers of copies, so that the total number of copies is exactly `limit`.
     ends = np.rint(np.cumsum(sample.shares) * limit).astype(np.int64)
     return np.repeat(points, np.diff(ends, prepend=0), axis=0)
