@@ -115,7 +115,8 @@ class RankCells(Pass):
             away = np.abs(values - middles[block, None])
             mad = _core.quantile(away, 0.5, pilot.masses, n_threads)
             mads[block] = np.where(mad > 0, mad, away.max(axis=1))
-        # Subnormal MADs are replaced with a normal number, because their inverse may overflow.
+        # Subnormal MADs are replaced with the smallest normal number, because the inverse of a
+        # subnormal number may overflow.
         scales = 1 / np.maximum(np.where(mads > 0, mads, 1), np.finfo(mads.dtype).tiny)
         return cls(numbers, middles, scales, fitting[0] if fitting else _BITS[-1])
 
@@ -171,14 +172,15 @@ class RankModel:
         before = upto - counts
         if smallest:
             # Bounds on the mass of a closed halfspace whose boundary contains a point of a cell.
-            # The halfspace contains the point, of mass at least 1, and all mass beyond the cell. In
-            # addition it contains at most the mass of the whole cell.
+            # The halfspace contains the point, of mass at least 1, and all mass beyond the cell. At
+            # most it contains the mass of the cell and all mass beyond the cell.
             low = np.minimum(before, total - upto) + 1
             high = np.minimum(upto, total - before)
             return cls(cells, np.stack([low, high], axis=-1).astype(np.float64), float(total), True)
-        # Minimum and maximum of twice the mid-rank of a point in a cell, for a point of mass at
-        # least 1. F is the mid-rank divided by the total mass. On this interval min(F, 1 - F) has
-        # its minimum at an end, and its maximum at an end or at the median.
+        # `first` and `last` are the minimum and maximum of twice the mid-rank of a point in a cell.
+        # The mid-rank is the mass below the point plus half of its own mass, which is at least 1. F
+        # is the mid-rank divided by the total mass. Between these extremes, min(F, 1 - F) has its
+        # minimum at an extreme, and its maximum at an extreme or at the median.
         first, last = 2 * before + 1, 2 * upto - 1
         low = np.minimum(first, 2 * total - last)
         high = np.minimum(total, np.minimum(last, 2 * total - first))
@@ -224,7 +226,8 @@ def sized_numbers(drawn: np.ndarray, directions: np.ndarray) -> Numbers:
     units = np.ldexp(mantissas, powers - powers.max(axis=1, keepdims=True))
     units = np.ascontiguousarray(units)
     if similar:
-        # The compiled core can divide all columns by one power of two, which is faster.
+        # All columns are divided by the same power of two. The compiled core does this faster than
+        # NumPy.
         return Numbers((center, int(exponents[0])), units)
     scaled = partial(_scale_rows, exponents)
     return Numbers((_core.center_and_exponent(scaled(drawn))[0], 0), units, of=scaled)
@@ -249,8 +252,8 @@ def rank_numbers(summary: Summary, drawn: np.ndarray, directions: np.ndarray) ->
     center = exact_center(_core.center_and_exponent(drawn)[0], low, high)
     largest = np.frexp(np.maximum(high - center, center - low).max())[1]
     most_down = np.frexp(summary.smallest)[1] - np.frexp(np.finfo(drawn.dtype).tiny)[1]
-    # If a center is subtracted, the differences may be as small as the last binary digit of the
-    # values. The division must not make these differences subnormal either.
+    # Rows are divided by a power of two, which must not make a number subnormal. If a center is
+    # subtracted, the differences may be as small as the last binary digit of a value.
     most_down -= np.finfo(drawn.dtype).nmant + 1 if center.any() else 0
     exponent = min(largest, max(0, most_down))
     return Numbers((center, int(exponent)), np.ascontiguousarray(directions, dtype=drawn.dtype))

@@ -77,7 +77,8 @@ class MassUnit(NamedTuple):
 
         `mean` is the mean weight of the `n_rows` rows. If `exact`, the unit is a power of two.
         """
-        unit = max(mean, float(np.finfo(np.float64).tiny))  # the mean may underflow to 0
+        # The mean weight may underflow to 0, but the unit must be positive.
+        unit = max(mean, float(np.finfo(np.float64).tiny))
         if exact:
             unit = math.ldexp(1.0, math.frexp(unit)[1] - 1)
         return cls(unit, 2.0 ** (60 - n_rows.bit_length()))
@@ -232,8 +233,8 @@ class Runner:
         Called with 1 after each chunk, to report progress.
     """
 
-    #: Maximum number of values per direction that a pass may collect, and maximum number of rows of
-    #: the random subset.
+    #: Maximum number of values per direction that a pass may collect, and maximum number of rows in
+    #: the random subset that the first pass keeps.
     most_numbers, most_rows = 1 << 30, 1 << 20
 
     def __init__(self, advance: Any = None) -> None:

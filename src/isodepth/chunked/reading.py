@@ -26,9 +26,11 @@ _MOST_CHUNK_ROWS = 1 << 15
 # directions. Chunks must be fast to process, because a keyboard interrupt takes effect only between
 # two chunks.
 _MOST_WORK = 1 << 25
-# Estimated number of copies of a chunk that exist at one time, for the memory limit.
+# Estimated number of copies of a chunk that exist at one time. The chunk size depends on it, so
+# that all copies fit into the memory limit.
 _CHUNK_COPIES = 24
-# Estimated number of copies of a sample if it is processed in memory, for the memory limit.
+# Estimated number of copies of a sample that exist at one time if it is processed in memory. A
+# sample is processed in memory only if all copies fit into the memory limit.
 _COPIES_IN_MEMORY = 10
 
 
@@ -73,7 +75,8 @@ class Summary(Pass):
         chunk.n_rows, chunk.mean_weight = len(points), float((weights / len(points)).sum())
         chunk.integral = is_integral(weights)
         chunk.parts = [(keys[near], points[near], weights[near])]
-        columns = np.ascontiguousarray(points.T)  # contiguous columns have faster minima and maxima
+        # Minima and maxima are computed faster if the values of a column are contiguous.
+        columns = np.ascontiguousarray(points.T)
         chunk.ends = np.stack([-columns.min(axis=1), columns.max(axis=1)])
         sizes = np.abs(columns)
         chunk.smallest = float(sizes.min(where=sizes > 0, initial=np.inf))
@@ -305,7 +308,8 @@ def selection_of(*sources: CheckedSource) -> Selection:
 
 # -- rows in memory -------------------------------------------------------------------------------
 
-# Estimated number of copies of the rows that exist at one time, for the memory limit.
+# Estimated number of copies of the loaded rows that exist at one time. The maximum number of rows
+# depends on it, so that all copies fit into the memory limit.
 _COPIES = 6
 
 

@@ -74,7 +74,7 @@ class Numbers:
     of: Any = None
 
     def take(self, which: np.ndarray) -> Numbers:
-        """Return the function for a subset of the E values, given by their indices or a mask."""
+        """Return the function that computes only the values in `which`, an index array or mask."""
         centers = None if self.centers is None else self.centers[which]
         return replace(self, directions=self.directions[which], centers=centers)
 
@@ -242,7 +242,8 @@ class Selection:
         """
         low, high = self.guess(numbers, ranks / self.mass)
         expected = np.full(len(low), 2 * self.margin * self.mass)
-        crowded = np.zeros(len(low), dtype=bool)  # brackets with too many values to collect
+        # Mask of the brackets (intervals) that contain more values than can be collected.
+        crowded = np.zeros(len(low), dtype=bool)
         result, seed = np.full(ranks.shape, np.nan, dtype=low.dtype), 0
         while len(left := np.flatnonzero(np.isnan(result).any(axis=1))):
             most = max(_LEAST_NUMBERS, self.most_numbers // len(left))
@@ -302,7 +303,7 @@ class Selection:
         ranks = before[:, None] + np.stack([(left - 1) // 2, left // 2], axis=1)
         values = self.order_statistics(numbers, ranks)
         half = values.dtype.type(0.5)
-        # Halve both medians before adding them, so that the sum cannot overflow.
+        # Halve the lower and the upper median before adding them, so that the sum cannot overflow.
         return half * values[:, 0] + half * values[:, 1]
 
     def mass_at(self, numbers: Numbers, centers: np.ndarray, typical: float = -1.0) -> np.ndarray:

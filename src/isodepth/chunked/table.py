@@ -264,7 +264,8 @@ class SupportPass(Pass):
             levels = np.searchsorted(-self.thresholds[threshold], -depths[:, depth])
             sizes = np.cumsum(np.bincount(levels, minlength=n_levels + 1)[:n_levels])
             if sizes[-1]:
-                # Convert to 8-bit or 16-bit integers, which NumPy sorts much faster (radix sort).
+                # Convert level indices to 8-bit or 16-bit integers, if possible. NumPy sorts them
+                # much faster, with a radix sort.
                 short = levels.astype(np.min_scalar_type(n_levels))
                 order = np.argsort(short, kind="stable")[: sizes[-1]]
                 first = int(np.flatnonzero(sizes)[0])

@@ -20,7 +20,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         one line on stderr; 130 after Ctrl-C.
     """
     try:
-        # The import takes time, so it is inside the `try` block, which handles Ctrl-C.
+        # The import takes time. It is inside the `try` block, so that Ctrl-C during the import is
+        # handled.
         from isodepth.cli.program import cli
 
         cli.main(None if arguments is None else list(arguments), prog_name="isodepth")

@@ -120,7 +120,8 @@ class CommandLine(click.Group):
                 code = super().main(arguments, prog_name, **extra)
             except (click.Abort, KeyboardInterrupt):
                 code = _INTERRUPTED
-            except SystemExit as stop:  # not exit code 1 of Click: here 1 means an alarm
+            except SystemExit as stop:
+                # Click may exit with code 1. Replace this code, because here 1 means an alarm.
                 code = _INPUT_ERROR if stop.code else 0
             except Exception as error:
                 code = _INPUT_ERROR
@@ -184,7 +185,8 @@ def _paths(value: Any) -> list[str]:
 
 def _same_file(output: str, path: str) -> bool:
     root = Path(path)
-    with suppress(OSError, ValueError):  # if one of the files is missing, they differ
+    # An error means that a path is not a file. The paths are then not the same file.
+    with suppress(OSError, ValueError):
         files = filter(Path.exists, root.rglob("*")) if root.is_dir() else [root]
         return any(file.samefile(output) for file in files)
     return False

@@ -37,7 +37,8 @@ def compare_tables(
     labels = [tables.label_column(source, test["blocks"]) for source in sources]
     samples = tables.read_tables(sources, reading, without=[test["blocks"]], text="keep")
     numeric = all(each.dtype.kind in "if" for each in labels if each is not None)
-    from isodepth.report.repeat import TableFile  # imports Jinja, which is slow
+    # The import is inside the function, because it imports Jinja, which is slow.
+    from isodepth.report.repeat import TableFile
 
     block_column = test["blocks"] if numeric else None
     files = [

@@ -113,7 +113,10 @@ class Reading:
 
     @property
     def kinds(self) -> dict[str, str] | None:
-        """Kind of each column in --category or --numeric, by column name; None if there is none."""
+        """Kind of each column that the options --category and --numeric name.
+
+        The result maps column names to "category" or "numeric". It is None if no column is named.
+        """
         kinds = {"category": self.category, "numeric": self.numeric}
         return {n: kind for kind, each in kinds.items() for t in each for n in t.split(",")} or None
 

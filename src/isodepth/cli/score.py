@@ -53,7 +53,8 @@ def _lines_of(path: str) -> list[str]:
     """Return the lines of a UTF-8 text file, without line ends."""
     try:
         text = Path(path).read_text(encoding="utf-8").removeprefix("\ufeff")
-    except (OSError, ValueError) as error:  # ValueError if not UTF-8, or a null byte in the path
+    except (OSError, ValueError) as error:
+        # ValueError is raised if the text is not UTF-8, or if the path contains a null byte.
         reason = getattr(error, "strerror", None) or error
         raise UnreadableFileError(f"cannot read {path!a} as text in UTF-8: {reason}") from None
     if not text:

@@ -340,7 +340,7 @@ class LevelPlan:
 
     @property
     def prefix_sizes(self) -> tuple[np.ndarray, np.ndarray]:
-        """Pair of `prefix_sizes_x` and `prefix_sizes_y`."""
+        """Numbers of points in the regions: the pair of `prefix_sizes_x` and `prefix_sizes_y`."""
         return self.prefix_sizes_x, self.prefix_sizes_y
 
 

@@ -16,8 +16,8 @@ from isodepth.errors import InvalidInputError, InvalidOptionError, ScaleWarning
 
 #: Strings that the option `scale` accepts. It may also be None or an array.
 SCALES = ("pooled", "reference")
-#: Fraction of the values of a column that are clipped at each end before its unit is computed. The
-#: unit tolerates this fraction of contaminated rows.
+#: Fraction of the values of a column that are clipped at each end before its robust standard
+#: deviation is computed. The result tolerates this fraction of contaminated rows.
 CLIPPED = 0.2
 # Standard deviation of a standard normal variable clipped at its 0.2 and 0.8 quantiles, and MAD of
 # a standard normal variable.
@@ -93,8 +93,8 @@ def fence_ranks(total: int, off_median: int) -> np.ndarray:
         is the mean of those in the second row. The ranks in a row are equal or adjacent, as for a
         median.
     """
-    # Each fence is a quantile. Its order times the total mass is multiplied by five, which gives an
-    # integer.
+    # A column is clipped at two quantiles. The order of a quantile times the total mass is
+    # multiplied by five, which gives an integer.
     below = max(1, min(total, 2 * off_median))
     orders = (below, 5 * total - below)
     return np.array([[-(-order // 5) - 1, order // 5] for order in orders], dtype=np.int64)

@@ -97,7 +97,8 @@ def _integers_within(weights: np.ndarray, rounding: float, most: int) -> np.ndar
     if weights.max() > 2 * most * weights.min():
         return None
     ratios = weights / weights.min()
-    unit = 1  # the integer for the smallest weight
+    # `unit` is the integer that is assigned to the smallest weight.
+    unit = 1
     while True:
         integers = np.rint(unit * ratios)
         away = np.abs(unit * ratios - integers) > rounding * integers

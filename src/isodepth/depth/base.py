@@ -263,11 +263,11 @@ class Projection(MinimumDepth):
         rest = sample.total - int(masses[heaviest])
         depths = np.where(2 * masses == sample.total, 0.5, 0.0)
         if 2 * rest < sample.total:
-            # If a vertex has more than half of the mass, the MAD is zero along every direction. It
-            # is replaced with the median deviation of the other vertices. Another vertex with more
-            # than half of the remaining mass deviates by this median, so its depth is 1/2. A vertex
-            # with exactly half of the remaining mass deviates by at most twice this median, so its
-            # depth is 1/3.
+            # If a vertex has more than half of the mass, the MAD is zero along every direction. The
+            # MAD is replaced with the median deviation of the other vertices. Another vertex with
+            # more than half of the remaining mass deviates by this median, so its depth is 1/2. A
+            # vertex with exactly half of the remaining mass deviates by at most twice this median,
+            # so its depth is 1/3.
             depths = np.where(2 * masses > rest, 1 / 2, np.where(2 * masses == rest, 1 / 3, 0.0))
             depths[heaviest] = 1.0
         return depths

@@ -61,7 +61,7 @@ class AIIRW(Depth):
         # In one dimension whitening is not needed, because it does not change ranks.
         if sample.n_features > 1:
             # Whitened rows have the same ranks along a direction as the rows themselves along a
-            # transformed direction, so the rows are not whitened.
+            # transformed direction. Only the directions are therefore transformed.
             white = self._whitening(sample)
             along = along._replace(directions=white.directions(along.directions))
             points, scaled = white.scale(points), None if queries is None else white.scale(queries)
@@ -178,8 +178,8 @@ def span_of_sample(sample: Sample) -> np.ndarray:
 def _mean_square(points: np.ndarray, shares: np.ndarray, resources: Resources) -> np.ndarray:
     from scipy.spatial.distance import cdist
 
-    # The result depends only on angles between points. They are scaled by a power of two, so that
-    # squared distances do not overflow.
+    # The result depends only on angles between differences of points. Points are scaled by a power
+    # of two, so that squared distances do not overflow.
     scaled = np.ldexp(points, -np.frexp(np.abs(points).max())[1])
     distances = cdist(scaled, scaled, "sqeuclidean")
     return _core.mean_squared_rank(distances, shares, resources.n_threads)

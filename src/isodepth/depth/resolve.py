@@ -16,7 +16,8 @@ from isodepth.depth.base import Depth, DepthSource, Projections
 from isodepth.errors import InvalidInputError, InvalidOptionError
 
 #: Settings of a depth estimator that the metric replaces with its own, or that have no effect on
-#: depths. Strings that describe a metric, such as `Metric.signature`, do not contain them.
+#: depths. Strings that describe a metric, such as `Metric.signature`, do not contain these
+#: settings.
 TAKEN_OVER = ("n_directions", "directions", "random_state", "n_jobs", "contamination")
 
 
@@ -63,7 +64,7 @@ class CustomDepth(DepthSource):
             points = points.view()
             points.flags.writeable = False
             return self.depth(points) if weights is None else self.depth(points, weights)
-        # Fit a copy of the estimator, because several threads may use this object.
+        # Fit a copy of the estimator, because several threads may use the same estimator.
         options = {} if weights is None else {"sample_weight": weights}
         return _cloned(self.depth).fit(points, **options).score_samples(points)
 

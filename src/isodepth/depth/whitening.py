@@ -105,8 +105,9 @@ class Whitening(NamedTuple):
         return np.ldexp(vectors, -np.frexp(largest)[1])
 
     def of_unscaled(self) -> np.ndarray:
-        """Return the whitening matrix (d, d) for rows whose columns are not scaled."""
-        with np.errstate(over="ignore"):  # columns with subnormal ranges may overflow
+        """Return the matrix (d, d) that whitens rows without a division by powers of two."""
+        # Entries of the matrix may overflow if the range of a column is subnormal.
+        with np.errstate(over="ignore"):
             return np.ldexp(self.matrix, -self.exponents)
 
 
