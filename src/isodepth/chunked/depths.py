@@ -104,8 +104,8 @@ class RankCells(Pass):
     def around(cls, numbers: Numbers, pilot: Rows, memory: float, n_threads: int) -> RankCells:
         """Return cells around the medians of the projections of `pilot`, a random subset of rows.
 
-        The number of cells grows with `memory` in bytes: `bits` is the maximum from 5 to 9 for
-        which the counts of all cells fit. It is 5 if no value fits.
+        `bits` is the maximum from 5 to 9 for which the masses and bounds of all cells fit into
+        `memory` bytes. It is 5 if no value fits.
         """
         count = len(numbers.directions)
         fitting = [b for b in _BITS if 3 * 8 * count * 2 * (_OCTAVES << b) <= memory]

@@ -158,7 +158,10 @@ class SourceComparison(Comparison):
 
 
 def _compared(x: SourceRegions, y: SourceRegions, fitted: FittedMetric) -> SourceComparison:
-    """Compare two sources by their region tables. `fitted` is the metric that computed both."""
+    """Compare two sources by the support values of their regions.
+
+    `fitted` is the metric with which the regions of both sources were computed.
+    """
     assert fitted.betas is not None
     settings, betas, count = fitted.settings, fitted.betas, len(fitted.directions)
     apart = np.abs(x.table.values - y.table.values)

@@ -124,8 +124,8 @@ class Reading:
 def reading_options(nan_policy: bool = True, kinds: bool = False) -> Any:
     """Return a decorator that adds the options for reading tables as one argument `reading`.
 
-    The options select columns and missing values. `nan_policy` adds --nan-policy, and `kinds` adds
-    --category and --numeric.
+    The options select columns and determine how missing values are treated. If `nan_policy` is
+    true, --nan-policy is added. If `kinds` is true, --category and --numeric are added.
     """
     option = click.option
     named = functools.partial(option, multiple=True, metavar="NAME,...")

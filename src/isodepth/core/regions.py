@@ -371,7 +371,8 @@ def midpoint_levels(n_levels: int, eps: float) -> np.ndarray:
 def power_mean(gaps: np.ndarray, shares: np.ndarray, p: float, length: float = 1.0) -> float:
     """Compute (length * sum of shares * gaps**p) ** (1/p); the maximum gap for p = inf.
 
-    Gaps are distances between regions at each level, and shares are the weights of the levels. Gaps
+    Gaps are distances between regions at each level, and shares are the weights of the levels.
+    `length` is 1 for a mean over levels, or the length of the range of levels for an integral. Gaps
     are divided by their maximum first, so that powers do not overflow. As p tends to 0, the result
     tends to the geometric mean of the gaps, or to 0 if a gap is 0 or length < 1.
 

@@ -231,7 +231,7 @@ def warn_of_different_spreads(
 def _rows_with_mass(
     points: np.ndarray, weights: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return the rows of positive weight and their integer masses, or None without weights."""
+    """Return the rows of positive weight, and their integer masses (None without weights)."""
     checked = check_weights(weights, len(points))
     if checked is None:
         return points, None

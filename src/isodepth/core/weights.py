@@ -27,11 +27,12 @@ def exact_masses(weights: np.ndarray) -> np.ndarray:
     """Return integers proportional to positive weights (n,).
 
     Ties between depths depend on sums of weights. Floating-point sums depend on the order of the
-    terms, integer sums do not. Weights may be small integers up to a common factor and rounding,
-    such as ``w / w.sum()`` or ``0.1 * w`` for integers w. They are converted to these integers,
-    divided by their greatest common divisor. Other weights are multiplied by a power of two for
-    which all products are integers with a sum below 2**61. If there is no such power of two, the
-    products are rounded to integers, and small products become 1.
+    terms, integer sums do not. Integer weights are divided by their greatest common divisor.
+    Weights may also be small integers up to a common factor and rounding, such as ``w / w.sum()``
+    or ``0.1 * w`` for integers w. They are converted to these integers. Other weights are
+    multiplied by a power of two for which all products are integers with a sum below 2**61. If
+    there is no such power of two, the products are rounded to integers, and small products become
+    1.
     """
     integral = bool((weights == np.rint(weights)).all()) and weights.sum() < 2.0**53
     # Weights that are integers of 2**50 and above may be small integers multiplied by a factor and

@@ -227,9 +227,10 @@ class MinimumDepth(Depth):
     _kernel: ClassVar[Callable[..., np.ndarray]]
 
     def to_depth(self, sample: Sample, extremes: np.ndarray) -> np.ndarray:
-        """Convert extrema over directions (m,) to depths (m,).
+        """Convert extrema over directions to depths, for m points.
 
-        The extrema are maxima of the outlyingness, or minimum masses of halfspaces.
+        `extremes` (m,) are maxima of the outlyingness, or minimum masses of halfspaces. The result
+        has shape (m,).
         """
         raise NotImplementedError
 

@@ -137,9 +137,9 @@ def _products_are_exact(d: int, *arrays: np.ndarray) -> bool:
 
     The compiled core needs such products to compute determinants without rounding.
     """
-    # Absolute coordinates must be at most 1. Differences are then at most 2, and products cannot
-    # overflow. If all coordinates are multiples of 2**e, all products are multiples of 2**(d * e).
-    # Products cannot underflow if 2**(d * e) is a normal number.
+    # Absolute values of coordinates must be at most 1. Differences are then at most 2, and products
+    # cannot overflow. If all coordinates are multiples of 2**e, all products are multiples of
+    # 2**(d * e). Products cannot underflow if 2**(d * e) is a normal number.
     largest = max(float(np.abs(array).max(initial=0.0)) for array in arrays)
     return largest <= 1.0 and d * _lowest_bit(*arrays) >= -1022
 
