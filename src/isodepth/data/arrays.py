@@ -1,4 +1,4 @@
-"""Strings about arrays and columns for messages, and checks of values."""
+"""Strings that describe arrays and columns in messages, and checks of single values."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import numpy as np
 
 from isodepth.errors import ColumnWarning
 
-#: Maximum number of columns that a message lists.
+#: Maximum number of columns in the short lists of messages, such as columns with missing values.
 FEW = 5
-# Larger integers may be rounded if they are converted to float64.
+# Integers above 2**53 may be rounded if they are converted to float64.
 _EXACT_INTEGERS = 2**53
 
 
@@ -23,13 +23,13 @@ def column_labels(width: int) -> tuple[str, ...]:
 
 
 def named_counts(counts: Iterable[tuple[str, int]]) -> str:
-    """List at most five columns with positive counts, largest first: "temp (2), wind (1)"."""
+    """List at most five columns with positive counts, largest count first: "temp (2), wind (1)"."""
     positive = sorted((item for item in counts if item[1]), key=lambda item: -item[1])
     return listed([f"{label} ({count})" for label, count in positive], FEW)
 
 
 def listed(names: Sequence[str], most: int = 20) -> str:
-    """Join names for a message, at most `most` of them.
+    """Join at most `most` names for a message, and add the number of the remaining names.
 
     Examples
     --------
@@ -41,13 +41,13 @@ def listed(names: Sequence[str], most: int = 20) -> str:
 
 
 def did_you_mean(name: str, names: Sequence[str]) -> str:
-    """Return a hint to the most similar name, or "" if none is similar."""
+    """Return "; did you mean ...?" with the most similar of `names`, or "" if none is similar."""
     similar = difflib.get_close_matches(name, names[:1000], 1)
     return f"; did you mean {similar[0]!r}?" if similar else ""
 
 
 def numbered(width: int) -> list[str]:
-    """Return the names of unnamed columns in options: "0", "1", ..."""
+    """Return the names "0", "1", ... with which options select columns that have no names."""
     return [str(place) for place in range(width)]
 
 
@@ -75,7 +75,7 @@ def describe(value: Any) -> str:
 
 
 def warn_of_rounding(array: np.ndarray, name: str) -> None:
-    """Warn if an array has integers beyond 2**53, which are rounded in float64."""
+    """Warn if an array has integers beyond 2**53, which may be rounded in float64."""
     if array.dtype.kind not in "iu" or array.dtype.itemsize < 8 or not array.size:
         return
     largest = max(int(array.max()), -int(array.min()))

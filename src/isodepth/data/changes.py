@@ -1,4 +1,4 @@
-"""Class Change, which describes one difference between two samples in the units of its column."""
+"""Description of one difference between two samples in the units of the column that changed."""
 
 from __future__ import annotations
 
@@ -18,17 +18,19 @@ class Change:
     Attributes
     ----------
     kind : {"location", "spread", "shape", "dependence", "shares", "missing", "regions"}
-        Kind of change. It is an estimate, even if the difference itself is significant.
+        Kind of change. The kind is an estimate, even if the difference itself is significant.
+        "shares" is a change of the relative frequencies of categories. "missing" is a change of the
+        fraction of missing values. "regions" is a change of the depth-trimmed regions.
     columns : tuple of str
         One column, or the two columns of a dependence; empty if all columns contribute.
     quantity : str
         Quantity that was measured in both samples, such as "median" or "rank correlation".
     before, after : float
         Values of the quantity in the first and in the second sample. Medians, means and spreads are
-        in the units of the column. The kinds "shape", "shares" and "missing" have fractions
-        between 0 and 1.
+        in the units of the column. For the kinds "shape", "shares" and "missing" the values are
+        fractions between 0 and 1.
     pvalue : float
-        P-value, adjusted for all columns, or for all pairs of columns.
+        P-value, adjusted for multiple testing of columns or pairs of columns.
     value : str or None
         Category whose share changed, or within which a numeric column changed. None for changes
         that do not belong to a single category.
@@ -79,7 +81,7 @@ class Change:
         return f"{self.label} {' -> '.join(self.values)}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Convert to plain numbers and strings."""
+        """Return the attributes and `text` as a dictionary of numbers, strings and lists."""
         return {**asdict(self), "columns": list(self.columns), "text": self.text}
 
     def __str__(self) -> str:
@@ -119,11 +121,14 @@ def _unsigned_zero(text: str) -> str:
     return text.lstrip("-") if not text.strip("-0.") else text
 
 
-# -- measures of a change, from the values of one or two columns -----------------------------
+# -- changes that are computed from the values of one or two columns --------------------------
 
 
 def location_change(name: str, x: np.ndarray, y: np.ndarray, pvalue: float) -> Change:
-    """Return the change of location: the medians, or the means if the medians are equal."""
+    """Return the change of location of a column from the values x to the values y.
+
+    The change has the medians of x and y, or the means if the medians are equal.
+    """
     before, after = np.nanmedian(x), np.nanmedian(y)
     if before != after:
         return Change("location", (name,), "median", float(before), float(after), pvalue)
@@ -131,9 +136,10 @@ def location_change(name: str, x: np.ndarray, y: np.ndarray, pvalue: float) -> C
 
 
 def spread_change(name: str, x: np.ndarray, y: np.ndarray, pvalue: float) -> Change:
-    """Return the change of spread: the interquartile ranges, or the standard deviations.
+    """Return the change of spread of a column from the values x to the values y.
 
-    The standard deviations are used if the interquartile ranges are equal or one of them is 0.
+    The change has the interquartile ranges of x and y. If these are equal or one of them is 0, it
+    has the standard deviations.
     """
     before, after = (float(np.subtract(*np.nanquantile(v, [0.75, 0.25]))) for v in (x, y))
     if before > 0 and after > 0 and before != after:
@@ -143,7 +149,10 @@ def spread_change(name: str, x: np.ndarray, y: np.ndarray, pvalue: float) -> Cha
 
 
 def shape_change(name: str, x: np.ndarray, y: np.ndarray, pvalue: float) -> Change:
-    """Return the change of shape: both distribution functions at their largest difference."""
+    """Return the change of shape of the distribution of a column.
+
+    The change has the empirical distribution functions of x and y at their largest difference.
+    """
     x, y = np.sort(x[~np.isnan(x)]), np.sort(y[~np.isnan(y)])
     values = np.unique(np.concatenate([x, y]))
     below = [np.searchsorted(v, values, side="right") / len(v) for v in (x, y)]
@@ -153,14 +162,14 @@ def shape_change(name: str, x: np.ndarray, y: np.ndarray, pvalue: float) -> Chan
 
 
 def missing_change(name: str, before: float, after: float, pvalue: float) -> Change:
-    """Return the change of the fraction of missing values of a column."""
+    """Return the change of the fraction of missing values of a column, from `before` to `after`."""
     return Change("missing", (name,), "missing", before, after, pvalue)
 
 
 def dependence_change(
     names: tuple[str, str], x: np.ndarray, y: np.ndarray, pvalue: float
 ) -> Change:
-    """Return the change of dependence: the rank correlations of two columns in x and y (n, 2)."""
+    """Return the change of the rank correlation of two columns, from x (n, 2) to y (m, 2)."""
     from scipy.stats import rankdata
 
     before, after = (float(_correlation(rankdata(v, axis=0))) for v in (x, y))
@@ -180,7 +189,7 @@ def conditional_change(
 
 
 def _correlation(columns: np.ndarray) -> float:
-    """Return the correlation of two columns (n, 2); 0 if one of them is constant."""
+    """Return the Pearson correlation of two columns (n, 2); 0 if a column is constant."""
     centered = columns - columns.mean(axis=0)
     norms = np.sqrt((centered**2).sum(axis=0))
     return 0.0 if not norms.all() else float(centered[:, 0] @ centered[:, 1] / norms.prod())

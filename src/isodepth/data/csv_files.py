@@ -1,7 +1,7 @@
 """Reading of tables in text files with pyarrow; separator and decimal mark are detected.
 
-If pyarrow fails, the file is read again with Python's csv module, so that the message can name the
-line.
+If pyarrow fails, the file is read again with Python's csv module, so that the error message can
+name the faulty line.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from isodepth.data.arrays import numbered
 from isodepth.data.input_file import InputFile, refuse
 from isodepth.data.numerals import MISSING_NUMBERS
 
-# Cells with "nan" are read as the number NaN. Later checks decide whether NaN is allowed.
+# Words for missing values. Cells with "nan" are read as the number NaN instead, and later checks
+# decide whether NaN is allowed.
 _MISSING = tuple(word for word in MISSING_NUMBERS if word != "nan")
 _DELIMITERS = {
     ",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars", " ": "spaces"
@@ -46,12 +47,14 @@ class CsvFormat(NamedTuple):
     Attributes
     ----------
     names : tuple of str or None
-        Names in the header; None if the first row is data, because its cells are numbers.
+        Names in the header. None if there is no header: the nonempty cells of the first row are
+        numbers.
     width : int
         Number of cells per row.
     delimiter, decimal : str
+        Separator of the cells, and decimal mark.
     header_lines : int
-        Number of lines before the first row of data.
+        Number of lines up to the end of the header; 0 without a header.
     """
 
     names: tuple[str, ...] | None
@@ -61,7 +64,7 @@ class CsvFormat(NamedTuple):
     header_lines: int
 
     def notes(self, file: InputFile) -> list[str]:
-        """Return messages about unusual properties of the format, such as decimal commas."""
+        """Return messages about an unusual separator, decimal commas, and a missing header."""
         notes = []
         if self.delimiter != (usual := "\t" if file.ending == ".tsv" else ","):
             comma = ", and numbers have decimal commas" if self.decimal == "," else ""
@@ -76,7 +79,7 @@ class CsvFormat(NamedTuple):
 
 def csv_format(file: InputFile) -> CsvFormat:
     """Detect separator, decimal mark and header from the beginning of a file."""
-    # A larger part of the file is read if the first row does not fit into the smaller part.
+    # The first 256 KiB are usually enough. If they do not contain a whole row, 16 MiB are read.
     for size in (_HEAD_BYTES, _LINE_BYTES):
         head = file.read(size)
         whole = len(head) < size
@@ -118,7 +121,10 @@ def csv_format(file: InputFile) -> CsvFormat:
 
 
 def _separated_by_spaces(lines: list[str]) -> bool:
-    """Return whether splitting at spaces gives several columns of numbers; a header is allowed."""
+    """Return whether the lines are columns of numbers that are separated by one or more spaces.
+
+    The first line may be a header.
+    """
     rows = [line.split() for line in lines[:_SNIFFED_ROWS] if line.strip()]
     width = len(rows[0])
     return width > 1 and all(
@@ -128,17 +134,18 @@ def _separated_by_spaces(lines: list[str]) -> bool:
 
 def _first_rows(lines: list[str], delimiter: str) -> list[list[str]]:
     rows: list[list[str]] = []
-    with suppress(csv.Error):  # ignore errors, because the last record may be incomplete
+    with suppress(csv.Error):  # raised if the last row is incomplete
         reader = csv.reader(lines, delimiter=delimiter, strict=True)
         rows.extend(islice(filter(None, reader), _SNIFFED_ROWS))
     return rows
 
 
 def _best_delimiter(sniffed: dict[str, list[list[str]]]) -> str:
-    """Return the separator for which all rows have the same width.
+    """Return the separator that splits all rows into the same number of cells, two or more.
 
-    Among several such separators, the one with the largest fraction of numbers is returned. If
-    there is none, the one with the largest number of cells in the first row is returned.
+    `sniffed` has the first rows of the file, split by each possible separator. Among several
+    suitable separators, the one with the largest fraction of numeric cells is returned. If no
+    separator is suitable, the one with the most cells in the first row is returned.
 
     Examples
     --------
@@ -162,7 +169,8 @@ def _best_delimiter(sniffed: dict[str, list[list[str]]]) -> str:
 
 
 def _decimal_mark(rows: list[list[str]], delimiter: str) -> str:
-    if delimiter == ",":  # a comma in a quoted cell such as "1,234" separates thousands
+    # If commas separate the cells, the comma in a quoted cell such as "1,234" separates thousands.
+    if delimiter == ",":
         return "."
     cells = [cell for row in rows for cell in row]
     commas = any(map(_COMMA_NUMBER.fullmatch, cells))
@@ -203,7 +211,7 @@ def check_distinct(file: object, names: Sequence[str]) -> None:
         refuse(file, f"two columns are named {twice!r}; give all columns different names")
 
 
-# -- reading --------------------------------------------------------------------------------------
+# -- reading of columns ---------------------------------------------------------------------------
 
 
 def read_csv_columns(
@@ -216,9 +224,9 @@ def read_csv_columns(
     """Read the columns at the positions `places` as a pyarrow table, with positions as names.
 
     Columns of numbers, booleans and dates are converted, with null for missing values. All other
-    columns, and those at the positions `strings`, remain strings as in the file. In `strings`,
-    words for missing values such as "NA" become null if all other cells of the column are numbers.
-    `missing_words` are additional words for missing values.
+    columns, and those at the positions `strings`, remain strings as in the file. In a column at a
+    position in `strings`, words for missing values such as "NA" become null if all other cells are
+    numbers. `missing_words` are additional words for missing values.
     """
     import pyarrow as pa
     from pyarrow.csv import read_csv
@@ -261,7 +269,10 @@ def read_csv_columns(
 def csv_chunks(
     file: InputFile, form: CsvFormat, places: Sequence[int], rows: int
 ) -> Iterator[np.ndarray]:
-    """Yield blocks of at most `rows` rows as float64 arrays, with NaN for missing values."""
+    """Yield the columns at the positions `places` in float64 arrays of at most `rows` rows.
+
+    Missing values are NaN. A cell that is not a number raises an error.
+    """
     import pyarrow as pa
     from pyarrow.csv import open_csv
 
@@ -310,7 +321,10 @@ def _arrow_options(
 
 
 class _QuoteCounter(io.RawIOBase):
-    """File object that counts quotes, because pyarrow does not report a missing closing quote."""
+    """File object that counts quotation marks while pyarrow reads the file.
+
+    If their number is odd, a closing quotation mark is missing, which pyarrow does not report.
+    """
 
     def __init__(self, file: BinaryIO) -> None:
         self.file, self.quotes = file, 0
@@ -331,9 +345,10 @@ def _spellings(words: Sequence[str]) -> list[str]:
 def _numbers_of(
     cells: Sequence[str], decimal: str, missing_words: Sequence[str]
 ) -> dict[str, float] | None:
-    """Return a dictionary with the number in each cell that is not missing.
+    """Return a dictionary from each cell of a column that is not missing to its number.
 
-    Return None if a cell is not a number, or if there are words such as "NA" but no number.
+    Return None if the column is not numeric: a cell is neither a number nor missing, or there are
+    words for missing values such as "NA" but no number.
     """
     numbers: dict[str, float] = {}
     for cell in cells:
@@ -347,24 +362,27 @@ def _numbers_of(
     return numbers if numbers or not any(cells) else None
 
 
-# -- faults ---------------------------------------------------------------------------------------
+# -- errors in a file -----------------------------------------------------------------------------
 
 
 def cell_name(form: CsvFormat, line: int, place: int) -> str:
-    """Return the line and the column of a cell for a message."""
+    """Return a string with the line and the column of a cell for a message."""
     name = f" ({form.names[place]!r})" if form.names else ""
     return f"line {line}, column {place + 1}{name}"
 
 
 def line_of_row(file: InputFile, form: CsvFormat, row: int) -> int:
-    """Return the number of the line in which a row of data ends."""
+    """Return the number of the line of the file in which the row with index `row` ends."""
     return next(line for at, (line, _) in enumerate(_walk(file, form)) if at == row)
 
 
 def _explain_fault(
     file: InputFile, form: CsvFormat, numbers: Sequence[int], error: BaseException
 ) -> NoReturn:
-    """Raise an error that explains why pyarrow cannot read a file, with the line if possible."""
+    """Raise an error that explains why pyarrow cannot read a file, with the line if possible.
+
+    `numbers` are the positions of columns that must be numeric. `error` is the error of pyarrow.
+    """
     if isinstance(error, EOFError | zlib.error | gzip.BadGzipFile):
         refuse(file.path, f"it is damaged or not compressed by gzip ({error})", error)
     if isinstance(error, OSError) and error.strerror:
@@ -376,7 +394,10 @@ def _explain_fault(
 
 
 def _check_rows(file: InputFile, form: CsvFormat, numbers: Sequence[int]) -> None:
-    """Check quotes, encoding, widths of rows, and cells of columns at the positions `numbers`."""
+    """Raise an error for damaged quotes, wrong encoding, or a row with a wrong number of cells.
+
+    Also raise an error for non-numeric cells in the columns at the positions `numbers`.
+    """
     try:
         for line, row in _walk(file, form):
             if len(row) != form.width:
@@ -392,7 +413,7 @@ def _check_rows(file: InputFile, form: CsvFormat, numbers: Sequence[int]) -> Non
 
 
 def _walk(file: InputFile, form: CsvFormat) -> Iterator[tuple[int, list[str]]]:
-    """Yield (number of the last line, cells) for each row of data."""
+    """Yield, for each row of data, the number of the line in which it ends and its cells."""
     with io.TextIOWrapper(file.open(), encoding="utf-8-sig", newline="") as stream:
 
         def lines() -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Import of optional packages, with one kind of message if they are missing."""
+"""Import of optional packages, with a uniform error message if a package is missing."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def load_extra(module: str, extra: str, purpose: str) -> Any:
     extra : str
         Extra of isodepth that installs the package, such as "plot".
     purpose : str
-        Feature that needs the package; the message starts with it.
+        Feature that needs the package, such as "drawing". The error message starts with it.
 
     Returns
     -------
@@ -37,14 +37,15 @@ def load_extra(module: str, extra: str, purpose: str) -> Any:
         return importlib.import_module(module)
     except ImportError as error:
         package = module.partition(".")[0]
-        # If an installed package fails to load, the message includes its own error.
+        # If the package is installed but cannot be imported, the message includes the import error.
         absent = isinstance(error, ModuleNotFoundError) and error.name in (None, module, package)
         reason = "" if absent else f", which cannot be imported ({' '.join(str(error).split())})"
-        # Also suggest a checkout, because isodepth is not on PyPI before its first release.
+        # The message also has a command for a source checkout, because isodepth is not on PyPI
+        # before its first release.
         install = f"'isodepth[{extra}]', or in a checkout: pip install '.[{extra}]'"
         raise missing(purpose, f"{package}{reason}", install) from error
 
 
 def missing(purpose: str, package: str, install: str) -> MissingExtraError:
-    """Return the error for a missing package; `install` are the arguments of ``pip install``."""
+    """Return the error for a missing package, which advises ``pip install`` with `install`."""
     return MissingExtraError(f"{purpose} needs {package}: pip install {install}")

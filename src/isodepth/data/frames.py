@@ -1,7 +1,7 @@
 """Conversion of data frames of any library to arrays, and matching of columns by name.
 
-All labels of columns are names, integers included, with one exception: a frame with the labels
-0, 1, ..., d - 1, as pandas creates it from an array, has no names.
+All column labels count as names, also integers, with one exception. The columns of a frame with
+the default labels 0, 1, ..., d - 1, which pandas gives to d columns of an array, have no names.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def read_frame(X: Any, name: str) -> tuple[np.ndarray, Names]:
     try:
         frame = nw.from_native(X, eager_only=True)
     except (TypeError, ValueError) as error:
-        # A possible cause is two columns with the same name, which some libraries allow.
+        # A possible cause of the error is two columns with the same name, which pandas allows.
         raise InvalidInputError(
             f"the {type(X).__name__} {name} cannot be read as a data frame "
             f"({' '.join(str(error).split())}); give all columns different names, or pass an array"
@@ -111,20 +111,23 @@ def labels_of(X: Any) -> Names:
         return X.columns
     if not is_frame(X) or callable(getattr(X, "collect", None)):
         return None
-    if hasattr(X, "__dask_graph__"):  # columns of Dask are matched when chunks are read
+    if hasattr(X, "__dask_graph__"):  # the columns of Dask frames are matched when chunks are read
         return None
-    labels = getattr(X, "column_names", None)  # in pyarrow, `columns` are arrays
+    labels = getattr(X, "column_names", None)  # `columns` of a pyarrow table has arrays, not names
     return tuple(map(str, X.columns if labels is None else labels))
 
 
 def in_order(X: Any, names: Names, name: str, like: str) -> Any:
-    """Return a sample with its columns in the order of `names`, if both have names.
+    """Return the sample X with its columns in the order of `names`.
+
+    X is returned unchanged if it has no names or if `names` is None. Default labels "0", "1", ...
+    are matched by position. Raise an error if the columns differ.
 
     Parameters
     ----------
     X : sample
     names : tuple of str or None
-        Names of the columns of another sample; "0", "1", ... are the default labels of a frame.
+        Names of the columns of another sample.
     name, like : str
         Names of `X` and of the other sample in messages.
 
@@ -149,20 +152,21 @@ def in_order(X: Any, names: Names, name: str, like: str) -> Any:
     if labels is None or labels == names or len(set(labels)) < len(labels):
         return X
     if sorted(labels) != sorted(names):
-        # The default labels 0, 1, ... are matched by position with any names but other integers.
+        # Default labels 0, 1, ... of one sample are matched by position with the names of the other
+        # sample, unless all these names are other integers.
         both = ((labels, names), (names, labels))
         if any(_counts(a) and (_counts(b) or not _integers(b)) for a, b in both):
             return X
         raise differing(names, labels, like, name)
     points, _ = read_frame(X, name)
-    # points[:, order] may be column-major, so it is copied to row-major order.
+    # Selecting columns may give a column-major array, which is copied to row-major order.
     places = {name: place for place, name in enumerate(labels)}
     points = np.ascontiguousarray(points[:, [places[name] for name in names]])
     return Table(points, None if _counts(names) else names)
 
 
 def select_columns(X: Any, names: tuple[str, ...]) -> Any:
-    """Return the columns `names` of a Table or an eager data frame, in this order."""
+    """Return the columns of a Table or an eager data frame, selected and ordered by `names`."""
     labels = labels_of(X) or ()
     if isinstance(X, Table):
         return Table(X.points[:, [labels.index(name) for name in names]], names)
@@ -195,10 +199,10 @@ def _integers(names: tuple[str, ...]) -> bool:
 
 
 def clashing_columns(first: Names, second: Names) -> bool:
-    """Return whether two samples have different columns, or the same ones in different orders.
+    """Return whether two samples have different columns, or equal columns in different orders.
 
-    If only one sample has names, the columns differ only if the names are the default labels
-    0, ..., d - 1 in another order, such as those of `frame[[1, 0]]`.
+    If only one sample has names, the columns differ only if these names are the default labels
+    0, 1, ... of pandas in another order, such as those of `frame[[1, 0]]`.
 
     Examples
     --------
@@ -217,7 +221,7 @@ def clashing_columns(first: Names, second: Names) -> bool:
 
 
 def _is_count(labels: list[Any]) -> bool:
-    """Return whether labels are the integers 0, 1, ..., d - 1; True and 1.0 do not count."""
+    """Return whether the labels are 0, 1, ... in this order; True and 1.0 are not integers here."""
     return all(
         isinstance(label, numbers.Integral) and not isinstance(label, bool) and label == place
         for place, label in enumerate(labels)
@@ -283,11 +287,12 @@ def _column(series: Any, label: Any, name: str) -> np.ndarray:
 
     series = object_numbers(series)
     known = series.dtype.is_numeric() or series.dtype == nw.Boolean
-    # Let NumPy convert types that narwhals does not know: sparse columns of pandas, long doubles.
+    # NumPy converts types that narwhals does not know: sparse columns of pandas, and long doubles.
     if known or series.dtype == nw.Unknown:
         values = series.to_numpy()
         if known and values.dtype.kind not in "biuf":
-            # Decimals, and booleans with missing values, would become Python objects.
+            # NumPy has Python objects for decimals, and for booleans with missing values. narwhals
+            # converts both to floats.
             values = series.cast(nw.Float64).to_numpy()
         if values.dtype.kind in "biuf":
             warn_of_rounding(values, f"column {label!r} of {name}")

@@ -24,7 +24,7 @@ _STARTS = {b"PAR1": ".parquet", b"\x93NUMPY": ".npy"}
 
 
 class InputFile(NamedTuple):
-    """A file that can be opened repeatedly, or the content of a pipe.
+    """Input file that can be opened repeatedly, or the content of a pipe or of standard input.
 
     Attributes
     ----------
@@ -33,7 +33,8 @@ class InputFile(NamedTuple):
         Ending of the name without ".gz", such as ".csv"; it determines the format. If the name of a
         pipe has no ending, the ending is chosen by the content.
     content : bytes or None
-        Decompressed content of a pipe, which can be read only once; None for a file.
+        Decompressed content of a pipe or of standard input, because a pipe can be read only once.
+        None for a file on disk.
     compressed : bool
         Whether the name of the file ends in ".gz".
     """
@@ -53,7 +54,7 @@ class InputFile(NamedTuple):
         if self.content is not None:
             return io.BytesIO(self.content)
         if self.compressed:
-            return cast(BinaryIO, gzip.open(self.path))  # its close() also closes the file
+            return cast(BinaryIO, gzip.open(self.path))  # closing it also closes the file on disk
         return self.path.open("rb")
 
     def read(self, size: int = -1) -> bytes:
@@ -66,7 +67,10 @@ class InputFile(NamedTuple):
 
 
 def open_input(path: Any) -> InputFile:
-    """Return the file at a path, or standard input for "-"; the content of a pipe is read."""
+    """Return the input file at a path, or standard input if the path is "-".
+
+    The content of standard input or of a pipe is read immediately.
+    """
     if path == STDIN:
         return _from_content(Path("standard input"), _stdin(), "")
     file = as_path(path, UnreadableFileError)
@@ -74,7 +78,7 @@ def open_input(path: Any) -> InputFile:
         return _from_path(file)
     except UnreadableFileError:
         raise
-    except (OSError, ValueError) as error:  # ValueError: a path with a null byte
+    except (OSError, ValueError) as error:  # a path with a null byte raises ValueError
         absent = isinstance(error, FileNotFoundError | NotADirectoryError)
         reason = getattr(error, "strerror", None) or str(error)
         refuse(file, "there is no such file" if absent else reason, error)
@@ -89,10 +93,11 @@ def as_path(path: Any, error: type[Exception]) -> Path:
 
 
 def table_files(path: Any, recursive: bool = True) -> list[Path]:
-    """Return the paths of all tables in a folder, sorted; for a file, a list with its path.
+    """Return the sorted paths of all tables in a folder; for a file, a list with its path.
 
-    Files and subfolders whose names start with a dot or an underscore (`.crc`, `_SUCCESS`) are
-    skipped, and files whose names start with "readme". Any other file must be a table.
+    Subfolders are searched if `recursive`. Files and subfolders whose names start with a dot or an
+    underscore (`.crc`, `_SUCCESS`) are skipped, and files whose names start with "readme". Any
+    other file must be a table, or an error is raised.
     """
     folder = Path(path)
     try:
@@ -119,7 +124,7 @@ def table_files(path: Any, recursive: bool = True) -> list[Path]:
 
 
 def _ending(file: Path) -> tuple[str, bool]:
-    """Return the ending of a name without .gz, and whether the name ends in .gz."""
+    """Return the ending of a file name without ".gz", and whether the name ends in ".gz"."""
     compressed = file.suffix.lower() == ".gz"
     return (file.with_suffix("") if compressed else file).suffix.lower(), compressed
 
@@ -131,8 +136,8 @@ def _from_path(file: Path) -> InputFile:
     if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
         refuse(file, "it is a device, not a file")
     ending, compressed = _ending(file)
-    # A pipe can be read only once, so its content is read now. The same is done for /dev/stdin,
-    # which on some systems (macOS) continues at the current position if it is opened again.
+    # A pipe can be read only once, so its content is read now. The content of /dev/stdin is also
+    # read now: on macOS, a second opening would continue at the current position.
     if not stat.S_ISREG(mode) or file.is_relative_to("/dev"):
         return _from_content(file, file.read_bytes(), ending)
     return InputFile(file, ending, compressed=compressed)
@@ -149,7 +154,10 @@ def _stdin() -> bytes:
 
 
 def _from_content(file: Path, content: bytes, ending: str) -> InputFile:
-    """Return an input with this content; if `ending` is "", it is chosen by the content."""
+    """Return an input file with the bytes `content`, which are decompressed if necessary.
+
+    If `ending` is "", the ending of the file is chosen by the content.
+    """
     if content.startswith(_GZIP):
         try:
             content = gzip.decompress(content)
@@ -165,7 +173,7 @@ def _from_content(file: Path, content: bytes, ending: str) -> InputFile:
 def read_npy_header(file: IO[bytes], size: int) -> tuple[tuple[int, ...], np.dtype]:
     """Return the shape and the dtype of the array in an open .npy file of `size` bytes.
 
-    Raise ValueError if the array does not have real numbers, or if `size` does not fit its shape.
+    Raise ValueError if the dtype is not real, or if `size` does not match the shape and the dtype.
     Only the header is read.
 
     Examples
@@ -182,7 +190,7 @@ def read_npy_header(file: IO[bytes], size: int) -> tuple[tuple[int, ...], np.dty
     if dtype.kind not in "biuf":
         raise ValueError(f"it contains {dtype}, not real numbers")
     there = size - file.tell()
-    # Python integers are used, because they cannot overflow.
+    # The number of bytes is computed with Python integers, because they cannot overflow.
     if min(shape, default=0) < 0 or math.prod(map(int, shape)) * dtype.itemsize != there:
         raise ValueError(f"an array of shape {shape} and type {dtype} does not have {there} bytes")
     return shape, dtype
@@ -190,5 +198,5 @@ def read_npy_header(file: IO[bytes], size: int) -> tuple[tuple[int, ...], np.dty
 
 def refuse(file: object, reason: str, cause: BaseException | None = None) -> NoReturn:
     """Raise the error for a file that cannot be read, with a message of one line."""
-    # Messages of other libraries may have several lines, which are joined.
+    # The reason may be a message of another library with several lines, which are joined.
     raise UnreadableFileError(f"cannot read {file}: {' '.join(reason.split())}") from cause
