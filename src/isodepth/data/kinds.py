@@ -15,20 +15,22 @@ from isodepth.data.frames import Table, differing, is_frame, object_numbers
 from isodepth.data.numerals import Numerals, common_style
 from isodepth.errors import ColumnWarning, InvalidInputError, InvalidOptionError, NotNumbersError
 
-#: Allowed strings in `kinds=`; a list of values in increasing order is allowed too.
+#: Allowed strings for a column in the option `kinds`. A list of values in increasing order is also
+#: allowed.
 KINDS = ("numeric", "category", "omit")
-#: A column with more distinct values than this is an identifier, not a category.
+#: Maximum number of distinct values of a category. A non-numeric column with more distinct values
+#: is an identifier, which is not compared.
 MOST_CATEGORIES = 200
-# In a sample with fewer rows than this, a column is not taken for an identifier even if all its
-# values are distinct.
+# Minimum number of rows of each sample for which a column with nearly all values distinct is taken
+# for an identifier.
 _MANY_ROWS = 20
-#: A column with at most this number of distinct values may contain codes.
+#: Maximum number of distinct values for which the numbers in a column may be codes of categories.
 FEW_VALUES = 10
-#: Category of missing values.
+#: Name of the category that contains missing values.
 MISSING = "(missing)"
 _MICROSECONDS_PER_DAY = 86_400_000_000
 _DATE = re.compile(r"\d{4}-\d\d-\d\d([ T]|$)")
-# Use of the columns of each kind in a comparison.
+# Value of `ColumnKind.use` for each kind of column.
 _USES = {
     "numeric": "numbers", "category": "shares", "date": "left out", "identifier": "left out"
 }  # fmt: skip
@@ -42,13 +44,14 @@ class ColumnKind(NamedTuple):
     column : str
     kind : {"numeric", "category", "date", "identifier"}
     use : {"numbers", "shares", "left out"}
-        Numbers enter distances and tests. For a category, the shares of its values enter tests and
-        monitors, but not distances.
+        "numbers": the values enter distances, tests and monitors. "shares": the relative
+        frequencies of the values enter tests and monitors, but not distances. "left out": the
+        column is not compared.
     note : str
         Reason why the column is left out, or how its values were read; may be empty.
     given : str, list of str or None
-        Value of the option `kinds` with which other samples are read in the same way as this one.
-        None if the option is not needed.
+        Entry of the option `kinds` with which the column is read in the same way from other
+        samples. None if no entry is needed.
     attention : bool
         Whether the kind is doubtful, so that results show the note first.
     """
@@ -62,7 +65,7 @@ class ColumnKind(NamedTuple):
 
 
 class MixedFrames(NamedTuple):
-    """Data frames with the same columns, split by the kinds of these columns.
+    """Data frames with the same columns, split into numeric and category columns.
 
     Attributes
     ----------
@@ -72,6 +75,7 @@ class MixedFrames(NamedTuple):
         For the name of each category column, a list with one list of values per frame. Values are
         strings, or None if missing.
     columns : tuple of ColumnKind
+        Kinds of all columns, including those that are left out.
     """
 
     numeric: list[Any]
@@ -146,6 +150,7 @@ def split_columns(
     names : sequence of str
         Names of the samples for messages.
     kinds : dict or None
+        For the name of a column, "numeric", "category", "omit", or a list of values.
 
     Warns
     -----
@@ -175,7 +180,7 @@ def split_columns(
     for at, names_of_frame in enumerate(labels):
         if names_of_frame.keys() != labels[0].keys():
             if numeric and not kinds:
-                return None  # the later check of numeric columns reports the difference
+                return None  # a later check of the numeric samples reports the different columns
             raise differing(tuple(labels[0]), tuple(names_of_frame), names[0], names[at])
     columns: list[ColumnKind] = []
     categories: dict[str, list[list[str | None]]] = {}
@@ -206,9 +211,10 @@ def split_columns(
 def category_values(
     values: Sequence[str | None], column: str, sample: str, nan_policy: str
 ) -> list[str]:
-    """Return the values of a category column of a sample, with a category for missing values.
+    """Return the values of a category column, in which missing values are a separate category.
 
-    With nan_policy "raise", missing values raise an error.
+    With nan_policy "raise", missing values raise an error. `column` and `sample` are names for the
+    message.
     """
     missing = sum(value is None for value in values)
     if missing and nan_policy == "raise":
@@ -217,8 +223,8 @@ def category_values(
             f"{'value' if missing == 1 else 'values'}; use nan_policy='omit', with which missing "
             "values are a separate category"
         )
-    # A string that equals the name of the category of missing values is quoted, so that it remains
-    # another category.
+    # A value that equals the name of the category of missing values is quoted, so that it remains a
+    # category of its own.
     return [
         MISSING if value is None else repr(value) if value == MISSING else value for value in values
     ]
@@ -229,7 +235,8 @@ def numeric_columns(
 ) -> tuple[Any, Any, tuple[ColumnKind, ...]]:
     """Return the numeric columns of X and of Y, and the kinds of all columns.
 
-    Samples that are not data frames are returned unchanged, with () for the kinds.
+    Samples that are not data frames are returned unchanged, with () for the kinds. Raise an error
+    if no column is numeric.
     """
     mixed = split_columns((X, Y), ("X", "Y"), kinds)
     if mixed is None:
@@ -244,7 +251,7 @@ def numeric_columns(
 
 
 def check_kinds(kinds: Any) -> dict[str, Any]:
-    """Check `kinds=` and return it as a dictionary, empty for None."""
+    """Check the option `kinds` and return it as a dictionary, which is empty for None."""
     if not isinstance(kinds, Mapping | None):
         raise _kinds_error(
             f"kinds must be a dictionary such as {{'zip': 'category'}}, got {kinds!r:.80}"
@@ -263,7 +270,7 @@ def _kinds_error(message: str) -> InvalidOptionError:
     return InvalidOptionError(message, option="kinds")
 
 
-# -- one column -----------------------------------------------------------------------------------
+# -- kind of one column ---------------------------------------------------------------------------
 
 
 def _narwhals_frames(samples: Sequence[Any]) -> list[Any] | None:
@@ -276,11 +283,11 @@ def _narwhals_frames(samples: Sequence[Any]) -> list[Any] | None:
     try:
         return [nw.from_native(each, eager_only=True) for each in samples]
     except (TypeError, ValueError):
-        return None  # the later check of numeric columns reports the reason
+        return None  # a later check of the samples reports the reason
 
 
 class _Column:
-    """One column of all samples.
+    """One column, with its values in all samples.
 
     Attributes
     ----------
@@ -288,7 +295,8 @@ class _Column:
     samples : sequence of str
         Names of the samples for messages.
     series : list of narwhals series
-        The column in each sample. Python objects are converted to floats if all are numbers.
+        Values of the column in each sample. Python objects are converted to floats if all of them
+        are numbers.
     """
 
     def __init__(self, name: str, stored: Sequence[Any], samples: Sequence[str]) -> None:
@@ -300,7 +308,8 @@ class _Column:
         """Values of each sample as strings; None if missing."""
         values = [_strings(series) for series in self.series]
         if len({series.dtype.is_numeric() for series in self.series}) > 1:
-            # If one sample has numbers and another strings, "01" and "1.0" must equal the number 1.
+            # If one sample has numbers and another has strings, the strings "01" and "1.0" must
+            # equal the number 1.
             return [[v if v is None else _plain_number(v) for v in part] for part in values]
         return values
 
@@ -320,9 +329,10 @@ class _Column:
         )
 
     def read(self, option: Any) -> tuple[ColumnKind, list[Any]]:
-        """Return the kind of the column, and its series, converted to numbers if it is numeric.
+        """Return the kind of the column, and one series of its values per sample.
 
-        `option` is the entry of `kinds` for this column, or None.
+        The series of a numeric column are converted to numbers. `option` is the entry of the option
+        `kinds` for this column, or None.
         """
         if option == "category":
             return self._kind("category", given=option), self.series
@@ -360,7 +370,7 @@ class _Column:
         return all(s.dtype.is_numeric() or s.dtype == nw.Unknown for s in self.series)
 
     def _detect(self) -> tuple[str, str]:
-        """Return the kind of the column by its types and values, and a note with the reason."""
+        """Return the kind of the column, detected from its types and values, and the reason."""
         if self._all_numeric():
             return "numeric", ""
         if all(series.dtype.is_temporal() for series in self.series):
@@ -379,7 +389,7 @@ class _Column:
         return "category", ""
 
     def _refuse_two_types(self) -> None:
-        """Raise an error for numbers in one sample and other types, such as dates, in another."""
+        """Raise an error if one sample has numbers and another has other types, such as dates."""
         examples = {
             series.dtype.is_numeric(): (sample, value)
             for sample, series, part in zip(self.samples, self.series, self.values, strict=True)
@@ -393,8 +403,9 @@ class _Column:
         """Return the kind of a column in which some values are numbers and others are not.
 
         A column of at most ten distinct values in more than ten rows is a category, for example
-        codes and a new word. Any other column raises an error if all values of one sample or most
-        values of all samples are numbers: a typing error must not turn numbers into a category.
+        numeric codes and one word. Any other column raises an error if all values of one sample or
+        most values of all samples are numbers: a typing error must not turn numbers into a
+        category.
         """
         rows, count = sum(each.rows for each in numerals), sum(each.count for each in numerals)
         both = list(zip(numerals, self.samples, strict=True))
@@ -422,7 +433,7 @@ class _Column:
     def _numbers(self, numerals: Sequence[Numerals]) -> tuple[ColumnKind, list[Any]]:
         """Return the kind and the converted series of a column of strings that are all numbers.
 
-        All samples must have the same decimal mark and thousands separator.
+        Raise an error if no decimal mark and thousands separator fit the strings of all samples.
         """
         both = list(zip(numerals, self.samples, strict=True))
         style = common_style(numerals)
@@ -443,7 +454,7 @@ class _Column:
         return self._kind("numeric", note, "numeric", bool(doubts)), self._series_of(arrays)
 
     def _series_of(self, arrays: Sequence[np.ndarray]) -> list[Any]:
-        """Convert arrays of numbers, one per sample, to series of the library of each sample.
+        """Convert arrays of numbers, one per sample, to series of the data frame libraries.
 
         The series are integers if all numbers in all arrays are integers, else floats.
         """
@@ -483,9 +494,10 @@ class _Column:
         return self._kind("numeric", note, option), series
 
     def _common_order(self) -> list[str] | None:
-        """Return the categories, in order, of ordered categoricals; None for other types.
+        """Return the categories of ordered categoricals, in order; None for other types.
 
-        Raise an error if two samples have their categories in different orders.
+        These are the categories of the sample with the most categories. Raise an error if another
+        sample has other categories, or has them in another order.
         """
         categories = [getattr(each.dtype, "categories", None) for each in self.series]
         orders = [[*map(str, each)] for each in categories if each is not None]
@@ -499,7 +511,10 @@ class _Column:
         return longest
 
     def _ranks(self, order: Sequence[str]) -> list[Any]:
-        """Convert values to their positions in `order`; missing values become NaN."""
+        """Convert values to their positions in the list `order`; missing values become NaN.
+
+        Raise an error if a value is not in the list.
+        """
         ranks: dict[str | None, float] = {value: float(i) for i, value in enumerate(order)}
         ranks[None] = np.nan
         for part, sample in zip(self.values, self.samples, strict=True):
@@ -517,7 +532,10 @@ def _joined(*notes: str) -> str:
 
 
 def _codes_note(columns: Sequence[Any]) -> str:
-    """Return a note if integers have so few distinct values that they may be codes, else ""."""
+    """Return a note if a column of integers may contain codes of categories, else "".
+
+    Integers may be codes if there are two to ten distinct values in more than ten rows.
+    """
     if not all(series.dtype.is_integer() for series in columns):
         return ""
     count = len(set().union(*(series.unique().to_list() for series in columns)))
@@ -528,13 +546,13 @@ def _codes_note(columns: Sequence[Any]) -> str:
 
 def _strings(series: Any) -> list[str | None]:
     values = series.to_list()
-    if series.dtype.is_float():  # integer codes with missing values are stored as floats
+    if series.dtype.is_float():  # pandas stores integers as floats if the column has missing values
         values = [int(v) if v is not None and v.is_integer() else v for v in values]
     return [None if is_missing(value) or value == "" else str(value) for value in values]
 
 
 def _plain_number(value: str) -> str:
-    """Format the number in a string as `_strings` does; return other strings unchanged."""
+    """Return "1" for strings such as "01" and "1.0"; return non-numeric strings unchanged."""
     try:
         number = float(value)
     except ValueError:

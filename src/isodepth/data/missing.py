@@ -27,8 +27,8 @@ class MissingShare(NamedTuple):
     x, y : float
         Share of the rows in which the column is missing.
     z : float
-        Difference y - x divided by its standard error if both shares are equal. It is 0 if none or
-        all of the values are missing.
+        Difference y - x, divided by its standard error under the hypothesis of equal shares. It is
+        0 if none or all of the values are missing.
     """
 
     column: str
@@ -39,13 +39,14 @@ class MissingShare(NamedTuple):
 
 @dataclass(frozen=True)
 class MissingPair:
-    """Dropped rows of the two samples of a comparison.
+    """Numbers of dropped rows and of missing values of the two samples of a comparison.
 
     Attributes
     ----------
     x, y : MissingReport
+        Numbers of dropped rows and of missing values of each sample.
     kept : pair of bool ndarrays of shape (n,) and (m,), or None
-        Mask of the rows that were kept.
+        Masks of the rows of the two samples that were kept.
     """
 
     x: MissingReport
@@ -56,7 +57,8 @@ class MissingPair:
     def shares(self) -> list[MissingShare]:
         """Shares of missing values of every column, the most significant difference first.
 
-        The distance is computed from complete rows, so it does not reflect these differences.
+        The distance is computed from rows without missing values, so it does not depend on the
+        shares of missing values.
         """
         n, m = self.x.n_rows, self.y.n_rows
         shares = []
@@ -65,7 +67,7 @@ class MissingPair:
             error = math.sqrt(both * (1 - both) * (1 / n + 1 / m))
             z = (in_y / m - in_x / n) / error if error > 0 else 0.0
             shares.append(MissingShare(label, in_x / n, in_y / m, z))
-        # Sorting is stable, so columns with equal differences keep their order.
+        # Sorting is stable, so columns with equal differences remain in the order of the data.
         return sorted(shares, key=lambda share: -abs(share.z))
 
     def to_dict(self) -> dict[str, Any]:
@@ -77,7 +79,8 @@ class MissingPair:
     def difference(self, names: Sequence[str] = ("X", "Y")) -> str:
         """Return a sentence about the column whose shares of missing values differ most.
 
-        Return "" if this difference is less than four standard errors.
+        Return "" if the difference of these shares is less than four standard errors. `names` are
+        the names of the two samples.
         """
         first = self.shares[0]
         if abs(first.z) < TELLING:

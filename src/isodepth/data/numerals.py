@@ -13,7 +13,7 @@ import numpy as np
 #: Words for a missing value in a column of numbers, in lower case.
 MISSING_NUMBERS = ("", "na", "n/a", "nan", "null", "none")
 _CURRENCY = "[$\u00a2-\u00a5\u20a0-\u20cf]"
-_SPACES = re.compile(r"[\s'\u2019]+")  # \s includes the non-breaking spaces
+_SPACES = re.compile(r"[\s'\u2019]+")  # the class \s also matches non-breaking spaces
 _CELL = re.compile(
     rf"\s*([+\u2212-])?\s*({_CURRENCY})?\s*([+\u2212-])?\s*"
     rf"(\d[\d.,\s'\u2019]*|[.,]\d+)(e[+-]?\d+)?\s*({_CURRENCY}|%)?\s*",
@@ -22,19 +22,22 @@ _CELL = re.compile(
 
 
 class Style(NamedTuple):
-    """Decimal mark and thousands separator; a space stands for spaces and apostrophes."""
+    """Style of numbers: decimal mark, and thousands separator `group`.
+
+    The separator " " stands for spaces and apostrophes.
+    """
 
     decimal: str
     group: str
 
     def pattern(self) -> re.Pattern[str]:
-        """Return the regular expression of a number without sign, exponent and currency."""
+        """Return a regular expression that matches numbers without sign, exponent and currency."""
         decimal, group = re.escape(self.decimal), re.escape(self.group)
         return re.compile(rf"(\d+|\d{{1,3}}({group}\d{{2,3}})*{group}\d{{3}})?({decimal}\d*)?")
 
 
-# Styles in order of preference. The first one reads "1,500" as 1500. A later style is used if other
-# values of the column do not fit the first.
+# Decimal marks and thousands separators in order of preference. The first style reads "1,500" as
+# 1500. A later style is used if it fits more values of the column.
 _STYLES = {s: s.pattern() for s in map(Style, ".,.,", ",.  ")}
 
 
@@ -50,24 +53,25 @@ class _Parts(NamedTuple):
 
 
 class Numerals:
-    """Strings of one column in one sample, with those that can be read as numbers.
+    """Strings of one column in one sample, some or all of which are numbers.
 
     Attributes
     ----------
     rows : int
-        Number of rows that are not missing.
+        Number of strings that do not stand for a missing value.
     style : Style
-        First style in which the largest number of rows can be read.
+        Decimal mark and thousands separator with which most strings are numbers. Among equally good
+        styles, the preferred one.
     count : int
-        Number of rows that can be read in this style.
+        Number of strings that are numbers in this style.
     example : str
         A string that is a number, preferably one with a separator, currency or percent sign.
     other : str or None
         The most frequent string that is not a number.
     units : set of str
-        Currency and percent signs of the numbers, "" for none.
+        Currency and percent signs of the numbers; "" if a number has no sign.
     distinct : set of str
-        Distinct strings that are not missing.
+        Distinct strings that do not stand for a missing value.
 
     Examples
     --------
@@ -129,7 +133,7 @@ class Numerals:
 
 
 def common_style(samples: Sequence[Numerals]) -> Style | None:
-    """Return the first style that fits all samples (see `Numerals.fits`), or None."""
+    """Return the first style in which the strings of all samples are numbers, or None."""
     return next((style for style in _STYLES if all(s.fits(style) for s in samples)), None)
 
 

@@ -1,6 +1,6 @@
 """Output files, which are checked before the computation, replaced atomically and locked.
 
-Also reads and writes the archives in which isodepth stores monitors and region tables.
+This module also reads and writes the archives in which isodepth stores monitors and region tables.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ import numpy as np
 from isodepth.data.input_file import as_path, read_npy_header
 from isodepth.errors import BusyFileError, InvalidOptionError, UnreadableFileError
 
-# A draft is a temporary file that becomes the output within seconds. An older draft was left by a
-# process that was killed, and is removed.
+# Age of a draft (temporary file) after which it is removed. A draft becomes the output within
+# seconds, so an older draft was left by a process that was killed.
 _STALE_SECONDS = 600.0
-# Spreadsheets evaluate cells that start with one of these characters as formulas.
+# First characters of the cells that spreadsheets evaluate as formulas.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -94,7 +94,10 @@ def replace_file(target: Path, content: bytes) -> None:
 
 
 def _remove_stale(folder: Path, prefix: str) -> None:
-    """Remove old drafts (temporary files) that a killed process left in the folder."""
+    """Remove old temporary files that a killed process left in the folder.
+
+    The names of these files start with `prefix`.
+    """
     oldest = time.time() - _STALE_SECONDS
     for draft in folder.iterdir():
         if re.fullmatch(rf"{re.escape(prefix)}[0-9a-f]{{16}}\.part", draft.name):
@@ -131,17 +134,17 @@ def locked(path: str | os.PathLike[str], timeout: float = 10.0) -> Iterator[None
         yield
     finally:
         # The lock file is removed before the lock is released. A waiting process that has opened
-        # the removed file detects this and creates a new lock file.
+        # the removed file detects the removal and creates a new lock file.
         with suppress(OSError):
             os.unlink(lock.lock_file)
         lock.release()
 
 
-# -- tables ---------------------------------------------------------------------------------------
+# -- CSV files ------------------------------------------------------------------------------------
 
 
 def check_csv_target(path: Any) -> Path:
-    """Check that a .csv file can be written, before the computation."""
+    """Check that a .csv file can be written, before its content is computed."""
     target = check_target(path)
     if target.suffix.lower() != ".csv":
         raise InvalidOptionError(f"cannot write {target}: its name must end in .csv")
@@ -149,7 +152,7 @@ def check_csv_target(path: Any) -> Path:
 
 
 def csv_bytes(columns: Mapping[str, Sequence[Any]]) -> bytes:
-    """Return the content of a .csv file with these columns; floats are not rounded.
+    """Return the content of a .csv file with the given columns; floats are not rounded.
 
     Strings that a spreadsheet would evaluate as a formula get a leading apostrophe.
     """
@@ -188,7 +191,10 @@ def write_archive(
     header: Mapping[str, Any],
     arrays: Mapping[str, np.ndarray],
 ) -> None:
-    """Write an archive of a header and arrays; an existing file is replaced atomically."""
+    """Write an archive of a header and arrays; an existing file is replaced atomically.
+
+    `kind` is the type of the stored object. It is written to the header and checked on reading.
+    """
     target = check_archive_target(path)
     text = json.dumps({"format": _FORMAT, "version": _VERSION, "kind": kind, **header}).encode()
     buffer = io.BytesIO()
@@ -200,7 +206,7 @@ def write_archive(
 
 
 def check_archive_target(path: Any) -> Path:
-    """Check that an archive can be written to a path."""
+    """Check that an archive can be written to a path, whose name must end in .npz."""
     return check_target(_check_name(path, InvalidOptionError))
 
 
@@ -230,7 +236,7 @@ def read_archive(
         header = json.loads(text, parse_constant=_refuse)
         read = (header["format"], header["version"], header["kind"])
     except Exception as error:
-        # Catch every exception: any error of zipfile, NumPy or json means that the file is damaged.
+        # Every exception is caught: any error of zipfile, NumPy or json means a damaged file.
         raise unreadable(source, f"its members cannot be read ({error!r:.200})") from None
     if read[:2] != (_FORMAT, _VERSION) or type(read[1]) is not int:
         raise UnreadableFileError(
@@ -243,7 +249,7 @@ def read_archive(
 
 
 def archive_digest(path: Path | None) -> bytes:
-    """Return the digest at the end of an archive; b"" if the file does not exist."""
+    """Return the SHA-256 digest at the end of an archive; b"" if the file cannot be read."""
     try:
         return path.read_bytes()[-_DIGEST_LENGTH:] if path else b""
     except OSError:
