@@ -26,7 +26,7 @@ from isodepth.data.input_file import (
 from isodepth.data.numerals import Numerals
 from isodepth.errors import InvalidOptionError, IsodepthError
 
-# Maximum number of columns that are listed in the advice to use --drop.
+# Maximum number of columns for which an error message suggests --drop with their names.
 MOST_NAMED = 20
 
 
@@ -37,17 +37,17 @@ class ReadOptions:
     Attributes
     ----------
     missing : bool
-        Whether missing numbers are allowed; missing strings always are.
+        Whether missing numbers are allowed; missing strings are always allowed.
     columns : sequence of str or None
         Columns to read, in this order; None for all.
     drop : sequence of str
-        Columns to leave out; the file need not have them.
+        Columns to leave out; the file need not have these columns.
     text : {"raise", "drop", "keep"}
         Whether columns of strings or dates raise an error, are left out, or are kept.
     categories : sequence of str
         Columns that are read as strings from a text file, so that "01" remains "01".
     missing_words : sequence of str
-        Strings that are missing values in all columns, in addition to the empty string.
+        Strings that stand for missing values in all columns, in addition to the empty string.
     """
 
     missing: bool = False
@@ -73,7 +73,7 @@ class ReadResult:
     notes : list of str
         Messages about the file for the user.
     absent : list of str
-        Columns of `drop` that the file does not have.
+        Columns in the option `drop` that the file does not have.
     path : Path
     """
 
@@ -86,7 +86,7 @@ class ReadResult:
 
     @cached_property
     def numbers(self) -> Table:
-        """Columns of numbers, not of booleans, with NaN for missing values; there may be none."""
+        """Numeric columns without booleans, with NaN for missing values; there may be none."""
         if isinstance(self.frame, np.ndarray):
             return Table(self.frame, self.columns)
         kinds = {field.name: field.type for field in self.frame.schema}
@@ -96,13 +96,17 @@ class ReadResult:
 
     @property
     def mixed(self) -> Any:
-        """The frame if it has non-numeric columns, else the numeric columns as a `Table`."""
+        """The whole frame if it has non-numeric columns, else the numeric columns as a `Table`."""
         whole = self.numbers.points.shape[1:] == self.frame.shape[1:]
         return self.numbers if whole else self.frame
 
 
 class Choice(NamedTuple):
-    """Positions of selected columns, names of dropped columns, and absent names to drop."""
+    """Columns of a file that were selected.
+
+    The attributes are the positions of the selected columns, the names of the dropped columns, and
+    the names of columns to drop that the file does not have.
+    """
 
     kept: list[int]
     dropped: list[str]
@@ -112,7 +116,7 @@ class Choice(NamedTuple):
 def choose_columns(names: Sequence[str], options: ReadOptions, file: object) -> Choice:
     """Return the columns of a file that the options select.
 
-    A string in the options may have several names, separated by commas.
+    A string in `options.columns` or `options.drop` may have several names, separated by commas.
 
     Examples
     --------
@@ -124,7 +128,7 @@ def choose_columns(names: Sequence[str], options: ReadOptions, file: object) -> 
     places = {name: place for place, name in enumerate(names)}
 
     def parts(wanted: Sequence[str]) -> list[str]:
-        # The name of a column may contain commas, so it is not split.
+        # A string that is the name of a column is not split, because names may contain commas.
         split = ([name] if name in places else name.split(",") for name in wanted)
         return list(dict.fromkeys(name for part in split for name in part))
 
@@ -141,18 +145,18 @@ def choose_columns(names: Sequence[str], options: ReadOptions, file: object) -> 
 
 
 def unknown_column(name: str, names: Sequence[str], file: object) -> InvalidOptionError:
-    """Return the error for an unknown column."""
+    """Return the error for a column that a file does not have, with the most similar name."""
     hint = did_you_mean(name, names)
     return InvalidOptionError(f"{file} has no column {name!r}{hint} (it has {listed(names)})")
 
 
-# -- reading --------------------------------------------------------------------------------------
+# -- reading of tables ----------------------------------------------------------------------------
 
 
 def read_table(
     path: str | os.PathLike[str] | InputFile, options: ReadOptions | None = None
 ) -> ReadResult:
-    """Read a table, with information about its file.
+    """Read a table from a file or a pipe, with messages about the file.
 
     Examples
     --------
@@ -184,13 +188,13 @@ def read_table(
 
 
 def check_ending(file: InputFile) -> None:
-    """Refuse a file with an unknown ending."""
+    """Raise an error if the ending of a file name does not belong to a supported format."""
     if file.ending not in ENDINGS:
         received = f"its name ends in {file.ending!r}" if file.ending else "its name has no ending"
         refuse(file.path, f"{received}; supported are {', '.join(ENDINGS)}, also with .gz")
 
 
-# -- text and Parquet -----------------------------------------------------------------------------
+# -- text files and Parquet files -----------------------------------------------------------------
 
 
 def _read_csv(file: InputFile, options: ReadOptions) -> ReadResult:
@@ -230,7 +234,10 @@ def _read_parquet(file: InputFile, options: ReadOptions) -> ReadResult:
 
 
 def refuse_damaged(file: InputFile, error: Exception) -> NoReturn:
-    """Raise an error for a damaged file; errors of isodepth and of the system are not changed."""
+    """Convert an error in reading to the error for a damaged file, and raise it.
+
+    Errors of isodepth and of the operating system are raised unchanged.
+    """
     if isinstance(error, IsodepthError) or (isinstance(error, OSError) and error.errno):
         raise error
     if isinstance(error, MemoryError):
@@ -257,10 +264,10 @@ def without_index(table: Any) -> Any:
 
 
 def parquet_row_counts(opened: Any) -> list[int]:
-    """Return the number of rows of each row group of a Parquet file, and check their sum.
+    """Return the number of rows of each row group of a Parquet file.
 
-    The metadata of single columns is not used, because pyarrow crashes if it is damaged. Reading a
-    damaged column raises an error instead.
+    Raise an error if their sum is not the number of rows of the file. The metadata of single
+    columns is not used, because pyarrow crashes if this metadata is damaged.
     """
     metadata = opened.metadata
     counts = [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
@@ -287,7 +294,8 @@ def _chosen_columns(
 ) -> ReadResult:
     """Return the selected columns; `options` determine the treatment of strings and missing values.
 
-    `where(row, place)` describes the position of a cell in the file, for messages.
+    `frame` has the selected columns. `where(row, place)` describes a cell for messages, given the
+    index of its row and the position of its column.
     """
     import pyarrow as pa
 
@@ -334,7 +342,10 @@ def _chosen_columns(
 
 
 def _with_nulls(column: Any, words: Collection[str]) -> Any:
-    """Return a column in which strings that stand for a missing value are null."""
+    """Return a column of strings in which the strings in `words` are replaced by null.
+
+    Other columns are returned unchanged.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -355,7 +366,10 @@ def _first(mask: Any) -> int:
 
 
 def _first_text(column: Any) -> tuple[int, str]:
-    """Return the row index and the content of the first non-numeric cell of a column."""
+    """Return the row index and the content of the first non-numeric cell of a column.
+
+    If all strings in the column are numbers, this is the first cell that is not missing.
+    """
     row = max(_first(column.is_valid()), 0)
     if _has_strings(column):
         faults = Numerals(column.to_pylist()).faults()
@@ -363,7 +377,7 @@ def _first_text(column: Any) -> tuple[int, str]:
     return row, str(column[row].as_py())
 
 
-# -- arrays ---------------------------------------------------------------------------------------
+# -- .npy files -----------------------------------------------------------------------------------
 
 
 def _read_array(file: InputFile, options: ReadOptions) -> ReadResult:
@@ -373,7 +387,7 @@ def _read_array(file: InputFile, options: ReadOptions) -> ReadResult:
     if points.ndim != 2:
         refuse(file.path, f"it contains an array of shape {points.shape}, which has no columns")
     choice = choose_columns(numbered(points.shape[1]), options, file.path)
-    # points[:, kept] may be column-major, so it is copied to row-major order.
+    # Selecting columns may give a column-major array, which is copied to row-major order.
     chosen = np.ascontiguousarray(points[:, choice.kept])
     return ReadResult(chosen, None, choice.dropped, [], choice.absent)
 

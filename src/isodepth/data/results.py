@@ -1,4 +1,4 @@
-"""Base classes of results: conversion to JSON and data frames.
+"""Base class of results, and conversion of values to JSON, strings and HTML.
 
 A result implements `to_dict`, `_rows` and `__repr__`. `isodepth.results` adds figures and reports.
 """
@@ -22,7 +22,7 @@ _BACKENDS = {"pandas": "DataFrame", "polars": "DataFrame", "pyarrow": "table"}
 
 
 def plain(value: Any) -> Any:
-    """Convert a value to the types of JSON: numbers, strings, lists and dictionaries.
+    """Convert a value to types that JSON has: numbers, strings, lists and dictionaries.
 
     NaN and infinity, which JSON does not have, become None.
 
@@ -46,7 +46,7 @@ def plain(value: Any) -> Any:
 
 
 def p_text(pvalue: float) -> str:
-    """Format a p-value with three digits, or more if it would be rounded across 5%.
+    """Format a p-value with three significant digits, or nine if rounding moves it across 5%.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def p_text(pvalue: float) -> str:
 
 
 def named_shares(shares: Any) -> list[dict[str, Any]]:
-    """Convert pairs (column, contribution) to dictionaries for the JSON output."""
+    """Convert pairs (column, contribution) to dictionaries with the keys "name" and "share"."""
     return [{"name": str(name), "share": float(share)} for name, share in shares]
 
 
@@ -68,15 +68,15 @@ class ResultMixin:
     __slots__ = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Convert to the types of JSON; non-finite numbers become None."""
+        """Return the result as a dictionary that JSON can store; non-finite numbers become None."""
         raise NotImplementedError
 
     def _rows(self) -> dict[str, list[Any]]:
-        """Return the table of the result as a dictionary of column names and lists of values."""
+        """Return the table of the result as a dictionary from column names to lists of values."""
         raise NotImplementedError
 
     def to_json(self, **options: Any) -> str:
-        """Return `to_dict` as JSON; the options are those of `json.dumps`."""
+        """Return the output of `to_dict` as JSON; the options are those of `json.dumps`."""
         return json.dumps(self.to_dict(), **{"allow_nan": False, **options})
 
     def to_frame(self, backend: str = "pandas") -> Any:
@@ -96,7 +96,7 @@ class ResultMixin:
 
 
 def label_text(label: Any) -> str:
-    """Convert a label to a string; the parts of a tuple are joined by commas.
+    """Convert the label of a sample to a string; the elements of a tuple are joined by commas.
 
     Examples
     --------
@@ -112,7 +112,7 @@ def label_text(label: Any) -> str:
 
 
 def escaped(value: Any) -> str:
-    """Escape a value for elements and quoted attributes of HTML.
+    """Convert a value to a string and escape it for elements and quoted attributes of HTML.
 
     Characters that HTML does not allow, such as the null byte, are replaced by U+FFFD.
 
@@ -130,7 +130,7 @@ def escaped(value: Any) -> str:
 
 
 def shown(value: Any) -> str:
-    """Format a value for a table: floats with four significant digits, None as "".
+    """Format a value for a cell of an HTML table: floats with four significant digits, None as "".
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Checks of user input; messages contain the received value, the allowed values and advice."""
+"""Checks of user input; error messages have the received value, the allowed values and advice."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ from isodepth.data.frames import (
 )
 from isodepth.errors import InvalidInputError, InvalidOptionError, NotNumbersError
 
-# Non-finite values are searched for in blocks of about this number of elements, which limits the
+# Approximate number of elements per block in the search for non-finite values. Blocks limit the
 # memory for memory-mapped arrays.
 _SCAN_ELEMENTS = 1 << 20
-#: Advice in messages about missing values.
+#: Advice at the end of error messages about missing values.
 OMIT_HINT = ", or drop these rows with nan_policy='omit'"
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -45,7 +45,7 @@ _DASK = ("dask", "dask_expr")
 
 
 def is_chunked(X: Any) -> bool:
-    """Return whether a sample is read in chunks: a Dask collection, or from `isodepth.scan`."""
+    """Return whether X is a Dask collection or from `isodepth.scan`, which are read in chunks."""
     kind = type(X)
     if getattr(kind, "reads_in_chunks", False):
         return True
@@ -53,7 +53,7 @@ def is_chunked(X: Any) -> bool:
 
 
 def refuse_chunks(X: Any, what: str) -> None:
-    """Raise an error if a sample is read in chunks; `what` is the subject of the message."""
+    """Raise an error if a sample is read in chunks; the message starts with `what`."""
     if is_chunked(X):
         raise InvalidInputError(
             f"{what} needs all rows in memory, got {X!r:.80}; pass an array of some rows, or use "
@@ -71,7 +71,7 @@ def is_tensor(X: Any) -> bool:
 def check_points(
     X: Any, name: str = "X", dtype: str | None = None, *, any_size: bool = False, hint: str = ""
 ) -> tuple[np.ndarray, Names]:
-    """Convert a sample to a finite matrix of floats with the names of its columns.
+    """Convert a sample to a matrix of finite floats, and return it with its column names.
 
     Parameters
     ----------
@@ -98,7 +98,10 @@ def check_points(
 
 
 def read_points(X: Any, name: str, dtype: str | None) -> tuple[np.ndarray, Names]:
-    """Convert a sample like `check_points`, but allow missing, infinite and huge values."""
+    """Convert a sample to a matrix of floats, and return it with its column names.
+
+    Unlike `check_points`, this function allows NaN, infinite and huge values.
+    """
     if isinstance(X, np.ndarray):
         columns = None
     else:
@@ -116,7 +119,8 @@ def read_points(X: Any, name: str, dtype: str | None) -> tuple[np.ndarray, Names
 def _read_frame_or_list(X: Any, name: str) -> tuple[Any, Names]:
     """Return the array and the column names of a data frame.
 
-    Any other table is returned unchanged, with None for the names.
+    Any other table is returned unchanged, with None for the names. Paths, None and dictionaries
+    raise an error.
     """
     if isinstance(X, str) or hasattr(X, "__fspath__"):
         raise InvalidInputError(
@@ -134,12 +138,12 @@ def _shape_error(name: str, received: str) -> InvalidInputError:
 
 
 def check_table_shape(shape: tuple[int, ...], name: str) -> None:
-    """Check that an array or a tensor has two dimensions, none of them of size 0."""
+    """Check that the shape of an array or a tensor has two dimensions, none of them of size 0."""
     if len(shape) != 2:
         dimensions = "1 dimension" if len(shape) == 1 else f"{len(shape)} dimensions"
         advice = f"use {name}.reshape(-1, 1) for one column or {name}.reshape(1, -1) for one row"
         raise _shape_error(name, f"{dimensions} with shape {shape}; {advice}")
-    # The wording of this message is required by the estimator checks of scikit-learn.
+    # The estimator checks of scikit-learn require the wording of the message about empty tables.
     if 0 in shape:
         raise InvalidInputError(
             f"{name} is empty: got 0 {'sample' if not shape[0] else 'feature'}(s) (shape={shape}) "
@@ -149,7 +153,7 @@ def check_table_shape(shape: tuple[int, ...], name: str) -> None:
 
 @dataclass(frozen=True)
 class MissingReport:
-    """Rows of a sample that were dropped because of missing values.
+    """Numbers of dropped rows and of missing values of a sample.
 
     Attributes
     ----------
@@ -267,7 +271,7 @@ def _with_nan(X: Any) -> Any:
     try:
         array = np.asarray(X)
     except (TypeError, ValueError, RuntimeError):
-        return X  # the later conversion to an array reports the reason
+        return X  # the conversion in `to_array`, which follows, raises an error with the reason
     if array.dtype != object:
         return X
     filled = array.copy()
@@ -276,7 +280,10 @@ def _with_nan(X: Any) -> Any:
 
 
 def read_pair(X: Any, Y: Any, nan_policy: str = "raise") -> tuple[SampleRows, SampleRows]:
-    """Read two samples with the same columns, in the order of X, and convert both to one dtype."""
+    """Read two samples with the same columns, and convert both to a common dtype.
+
+    If both samples have names, the columns of Y are put in the order of those of X.
+    """
     Y = in_order(Y, labels_of(X), "Y", "X")
     x, y = (
         read_sample(side, None, name, nan_policy=nan_policy) for side, name in ((X, "X"), (Y, "Y"))
@@ -296,7 +303,10 @@ def as_pair(x: SampleRows, y: SampleRows) -> tuple[SampleRows, SampleRows]:
 
 
 def to_array(X: Any, name: str) -> np.ndarray:
-    """Convert `X` to an array; raise an error if it is masked, sparse, or not an array-like."""
+    """Convert `X` to an array.
+
+    Raise an error if `X` has masked entries, is sparse, is read in chunks, or is not array-like.
+    """
     if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
         raise InvalidInputError(
             f"{name} is a masked array with {int(np.ma.count_masked(X))} masked entries; drop or "
@@ -316,7 +326,11 @@ def to_array(X: Any, name: str) -> np.ndarray:
 
 
 def to_float(array: np.ndarray, name: str, dtype: str | None) -> np.ndarray:
-    """Convert real numbers to `dtype`; None keeps float32 and converts other types to float64."""
+    """Convert an array of real numbers to `dtype`.
+
+    None keeps float32 and converts other types to float64. Raise an error for complex numbers and
+    for strings.
+    """
     if array.dtype == object:
         array = _numbers_of_objects(array, name)
     if array.dtype.kind == "c":
@@ -339,7 +353,7 @@ def to_float(array: np.ndarray, name: str, dtype: str | None) -> np.ndarray:
 
 
 def _numbers_of_objects(array: np.ndarray, name: str) -> np.ndarray:
-    """Convert an array of Python numbers to float64; strings are refused."""
+    """Convert an array of dtype object to float64; raise an error if a value is not a number."""
     for place, value in np.ndenumerate(array):
         if not isinstance(value, numbers.Real | Decimal):
             try:
@@ -371,8 +385,8 @@ def check_finite(
     rows = max(1, _SCAN_ELEMENTS // points.shape[1])
     most = float(np.finfo(points.dtype).max)
     limit = most if any_size else most / (4.0 * math.sqrt(points.shape[1]))
-    # These comparisons also detect NaN: the minimum of values with NaN is NaN, and a comparison
-    # with NaN is false.
+    # The comparison of the minimum with the limit also detects NaN: the minimum of values with NaN
+    # is NaN, and a comparison with NaN is false.
     blocks = ((start, points[start : start + rows]) for start in range(0, len(points), rows))
     faulty = [start for start, each in blocks if not -limit <= each.min() <= each.max() <= limit]
     if not faulty:
@@ -392,7 +406,7 @@ def check_finite(
         at = labels[first[1]] if columns is None else f"column {labels[first[1]]!r}"
         what = "infinite" if allow_nan else "NaN or infinite"
         advice = f"drop or impute them first{hint}"
-        if infinite:  # other advice, because nan_policy="omit" does not drop infinite values
+        if infinite:  # different advice, because nan_policy="omit" does not drop infinite values
             advice = "infinite values are not missing values: drop or correct them first"
         raise InvalidInputError(
             f"{name} contains {int(counts.sum())} {what} {_values(counts.sum())} (as "
@@ -422,9 +436,9 @@ def check_same_width(x_width: int, y_width: int, first: str = "X", second: str =
 
 
 def check_same_columns(x: Names, y: Names, first: str = "X", second: str = "Y") -> Names:
-    """Check that two samples have the same columns, and return their names.
+    """Check that two samples have the same column names in the same order, and return the names.
 
-    The result is None if neither sample has names.
+    If only one sample has names, these are returned. The result is None if neither has names.
     """
     if x is None and y is None:
         return None
@@ -442,10 +456,10 @@ def check_same_columns(x: Names, y: Names, first: str = "X", second: str = "Y") 
 def check_weights(
     weights: Any, n: int, name: str = "weights", first_row: int | None = None
 ) -> np.ndarray | None:
-    """Check the weights of one sample; None means equal weights.
+    """Check the weights of the n rows of a sample; None means equal weights.
 
-    If `first_row` is given, `weights` are those of a block of rows that starts at this row. The
-    weights of a block may all be zero.
+    If `first_row` is given, the n rows are a block of a sample that starts at this row. The weights
+    of a block may all be zero.
 
     Returns
     -------
@@ -474,7 +488,10 @@ def check_weights(
 
 
 def split_weights(weights: Any) -> tuple[Any, Any]:
-    """Split `weights=(wx, wy)`; either of the two may be None."""
+    """Check that the option `weights` is a pair (weights of X, weights of Y), and return the pair.
+
+    Each element of the pair may be None. The option None gives (None, None).
+    """
     if weights is None:
         return None, None
     bare = isinstance(weights, np.ndarray) or not isinstance(weights, Iterable)
@@ -492,7 +509,7 @@ def _option_error(name: str, requirement: str, value: Any) -> InvalidOptionError
 
 
 def check_choice(value: Any, name: str, choices: Iterable[str]) -> str:
-    """Check that `value` is one of the given strings."""
+    """Check that `value`, the value of the option `name`, is one of the strings `choices`."""
     names = list(choices)
     if not isinstance(value, str) or value not in names:
         raise _option_error(name, f"be one of {', '.join(names)}", value)
@@ -538,13 +555,16 @@ def check_number(
     low_open: bool = False,
     high_open: bool = False,
 ) -> float:
-    """Check that `value` is a real number from `low` to `high`, and return it as a float."""
+    """Check that `value` is a real number from `low` to `high`, and return it as a float.
+
+    The ends of the interval are excluded if `low_open` or `high_open`.
+    """
     interval = f"{'(' if low_open else '['}{low:g}, {high:g}{')' if high_open else ']'}"
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
         raise _option_error(name, f"be a number in {interval}", value)
     try:
         number = float(value)
-    except OverflowError:  # an int or Fraction that is too large for a float
+    except OverflowError:  # raised by an int or Fraction that is too large for a float
         message = f"{name} must lie in {interval}, got a number too large for a float"
         raise InvalidOptionError(message, option=name) from None
     too_low = number <= low if low_open else number < low
@@ -575,7 +595,7 @@ def check_n_jobs(value: Any) -> int | None:
 
 
 def check_levels_inside(betas: Any, name: str = "beta") -> np.ndarray:
-    """Check that levels lie in [0, 1), the domain of the regions."""
+    """Check that all levels of depth-trimmed regions lie in [0, 1), and return a float64 array."""
     array = to_array(betas, name)
     if array.dtype.kind not in "biuf" or not ((array >= 0) & (array < 1)).all():
         raise InvalidInputError(
@@ -585,15 +605,20 @@ def check_levels_inside(betas: Any, name: str = "beta") -> np.ndarray:
 
 
 def check_direction_rows(directions: Any, d: int | None = None) -> np.ndarray:
-    """Check an array of directions and normalize its rows to unit length."""
+    """Check an array of directions and normalize its rows to unit length.
+
+    `d` is the number of columns of the data, or None if it is unknown.
+    """
     rows, _ = check_points(directions, "directions", "float64", any_size=True)
-    # The rounding of sums along a row depends on the memory layout, so one layout is used.
+    # The rounding of sums along a row depends on the memory layout, so the array is always
+    # converted to row-major order.
     rows = np.ascontiguousarray(rows)
     if d is not None and rows.shape[1] != d:
         raise InvalidInputError(
             f"directions must have as many columns as the data ({d}), got {rows.shape[1]}"
         )
-    # Division by the largest entry avoids overflow and underflow of the squares.
+    # Each row is divided by its largest entry, so that the squares in its norm do not overflow or
+    # underflow.
     largest = np.abs(rows).max(axis=1, keepdims=True)
     if not largest.all():
         raise InvalidInputError(
@@ -602,6 +627,7 @@ def check_direction_rows(directions: Any, d: int | None = None) -> np.ndarray:
         )
     scaled = rows / largest
     lengths = np.linalg.norm(scaled, axis=1, keepdims=True)
-    # Unit vectors are returned unchanged, so that checking directions twice gives the same bits.
+    # Rows of unit length are returned unchanged, so that a second check of the result does not
+    # change any bits.
     unit = np.abs(lengths * largest - 1) <= 16 * np.finfo(np.float64).eps
     return np.where(unit, rows, scaled / lengths)
