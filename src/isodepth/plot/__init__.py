@@ -19,7 +19,7 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "gaps": gap_profile, "regions": nested_regions, "columns": contributions,
     "null": null_distribution, "timeline": monitor_timeline,
 }  # fmt: skip
-#: Kinds of figures of each type of result; the first one is the default.
+#: Kinds of figures for each type of result. The first kind is the default.
 FIGURES = {
     "comparison": ("gaps", "regions", "columns", "null"),
     "test": ("null", "gaps", "regions", "columns"),
@@ -28,7 +28,10 @@ FIGURES = {
 
 
 def draw(result: Any, kind: str | None, ax: Any) -> Any:
-    """Draw the figure `kind` of a result; the default figure if `kind` is None."""
+    """Draw a figure of a result into `ax`, or into a new figure if `ax` is None.
+
+    `kind` is the kind of figure; None for the default of the type of result.
+    """
     known = FIGURES[result.result_type]
     kind = known[0] if kind is None else kind
     if kind not in known:

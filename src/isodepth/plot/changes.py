@@ -1,4 +1,4 @@
-"""Small figures without labels that show the distributions of both samples for one change."""
+"""Small figures without labels that show the distributions of a changed column in both samples."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ _MAX_VALUES = 6
 
 
 def change_figure(change: Any, samples: Any, figure: Any) -> str:
-    """Draw the distributions of both samples for one change, and return an alternative text.
+    """Draw the distributions of a changed column in both samples, and return an alternative text.
 
     A change within a category is drawn from the rows of this category only.
 
     Parameters
     ----------
     change : Change
+        Change of at least one column.
     samples : TwoSamples
     figure : matplotlib.figure.Figure
         Empty figure; a dependence of two numeric columns gets two axes.
@@ -31,7 +32,8 @@ def change_figure(change: Any, samples: Any, figure: Any) -> str:
     Returns
     -------
     text : str
-        Alternative text: the range of the values, shares in both samples, or names of the axes.
+        Alternative text: the range of the values, the relative frequencies of categories in both
+        samples, or the names of the columns on the axes.
     """
     column, *other = change.columns
     if change.kind == "missing":
@@ -58,7 +60,7 @@ def _histogram(ax: Axes, x: np.ndarray, y: np.ndarray) -> str:
     low, high = _range(pooled)
     values = np.unique(np.clip(pooled, low, high))
     edges = np.linspace(low, high, _BINS + 1)
-    if 1 < len(values) <= _BINS:  # one bin per value
+    if 1 < len(values) <= _BINS:  # a column with few distinct values has one bin per value
         middle = (values[1:] + values[:-1]) / 2
         edges = np.concatenate([[2 * values[0] - middle[0]], middle, [2 * values[-1] - middle[-1]]])
     for data, color, filled in ((x, style.FIRST, True), (y, style.SECOND, False)):
@@ -81,7 +83,10 @@ def _without_ticks(ax: Axes) -> None:
 
 
 def _range(values: np.ndarray) -> tuple[float, float]:
-    """Return the range to draw. Extreme values, which would compress all others, are outside."""
+    """Return the ends of the drawn range of values.
+
+    Extreme values are outside the range, because they would compress the other values.
+    """
     low, high = np.quantile(values, [0.1, 0.9])
     reach = 1.5 * (high - low) or 3 * float(values.std()) or 0.5
     return max(low - reach, float(values.min())), min(high + reach, float(values.max()) + 1e-9)

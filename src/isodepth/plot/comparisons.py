@@ -1,4 +1,4 @@
-"""Figures of two compared samples: gaps by level, columns and the permutation test."""
+"""Figures of two compared samples: gaps by level, column contributions, and permutation test."""
 
 from __future__ import annotations
 
@@ -12,20 +12,21 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# Maximum number of steps of a curve. A figure has about this number of pixels in a row.
+# Maximum number of steps of a curve, about the width of a figure in pixels.
 _MAX_STEPS = 800
 _MAX_BARS = 15
-# Columns with a larger adjusted p-value have hollow bars.
+# Significance level. Columns with a larger adjusted p-value have hollow bars.
 _ALPHA = 0.05
 
 
 def gap_profile(comparison: Any, ax: Axes | None = None) -> Axes:
-    """Draw the gap between two samples at every level.
+    """Draw the gap between the depth-trimmed regions of two samples at every level.
 
-    The curve shows the gap as a function of the level beta, for all levels that enter the distance.
-    The gap is the Hausdorff distance between the two regions of level beta or, for a finite q, the
-    mean of order q over directions. A large gap on the left means different centers. A gap that
-    increases only on the right means different outer parts.
+    The region of level beta contains the deepest rows, about a fraction beta of all rows. The curve
+    shows the gap as a function of beta, for all levels that enter the distance. The gap is the
+    Hausdorff distance between the two regions of level beta. For a finite q the gap is the mean of
+    order q over directions. A large gap on the left means different centers. A gap that increases
+    only on the right means different outer rows.
 
     The largest gap is marked, with the columns that contribute most. A dashed line shows the
     distance, which is the mean of order p of the curve. With a test, a hatched band shows the
@@ -86,15 +87,16 @@ def gap_profile(comparison: Any, ax: Axes | None = None) -> Axes:
 
 
 def _steps(levels: np.ndarray, gaps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the edges and heights of the steps of the gap curve.
+    """Return the edges and heights of the step curve of the gaps (L,) by level.
 
-    `levels` has intervals (L, 2) of levels, or single levels (L,), around which intervals are
-    placed. If there are more than 800 steps, they are averaged over 800 intervals of equal length.
+    `levels` has the intervals (L, 2) of levels on which a gap is constant, or single levels (L,).
+    The steps of single levels extend to the midpoints between levels. If there are more than 800
+    steps, gaps are averaged over 800 intervals of equal length.
     """
     if levels.ndim == 2:
         edges = np.append(levels[:, 0], levels[-1, 1])
     else:
-        order = np.argsort(levels)  # levels may be random and unsorted
+        order = np.argsort(levels)  # random levels may be unsorted
         levels, gaps = levels[order], gaps[order]
         edges = np.concatenate([[0.0], (levels[1:] + levels[:-1]) / 2])
         edges = np.append(edges, 2 * levels[-1] - edges[-1])
@@ -111,10 +113,10 @@ def contributions(result: Any, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     result : Comparison or TwoSampleResult
-        Bars show the contributions to the distance of a comparison, largest first, or
-        `ColumnTest.difference` of the columns of a test, strongest evidence first. With a test,
-        p-values are shown, and bars of columns that are not significant (adjusted p-value above
-        0.05) are hollow.
+        For a comparison, bars show the contributions to the distance, largest first. For a test,
+        they show `ColumnTest.difference`, the most significant column first. With a test, p-values
+        are shown, and bars of columns that are not significant (adjusted p-value above 0.05) are
+        hollow.
     ax : matplotlib.axes.Axes, optional
         Axes to draw into; a new figure by default.
 
@@ -166,7 +168,7 @@ def contributions(result: Any, ax: Axes | None = None) -> Axes:
 
 
 def null_distribution(test: Any, ax: Axes | None = None) -> Axes:
-    """Draw the statistics of all permutations with the observed one.
+    """Draw a histogram of the statistics of all permutations, and the observed statistic.
 
     Parameters
     ----------

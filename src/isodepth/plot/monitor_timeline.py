@@ -1,4 +1,4 @@
-"""Figure of a stream: p-values, thresholds, alarms and changed columns over time."""
+"""Figure of a monitored stream: p-values, thresholds, alarms and changed columns over time."""
 
 from __future__ import annotations
 
@@ -14,28 +14,31 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _MOST_COLUMNS = 12
-# Minimum width of a figure in inches for a legend in one line.
+# Minimum width of a figure, in inches, in which the legend has one line.
 _WIDE = 7.0
-# Smaller p-values are drawn at this one, so that the axis is not dominated by a single batch.
+# Minimum p-value on the axis. Smaller p-values are drawn at this value, so that a single batch does
+# not determine the range of the axis.
 _SMALLEST = 1e-40
 
 
 def monitor_timeline(monitor: Any, labels: Any = None, figure: Any = None) -> Figure:
-    """Draw the stream of a monitor.
+    """Draw the p-values, alarms and changed columns of all batches that a monitor has checked.
 
-    The upper axes show for every batch the p-value of the batch alone and that of the strongest
-    window that ends with it, with the threshold of this window. The lower axes show the columns
-    that changed, darker for smaller p-values. The time of the alarm is shaded; windows that cross
-    their threshold are diamonds.
+    A window is a sequence of consecutive batches. The upper axes show for every batch the p-value
+    of the batch alone, the p-value of the most significant window that ends with the batch, and the
+    threshold of this window. The lower axes show the columns that changed, darker for smaller
+    p-values. Batches with an alarm are shaded. Windows with a p-value below the threshold are
+    diamonds.
 
     Parameters
     ----------
     monitor : Monitor
-        It must have checked at least one batch.
+        Monitor that has checked at least one batch.
     labels : sequence of str, optional
-        Names of the batches along the axis, such as dates; by default their own labels or numbers.
+        Names of the batches along the axis, such as dates. By default, the labels that the monitor
+        stores, or else the numbers of the batches.
     figure : matplotlib.figure.Figure, optional
-        An empty figure to draw in; a new one by default.
+        An empty figure to draw into; a new figure by default.
 
     Returns
     -------
@@ -82,7 +85,7 @@ def monitor_timeline(monitor: Any, labels: Any = None, figure: Any = None) -> Fi
 
 
 def _shade(ax: Axes, at: np.ndarray, alarm: np.ndarray) -> None:
-    """Shade the batches with an alarm."""
+    """Shade the batches with an alarm, given positions `at` and booleans `alarm` of all batches."""
     changes = np.flatnonzero(np.diff(np.concatenate([[0], alarm.astype(int), [0]])))
     for first, end in zip(changes[::2], changes[1::2], strict=True):
         label = "alarm" if first == changes[0] else None
@@ -115,7 +118,7 @@ def _draw_pvalues(ax: Axes, at: np.ndarray, verdicts: list[Any]) -> None:
 
 
 def _draw_changes(ax: Axes, at: np.ndarray, verdicts: list[Any], shown: list[str]) -> None:
-    """Draw a cell for each batch and column, darker for smaller p-values."""
+    """Draw a cell for each batch and each column in `shown`, darker for smaller p-values."""
     strength = np.zeros((max(1, len(shown)), len(at)))
     for place, verdict in enumerate(verdicts):
         for change in verdict.changes:
@@ -134,7 +137,7 @@ def _draw_changes(ax: Axes, at: np.ndarray, verdicts: list[Any], shown: list[str
 
 
 def _changed_columns(verdicts: list[Any]) -> list[str]:
-    """Return the columns with changes, in increasing order of their smallest p-values."""
+    """Return at most 12 columns with changes, in increasing order of their smallest p-values."""
     least: dict[str, float] = {}
     for verdict in verdicts:
         for change in verdict.changes:

@@ -1,4 +1,4 @@
-"""Figure of two samples and their nested regions, in the plane in which they differ most."""
+"""Figure of two samples and their depth-trimmed regions, in the plane of largest difference."""
 
 from __future__ import annotations
 
@@ -15,32 +15,35 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-#: Levels of the regions that are drawn, as fractions of the largest level of the distance.
+#: Levels of the regions that are drawn, as fractions of the largest level that enters the distance.
 FRACTIONS = (0.25, 0.5, 0.75, 1.0)
 _MAX_POINTS = 1500
-# Samples up to this size have larger markers.
+# Maximum number of points of a sample that is drawn with large markers.
 _SMALL_SAMPLE = 300
-# Approximate maximum number of characters of a combination of columns in the label of an axis.
+# Approximate maximum number of characters of a linear combination of columns in an axis label.
 _MAX_COMBINATION = 40
 _SIDES = ((FIRST, "o", "solid", "x"), (SECOND, "^", "dashed", "+"))
-# Margin between the regions and the frame, as a fraction of the extent of the regions.
+# Margin between the regions and the edges of the axes, as a fraction of the extent of the regions.
 _MARGIN = 0.2
 _ANGLES = 360
-# Maximum numbers of directions of the comparison, and of levels, in the search for the plane.
+# Maximum number of directions of the comparison, and maximum number of levels, in the search for
+# the plane in which two samples differ most.
 _MAX_CANDIDATES, _MAX_LEVELS = 1000, 100
 
 
 def nested_regions(
     comparison: Any, ax: Axes | None = None, *, names: Sequence[str] = ("X", "Y")
 ) -> Axes:
-    """Draw two samples with their nested regions in the plane in which they differ most.
+    """Draw two samples with their depth-trimmed regions in the plane in which they differ most.
 
-    The plane is spanned by two directions: the one with the largest mean squared gap, and the one
-    with the largest mean squared gap among those orthogonal to it. Two columns are drawn as they
-    are, and one column raises an error. Projections of the regions of four levels are drawn. With
-    more than two columns, the origin of the axes is the center of the first sample. Rows that the
-    distance ignores, the outermost fraction eps of each sample, are crosses. The legend has the
-    number of rows outside the frame.
+    The gap along a direction is the difference of the support functions of two regions of the same
+    level. The plane is spanned by the direction with the largest squared gap, averaged over levels,
+    and by the best direction orthogonal to that direction. Samples with two columns are drawn
+    without a projection, and samples with one column raise an error.
+
+    Projections of the regions of four levels are drawn. With more than two columns, the origin of
+    the axes is the center of the first sample. Rows that the distance ignores, the outermost
+    fraction eps of each sample, are crosses. The legend has the number of rows outside the axes.
 
     Parameters
     ----------
@@ -48,7 +51,7 @@ def nested_regions(
     ax : matplotlib.axes.Axes, optional
         Axes to draw into; a new figure by default.
     names : pair of str
-        Names of the samples.
+        Names of the samples in the legend.
 
     Returns
     -------
@@ -67,7 +70,7 @@ def nested_regions(
     basis = difference_plane(comparison)
     ax = ax or new_axes(7.2, 6.2)
     center = np.zeros(2)
-    if len(basis) > 2:  # the origin is the mean of the deepest half of X
+    if len(basis) > 2:  # the origin of the axes is the mean of the deepest half of the first sample
         first = comparison.regions[0]
         center = first.points[first.inside(0.5)].mean(axis=0) @ basis
     directions = plane_directions()
@@ -99,7 +102,7 @@ def nested_regions(
 
 
 def drawn_levels(comparison: Any) -> np.ndarray:
-    """Return the levels of the regions that are drawn."""
+    """Return the four levels whose regions are drawn."""
     return np.array(FRACTIONS) * _starts(comparison).max()
 
 
@@ -110,9 +113,10 @@ def _starts(comparison: Any) -> np.ndarray:
 
 
 def _supports(comparison: Any, side: int, directions: np.ndarray, levels: np.ndarray) -> np.ndarray:
-    """Return the support function of the regions of one sample, of shape (levels, directions).
+    """Return the support functions of the regions of one sample, of shape (levels, directions).
 
-    Each level is rounded down to the next level that enters the distance.
+    `side` is 0 for the first sample and 1 for the second. Each level is rounded down to a level
+    that enters the distance.
     """
     starts = _starts(comparison)
     places = np.clip(np.searchsorted(starts, levels, side="right") - 1, 0, len(starts) - 1)
@@ -124,7 +128,10 @@ def _supports(comparison: Any, side: int, directions: np.ndarray, levels: np.nda
 def _draw_rows(
     ax: Axes, comparison: Any, side: int, points: np.ndarray, frame: Any, name: str
 ) -> None:
-    """Draw the rows of one sample, given their coordinates `points` (n, 2) in the plane."""
+    """Draw the rows of one sample, given their coordinates `points` (n, 2) in the plane.
+
+    `frame` has the lower and the upper limits of both axes.
+    """
     color, marker, _, cross = _SIDES[side]
     beyond = int(((points < frame[0]) | (points > frame[1])).any(axis=1).sum())
     step = -(-len(points) // _MAX_POINTS)
@@ -153,7 +160,10 @@ def _axis_labels(comparison: Any, basis: np.ndarray) -> tuple[str, str]:
 
 
 def _combination(names: Sequence[str], direction: np.ndarray) -> str:
-    """Format a direction as a sum of at most three column names times its largest entries."""
+    """Format the largest entries of a direction with column names: "+0.80 temp +0.60 wind".
+
+    At most three columns are named.
+    """
     text, rest = "", 1.0
     for j in np.argsort(-np.abs(direction), kind="stable")[:3]:
         term = f"{direction[j]:+.2f} {short(names[j], 20)}".replace("-", "−", 1)
@@ -164,7 +174,7 @@ def _combination(names: Sequence[str], direction: np.ndarray) -> str:
 
 
 def plane_directions() -> np.ndarray:
-    """Return unit vectors (360, 2) in steps of one degree."""
+    """Return unit vectors (360, 2) of the plane in steps of one degree."""
     angles = 2 * np.pi * np.arange(_ANGLES) / _ANGLES
     return np.stack([np.cos(angles), np.sin(angles)], axis=1)
 
@@ -175,10 +185,11 @@ def outline(supports: np.ndarray, directions: np.ndarray) -> np.ndarray:
     Parameters
     ----------
     supports : ndarray of shape (B,)
-        h(u) for each direction. Quantiles need not be the support function of a convex set. If no
-        point satisfies all inequalities, values of h are increased until the polygon is not empty.
+        Values h(u) for each direction u. The function h need not be the support function of a
+        convex set. If no point satisfies all inequalities, values of h are increased until the
+        polygon is not empty.
     directions : ndarray of shape (B, 2)
-        Unit vectors on all sides of the origin.
+        Unit vectors u on all sides of the origin.
 
     Examples
     --------
@@ -201,20 +212,22 @@ def outline(supports: np.ndarray, directions: np.ndarray) -> np.ndarray:
         crosses = inside != (next_height <= 0)
         with np.errstate(divide="ignore", invalid="ignore"):
             cuts = corners + (height / (height - next_height))[:, None] * (after - corners)
-        # Clip the polygon: keep the corners inside, and add one where the line crosses an edge.
+        # Clip the polygon at the line <z, u> = h(u): keep the corners on the inner side, and add a
+        # corner where the line crosses an edge.
         both = np.stack([corners, cuts], axis=1)
         corners = both[np.stack([inside, crosses], axis=1)]
     return corners
 
 
-# -- the plane ------------------------------------------------------------------------------------
+# -- plane in which two samples differ most -------------------------------------------------------
 
 
 def mean_squared_gaps(comparison: Any, directions: np.ndarray) -> np.ndarray:
     """Return the squared gaps (B,) along directions (B, d), averaged over all levels.
 
-    The mean also includes the opposite directions. If there are more than 100 levels, 100 quantiles
-    of the levels are used.
+    The gap along a direction is the difference of the support functions of two regions of the same
+    level. The mean also includes the opposite directions. If there are more than 100 levels, 100
+    quantiles of the levels are used.
     """
     weights = comparison.level_widths
     levels: Any = slice(None)
@@ -230,10 +243,11 @@ def mean_squared_gaps(comparison: Any, directions: np.ndarray) -> np.ndarray:
 def difference_plane(comparison: Any) -> np.ndarray:
     """Return an orthonormal basis of the plane in which two samples differ most.
 
-    The first vector is the candidate with the largest mean squared gap. The second vector is chosen
-    in the same way among the components of the candidates orthogonal to the first. Candidates are
-    at most 1000 directions of the comparison, the difference of the centers, the axes, and two
-    principal directions of the maximizing directions of all levels.
+    The first vector is the candidate with the largest mean squared gap, see `mean_squared_gaps`.
+    The second vector is chosen in the same way among the components of the candidates orthogonal to
+    the first vector. Candidates are at most 1000 directions of the comparison, the difference of
+    the centers, the coordinate axes, and two principal directions of the maximizing directions of
+    all levels.
 
     Parameters
     ----------
@@ -266,8 +280,8 @@ def _candidates(comparison: Any) -> np.ndarray:
     vectors = np.asarray(comparison.search_directions, dtype=float)
     vectors = vectors[:: -(-len(vectors) // _MAX_CANDIDATES)]
     x, y = (regions.points[regions.inside(0.5)].mean(axis=0) for regions in comparison.regions)
-    # Two principal directions represent the maximizing directions of all levels. These are
-    # weighted by their squared gaps, as in the contributions of columns.
+    # Two principal directions represent the maximizing directions of all levels. The maximizing
+    # direction of a level is weighted by the squared gap times the width of the level.
     refined = comparison.direction
     weights = comparison.level_widths * comparison.gaps**2
     principal = np.linalg.eigh(refined.T @ (refined * weights[:, None]))[1].T[-2:]
@@ -275,9 +289,10 @@ def _candidates(comparison: Any) -> np.ndarray:
 
 
 def _best(comparison: Any, candidates: np.ndarray, orthogonal: np.ndarray) -> np.ndarray:
-    """Return the unit vector orthogonal to given vectors with the largest mean squared gap.
+    """Return the candidate direction with the largest mean squared gap.
 
-    It is the component of a candidate. Its entry with the largest absolute value is positive.
+    Each candidate is replaced by its normalized component orthogonal to the rows of `orthogonal`.
+    The sign is chosen so that the entry with the largest absolute value is positive.
     """
     candidates = _unit_parts(candidates, orthogonal)
     best = candidates[mean_squared_gaps(comparison, candidates).argmax()]
@@ -285,11 +300,11 @@ def _best(comparison: Any, candidates: np.ndarray, orthogonal: np.ndarray) -> np
 
 
 def _unit_parts(vectors: np.ndarray, orthogonal: np.ndarray) -> np.ndarray:
-    """Return the components of vectors orthogonal to `orthogonal`, normalized to unit length.
+    """Return the components of vectors orthogonal to the rows of `orthogonal`, of unit length.
 
-    Vectors in the span of `orthogonal` are dropped.
+    The rows of `orthogonal` are orthonormal. Vectors in their span are dropped.
     """
-    for _ in range(2):  # the second pass removes rounding errors of the first
+    for _ in range(2):  # the second pass removes rounding errors of the first pass
         vectors = vectors - vectors @ orthogonal.T @ orthogonal
         length = np.linalg.norm(vectors, axis=1)
         kept = length > 1e-6 * np.sqrt(vectors.shape[1])

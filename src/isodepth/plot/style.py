@@ -1,7 +1,7 @@
-"""Common style of all figures: the colors of Okabe and Ito, with few lines.
+"""Common style of all figures, with the colors of Okabe and Ito.
 
-Color is never the only distinction: the first sample has circles and solid lines, the second
-triangles and dashed lines.
+Color is never the only distinction between samples: the first sample has circles and solid lines,
+the second sample has triangles and dashed lines.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ INK = "#222222"
 QUIET = "#666666"
 FAINT = "#dddddd"
 PAPER = "#ffffff"
-#: Color map for values from 0 to a maximum; it is monotone in brightness.
+#: Color map for values from 0 to a maximum; larger values are darker.
 SCALE = "Blues"
 DASHED = (0, (4, 3))
 
 
 def new_figure(width: float, height: float) -> Any:
-    """Return an empty pyplot figure of this size in inches; notebooks display such figures."""
+    """Return an empty figure of pyplot, which notebooks display; the size is in inches."""
     pyplot = load_extra("matplotlib.pyplot", "plot", "drawing")
     return pyplot.figure(figsize=(width, height), layout="constrained")
 
 
 def new_axes(width: float = 8.0, height: float = 4.5) -> Axes:
-    """Return axes in a new figure of pyplot."""
+    """Return axes in a new figure of pyplot; the size is in inches."""
     return new_figure(width, height).subplots()
 
 
@@ -54,7 +54,10 @@ def root_figure(ax: Axes) -> Any:
 
 
 def dress(ax: Axes, title: str | None = None, *, x: str = "", y: str = "", grid: Any = "y") -> None:
-    """Apply the common style to axes, with their title and labels."""
+    """Apply the common style to axes, and set the title and the labels `x` and `y` of the axes.
+
+    `grid` is the axis of the grid lines: "x", "y", or None for no grid.
+    """
     for axis, label in ((ax.xaxis, x), (ax.yaxis, y)):
         axis.set_label_text(label or axis.get_label_text(), color=INK)
     ax.spines[["top", "right"]].set_visible(False)
@@ -68,7 +71,7 @@ def dress(ax: Axes, title: str | None = None, *, x: str = "", y: str = "", grid:
 
 
 def note(ax: Axes, text: str, at: tuple[float, float], offset: Any, **options: Any) -> Any:
-    """Write a small text next to the position `at`; `offset` (right, up) is in points."""
+    """Write a small text next to the position `at`, moved right and up by `offset` in points."""
     look = {"textcoords": "offset points", "fontsize": "small", "color": INK}
     return ax.annotate(text, at, xytext=offset, **{**look, **options})
 
@@ -79,7 +82,7 @@ def legend(ax: Axes, **options: Any) -> None:
 
 
 def legend_below(ax: Axes, **options: Any) -> None:
-    """Add a legend below the axes and their label."""
+    """Add a legend below the axes and the label of the x-axis."""
     from matplotlib.transforms import ScaledTranslation
 
     lines = 1 + ax.get_xlabel().count("\n") if ax.get_xlabel() else 0
