@@ -20,10 +20,10 @@ from isodepth.report.repeat import TableFile, compare_code
 from isodepth.report.sentences import comparison_headline, distance_sentence, remarks, summary_lines
 
 _MAX_CHANGES, _MAX_ROWS = 30, 100
-# Maximum number of values of a suspicious row that are shown besides the unusual value.
+# Maximum number of values that are shown for a suspicious row besides its unusual value.
 _MAX_VALUES = 4
-# The level of chance, see `_chance_or_reason`, is not computed if it needs more than this number of
-# projections, because it would be slow.
+# Maximum number of projections for the level of chance, see `_chance_or_reason`. If more are
+# needed, the level of chance is omitted, because it would be slow.
 MOST_SPLIT_PROJECTIONS = 1 << 32
 N_SPLITS = 19
 
@@ -38,7 +38,8 @@ class Findings(NamedTuple):
     test : TwoSampleResult or None
     samples : TwoSamples or None
     rows : SuspiciousRows or None
-    chance : ChanceLevel, or str with the reason for its omission
+    chance : ChanceLevel or str
+        Distances between random splits of the pooled rows, or the reason why there are none.
     """
 
     comparison: Any
@@ -49,13 +50,13 @@ class Findings(NamedTuple):
 
     @classmethod
     def of(cls, result: Any) -> Findings:
-        """Collect the parts of a comparison or a test, and compute parts that are not stored."""
+        """Collect the parts of a comparison or a test, and compute those that it does not store."""
         is_test = result.result_type == "test"
         test = result if is_test else result.test
         comparison = getattr(result, "comparison", None) if is_test else result
         try:
             samples, rows = result.samples, result.suspicious_rows()
-        except InvalidInputError:  # the samples were read in chunks
+        except InvalidInputError:  # raised if the samples were read in chunks
             samples = rows = None
         return cls(comparison, test, samples, rows, _chance_or_reason(comparison))
 
@@ -64,7 +65,10 @@ class Findings(NamedTuple):
 def comparison_context(
     result: Any, *, names: Sequence[str] = ("X", "Y"), sources: Sequence[TableFile] | None = None
 ) -> dict[str, Any]:
-    """Return the variables of the HTML template for a comparison or a test."""
+    """Return the variables of the HTML template for a comparison or a test of two samples.
+
+    `names` are the names of the samples, and `sources` the files that they were read from.
+    """
     if isinstance(names, str) or len(names) != 2:
         raise InvalidOptionError(f"names must be two strings, got {names!r}", option="names")
     comparison, test, samples, rows, chance = Findings.of(result)
@@ -111,7 +115,10 @@ def comparison_content(
 
 
 def comparison_lines(result: Any, names: Sequence[str]) -> list[str]:
-    """Return the lines of the summary, with suspicious rows and distances of random splits."""
+    """Return the lines of the summary of a comparison or a test.
+
+    The summary includes suspicious rows and distances between random splits of the pooled rows.
+    """
     parts = Findings.of(result)
     return summary_lines(result, names, rows=parts.rows, chance=parts.chance)
 
@@ -119,8 +126,8 @@ def comparison_lines(result: Any, names: Sequence[str]) -> list[str]:
 def _chance_or_reason(comparison: Any) -> Any:
     """Return the level of chance of a comparison, or a sentence with the reason why there is none.
 
-    The level of chance has the distances between random splits of the pooled rows. It shows how
-    large the distance is if the distributions do not differ.
+    The level of chance consists of the distances between random splits of the pooled rows. It shows
+    how large the distance is if the distributions do not differ.
     """
     if comparison is None:
         return "no level of chance without a distance"
@@ -140,7 +147,7 @@ def _chance_or_reason(comparison: Any) -> Any:
 def _changes(test: Any, samples: Any) -> list[dict[str, Any]]:
     """Return the template variables of at most 30 changes, the strongest first.
 
-    A change of columns has a small figure if the rows of the samples are in memory.
+    A change of one or two columns has a small figure if the rows of the samples are in memory.
     """
     entries = []
     for change in test.changes[:_MAX_CHANGES] if test else ():
@@ -153,9 +160,9 @@ def _changes(test: Any, samples: Any) -> list[dict[str, Any]]:
 
 
 def _unchanged_columns(test: Any, samples: Any, names: Sequence[str]) -> dict[str, Any]:
-    """Return a table of the columns without a significant change: p-values and medians.
+    """Return a table with the p-values and medians of the columns without a significant change.
 
-    The table is empty without a test.
+    The table is empty if `test` is None. It has no medians if `samples` is None.
     """
     if test is None:
         return {}

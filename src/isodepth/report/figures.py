@@ -1,4 +1,4 @@
-"""Conversion of figures to inline SVG in the colors of the HTML page, with alternative text."""
+"""Conversion of figures to SVG elements of an HTML page, with alternative text."""
 
 from __future__ import annotations
 
@@ -16,22 +16,24 @@ from isodepth.plot import style
 #: Width of figures in inches, chosen so that labels are readable on a desktop and on a phone.
 WIDTH = 5.6
 _DPI = 150
-# Colors of `plot.style` that are replaced by CSS variables, whose values differ in dark mode.
+# Colors of `plot.style` that are replaced by CSS variables, which have other values in dark mode.
 _COLORS = ("INK", "QUIET", "FAINT", "PAPER", "FIRST", "SECOND", "MARK")
 
 
 def inline_svg(drawn: Any, alternative: str) -> Markup:
-    """Convert axes or a figure to an SVG element; equal figures give equal bytes.
+    """Convert axes or a figure to an SVG element for an HTML page.
+
+    Equal figures give equal bytes.
 
     Parameters
     ----------
     drawn : matplotlib.axes.Axes or matplotlib.figure.Figure
     alternative : str
-        Alternative text.
+        Text for readers who cannot see the figure.
     """
     matplotlib = load_extra("matplotlib", "plot", "drawing")
-    # SVG identifiers must differ between the figures of a page, so the salt is a hash of the
-    # alternative text.
+    # SVG identifiers must differ between the figures of a page. matplotlib derives them from a
+    # salt, for which a hash of the alternative text is used.
     salt = hashlib.sha256(alternative.encode("utf-8", "replace")).hexdigest()[:12]
     buffer = io.BytesIO()
     with matplotlib.rc_context({"svg.hashsalt": salt, "svg.fonttype": "path"}):
@@ -40,7 +42,7 @@ def inline_svg(drawn: Any, alternative: str) -> Markup:
             metadata={"Date": None, "Creator": None, "Format": None, "Type": None},
         )  # fmt: skip
     text = buffer.getvalue().decode("utf-8")
-    # The style element is removed because it would apply to the whole page.
+    # The style element of the SVG is removed, because it would apply to the whole HTML page.
     unused = r"<metadata>.*?</metadata>|<!--.*?-->|<defs>\s*<style[^>]*>.*?</style>\s*</defs>"
     text = re.sub(rf"({unused})\s*", "", text[text.index("<svg") :].strip(), flags=re.DOTALL)
     text = re.sub(r'<g id="[A-Za-z0-9_.]*_[0-9]+"', "<g", text)

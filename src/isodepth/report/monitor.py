@@ -13,7 +13,7 @@ from isodepth.report.sentences import alarm_promise, monitor_headline
 
 @check_option_names
 def monitor_context(monitor: Any, *, labels: Any = None) -> dict[str, Any]:
-    """Return the variables of `monitor.html`."""
+    """Return the variables of the template `monitor.html`; `labels` are names of the batches."""
     verdicts = monitor.verdicts
     summary = monitor.to_dict()
     context: dict[str, Any] = {

@@ -15,7 +15,7 @@ CANNOT_REPEAT = (
 
 
 class TableFile(NamedTuple):
-    """File of a sample, and how the command line read it.
+    """File of a sample, and the options with which the command line read the file.
 
     Attributes
     ----------
@@ -25,7 +25,7 @@ class TableFile(NamedTuple):
     dropped : sequence of str
         Columns that were left out.
     block_column : str or None
-        Column with the labels of blocks.
+        Column with the labels of blocks, which are groups of dependent rows such as a day.
     """
 
     path: str
@@ -37,7 +37,8 @@ class TableFile(NamedTuple):
 def compare_code(comparison: Any, test: Any, sources: Sequence[TableFile] | None) -> str:
     """Return Python code that repeats the comparison, or the test if `comparison` is None.
 
-    Return a comment with the reason if the result cannot be repeated from files.
+    `sources` are the files of both samples; None if the samples were not read from files. Return a
+    comment with the reason if the result cannot be repeated.
     """
     options = _options(comparison, test)
     blocked = test is not None and "|blocks=rows|" not in test.signature
@@ -66,7 +67,10 @@ def compare_code(comparison: Any, test: Any, sources: Sequence[TableFile] | None
 
 
 def _options(comparison: Any, test: Any) -> dict[str, Any] | None:
-    """Return the keyword arguments of the call; None if one cannot be written as code."""
+    """Return the keyword arguments of the call that repeats a comparison or a test.
+
+    Return None if the value of an argument cannot be written as code.
+    """
     result = comparison or test
     if comparison is not None:
         options = comparison.changed_options()
@@ -86,14 +90,20 @@ def _options(comparison: Any, test: Any) -> dict[str, Any] | None:
 
 
 def _reading_code(name: str, path: str) -> str | None:
-    """Return a statement that reads a file with pandas; None for formats that it cannot read."""
+    """Return a statement that reads a CSV, TSV or Parquet file with pandas; None for other files.
+
+    `name` is the variable to which the statement assigns the data frame.
+    """
     ending = path.lower().removesuffix(".gz").rpartition(".")[2]
     reader = {"csv": "read_csv", "tsv": "read_table", "parquet": "read_parquet"}.get(ending)
     return None if reader is None else f"{name} = pandas.{reader}({path!r})"
 
 
 def _keywords(options: dict[str, Any]) -> str:
-    """Format keyword arguments as code, each after a comma; skip None, False and empty values."""
+    """Format keyword arguments as code, each after a comma.
+
+    Arguments that are None, False or empty are skipped, except `scale`.
+    """
     texts = {
         name: f"float({str(value)!r})" if value in (math.inf, -math.inf) else repr(value)
         for name, value in options.items()

@@ -9,9 +9,9 @@ from isodepth.data.arrays import listed
 from isodepth.data.kinds import attention_lines, column_lines
 from isodepth.data.results import p_text
 
-# Columns are listed until their contributions reach this sum; at most three columns are listed.
+# Columns are listed until their contributions sum to 60%, but at most three columns.
 _NAMED_SUM, _MAX_NAMED = 0.6, 3
-# Maximum numbers of changes and of suspicious rows, so that a summary has about 12 lines.
+# Maximum numbers of changes and of suspicious rows in a summary, which then has about 12 lines.
 _MAX_CHANGES, _MAX_ROWS = 4, 3
 NOT_COMPUTED = "chance_level() gives the distances of random splits"
 
@@ -45,8 +45,9 @@ def largest_contributions(shares: Sequence[tuple[str, float]]) -> str:
 def comparison_headline(result: Any, names: Sequence[str]) -> Headline:
     """Return the headline of a result: whether the samples differ, and the strongest change.
 
-    If many rows have one unusual value, such as -9999, the headline has these rows instead of the
-    strongest change, because they may cause all changes.
+    If many rows have one unusual value in common, such as -9999, the headline describes these rows
+    instead of the strongest change, because they may cause all changes. `names` are the names of
+    the two samples.
     """
     x, y = names
     test = _test_of(result)
@@ -67,9 +68,9 @@ def _test_of(result: Any) -> Any:
 def remarks(result: Any, rows: Any, names: Sequence[str]) -> list[str]:
     """Return short remarks that a summary and a report show below the headline.
 
-    Subjects of the remarks are columns of doubtful kind, rows that look wrong, the number of
-    further changes, suspicious rows, categories of only one sample, notes about numeric columns,
-    columns that were not compared, and dropped rows.
+    Subjects of the remarks are columns of doubtful kind, unusual values that many rows have in
+    common, the number of further changes, suspicious rows, categories of only one sample, notes
+    about numeric columns, columns that were not compared, and dropped rows.
 
     Parameters
     ----------
@@ -109,12 +110,12 @@ def _count(number: int, noun: str) -> str:
 def distance_sentence(comparison: Any, chance: Any) -> str:
     """Return a sentence that compares the distance with the level of chance.
 
-    The level of chance has the distances between random splits of the pooled rows. If it was not
-    computed, the sentence contains the reason.
+    The level of chance consists of the distances between random splits of the pooled rows.
 
     Parameters
     ----------
     chance : ChanceLevel or str
+        Level of chance, or the reason why it was not computed.
     """
     sentence = f"distance {comparison.distance:.4g} in {comparison.units}; {chance}"
     if comparison.test is not None and not isinstance(chance, str):
@@ -125,13 +126,14 @@ def distance_sentence(comparison: Any, chance: Any) -> str:
 def summary_lines(
     result: Any, names: Sequence[str] = ("X", "Y"), *, rows: Any = None, chance: Any = NOT_COMPUTED
 ) -> list[str]:
-    """Return a summary of a comparison or a test in about 12 lines, in the order of its report.
+    """Return a summary of a comparison or a test in about 12 lines, in the order of the report.
 
     Parameters
     ----------
     result : Comparison or TwoSampleResult
     rows : SuspiciousRows or None
-    chance : ChanceLevel, or str with the reason for its omission
+    chance : ChanceLevel or str
+        Distances between random splits of the pooled rows, or the reason why there are none.
     """
     test = _test_of(result)
     comparison = None if result is test else result
@@ -139,8 +141,8 @@ def summary_lines(
     lines = [comparison_headline(result, names).sentence]
     lines += ["; ".join(remarks(result, rows, names))]
     if test is not None:
-        # The first change is skipped: it is already in the headline, or in the remarks if the
-        # headline is about rows that look wrong.
+        # The first change is skipped. It is already in the headline, or in the remarks if the
+        # headline is about an unusual value that many rows have in common.
         lines += [str(change) for change in test.changes[1 : 1 + _MAX_CHANGES]]
         lines.append(test.tolerance_range)
     else:
@@ -162,7 +164,10 @@ def summary_lines(
 
 
 def monitor_headline(verdicts: Sequence[Any], alarm: bool) -> Headline:
-    """Return the headline of a monitor; `alarm` is True if there is an alarm now."""
+    """Return the headline of a monitor, given the verdicts on all batches.
+
+    `alarm` is True if there is an alarm after the last batch.
+    """
     if not verdicts:
         return Headline("No batch has been checked yet.", "open")
     last = verdicts[-1]
@@ -181,7 +186,10 @@ def monitor_headline(verdicts: Sequence[Any], alarm: bool) -> Headline:
 
 
 def alarm_promise(summary: dict[str, Any]) -> str:
-    """Return a sentence with the bound on false alarms of a monitor, given `Monitor.to_dict()`."""
+    """Return a sentence with the bound on the false alarms of a monitor.
+
+    `summary` is the output of `Monitor.to_dict`.
+    """
     policy = summary["policy"]
     if policy["arl"] is not None:
         text = f"On average at least {policy['arl']:g} batches lie between false alarms"

@@ -30,7 +30,8 @@ def write_report(result: Any, path: Any, **options: Any) -> None:
     ----------
     result : Comparison, TwoSampleResult or Monitor
     path : str or path-like
-        Checked before the report is made; an existing file is replaced atomically.
+        Output file. The path is checked before the report is made, and an existing file is replaced
+        atomically.
     **options
         Options of `html_report`.
 
@@ -60,16 +61,16 @@ def html_report(
 ) -> str:
     """Return the report of a result as an HTML page.
 
-    All strings of the data are escaped. The same result gives the same page, byte by byte.
+    All strings from the data are escaped. Equal results give pages with equal bytes.
 
     Parameters
     ----------
     result : Comparison, TwoSampleResult or Monitor
     title : str, optional
     notes : sequence of str
-        Warnings to show.
+        Warnings to show in the report.
     command : str, optional
-        Command that writes the report again.
+        Shell command that writes the report again, to show in the report.
     **about
         `names` of the two samples of a comparison, "X" and "Y" by default, or `labels` of the
         batches of a monitor, such as dates.
@@ -90,7 +91,7 @@ def html_report(
 
 
 def _render(template: str, context: dict[str, Any]) -> str:
-    """Render a template; all values except `Markup` objects are escaped."""
+    """Render an HTML template; all values except `Markup` objects are escaped."""
     environment = Environment(
         loader=PackageLoader("isodepth.report"), autoescape=True, undefined=StrictUndefined,
         trim_blocks=True, lstrip_blocks=True,
@@ -115,15 +116,18 @@ def _is_number(value: Any) -> bool:
 
 
 def _sort_key(value: Any) -> str:
-    """Return the key by which the script of the page sorts a table cell; "" comes last."""
+    """Return the key by which the script of the page sorts a table cell.
+
+    The key of missing values is "", which comes last.
+    """
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
     return str(value).replace("inf", "Infinity") if isinstance(value, float) else str(value)
 
 
 def _policy(script: str) -> str:
-    """Return the content security policy of the page: run only this script, and load nothing."""
-    # The hash must cover the whole script element, which starts with a newline.
+    """Return the content security policy of the page: run only `script`, and load nothing."""
+    # The hash must cover the whole text of the script element, which starts with a newline.
     digest = hashlib.sha256(f"\n{script}".encode()).digest()
     allowed = f"'sha256-{base64.b64encode(digest).decode()}'"
     return (
