@@ -18,7 +18,9 @@ def check_texts(candidates: Any, references: Any) -> tuple[list[str], list[list[
     Parameters
     ----------
     candidates : sequence of N str
+        Texts to score.
     references : sequence of N str, or of N non-empty sequences of str
+        Texts with which each candidate is compared.
     """
     texts = _as_list(candidates, "candidates")
     references = _as_list(references, "references")
@@ -38,7 +40,7 @@ def check_texts(candidates: Any, references: Any) -> tuple[list[str], list[list[
 
 
 def check_counts(n_candidates: int, n_references: int) -> None:
-    """Check that the numbers of candidates and of entries of `references` are equal."""
+    """Check that the lists of candidates and of references have the same length."""
     if n_candidates != n_references:
         raise InvalidInputError(
             "candidates and references must have the same length, got "
@@ -47,7 +49,10 @@ def check_counts(n_candidates: int, n_references: int) -> None:
 
 
 def check_text(text: Any, name: str, position: int) -> None:
-    """Check that an element of `name` is a string that can be encoded in UTF-8."""
+    """Check that `text` is a string that can be encoded in UTF-8.
+
+    `name` and `position` are the name of its list and its index in error messages.
+    """
     if not isinstance(text, str):
         raise InvalidInputError(
             f"{name} must be strings, got {type(text).__name__} at position {position}"
@@ -72,11 +77,12 @@ def _as_list(values: Any, name: str) -> list[Any]:
 
 
 def clean_clouds(clouds: Iterable[Any], l2_normalize: bool) -> list[np.ndarray | None]:
-    """Validate token vectors and convert them to float32.
+    """Validate the token vectors of N texts and convert them to float32.
 
     Parameters
     ----------
     clouds : iterable of N entries, each an array-like of shape (n, d) or None
+        Vectors of the n tokens of each text.
     l2_normalize : bool
         Scale vectors to length one. Zero vectors are left unchanged.
 
@@ -115,7 +121,8 @@ def _clean(cloud: Any, l2_normalize: bool) -> np.ndarray | None:
 
 def _unit_rows(rows: np.ndarray) -> np.ndarray:
     """Scale rows to length one; zero rows are left unchanged."""
-    # Scaling by a power of two is exact and prevents overflow and underflow of the squares.
+    # Each row is first divided by a power of two near its largest entry. This is exact and prevents
+    # overflow and underflow of the squares in the norm.
     _, exponents = np.frexp(np.abs(rows).max(axis=1, keepdims=True))
     rows = np.ldexp(rows, -exponents)
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)

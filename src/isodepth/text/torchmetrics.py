@@ -18,8 +18,8 @@ class DepthScoreMetric(Metric):
     """DepthScore of texts, accumulated over batches and processes.
 
     This class needs ``pip install 'isodepth[torchmetrics]'``. The state is the list of all scores,
-    which is concatenated across processes in the order of the processes. The mean does not depend
-    on the distribution of the texts over processes, up to rounding.
+    which is concatenated across processes in the order of the processes. Up to rounding, the mean
+    does not depend on the assignment of texts to processes.
 
     Parameters
     ----------
@@ -63,11 +63,14 @@ class DepthScoreMetric(Metric):
         self.add_state("scores", default=[], dist_reduce_fx="cat")
 
     def update(self, preds: Sequence[str], target: Sequence[str | Sequence[str]]) -> None:
-        """Score N texts against N references, or N lists of references."""
+        """Score N texts against N references or N lists of references, and store the scores."""
         scores = self.score.score(preds, target)
         self.scores.append(torch.tensor(scores, dtype=torch.float64, device=self.device))
 
     def compute(self) -> torch.Tensor:
-        """Return the mean of the accumulated scores, or all scores. Lower is closer."""
+        """Return the mean of all stored scores, or all scores if ``reduction="none"``.
+
+        A lower score means that a text is closer to its references.
+        """
         scores = dim_zero_cat(self.scores)
         return scores.mean() if self.reduction == "mean" else scores

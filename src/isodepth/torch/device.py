@@ -1,4 +1,4 @@
-"""Computation of a distance on the device of the tensors."""
+"""Computation of a distance on the device of the tensors, such as a GPU."""
 
 from __future__ import annotations
 
@@ -31,9 +31,12 @@ from isodepth.torch.samples import DeviceSample, TensorPair, check_finite_tensor
 
 
 class DeviceDistance(NamedTuple):
-    """Distance, and its gradient with respect to the rows of both samples if requested, or None."""
+    """Distance of two samples, and its gradient with respect to the rows of each sample.
 
-    value: torch.Tensor  # float64, zero-dimensional
+    The gradient `slopes` is None if it was not requested.
+    """
+
+    value: torch.Tensor  # distance, a zero-dimensional float64 tensor
     slopes: list[torch.Tensor] | None
 
 
@@ -42,8 +45,8 @@ def distance_on_device(
 ) -> DeviceDistance | None:
     """Compute the distance of two tensors on their device.
 
-    Return None if a sample has at most d + 1 distinct points and may be a simplex. The caller
-    then computes the distance on the host.
+    Return None if a sample has at most d + 1 distinct points in d dimensions, because they may be
+    the vertices of a simplex. The caller then computes the distance on the host.
     """
     with working_on(pair.device):
         fit = fit_pair(metric, pair)
@@ -76,7 +79,8 @@ def distance_on_device(
 def compare_from_device(metric: BaseMetric, pair: TensorPair) -> Comparison | None:
     """Compute the depths of two tensors on their device, and compare their regions on the host.
 
-    Return None if a sample has at most d + 1 distinct points and may be a simplex.
+    Return None if a sample has at most d + 1 distinct points in d dimensions, because they may be
+    the vertices of a simplex. The caller then computes the depths on the host.
     """
     with working_on(pair.device):
         fit = fit_pair(metric, pair)
@@ -91,18 +95,19 @@ def compare_from_device(metric: BaseMetric, pair: TensorPair) -> Comparison | No
 
 
 class FittedPair(NamedTuple):
-    """Nested regions of two samples, and the fitted metric and directions that define them."""
+    """Depth-trimmed regions of two samples, with the metric and the directions that define them."""
 
     drawn: FittedMetric
-    directions: torch.Tensor  # (K, d)
-    budget: int
+    directions: torch.Tensor  # one direction per row, of shape (K, d)
+    budget: int  # memory in bytes for blocks of directions
     regions: tuple[DeviceRegions, DeviceRegions]
 
 
 def fit_pair(metric: BaseMetric, pair: TensorPair) -> FittedPair | None:
-    """Compute the nested regions of two tensors on their device.
+    """Compute the depth-trimmed regions of two tensors on their device.
 
-    Return None if a sample has at most d + 1 distinct points and may be a simplex.
+    Return None if a sample has at most d + 1 distinct points in d dimensions, because they may be
+    the vertices of a simplex.
     """
     host_only = {"nan_policy": metric.nan_policy != "raise", "scale": isinstance(metric.scale, str)}
     for name in (name for name, used in host_only.items() if used):
@@ -112,7 +117,7 @@ def fit_pair(metric: BaseMetric, pair: TensorPair) -> FittedPair | None:
         )
     check_depth(metric.source, pair.device)
     drawn = metric.with_directions(pair.x.shape[1])
-    # The directions are rounded on the host, so that all devices use the same ones.
+    # The directions are rounded on the host, so that all devices use the same directions.
     kind = "float32" if pair.precision == torch.float32 else "float64"
     directions = torch.from_numpy(np.array(drawn.directions, dtype=kind)).to(pair.device)
     budget = _budget(metric, pair.x, pair.y)
@@ -135,26 +140,27 @@ def _prepared(tensor: torch.Tensor, drawn: FittedMetric, precision: torch.dtype)
     points = tensor.detach().to(precision)
     if drawn.origin.scale is None:
         return points
-    # The host divides in double precision as well, so the results agree.
+    # Columns are divided in double precision, because the host does the same. The results then
+    # agree.
     return (points.double() / _scale(drawn, points.device)).to(precision)
 
 
 def _scale(drawn: FittedMetric, device: torch.device) -> torch.Tensor | float:
-    """Return the divisors (d,) of the columns on a device, or 1.0 without a scale."""
+    """Return the divisors (d,) of the columns as a tensor on a device; 1.0 without a scale."""
     scale = drawn.origin.scale
     return 1.0 if scale is None else torch.from_numpy(scale.copy()).to(device)
 
 
 def _budget(metric: BaseMetric, *samples: torch.Tensor) -> int:
-    """Return the bytes available for blocks of directions.
+    """Return the number of bytes available for blocks of directions.
 
-    This is `memory_mb` minus the memory for copies of the samples, but at least a quarter of it. If
-    `memory_mb` is None, it is the default of `budget_on`.
+    This is the option `memory_mb` minus the memory for copies of the samples, but at least a
+    quarter of `memory_mb`. If the option is None, this is the default of `budget_on`.
     """
     limit = budget_on(samples[0].device, metric.memory_mb)
     if metric.memory_mb is None:
         return limit
-    # Bytes for a float32 copy of the rows, and for eight numbers per row.
+    # Bytes for a float32 copy of the rows, and for eight numbers of eight bytes per row.
     copies = sum(sample.numel() * 4 + len(sample) * 64 for sample in samples)
     return max(limit // 4, limit - copies)
 
@@ -162,7 +168,7 @@ def _budget(metric: BaseMetric, *samples: torch.Tensor) -> int:
 def _host_regions(
     drawn: FittedMetric, regions: DeviceRegions, tensor: torch.Tensor, weights: Any
 ) -> TrimmedRegions:
-    """Convert the regions of a tensor from the device to the host.
+    """Convert the depth-trimmed regions of a tensor from the device to the host.
 
     The depths are reordered, because the host stores the distinct rows in another order.
     """
@@ -182,7 +188,7 @@ def _host_regions(
     )
 
 
-# -- gradient -------------------------------------------------------------------------------------
+# -- gradient of the distance ---------------------------------------------------------------------
 
 
 def _maximum_gap_gradient(
@@ -195,19 +201,22 @@ def _maximum_gap_gradient(
 ) -> list[torch.Tensor]:
     """Compute the gradient of the distance with respect to the rows of both samples, for q=inf.
 
-    At each level only the support points of both regions in the maximizing direction contribute.
+    At each of the L levels only two rows contribute: the support points of both regions in the
+    direction that maximizes the gap.
 
     Parameters
     ----------
-    rows : tensors of shape (n, d) and (m, d), deepest rows first
-    sizes : int64 tensors of shape (L,), the number of rows in the region of each level
+    rows : tensors of shape (n, d) and (m, d)
+        Distinct rows of each sample in its largest region, deepest first.
+    sizes : pair of int64 tensors of shape (L,)
+        Number of rows of each sample in the region of each level.
     directions : tensor of shape (K, d)
     codes : int64 tensor of shape (L,)
         Maximizing direction of each level: k for direction k, and -1 - k for its negative.
     slopes : tensor of shape (L,)
         Derivatives of the distance with respect to the gaps of the levels.
     budget : int
-        Bytes for blocks of directions.
+        Memory in bytes for blocks of directions.
 
     Returns
     -------

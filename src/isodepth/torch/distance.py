@@ -1,13 +1,13 @@
 """Distance of two tensors: a zero-dimensional tensor, with a gradient if an input requires one.
 
-Levels, directions and support points are computed without recording operations for autograd.
-They determine the gradient, which is computed in the forward pass. The backward pass multiplies
-it by the upstream gradient.
+Levels, directions and support points are computed without recording operations for autograd. The
+forward pass computes the gradient from them. The backward pass multiplies this gradient by the
+upstream gradient.
 
 Tensors on the host are converted to arrays, which share their memory unless the dtype changes. For
-tensors on another device, depths are computed on this device. Regions are compared there as well,
-except with refinement or ``gap="exact"``, which run on the host. Samples with at most d + 1
-distinct rows may be simplices and are processed on the host.
+tensors on another device, depths are computed on that device. Regions are also compared on that
+device, except with refinement or ``gap="exact"``, which run on the host. Samples with at most d + 1
+distinct rows in d dimensions may be the vertices of a simplex and are processed on the host.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ def distance(metric: BaseMetric, X: Any, Y: Any, weights: Any = None) -> Any:
     ----------
     X, Y : tensors of shape (n, d) and (m, d) on one device
     weights : pair or None
-        Tensors on the same device, or array-likes on the host.
+        Weights of X and of Y: tensors on the same device, array-likes on the host, or None.
 
     Returns
     -------
     distance : zero-dimensional tensor on the same device
-        It has the dtype of the inputs, or float64 if they are integers. The distance of
-        half-precision inputs is computed in float32.
+        The dtype is that of the inputs, or float64 for integers. The distance of half-precision
+        inputs is computed in float32.
     """
     pair = check_tensors(X, Y, weights, metric.dtype)
     if torch.is_grad_enabled() and (X.requires_grad or Y.requires_grad):
@@ -56,10 +56,10 @@ def compare(metric: BaseMetric, X: Any, Y: Any, weights: Any = None) -> Comparis
 
 
 def _elsewhere(pair: TensorPair) -> bool:
-    """Check if the computation starts on a device other than the host.
+    """Return whether the computation starts on a device other than the host.
 
-    Samples with at most d + 1 rows are processed on the host. They may be simplices, whose depths
-    are computed without directions.
+    Samples with at most d + 1 rows in d dimensions are processed on the host. The rows may be the
+    vertices of a simplex, whose depths are computed without directions.
     """
     return pair.device.type != "cpu" and min(len(pair.x), len(pair.y)) > pair.x.shape[1] + 1
 
@@ -67,8 +67,8 @@ def _elsewhere(pair: TensorPair) -> bool:
 def with_gradient(metric: BaseMetric) -> BaseMetric:
     """Return a copy of the metric whose distance has a gradient.
 
-    If `refine` is None, its default, refinement is disabled. Raise an error if another option does
-    not allow a gradient.
+    If the option `refine` has its default None, refinement is disabled. Raise an error if the value
+    of an option does not allow a gradient.
     """
     if metric.refine is None and metric.gap != "exact":
         metric = replace(metric, refine=0)
@@ -105,7 +105,7 @@ class _Distance(torch.autograd.Function):
 class _Gradient(torch.autograd.Function):
     """Gradient of the distance, as a function that raises an error if it is differentiated.
 
-    `once_differentiable` of torch is not enough: it raises an error only if `upstream` requires a
+    `once_differentiable` of torch raises an error only if the upstream gradient requires a
     gradient. A penalty on the gradient of the distance would then silently have no effect.
     """
 
@@ -140,6 +140,6 @@ def _evaluate(metric: BaseMetric, pair: TensorPair, gradient: bool) -> tuple[tor
 
 
 def _on_host(pair: TensorPair) -> tuple[Any, Any, tuple[Any, ...]]:
-    """Return both samples as arrays, which share memory if possible, and the pair of weights."""
+    """Return X and Y as arrays on the host, which share memory if possible, and their weights."""
     x, y = (to_host(tensor.detach().to(pair.precision)) for tensor in (pair.x, pair.y))
     return x, y, tuple(map(to_host, pair.weights))

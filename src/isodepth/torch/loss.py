@@ -15,7 +15,7 @@ from isodepth.torch.distance import distance, with_gradient
 
 @with_metric_options(("refine", "random_state"))
 class DepthLoss(torch.nn.Module):
-    """Distance DR_{p,eps} of two samples as a loss function.
+    """Distance DR_{p,eps} between the depth-trimmed regions of two samples, as a loss function.
 
     Parameters
     ----------
@@ -25,11 +25,12 @@ class DepthLoss(torch.nn.Module):
         evaluation mode the directions are always those of `random_state`.
     random_state : int, default 0
         Seed of the directions. With `resample` the directions of call k in training mode depend on
-        the seed and on k. `state_dict` contains k, so that a resumed training continues with the
-        same directions.
+        the seed and on k. `state_dict` contains the number of calls, so that a resumed training
+        continues with the same directions.
     q : float in [1, inf], default 2
         Order of the mean over directions. With 2 every direction contributes to the gradient. With
-        inf only the maximizing direction of each level contributes, and the gradient is sparse.
+        inf only the direction of the maximum gap at each level contributes, and the gradient is
+        sparse.
     {options of Metric}
 
     Examples
@@ -53,11 +54,14 @@ class DepthLoss(torch.nn.Module):
 
     @property
     def signature(self) -> str:
-        """Settings as a string. With `resample` it contains the seed of the first call."""
+        """Settings as a string. With `resample` its seed is that of the first call."""
         return self.metric.signature
 
     def forward(self, X: torch.Tensor, Y: torch.Tensor, weights: Any = None) -> torch.Tensor:
-        """Return the distance of X (n, d) and Y (m, d), a zero-dimensional tensor."""
+        """Return the distance of X (n, d) and Y (m, d) as a zero-dimensional tensor.
+
+        `weights` is a pair with the weights of X and of Y, or None.
+        """
         metric = self.metric
         if self.resample and self.training:
             metric = replace(metric, random_state=self._seed_of(self.draws))
@@ -65,7 +69,7 @@ class DepthLoss(torch.nn.Module):
         return distance(metric, X, Y, weights)
 
     def _seed_of(self, draw: int) -> int:
-        """Return the seed of the directions of call `draw`; call 0 uses `random_state` itself."""
+        """Return the seed of call number `draw` with new directions; call 0 uses `random_state`."""
         if draw == 0:
             return self.random_state
         return integer_seed(rng_for(self.random_state, "resampling", draw))

@@ -1,4 +1,4 @@
-"""Nested regions of tensors, levels of a comparison and mean gap, computed on a device."""
+"""Depth-trimmed regions of tensors, compared levels, and mean gaps, computed on a device."""
 
 from __future__ import annotations
 
@@ -17,13 +17,16 @@ from isodepth.torch.samples import DeviceSample
 
 
 class DeviceRegions(NamedTuple):
-    """Nested regions of a sample, as in `core.regions.TrimmedRegions`."""
+    """Nested depth-trimmed regions of a sample with u distinct points, stored on a device.
+
+    `core.regions.TrimmedRegions` is the corresponding class on the host.
+    """
 
     sample: DeviceSample
-    depth: torch.Tensor  # float64 (u,)
-    order: torch.Tensor  # int64 (u,), deepest first
-    # For each of the g distinct depths, in decreasing order: the number of points (int64) with at
-    # least this depth, and the fraction of the mass (float64) that these points have.
+    depth: torch.Tensor  # depths (u,) of the points, float64
+    order: torch.Tensor  # indices (u,) of the points from the deepest to the least deep, int64
+    # Both tensors have one entry per distinct depth, in decreasing order of the depths: `counts` is
+    # the number of points with at least this depth, and `masses` their fraction of the total mass.
     counts: torch.Tensor
     masses: torch.Tensor
 
@@ -33,7 +36,7 @@ class DeviceRegions(NamedTuple):
 
 
 def check_depth(source: Any, device: torch.device) -> None:
-    """Raise an error if the depth `source` is not implemented on devices other than the host."""
+    """Raise an error if the depth function `source` is implemented only on the host."""
     name = builtin_name(source)
     if name == "irw" or (name in ("projection", "halfspace") and is_plain(source)):
         return
@@ -53,9 +56,10 @@ def check_depth(source: Any, device: torch.device) -> None:
 def depths_on_device(
     source: Any, sample: DeviceSample, directions: torch.Tensor, budget: int
 ) -> torch.Tensor:
-    """Compute the depths of the u points of a sample along directions (K, d).
+    """Compute the depths of the u points of a sample, given directions (K, d).
 
-    The result is float64 of shape (u,).
+    The result is a float64 tensor of shape (u,). `budget` is the memory in bytes for blocks of
+    directions.
     """
     prepare = {"ai_irw": sample.whitened, "projection": sample.standardized}
     points = prepare.get(source.name, sample.with_ranks)()
@@ -71,7 +75,7 @@ def depths_on_device(
 
 
 def regions_of(sample: DeviceSample, depth: torch.Tensor, tolerance: float) -> DeviceRegions:
-    """Return the nested regions of a sample, given the depths (u,) of its points.
+    """Return the depth-trimmed regions of a sample, given the depths (u,) of its points.
 
     Depths that differ by at most `tolerance` count as tied.
     """
@@ -85,8 +89,8 @@ def _tie_ends(falling: torch.Tensor, tolerance: float) -> torch.Tensor:
     steps = falling[:-1] - falling[1:]
     apart = steps > tolerance
     if tolerance > 0 and bool((~apart & (steps != 0)).any()):
-        # Several differences within the tolerance may add up to more than the tolerance. This is
-        # rare, so the groups of ties are computed on the host.
+        # Small differences between successive depths may add up to more than the tolerance. Such
+        # differences are rare, so the groups of ties are then computed on the host.
         return torch.from_numpy(tie_ends(falling.cpu().numpy(), tolerance)).to(falling.device)
     ends = apart.nonzero()[:, 0] + 1
     return torch.cat([ends, ends.new_full((1,), len(falling))])
@@ -95,11 +99,12 @@ def _tie_ends(falling: torch.Tensor, tolerance: float) -> torch.Tensor:
 def level_plan(
     x: DeviceRegions, y: DeviceRegions, betas: np.ndarray | None, eps: float
 ) -> tuple[torch.Tensor, tuple[torch.Tensor, torch.Tensor]]:
-    """Return the weights of the levels, and the numbers of points of x and of y at each level.
+    """Return the weights of the L compared levels, and the sizes of the regions of x and of y.
 
-    All three tensors have shape (L,). If `betas` (L,) is given, these levels have equal weights.
-    Otherwise the levels are the intervals of [0, 1 - eps] on which the regions of both samples are
-    constant, with weights proportional to their lengths.
+    The size of a region is its number of points. All three tensors have shape (L,). If `betas` (L,)
+    is given, these levels have equal weights. Otherwise the levels are the intervals of
+    [0, 1 - eps] on which the regions of both samples are constant, with weights proportional to
+    their lengths.
     """
     if betas is not None:
         starts = torch.from_numpy(np.sort(betas)).to(x.depth.device)
@@ -115,7 +120,11 @@ def level_plan(
 
 
 def mean_of_gaps(gaps: torch.Tensor, shares: torch.Tensor, p: float, length: float) -> torch.Tensor:
-    """Compute (length * sum of shares * gaps**p) ** (1/p) on the device, like `power_mean`."""
+    """Compute the distance (length * sum of shares * gaps**p) ** (1/p) from the gaps (L,).
+
+    `shares` (L,) are the weights of the levels, which sum to 1. For p = inf, return the maximum
+    gap. `core.regions.power_mean` is the corresponding function on the host.
+    """
     if p < SMALL_POWER:
         return gaps.new_tensor(power_mean(gaps.cpu().numpy(), shares.cpu().numpy(), p, length))
     largest = gaps.max()

@@ -1,7 +1,7 @@
 """Samples that are tensors.
 
-This module checks the tensors, merges equal rows into distinct points with integer masses, and
-centers and scales the points before a depth is computed.
+This module checks the tensors, merges equal rows into distinct points with integer weights
+(masses), and centers and scales the points before a depth is computed.
 """
 
 from __future__ import annotations
@@ -35,13 +35,16 @@ class TensorPair(NamedTuple):
     x: torch.Tensor
     y: torch.Tensor
     weights: tuple[Any, Any]
-    dtype: torch.dtype  # of the result
-    precision: torch.dtype  # of the computation: float32 or float64
+    dtype: torch.dtype  # dtype of the distance
+    precision: torch.dtype  # dtype of the computation, float32 or float64
     device: torch.device
 
 
 def check_tensors(X: Any, Y: Any, weights: Any, dtype: str | None) -> TensorPair:
-    """Check that two samples are real tensors on one device with equal numbers of columns."""
+    """Check that two samples are real tensors on one device with equal numbers of columns.
+
+    `dtype` is the dtype of the computation, or None to choose it by the tensors.
+    """
     check_both_tensors(X, Y)
     for name, sample in (("X", X), ("Y", Y)):
         if sample.is_complex():
@@ -72,7 +75,7 @@ def check_tensors(X: Any, Y: Any, weights: Any, dtype: str | None) -> TensorPair
                 f"the weights of {name} require grad, but distances have no gradient with respect "
                 "to weights; pass them with .detach()"
             )
-    # The distance of integers is float64, as for arrays.
+    # The distance of integer tensors is float64, as for integer arrays.
     result = torch.promote_types(
         *(t.dtype if t.is_floating_point() else torch.float64 for t in (X, Y))
     )
@@ -82,21 +85,27 @@ def check_tensors(X: Any, Y: Any, weights: Any, dtype: str | None) -> TensorPair
 
 
 class DeviceSample(NamedTuple):
-    """Distinct points of a sample with their masses, as in `core.regions.Sample`, in any order.
+    """Distinct points of a sample, in any order, with their masses (integer weights).
 
     If no two rows are equal and no weight is zero, `points` is the input tensor, not a copy.
+    `core.regions.Sample` is the corresponding class on the host.
     """
 
-    points: torch.Tensor  # (u, d)
-    masses: torch.Tensor | None  # int64 (u,), None if all are equal
-    total: int
-    # Index (n,) of the point of each input row, or -1 if its weight is zero. None if row i is
-    # point i.
+    points: torch.Tensor  # u distinct points, of shape (u, d)
+    masses: torch.Tensor | None  # masses (u,) of the points, int64; None if all masses are equal
+    total: int  # sum of the masses, or the number of points if `masses` is None
+    # Index in `points` of each of the n input rows, or -1 for a row of weight zero. None if
+    # `points` has the input rows in the same order.
     inverse: torch.Tensor | None
 
     @classmethod
     def of(cls, points: torch.Tensor, weights: Any, name: str) -> DeviceSample:
-        """Merge equal rows of `points` (n, d), with finite values and `weights` (n,) or None."""
+        """Return the distinct rows of `points` (n, d), which must be finite.
+
+        The mass of a distinct row is proportional to the sum of its `weights` (n,), or to its
+        number of copies if `weights` is None. Rows of weight zero are dropped. `name` is the name
+        of the sample in messages.
+        """
         checked = check_weights(to_host(weights), len(points), f"weights of {name}")
         if checked is None:
             return cls._merge(points, None)
@@ -114,7 +123,7 @@ class DeviceSample(NamedTuple):
     def _merge(cls, points: torch.Tensor, masses: torch.Tensor | None) -> DeviceSample:
         inverse = None
         if _has_repeats(points):
-            # Adding zero turns -0.0 into 0.0, so that equal rows have equal bits.
+            # Adding zero converts -0.0 to 0.0, so that equal rows have equal bits.
             points, inverse = torch.unique(points + 0.0, dim=0, return_inverse=True)
             units = torch.ones_like(inverse) if masses is None else masses
             masses = inverse.new_zeros(len(points)).index_add_(0, inverse, units)
@@ -124,22 +133,22 @@ class DeviceSample(NamedTuple):
         return cls(points, masses, total, inverse)
 
     def index_of_rows(self, n: int) -> torch.Tensor:
-        """Return the index in `points` of each of the n input rows, -1 for weight zero."""
+        """Return the index in `points` of each of the n input rows; -1 for rows of weight zero."""
         if self.inverse is not None:
             return self.inverse
         return torch.arange(n, device=self.points.device)
 
     @property
     def shares(self) -> torch.Tensor:
-        """Masses as float64 fractions of the total, of shape (u,)."""
+        """Masses of the u points as float64 fractions of the total mass, of shape (u,)."""
         if self.masses is None:
             return self.points.new_full((len(self.points),), 1.0 / self.total, dtype=torch.float64)
         return self.masses.double() / self.total
 
     def standardized(self) -> torch.Tensor:
-        """Return the points (u, d), centered and scaled to a size of about one.
+        """Return the points (u, d), centered and divided by a power of two near their spread.
 
-        The projection depth is computed from these points. Center and size are medians over a few
+        The projection depth is computed from these points. Center and spread are medians over a few
         evenly spaced rows, as in `isodepth.depth.base.center_and_exponent`.
         """
         rows = self._spaced_rows()
@@ -165,17 +174,17 @@ class DeviceSample(NamedTuple):
         largest = float(sizes.max())
         smallest = float(torch.where(sizes > 0, sizes, largest).min())
         kind = torch.finfo(moved.dtype)
-        # Divide by the power of two that makes the maximum absolute value about one. Use a smaller
-        # power if the smallest nonzero value would become subnormal and lose digits.
+        # The divisor is the power of two that makes the maximum absolute value about one. A smaller
+        # power is used if the smallest nonzero value would become subnormal and lose digits.
         most_down = max(0, math.frexp(smallest)[1] - math.frexp(kind.tiny)[1])
         return _scaled(moved, min(math.frexp(largest)[1], most_down))
 
     def whitened(self) -> torch.Tensor:
-        """Return the centered points (u, d), multiplied by the inverse root of their covariance.
+        """Return the centered points (u, d) times the inverse square root of their covariance.
 
         As in `isodepth.depth.whitening`, the covariance is computed in double precision from
         columns that are scaled to a common size. In one dimension whitening does not change ranks,
-        and the result is that of `with_ranks`.
+        and the result of `with_ranks` is returned.
         """
         if self.points.shape[1] == 1:
             return self.with_ranks()
@@ -199,17 +208,17 @@ def _lower_median(rows: np.ndarray) -> np.ndarray:
 def _scaled(points: torch.Tensor, exponents: Any) -> torch.Tensor:
     """Divide points (u, d) by 2**exponents in place, with one exponent or one per column."""
     half = np.asarray(exponents) // 2
-    # Divide in two steps: 2**-exponents itself may overflow or underflow.
+    # The division has two steps, because 2**-exponents itself may overflow or underflow.
     for part in (half, exponents - half):
         points.mul_(torch.as_tensor(np.ldexp(1.0, -part)).to(points))
     return points
 
 
 def _has_repeats(points: torch.Tensor) -> bool:
-    """Check if any two rows of `points` (u, d) are equal.
+    """Return whether any two rows of `points` (n, d) are equal.
 
-    Rows with a unique value in one of the first columns are excluded first. This usually excludes
-    all rows, unless the values are rounded to a few digits, and avoids sorting whole rows.
+    Rows with a unique value in one of the first four columns are excluded first. This usually
+    excludes all rows, unless the values are rounded to a few digits, and avoids sorting whole rows.
     """
     rows = points
     for column in range(min(_COLUMNS_TRIED, points.shape[1])):
@@ -226,5 +235,6 @@ def check_finite_tensor(points: torch.Tensor, name: str) -> None:
     limit = torch.finfo(points.dtype).max / (4.0 * math.sqrt(points.shape[1]))
     low, high = torch.stack(torch.aminmax(points)).tolist()
     if not (-limit <= low and high <= limit):
-        # This call raises an error. On the host it counts and locates the values for the message.
+        # `check_finite` raises the error. It counts and locates the values for the message on the
+        # host.
         check_finite(points.cpu().numpy(), name, False)
