@@ -134,7 +134,7 @@ def _separated_by_spaces(lines: list[str]) -> bool:
 
 def _first_rows(lines: list[str], delimiter: str) -> list[list[str]]:
     rows: list[list[str]] = []
-    with suppress(csv.Error):  # raised if the last row is incomplete
+    with suppress(csv.Error):  # csv.Error is raised if the last row is incomplete
         reader = csv.reader(lines, delimiter=delimiter, strict=True)
         rows.extend(islice(filter(None, reader), _SNIFFED_ROWS))
     return rows
@@ -241,8 +241,8 @@ def read_csv_columns(
                 table = read_csv(stream, **_arrow_options(form, places, types, True, missing_words))
         except (pa.ArrowInvalid, OSError, EOFError, zlib.error) as error:
             _explain_fault(file, form, (), error)
-        # A column that contains only missing values is read again as strings: with the value "NA"
-        # in all rows it may be a category.
+        # A column that contains only missing values is read again as strings, because "NA" in all
+        # rows may be a category.
         untyped = [field.name for field in table.schema if pa.types.is_null(field.type)]
         if untyped:
             types |= dict.fromkeys(untyped, pa.string())
@@ -358,7 +358,7 @@ def _numbers_of(
             if number is None:
                 return None
             numbers[cell] = number
-    # A column without any number is not numeric: with "NA" in all rows it may be a category.
+    # A column without any number is not numeric, because "NA" in all rows may be a category.
     return numbers if numbers or not any(cells) else None
 
 

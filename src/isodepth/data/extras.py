@@ -47,5 +47,5 @@ def load_extra(module: str, extra: str, purpose: str) -> Any:
 
 
 def missing(purpose: str, package: str, install: str) -> MissingExtraError:
-    """Return the error for a missing package, which advises ``pip install`` with `install`."""
+    """Return the error for a missing package; its message advises ``pip install {install}``."""
     return MissingExtraError(f"{purpose} needs {package}: pip install {install}")

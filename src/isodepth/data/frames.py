@@ -111,9 +111,11 @@ def labels_of(X: Any) -> Names:
         return X.columns
     if not is_frame(X) or callable(getattr(X, "collect", None)):
         return None
-    if hasattr(X, "__dask_graph__"):  # the columns of Dask frames are matched when chunks are read
+    # The columns of a Dask frame are matched by name later, when its chunks are read.
+    if hasattr(X, "__dask_graph__"):
         return None
-    labels = getattr(X, "column_names", None)  # `columns` of a pyarrow table has arrays, not names
+    # The attribute `columns` of a pyarrow table contains arrays. `column_names` contains the names.
+    labels = getattr(X, "column_names", None)
     return tuple(map(str, X.columns if labels is None else labels))
 
 

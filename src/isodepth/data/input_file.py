@@ -54,7 +54,8 @@ class InputFile(NamedTuple):
         if self.content is not None:
             return io.BytesIO(self.content)
         if self.compressed:
-            return cast(BinaryIO, gzip.open(self.path))  # closing it also closes the file on disk
+            # Closing the object that gzip.open returns also closes the file on disk.
+            return cast(BinaryIO, gzip.open(self.path))
         return self.path.open("rb")
 
     def read(self, size: int = -1) -> bytes:

@@ -179,8 +179,9 @@ def split_columns(
     numeric = all(dtype.is_numeric() for frame in frames for dtype in frame.schema.values())
     for at, names_of_frame in enumerate(labels):
         if names_of_frame.keys() != labels[0].keys():
+            # If all columns are numeric, a later check raises the error about different columns.
             if numeric and not kinds:
-                return None  # a later check of the numeric samples reports the different columns
+                return None
             raise differing(tuple(labels[0]), tuple(names_of_frame), names[0], names[at])
     columns: list[ColumnKind] = []
     categories: dict[str, list[list[str | None]]] = {}
@@ -283,7 +284,7 @@ def _narwhals_frames(samples: Sequence[Any]) -> list[Any] | None:
     try:
         return [nw.from_native(each, eager_only=True) for each in samples]
     except (TypeError, ValueError):
-        return None  # a later check of the samples reports the reason
+        return None  # a later check of the samples raises the error with the reason
 
 
 class _Column:

@@ -12,7 +12,7 @@ import numpy as np
 from isodepth.data.results import plain
 from isodepth.data.validation import MissingReport
 
-#: Allowed values of `nan_policy=`.
+#: Allowed values of the option `nan_policy`.
 NAN_POLICIES = ("raise", "omit")
 #: Minimum difference of shares of missing values that is reported, in standard errors.
 TELLING = 4.0

@@ -13,7 +13,7 @@ import numpy as np
 #: Words for a missing value in a column of numbers, in lower case.
 MISSING_NUMBERS = ("", "na", "n/a", "nan", "null", "none")
 _CURRENCY = "[$\u00a2-\u00a5\u20a0-\u20cf]"
-_SPACES = re.compile(r"[\s'\u2019]+")  # the class \s also matches non-breaking spaces
+_SPACES = re.compile(r"[\s'\u2019]+")  # in regular expressions, \s matches non-breaking spaces
 _CELL = re.compile(
     rf"\s*([+\u2212-])?\s*({_CURRENCY})?\s*([+\u2212-])?\s*"
     rf"(\d[\d.,\s'\u2019]*|[.,]\d+)(e[+-]?\d+)?\s*({_CURRENCY}|%)?\s*",

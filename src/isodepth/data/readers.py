@@ -86,7 +86,10 @@ class ReadResult:
 
     @cached_property
     def numbers(self) -> Table:
-        """Numeric columns without booleans, with NaN for missing values; there may be none."""
+        """Table of the numeric columns without booleans, with NaN for missing values.
+
+        The table may have no columns.
+        """
         if isinstance(self.frame, np.ndarray):
             return Table(self.frame, self.columns)
         kinds = {field.name: field.type for field in self.frame.schema}

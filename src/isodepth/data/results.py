@@ -108,7 +108,7 @@ def label_text(label: Any) -> str:
     return str(label)
 
 
-# -- HTML -----------------------------------------------------------------------------------------
+# -- formatting of values for HTML ----------------------------------------------------------------
 
 
 def escaped(value: Any) -> str:

@@ -406,7 +406,7 @@ def check_finite(
         at = labels[first[1]] if columns is None else f"column {labels[first[1]]!r}"
         what = "infinite" if allow_nan else "NaN or infinite"
         advice = f"drop or impute them first{hint}"
-        if infinite:  # different advice, because nan_policy="omit" does not drop infinite values
+        if infinite:  # the advice differs, because nan_policy="omit" does not drop infinite values
             advice = "infinite values are not missing values: drop or correct them first"
         raise InvalidInputError(
             f"{name} contains {int(counts.sum())} {what} {_values(counts.sum())} (as "
@@ -564,7 +564,7 @@ def check_number(
         raise _option_error(name, f"be a number in {interval}", value)
     try:
         number = float(value)
-    except OverflowError:  # raised by an int or Fraction that is too large for a float
+    except OverflowError:  # float() raises this error for an int or Fraction that is too large
         message = f"{name} must lie in {interval}, got a number too large for a float"
         raise InvalidOptionError(message, option=name) from None
     too_low = number <= low if low_open else number < low

@@ -37,9 +37,9 @@ def nested_regions(
     """Draw two samples with their depth-trimmed regions in the plane in which they differ most.
 
     The gap along a direction is the difference of the support functions of two regions of the same
-    level. The plane is spanned by the direction with the largest squared gap, averaged over levels,
-    and by the best direction orthogonal to that direction. Samples with two columns are drawn
-    without a projection, and samples with one column raise an error.
+    level. The plane is spanned by two orthogonal directions with the largest squared gaps, averaged
+    over levels. Samples with two columns are drawn without a projection, and samples with one
+    column raise an error.
 
     Projections of the regions of four levels are drawn. With more than two columns, the origin of
     the axes is the center of the first sample. Rows that the distance ignores, the outermost
@@ -202,8 +202,8 @@ def outline(supports: np.ndarray, directions: np.ndarray) -> np.ndarray:
     corners = size * np.array([[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]])
     for support, direction in zip(supports, directions, strict=True):
         height = corners @ direction - support
-        # A constraint that excludes the whole polygon is relaxed. Rounding can cause such a
-        # constraint if the region is a point or a segment.
+        # An inequality <z, u> <= h(u) that excludes the whole polygon is relaxed. Rounding can
+        # cause such an inequality if the region is a point or a segment.
         height = height - max(float(height.min()), 0.0)
         inside = height <= 0
         if inside.all():

@@ -56,7 +56,7 @@ class Findings(NamedTuple):
         comparison = getattr(result, "comparison", None) if is_test else result
         try:
             samples, rows = result.samples, result.suspicious_rows()
-        except InvalidInputError:  # raised if the samples were read in chunks
+        except InvalidInputError:  # this error is raised if the samples were read in chunks
             samples = rows = None
         return cls(comparison, test, samples, rows, _chance_or_reason(comparison))
 

@@ -1,4 +1,4 @@
-"""Sentences and short summaries of results."""
+"""Headlines, remarks and short summaries of results, as strings."""
 
 from __future__ import annotations
 

@@ -18,8 +18,8 @@ from isodepth.progress import progress_bar
 from isodepth.text import models
 from isodepth.text.clouds import check_text
 
-# If `model_max_length` of a tokenizer exceeds this value, the tokenizer has no limit on the number
-# of tokens.
+# If `model_max_length` of a tokenizer is one million or more, the tokenizer has no limit on the
+# number of tokens.
 _NO_LIMIT = 1_000_000
 # Types of models that number token positions from pad_token_id + 1. Such a model accepts fewer
 # tokens than `max_position_embeddings`.
@@ -113,7 +113,7 @@ class Encoder(EncoderOptions):
         padding = tokenizer.pad_token_id or 0
         layer = self.resolved_layer()
         clouds: list[np.ndarray] = [np.empty(0)] * len(ids)
-        # Sorting by length reduces the padding in a batch.
+        # Texts are sorted by their number of tokens, which reduces the padding in a batch.
         order = sorted(range(len(ids)), key=lambda i: len(ids[i]), reverse=True)
         shown = sys.stderr.isatty() if self.progress is None else self.progress
         with torch.inference_mode(), progress_bar(shown, len(ids), "embedding", "text") as advance:

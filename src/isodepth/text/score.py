@@ -51,7 +51,7 @@ class Scores(list[float], ResultMixin):
         super().__init__(values)
         self.signature = signature
 
-    # This property is not called `mean`, because numpy.mean(scores) would try to call it.
+    # The property `average` is not called `mean`, because numpy.mean(scores) would try to call it.
     @property
     def average(self) -> float:
         """Mean of all scores; NaN if the list is empty or contains NaN."""

@@ -117,7 +117,8 @@ def fit_pair(metric: BaseMetric, pair: TensorPair) -> FittedPair | None:
         )
     check_depth(metric.source, pair.device)
     drawn = metric.with_directions(pair.x.shape[1])
-    # The directions are rounded on the host, so that all devices use the same directions.
+    # The directions are rounded to the dtype of the computation on the host, so that all devices
+    # use the same directions.
     kind = "float32" if pair.precision == torch.float32 else "float64"
     directions = torch.from_numpy(np.array(drawn.directions, dtype=kind)).to(pair.device)
     budget = _budget(metric, pair.x, pair.y)

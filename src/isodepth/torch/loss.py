@@ -54,7 +54,7 @@ class DepthLoss(torch.nn.Module):
 
     @property
     def signature(self) -> str:
-        """Settings as a string. With `resample` its seed is that of the first call."""
+        """Settings as a string. With `resample` the string contains the seed of the first call."""
         return self.metric.signature
 
     def forward(self, X: torch.Tensor, Y: torch.Tensor, weights: Any = None) -> torch.Tensor:

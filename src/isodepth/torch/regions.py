@@ -25,8 +25,8 @@ class DeviceRegions(NamedTuple):
     sample: DeviceSample
     depth: torch.Tensor  # depths (u,) of the points, float64
     order: torch.Tensor  # indices (u,) of the points from the deepest to the least deep, int64
-    # Both tensors have one entry per distinct depth, in decreasing order of the depths: `counts` is
-    # the number of points with at least this depth, and `masses` their fraction of the total mass.
+    # `counts` and `masses` have one entry per distinct depth, in decreasing order of depth: the
+    # number of points with at least this depth, and the fraction of the total mass of these points.
     counts: torch.Tensor
     masses: torch.Tensor
 
@@ -122,8 +122,9 @@ def level_plan(
 def mean_of_gaps(gaps: torch.Tensor, shares: torch.Tensor, p: float, length: float) -> torch.Tensor:
     """Compute the distance (length * sum of shares * gaps**p) ** (1/p) from the gaps (L,).
 
-    `shares` (L,) are the weights of the levels, which sum to 1. For p = inf, return the maximum
-    gap. `core.regions.power_mean` is the corresponding function on the host.
+    `shares` (L,) are the weights of the L levels, which sum to 1. `length` is 1, or 1 - eps if the
+    option `normalize` is False. For p = inf, return the maximum gap. `core.regions.power_mean` is
+    the corresponding function on the host.
     """
     if p < SMALL_POWER:
         return gaps.new_tensor(power_mean(gaps.cpu().numpy(), shares.cpu().numpy(), p, length))
