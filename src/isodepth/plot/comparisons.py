@@ -24,9 +24,10 @@ def gap_profile(comparison: Any, ax: Axes | None = None) -> Axes:
 
     The region of level beta contains the deepest rows, about a fraction beta of all rows. The curve
     shows the gap as a function of beta, for all levels that enter the distance. The gap is the
-    Hausdorff distance between the two regions of level beta. For a finite q the gap is the mean of
-    order q over directions. A large gap on the left means different centers. A gap that increases
-    only on the right means different outer rows.
+    Hausdorff distance between the two regions of level beta. If the option q is finite, the gap is
+    the mean of order q of the differences between the support functions over all directions. A
+    large gap on the left means different centers. A gap that increases only on the right means
+    different outer rows.
 
     The largest gap is marked, with the columns that contribute most. A dashed line shows the
     distance, which is the mean of order p of the curve. With a test, a hatched band shows the
@@ -114,8 +115,9 @@ def contributions(result: Any, ax: Axes | None = None) -> Axes:
     ----------
     result : Comparison or TwoSampleResult
         For a comparison, bars show the contributions to the distance, largest first. For a test,
-        they show `ColumnTest.difference`, the most significant column first. With a test, p-values
-        are shown, and bars of columns that are not significant (adjusted p-value above 0.05) are
+        bars show the maximum difference of the distribution functions of each column
+        (`ColumnTest.difference`), the most significant column first. With a test, p-values are
+        shown, and bars of columns that are not significant (adjusted p-value above 0.05) are
         hollow.
     ax : matplotlib.axes.Axes, optional
         Axes to draw into; a new figure by default.
