@@ -553,7 +553,10 @@ def _strings(series: Any) -> list[str | None]:
 
 
 def _plain_number(value: str) -> str:
-    """Return "1" for strings such as "01" and "1.0"; return non-numeric strings unchanged."""
+    """Return the number in a string in its shortest form, such as "1" for "01" and "1.0".
+
+    Strings that are not numbers are returned unchanged.
+    """
     try:
         number = float(value)
     except ValueError:

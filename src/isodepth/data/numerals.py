@@ -69,7 +69,7 @@ class Numerals:
     other : str or None
         The most frequent string that is not a number.
     units : set of str
-        Currency and percent signs of the numbers; "" if a number has no sign.
+        Currency and percent signs of the numbers; "" for numbers without such a sign.
     distinct : set of str
         Distinct strings that do not stand for a missing value.
 

@@ -179,7 +179,7 @@ class DepthScore(EncoderOptions):
         Returns
         -------
         scores : Scores
-            List of N floats, 0 or larger.
+            List of N floats, 0 or larger; NaN for empty texts if ``empty="nan"``.
         """
         texts, groups = check_texts(candidates, references)
         clouds: dict[str, Any] = dict.fromkeys(chain(texts, *groups))
@@ -201,7 +201,7 @@ class DepthScore(EncoderOptions):
         Returns
         -------
         scores : Scores
-            List of N floats, 0 or larger.
+            List of N floats, 0 or larger; NaN for empty texts if ``empty="nan"``.
         """
         check_counts(len(candidates), len(references))
         # The keys of the dictionary are the identities of the arrays, so that an array that occurs
