@@ -1,10 +1,12 @@
-// Nearest point of the affine span of some rows to a query, updated when rows are added or removed.
+// Nearest point to a query in the affine span of a set of rows, the active rows. It is updated when a row is
+// added or removed.
 //
-// The active rows are stored as a QR factorization of the matrix C with columns (height, row - query). It is
-// updated by reorthogonalized Gram-Schmidt when a row is added, and by Givens rotations when a row is
-// removed. The weights w that minimize |sum w_i (row_i - query)| under sum w = 1 are proportional to (C'C)^-1
-// 1. Since 1 = C' e_1 / height, one triangular solve with the first coordinates of the orthonormal basis
-// gives them. This avoids normal equations, which would square the condition number.
+// The matrix C has one column (h, row - query) per active row, where h > 0 is a constant, the height. Its QR
+// factorization is updated by reorthogonalized Gram-Schmidt when a row is added, and by Givens rotations when
+// a row is removed. The weights w that minimize |sum_i w_i (row_i - query)| under sum_i w_i = 1 are
+// proportional to (C'C)^-1 1, where 1 is the vector of ones. Since C' e_1 = h 1 with e_1 = (1, 0, ..., 0),
+// one triangular solve gives the weights. Its right-hand side has the first coordinates of the orthonormal
+// basis. Normal equations are avoided, because they would square the condition number.
 #pragma once
 
 #include "parallel.hpp"
@@ -32,17 +34,18 @@ inline double distance_between(const double* x, const double* y, int64_t n) {
 
 class ActiveSet {
   public:
-    std::vector<int64_t> ids;     // the active rows
-    std::vector<double> weights;  // weights of the active rows in the current point
-    std::vector<double> offset;   // (dim,) current point minus query
-    double distance = 0.0;        // its length
-    double reach = 0.0;           // largest distance from the query to an active row
+    std::vector<int64_t> ids;     // indices of the active rows
+    std::vector<double> weights;  // weights of the active rows, with sum 1
+    std::vector<double> offset;   // (dim,) weighted mean of the active rows, minus the query
+    double distance = 0.0;        // length of `offset`
+    double reach = 0.0;           // maximum distance from the query to an active row
 
     ActiveSet(int64_t dim, int64_t capacity) : offset(dim), width_(dim + 1), capacity_(capacity) {}
 
-    // Factorize the active rows. Return false if they are dependent, contain the query, or there are none.
-    // The height is the distance from the query to the nearest active row: with this size, neither the first
-    // coordinate nor the others are lost to rounding.
+    // Compute the QR factorization of the active rows from scratch. Return false if there are no active rows,
+    // if a row equals the query, or if the rows are affinely dependent. The height, the first entry of each
+    // column, is the distance from the query to the nearest active row. With this size, neither the first
+    // entry nor the others are lost to rounding.
     bool factorize(Rows<double> rows, const double* query) {
         height_ = infinity<double>;
         for (const int64_t id : ids) height_ = std::min(height_, distance_between(rows[id], query, rows.d));
@@ -52,8 +55,8 @@ class ActiveSet {
         return true;
     }
 
-    // Add a row with weight zero. Return false, and change nothing, if the capacity is reached, or if the row
-    // is active already or depends on the active rows.
+    // Add a row with weight zero to the active rows. Return false, and change nothing, if the capacity is
+    // reached, or if the row is already active or affinely dependent on the active rows.
     bool enter(Rows<double> rows, int64_t id, const double* query) {
         if (count() == capacity_ || std::find(ids.begin(), ids.end(), id) != ids.end()) return false;
         if (!append(count(), rows[id], query)) return false;
@@ -62,15 +65,15 @@ class ActiveSet {
         return true;
     }
 
-    // Replace the weights by those of the nearest point of the affine span. Remove the rows whose weights
-    // would become negative on the way.
+    // Move the weights to those of the point of the affine span that is nearest to the query. Remove active
+    // rows whose weights would become negative during the move, and repeat with the other rows.
     void descend() {
         while (true) {
             solve();
             double step = 1.0;
             int64_t worst = -1;
             for (int64_t i = 0; i < count(); i++) {
-                if (affine_[i] > 0.0) continue;  // NaN counts as negative
+                if (affine_[i] > 0.0) continue;  // a weight of NaN counts as negative
                 const double slope = weights[i] - affine_[i];
                 const double reached = slope > 0.0 ? weights[i] / slope : 0.0;
                 if (worst < 0 || reached < step) step = reached, worst = i;
@@ -89,7 +92,7 @@ class ActiveSet {
         }
     }
 
-    // Compute `offset`, `distance` and `reach` from the weights.
+    // Recompute the members `offset`, `distance` and `reach` from the weights of the active rows.
     void move(Rows<double> rows, const double* query) {
         std::fill(offset.begin(), offset.end(), 0.0);
         reach = 0.0;
@@ -99,27 +102,30 @@ class ActiveSet {
             reach = std::max(reach, distance_between(row, query, rows.d));
         }
         distance = length(offset.data(), rows.d);
-        // If the offset is short compared with the rows, rounding leaves few correct digits: project it
-        // again.
+        // If the offset is much shorter than the distances of the rows from the query, cancellation leaves
+        // few correct digits. Two more orthogonal projections restore them.
         if (distance < 1e-3 * reach)
             for (int twice = 0; twice < 2; twice++) straighten();
     }
 
   private:
     int64_t width_, capacity_;
-    Workspace<double> basis_{capacity_ * width_};  // (capacity, width), one orthonormal row per active row
-    // Upper triangular: column j of C is sum_i triangle[i, j] basis[i].
+    // QR factorization of the matrix with one column (height, row - query) per active row: the columns of Q,
+    // stored as rows (capacity, width), and the upper triangular matrix R (capacity, capacity).
+    Workspace<double> basis_{capacity_ * width_};
     Workspace<double> triangle_{capacity_ * capacity_};
-    Workspace<double> affine_{capacity_};  // (capacity,) weights of the nearest point of the affine span
+    // Weights (capacity,) of the point of the affine span that is nearest to the query. They may be negative.
+    Workspace<double> affine_{capacity_};
     double height_ = 0.0;
 
     int64_t count() const { return int64_t(ids.size()); }
     double* basis(int64_t i) { return basis_.data() + i * width_; }
     double& triangle(int64_t i, int64_t j) { return triangle_[i * capacity_ + j]; }
 
-    // Make the offset orthogonal to the affine span of the rows, so that it gives a valid lower bound of the
-    // distance. The directions within the span are the part of the factorized space that is orthogonal to the
-    // projection of (1, 0, ..., 0) on this space.
+    // Make the offset orthogonal to the affine span of the active rows, so that the lower bound of the
+    // distance that is computed from the offset is valid. Let V be the span of the orthonormal basis, and e
+    // the projection of (1, 0, ..., 0) on V. The directions within the affine span are the vectors of V that
+    // are orthogonal to e.
     void straighten() {
         const int64_t dim = width_ - 1;
         double size = 0.0, across = 0.0;
@@ -135,7 +141,8 @@ class ActiveSet {
         distance = length(offset.data(), dim);
     }
 
-    // Add column `at` to the factorization. Return false if it depends on the previous columns.
+    // Add (height, row - query) as column `at` of the factorized matrix. Return false if the column depends
+    // linearly on the previous columns.
     bool append(int64_t at, const double* row, const double* query) {
         double* column = basis(at);
         column[0] = height_;
@@ -155,7 +162,7 @@ class ActiveSet {
         return true;
     }
 
-    // Remove row `gone`.
+    // Remove active row `gone`, and restore the triangular form by Givens rotations.
     void drop(int64_t gone) {
         const int64_t rest = count() - 1;
         for (int64_t j = gone; j < rest; j++)
@@ -176,7 +183,7 @@ class ActiveSet {
         upper = turned;
     }
 
-    // Compute the weights of the nearest point of the affine span, which may be negative.
+    // Compute the weights, possibly negative, of the point of the affine span that is nearest to the query.
     void solve() {
         double total = 0.0;
         for (int64_t i = count() - 1; i >= 0; i--) {

@@ -1,4 +1,4 @@
-// Arrays that come from Python, the checks of their shapes and values, and arrays that go back to Python.
+// Types and checks of arrays received from Python, and construction of arrays returned to Python.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -22,21 +22,19 @@ namespace isodepth {
 namespace nb = nanobind;
 using namespace nb::literals;
 
-// Declare an argument that is not converted: an array of another type or layout is refused, not copied.
+// Declare an array argument without implicit conversion: an array of another dtype or memory layout is
+// rejected, not copied.
 inline auto operator""_in(const char* name, size_t) { return nb::arg(name).noconvert(); }
 
-// C-contiguous input of one, two or three dimensions, bound as "name"_in.
 template <class T> using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <class T> using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 template <class T> using Cube = nb::ndarray<const T, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
-// Arrays that are written to in place.
 template <class T> using OutMatrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-// Arrays that are returned to Python.
 template <class T> using Result = nb::ndarray<nb::numpy, T, nb::c_contig>;
-// Weights (n,) of rows, or none if all are equal.
+// Integer weights (n,) of rows. Without a value, all rows have weight 1.
 using Weights = std::optional<Vector<int64_t>>;
 
-// Rows (n, d) of an array that is owned by the caller.
+// View of a matrix (n, d) that is stored row by row. The caller owns the memory.
 template <class T> struct Rows {
     const T* data;
     int64_t n, d;
@@ -44,22 +42,22 @@ template <class T> struct Rows {
     std::span<const T> values() const { return {data, size_t(n * d)}; }
 };
 
-// Maximum number of rows: the positions and the two buckets per value of a sort are 32-bit numbers.
+// Exclusive upper bound of the numbers of rows and columns. Sorting uses 32-bit integers for two buckets per
+// row.
 constexpr int64_t most_rows = int64_t(1) << 30;
 
-// Functions that add the bindings of a source file to the module.
 using Bind = void(nb::module_&);
 Bind bind_labels, bind_depths, bind_hull, bind_gaps, bind_chunks;
 
-// ---- Checks of arguments: every entry point calls them, and kernels rely on them. ----
+// Checks of arguments, made by the functions that Python calls. Kernels rely on these checks and do not
+// repeat them.
 
 inline void require(bool condition, const char* message) {
     if (!condition) throw nb::value_error(message);
 }
 
-// Return whether all values are finite and at most `limit` in absolute value.
 template <class T> bool are_finite(std::span<const T> values, T limit = std::numeric_limits<T>::max()) {
-    // Compilers vectorize this loop, because it does not end early and the number has the size of T.
+    // Compilers vectorize the loop, because it does not end early and the integer `wrong` has the size of T.
     std::conditional_t<sizeof(T) == 4, int32_t, int64_t> wrong = 0;
     for (const T x : values) wrong |= !(std::fabs(x) <= limit);
     return wrong == 0;
@@ -67,7 +65,6 @@ template <class T> bool are_finite(std::span<const T> values, T limit = std::num
 
 template <class Array> auto values_of(const Array& array) { return std::span(array.data(), array.size()); }
 
-// Check that an array has values, all of them finite, and fewer than 2**30 rows and columns.
 template <class Array> void check_values(const Array& array) {
     require(array.size() > 0, "an array is empty; it needs at least one row and one column");
     for (size_t axis = 0; axis < array.ndim(); axis++)
@@ -77,7 +74,7 @@ template <class Array> void check_values(const Array& array) {
         require(are_finite(values_of(array)), "an array has a value that is NaN or infinite");
 }
 
-// Check a vector and return its values (n,). If `size` is not negative, n must be `size`.
+// Check a vector and return its values. If `size` is not negative, the vector must have `size` values.
 template <class T> std::span<const T> check_vector(const Vector<T>& array, int64_t size = -1) {
     require(size < 0 || int64_t(array.size()) == size,
             "an array has another length than the arrays it belongs to");
@@ -85,15 +82,15 @@ template <class T> std::span<const T> check_vector(const Vector<T>& array, int64
     return values_of(array);
 }
 
-// Check a matrix and return its rows (n, d). If `d` is not negative, it must be the number of columns.
+// Check a matrix and return a view of its rows. If `d` is not negative, the matrix must have `d` columns.
 template <class T> Rows<T> check_rows(const Matrix<T>& array, int64_t d = -1) {
     require(d < 0 || int64_t(array.shape(1)) == d, "two arrays have different numbers of columns");
     check_values(array);
     return {array.data(), int64_t(array.shape(0)), int64_t(array.shape(1))};
 }
 
-// Check weights (n,), and return them and their sum; without weights, null and n. Each weight is at least
-// `least`, and their sum must fit into 62 bits.
+// Check the weights of n rows. Return a pointer to the weights and their sum, or a null pointer and n if
+// there are no weights. Each weight must be at least `least`. The sum must be positive and at most 2**62.
 inline std::pair<const int64_t*, int64_t> check_weights(const Weights& weights, int64_t n, int64_t least) {
     if (!weights) return {nullptr, n};
     constexpr int64_t most = int64_t(1) << 62;
@@ -107,7 +104,8 @@ inline std::pair<const int64_t*, int64_t> check_weights(const Weights& weights, 
     return {weights->data(), total};
 }
 
-// Check the number of rows at each level (levels,): it must not decrease, and lie between `least` and `rows`.
+// Check `sizes`, the number of rows in the depth region of each level. The sizes must not decrease, and must
+// be between `least` and `rows`.
 inline void check_prefix_sizes(std::span<const int64_t> sizes, int64_t rows, int64_t least = 1) {
     require(!sizes.empty(), "prefix sizes are empty; at least one level is needed");
     for (const int64_t size : sizes) {
@@ -117,7 +115,8 @@ inline void check_prefix_sizes(std::span<const int64_t> sizes, int64_t rows, int
     }
 }
 
-// Number of threads and scratch memory of a computation. The result does not depend on them.
+// Limits of the number of threads and of the scratch memory. The result of a computation does not depend on
+// them.
 struct Resources {
     int64_t n_threads;
     double memory_mb;
@@ -129,11 +128,10 @@ inline Resources check_resources(int64_t n_threads, double memory_mb) {
     return {n_threads, memory_mb};
 }
 
-// ---- Results ----
-
 using Shape = std::initializer_list<size_t>;
 
-// Return an array of values in the memory of `owner`, a vector or a pointer. The array keeps the owner alive.
+// Return a NumPy array of `values` without copying them. The array takes over `owner`, the vector or pointer
+// whose memory holds the values.
 template <class T, class Owner> Result<T> owned_array(T* values, Owner owner, Shape shape) {
     auto kept = std::make_unique<Owner>(std::move(owner));
     nb::capsule capsule(kept.get(), [](void* p) noexcept { delete static_cast<Owner*>(p); });
@@ -141,14 +139,13 @@ template <class T, class Owner> Result<T> owned_array(T* values, Owner owner, Sh
     return Result<T>(values, shape.size(), shape.begin(), capsule);
 }
 
-// Convert a vector to an array of the given shape.
 template <class T> Result<T> as_array(std::vector<T> values, Shape shape) {
     T* data = values.data();
     return owned_array(data, std::move(values), shape);
 }
 
-// Return an array that is not initialized. The system then provides its memory when threads first write to
-// it, in parallel.
+// Return an array without initializing it. The operating system then allocates the memory in parallel, when
+// threads first write to it.
 template <class T> Result<T> new_array(Shape shape) {
     const size_t count = std::reduce(shape.begin(), shape.end(), size_t(1), std::multiplies<>());
     std::unique_ptr<T[]> values(new T[count]);
@@ -156,7 +153,6 @@ template <class T> Result<T> new_array(Shape shape) {
     return owned_array(data, std::move(values), shape);
 }
 
-// Return a new array that is filled with `value`.
 template <class T> Result<T> new_array(Shape shape, T value) {
     auto array = new_array<T>(shape);
     std::fill_n(array.data(), array.size(), value);

@@ -1,12 +1,14 @@
-// Computations on chunks of a sample that does not fit into memory: counts of projections in brackets and
-// cells along each direction, and depths from given medians, MADs and ranks.
+// Computations on one chunk of a sample that does not fit into memory. Projections on each direction are
+// counted in intervals. Outlyingness and bounds of ranks are computed from given medians, MADs and bounds per
+// interval, which refer to the whole sample.
 #include <bit>
 
 #include "spread.hpp"
 
 namespace isodepth {
 
-// Rows (n, d) of a chunk, shifted and scaled by a frame, and directions (K, d).
+// Rows (n, d) of a chunk and directions (K, d). Before projection, `center` (d,) is subtracted from the rows,
+// and the rows are divided by 2**exponent.
 template <class T> class Chunk {
   public:
     DirectionTask<T> task;
@@ -19,24 +21,23 @@ template <class T> class Chunk {
         require(std::abs(exponent) <= 2048, "the exponent must be between -2048 and 2048");
     }
 
-    // Check that an array has one value per direction.
     template <class Value> const Value* check(const Vector<Value>& array, bool finite = true) const {
         require(int64_t(array.size()) == task.count, "an array needs one value per direction");
         return finite ? check_vector(array).data() : array.data();
     }
 
-    // Call `work(rows, along, k)` for each direction k with the projections `along` (n,), which `work` may
-    // change.
+    // Call `work(rows, along, k)` for each direction k. `along` (n,) are the projections of the rows on
+    // direction k, and `work` may modify them.
     void over_directions(auto work) const {
         const DirectionPass<T> pass(task, frame_);
         auto call = [&](int, int64_t k, T* along, T*) { work(pass.points, along, k); };
         pass.run(0, [] { return 0; }, call);
     }
 
-    // Call `work(rows, along, k, start)` for each block of rows, which begins at row `start`, and each
-    // direction k.
+    // Call `work(rows, along, k, start)` for each block of rows and each direction k. The block begins at row
+    // `start` of the chunk, and `along` are its projections on direction k.
     void over_row_blocks(auto work) const {
-        constexpr int64_t each = 4;  // number of directions whose projections fit in the cache
+        constexpr int64_t each = 4;  // number of directions per pass: their projections fit in the cache
         over_rows(task.n, 4 * task.count, task.resources.n_threads, [&](int64_t start, int64_t stop) {
             const Tiles<T> rows({task.points + start * task.d, stop - start, task.d}, 1, &frame_);
             Workspace<T> along(each * rows.n);
@@ -49,11 +50,10 @@ template <class T> class Chunk {
     }
 
   private:
-    std::tuple<Matrix<T>, Matrix<T>, Weights> arrays_;  // kept alive
+    std::tuple<Matrix<T>, Matrix<T>, Weights> arrays_;  // owner of the memory that `task` points to
     Frame<T> frame_;
 };
 
-// One array of many.
 template <class Value> static Result<Value> joined(const std::vector<std::vector<Value>>& parts) {
     std::vector<Value> all;
     for (const auto& part : parts) all.insert(all.end(), part.begin(), part.end());
@@ -61,11 +61,13 @@ template <class Value> static Result<Value> joined(const std::vector<std::vector
     return as_array(std::move(all), {total});
 }
 
-// Count and collect the numbers of a chunk in a bracket [low, high) per direction. The numbers are
-// projections x, or deviations |x - center| if there are centers (K,). Return counts (3, K): the weight below
-// the bracket, the weight inside, and the number of returned values, or -1 if there are too many to return.
-// Also return the values inside, one bracket after the other, and their weights. Deviations that are rounding
-// errors relative to the typical size are set to -1; if that size is negative, only zeros are.
+// Count and collect the projections of a chunk inside a bracket [low, high) per direction. If `centers` (K,)
+// are given, absolute deviations |x - center| replace the projections x. Return three arrays. The first,
+// counts (3, K), has the weight below the bracket, the weight inside, and the number of returned values, or
+// -1 if there are more than `most` (K,). The second has the values inside, bracket after bracket. The third
+// has their weights, and is empty if the rows have no weights. If `typical` is given, a deviation that may be
+// a rounding error of values of this size is replaced by -1. If `typical` is negative, only deviations of 0
+// are replaced.
 template <class T> static nb::tuple numbers_inside(const Chunk<T>& chunk, Vector<T> low, Vector<T> high,
                                                    Vector<int64_t> most, std::optional<Vector<T>> centers,
                                                    std::optional<double> typical) {
@@ -107,12 +109,14 @@ template <class T> static nb::tuple numbers_inside(const Chunk<T>& chunk, Vector
     return nb::make_tuple(std::move(counts), joined(values), joined(weights));
 }
 
-// Cells along a direction, for approximate ranks. There are 2**bits cells up to one unit from the median, and
-// 2**bits more each time 1 + distance doubles. So cells have about equal mass except in the tails. The
+// Partition of the real line into cells along each direction, for approximate ranks. Let t be the distance
+// from the median of the direction, times its scale. On each side of the median, 1 + t doubles eight times,
+// and each doubling has 2**bits cells of equal width. So cells have about equal mass except in the tails. The
 // outermost cells are unbounded.
 template <class T> struct RankCells {
     static constexpr int octaves = 8;
-    const T *middles, *scales;  // (K,)
+    // Median (K,) of each direction, and factor (K,) that distances from the median are multiplied by.
+    const T *middles, *scales;
     int bits;
 
     RankCells(const Chunk<T>& chunk, const Vector<T>& middles, const Vector<T>& scales, int bits)
@@ -122,7 +126,7 @@ template <class T> struct RankCells {
     size_t count() const { return size_t(2 * octaves) << bits; }
     int64_t operator()(int64_t k, T x) const {
         const T t = (x - middles[k]) * scales[k];
-        // If the distance is NaN because of overflow, std::min returns 255 too.
+        // If t is NaN because of overflow, std::min returns its first argument, 255.
         const float y = float(std::min(T(255), T(1) + std::fabs(t)));
         const int32_t cell = (std::bit_cast<int32_t>(y) - std::bit_cast<int32_t>(1.0f)) >> (23 - bits);
         const int32_t half = octaves << bits;
@@ -130,7 +134,8 @@ template <class T> struct RankCells {
     }
 };
 
-// Add the weights of all rows of a chunk to the counts (K, cells) of their cells along each direction.
+// Find the cell of each row of a chunk along each of K directions, and add the weight of the row to the entry
+// of the cell in `counts` (K, cells).
 template <class T> static void count_rank_cells(const Chunk<T>& chunk, OutMatrix<int64_t> counts,
                                                 Vector<T> middles, Vector<T> scales, int bits) {
     const RankCells<T> cells(chunk, middles, scales, bits);

@@ -6,7 +6,8 @@
 
 namespace isodepth {
 
-// Bind a pass over directions that computes one value per target (a query, or else a point).
+// Check the arguments and call `pass`, a computation over all directions with one value per query. Without
+// queries, it has one value per point.
 template <class T, class Value, void (*pass)(const DirectionTask<T>&, Value*)>
 static Result<Value> over_directions(Matrix<T> points, Matrix<T> directions, Weights weights,
                                      std::optional<Matrix<T>> queries, int64_t n_threads, double memory_mb) {
@@ -70,7 +71,7 @@ template <class T> static nb::tuple distinct_rows(Matrix<T> table, Weights weigh
     const size_t count = size_t(distinct.count());
     auto out = new_array<T>({count, size_t(rows.d)});
     auto inverse = new_array<int64_t>({size_t(n)});
-    std::vector<int64_t> sums;  // empty if all weights are equal
+    std::vector<int64_t> sums;  // sum of the weights of each distinct row; empty if all sums are equal
     {
         ReleasedGil released;
         distinct.write(out.data(), inverse.data());
@@ -91,7 +92,8 @@ template <class T> static Result<T> quantiles(Matrix<T> table, double q, Weights
     ReleasedGil released;
     const int64_t workers = worker_count(n_threads, count, 4 * n * count);
     const double rank = q * double(total - 1);
-    // The median uses integers: half of the total is then exact even if a double cannot represent the total.
+    // The ranks of the median are computed in integers: they are exact even if a double cannot represent the
+    // total weight.
     const int64_t first = q == 0.5 ? (total - 1) / 2 : int64_t(rank), last = std::min(first + 1, total - 1);
     const T share = q == 0.5 ? T(0.5) * T((total - 1) % 2) : T(rank - double(first));
     PerWorker<SelectWorkspace<T>> workspaces(workers);
@@ -99,7 +101,7 @@ template <class T> static Result<T> quantiles(Matrix<T> table, double q, Weights
         auto& workspace = workspaces.of(worker, [&] { return SelectWorkspace<T>(n, own); });
         const Numbers<T> numbers(rows[row], n, own, total);
         const auto [lower, upper] = at_ranks(numbers, first, last, workspace);
-        // This interpolation is symmetric under a change of sign and cannot overflow.
+        // This form of linear interpolation is symmetric under a change of sign and cannot overflow.
         out.data()[row] = lower == upper ? lower : (1 - share) * lower + share * upper;
     });
     return out;
@@ -110,7 +112,8 @@ static auto halfspace_masses(Matrix<double> points, Vector<int64_t> masses, Matr
     const Rows<double> rows = check_rows(points), asked = check_rows(queries, rows.d);
     require(2 <= rows.d && rows.d <= 16, "the exact halfspace depth needs 2 to 16 columns");
     const int64_t* weights = check_weights(masses, rows.n, 1).first;
-    // Limit the values, so that products of d differences do not overflow.
+    // Limit the coordinates, so that a product of d differences of coordinates does not overflow, where d is
+    // the number of columns.
     const double limit = std::ldexp(1.0, int(1000 / rows.d));
     require(are_finite(rows.values(), limit) && are_finite(asked.values(), limit),
             "points and queries are too large: scale them to a size of about 1");

@@ -1,29 +1,32 @@
-// Computations for each of many directions. A thread takes blocks of directions whose projections fit in the
-// cache.
+// Computations on the projections of points on many directions. Threads process blocks of directions that are
+// so small that the projections of a block fit in the cache.
 #pragma once
 
 #include "project.hpp"
 
 namespace isodepth {
 
-// Up to this number of points, several directions are processed at once, one per SIMD lane. With 50 points
-// this is 1.5 to 2.7 times as fast as one direction after the other.
+// Up to this number of points, several directions are processed at once, one per SIMD lane. For 50 points,
+// this is 1.5 to 2.7 times as fast as processing one direction after the other.
 constexpr int64_t few_points = 64;
 
-// A sample, directions, and the points whose depth is computed.
+// Arguments of a computation over directions: a sample `points` (n, d) with `weights` (n,), `directions`
+// (count, d), and the targets whose depth is computed. The targets are `queries` (m, d) or, if `queries` is
+// null, the points. If `weights` is null, all weights are 1. The caller owns the arrays.
 template <class T> struct DirectionTask {
-    const T* points;         // (n, d)
-    const int64_t* weights;  // (n,) positive, or null
-    const T* directions;     // (count, d)
-    const T* queries;        // (m, d), or null for the points themselves
+    const T* points;
+    const int64_t* weights;
+    const T* directions;
+    const T* queries;
     int64_t n, d, count, m;
-    int64_t total;  // of the weights
+    int64_t total;  // sum of the weights
     Resources resources;
-    std::shared_ptr<const T[]> scaled{};  // owns the directions if they had to be scaled
+    std::shared_ptr<const T[]>
+        scaled{};  // owner of the array `directions` if it was replaced by scaled directions
 
-    // Whether to process several directions at once.
+    // Return whether the kernels for small samples apply, which process several directions at once.
     bool few() const { return n <= few_points && !weights && !queries; }
-    // Return a frame (shift and scale) that does not change the ranks within a column.
+    // Return a shift and scale of the columns that keep the order and the ties of the values of each column.
     Frame<T> rank_frame() const {
         return {{points, n, d}, {queries, queries ? m : 0, d}, resources.n_threads};
     }
@@ -31,8 +34,8 @@ template <class T> struct DirectionTask {
 
 // Multiply directions by powers of two if they are so long or short that products could overflow or
 // underflow. Depths do not depend on the length of a direction. In one dimension a direction becomes 1 or -1,
-// because a product with 1 does not round. If the columns of the points are divided by powers of two with the
-// exponents `columns` (d,), the components of the directions are multiplied by them.
+// because a product with 1 does not round. If `columns` (d,) is given, column k of the points is divided by
+// 2**columns[k], and component k of each direction is multiplied by the same number.
 template <class T> void scale_directions(DirectionTask<T>& task, const std::vector<int>& columns = {}) {
     const int64_t d = task.d;
     auto usable = [&](int64_t i) {
@@ -47,7 +50,7 @@ template <class T> void scale_directions(DirectionTask<T>& task, const std::vect
     auto column = [&](int64_t k) { return columns.empty() ? 0 : columns[size_t(k)]; };
     for (int64_t at = 0; at < task.count * d; at += d) {
         const T* own = task.directions + at;
-        int most = -(1 << 20);  // below all exponents
+        int most = -(1 << 20);
         for (int64_t k = 0; k < d; k++)
             if (own[k] != 0) most = std::max(most, std::ilogb(own[k]) + 1 + column(k));
         for (int64_t k = 0; k < d; k++)
@@ -56,7 +59,6 @@ template <class T> void scale_directions(DirectionTask<T>& task, const std::vect
     task.scaled = scaled, task.directions = scaled.get();
 }
 
-// Check the arguments of a computation over directions, and return its task; `queries` may be empty.
 template <class T> DirectionTask<T> task_of(const Matrix<T>& points, const Matrix<T>& directions,
                                             const Weights& weights, const std::optional<Matrix<T>>& queries,
                                             Resources resources, int64_t least_weight = 1) {
@@ -72,7 +74,8 @@ template <class T> DirectionTask<T> task_of(const Matrix<T>& points, const Matri
     return task;
 }
 
-// The points and the queries of a task, shifted and scaled by the frame of the points.
+// Projections of the points and the queries of a task on its directions. The rows are first shifted and
+// scaled by `frame`.
 template <class T> class DirectionPass {
   public:
     const DirectionTask<T> task;
@@ -85,10 +88,11 @@ template <class T> class DirectionPass {
     }
     const Tiles<T>& targets() const { return queries_ ? *queries_ : points; }
 
-    // Call `work(state, direction, along, asked)` for each direction. `along` (n,) are the projections of the
-    // points, and `asked` (m,) those of the targets. Without queries, both are the same array; `work`
-    // may modify them. `make` creates the state of a worker, which has at most `row_bytes` bytes per point
-    // and query. Return the states of all workers. The result does not depend on the division into blocks.
+    // Call `work(state, k, along, asked)` for each direction k. `along` (n,) are the projections of the
+    // points on direction k, and `asked` (m,) those of the queries. Without queries, `asked` is the same
+    // array as `along`. `work` may modify both arrays. `make` creates the state of a thread, which takes at
+    // most `row_bytes` bytes per point and query. Return the states of all threads. The result does not
+    // depend on the division of the directions into blocks.
     auto run(double row_bytes, auto make, auto work) const {
         using State = decltype(make());
         constexpr double cache = 1 << 19;
@@ -96,7 +100,7 @@ template <class T> class DirectionPass {
         const auto [n_threads, memory_mb] = task.resources;
         const int64_t n = task.n, m = queries_ ? task.m : 0, count = task.count;
         const double each = double(sizeof(T)) * double(n + m), held = row_bytes * double(n + m);
-        // The factor is an estimate: medians and ranks of projections take about four times as long as
+        // The factor 4 is an estimate: medians or ranks of projections take about four times as long as the
         // projections.
         int64_t workers = worker_count(n_threads, count, 4 * n * count);
         workers = workers_within(workers, held + each, memory_mb);
@@ -126,8 +130,8 @@ template <class T> class DirectionPass {
     std::optional<Tiles<T>> queries_;
 };
 
-// Combine the values of all workers for each target, and write them to `out` (m,), converted by `finish`. The
-// array `values` (m,) of each state in `states` has the values of one worker.
+// Combine the arrays `values` (m,) of all states elementwise by the binary function `combine`. Apply `finish`
+// to each result, and write it to `out` (m,). The values of the first state are overwritten.
 void merge(const auto& states, int64_t m, int64_t n_threads, auto* out, auto combine, auto finish) {
     const auto made = states.made();
     over_rows(m, int64_t(made.size()), n_threads, [&](int64_t start, int64_t stop) {
