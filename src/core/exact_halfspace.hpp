@@ -1,47 +1,50 @@
-// Exact halfspace depth: minimum mass of a closed halfspace with a given point on its boundary.
+// Exact halfspace depth of a query: minimum mass (sum of weights) of a closed halfspace with the query on its
+// boundary.
 //
-// With the query as origin, the points are vectors v, and only the signs of <u, v> matter for a normal vector
-// u. An optimal u can be rotated until it is orthogonal to some vector v. The vectors on the line of v are
-// then assigned to the better side. The others are projected along v, which leaves the same problem in one
-// dimension less (Dyckerhoff and Mozharovskyi 2016). In the plane, u rotates and becomes orthogonal to the
-// vectors in the order of their angles.
+// Let the query be the origin, so that points are vectors in d dimensions. The mass of a halfspace depends
+// only on the signs of <u, v>, where u is its normal vector and v a point. A minimizing u can be rotated
+// until it is orthogonal to some point v. Of the points on the line of v, those on one side of the origin
+// count, and the side of smaller mass is chosen. The other points are projected along v, which gives the same
+// problem in d - 1 dimensions (Dyckerhoff and Mozharovskyi 2016). In the plane, u rotates and becomes
+// orthogonal to the points in the order of their angles.
 //
-// Each set of d - 2 vectors is eliminated in one order only. This is sufficient: an optimal u can be rotated
-// to a face of its cell of the arrangement on which d - 2 facets meet, and at each step the facet of smallest
-// index can be chosen.
+// Each set of d - 2 points is eliminated in one order only. This is sufficient: the hyperplanes orthogonal to
+// the points divide the space of u into cells. A minimizing u can be rotated to a face of its cell on which d
+// - 2 facets meet, and at each step the facet of smallest index can be chosen.
 //
-// Projecting along a vector is one step of Gaussian elimination. It is computed in doubles with a bound of
-// the error, which is 0 as long as nothing rounds (small integers). If the error bound leaves a sign
-// uncertain, the sign is computed from a determinant in exact arithmetic.
+// Projecting along a vector is one step of Gaussian elimination. It is computed in doubles with an error
+// bound, which is 0 if no operation rounds (for example, for small integers). If the error bound leaves a
+// sign uncertain, the sign is computed from a determinant in exact arithmetic.
 #pragma once
 
 #include "predicates.hpp"
 
 namespace isodepth {
 
-// The vectors after some elimination steps, as in the method of Bareiss: coordinate k of vector j is a
-// positive multiple of a determinant. Its rows are those of the eliminated vectors and of j, and its columns
-// are the pivot columns and k.
+// Vectors from the query to the points after some elimination steps, as in the method of Bareiss. Coordinate
+// k of vector j is a positive multiple of a determinant. The rows of the determinant are the eliminated
+// vectors and vector j. Its columns are the pivot columns and column k.
 struct Projected {
-    Workspace<TwoTerms> vectors;   // (n, d), the coordinates that are not eliminated
-    Workspace<int64_t> ids;        // (n,) indices of the points, increasing
-    std::vector<int64_t> columns;  // remaining coordinates
-    std::vector<char> skip;        // (n,) whether a point is on a line that was eliminated
-    int64_t count = 0;             // vectors
-    int sign = 1;                  // of the last pivot
+    Workspace<TwoTerms> vectors;   // (n, d), row j starts with the remaining coordinates of vector j
+    Workspace<int64_t> ids;        // (n,) index of the point of each vector, increasing
+    std::vector<int64_t> columns;  // original column of each remaining coordinate
+    std::vector<char> skip;  // (n,) 1 for points on a line that was already eliminated from these vectors
+    int64_t count = 0;       // number of vectors
+    int sign = 1;            // sign of the last pivot
 
     Projected(int64_t n, int64_t d) : vectors(n * d), ids(n), columns(d), skip(n) {}
 };
 
 class HalfspaceSearch {
   public:
-    // Search among distinct points (n, d), d >= 2, of masses (n,), that are not all in one hyperplane.
+    // The points (n, d), d >= 2, must be distinct and not all in one hyperplane. `masses` (n,) are their
+    // weights.
     HalfspaceSearch(Rows<double> points, const int64_t* masses) : points_(points), masses_(masses) {
         for (int64_t level = 0; level + 1 < d_; level++) levels_.emplace_back(n_, d_);
     }
 
-    // Reduce `best` to the minimum mass of a halfspace at the query, over all orders of elimination that
-    // begin with vector `first`. In the plane nothing is eliminated, and the minimum is over all directions.
+    // Lower `best` to the minimum halfspace mass at the query, over all orders of elimination that begin with
+    // vector `first`. In two dimensions no vector is eliminated, and the minimum is over all halfspaces.
     // `check()` is called regularly to handle signals.
     void search(const double* query, int64_t first, std::atomic<int64_t>& best, auto& check) {
         if (query != origin_) look_from(query);
@@ -51,26 +54,27 @@ class HalfspaceSearch {
     }
 
   private:
-    // Error bounds are computed in doubles too. The factor `slack` and the term `tiny` cover their own
-    // rounding and underflow.
+    // Error bounds are themselves computed in doubles. The factor `slack` covers the rounding of an error
+    // bound, and the term `tiny` covers underflow.
     static constexpr double slack = 1.0 + 0x1p-40, tiny = 1e-290;
-    // A product larger than this has an error term that does not underflow, so that the product can be exact.
+    // Results above this limit are far from underflow, so that a computed rounding error of 0 is reliable.
     static constexpr double safe = 1e-75;
 
     const Rows<double> points_;
     const int64_t* const masses_;
     const int64_t n_ = points_.n, d_ = points_.d;
     Determinants exact_{points_};
-    const double* origin_ = nullptr;  // the query
-    int64_t at_query_ = 0;            // mass of the sample point at the query
+    const double* origin_ = nullptr;  // current query, owned by the caller
+    int64_t at_query_ = 0;            // mass of the sample point that equals the query, or 0
     std::atomic<int64_t>* best_ = nullptr;
     std::vector<Projected> levels_;
-    // Points eliminated so far and their pivot columns.
+    // Indices of the points eliminated so far, and the columns of their pivots.
     std::vector<int64_t> chosen_ = std::vector<int64_t>(d_), pivots_ = chosen_;
-    // A line through the origin of the plane, with its angle in [0, pi).
+    // Line through the origin of the plane, at an angle in [0, pi) to the first axis.
     struct Line {
-        double low, high;  // bounds of -cot(angle), which increases with the angle
-        int vector, side;  // a vector on the line, and its sign (1 or -1) relative to the angle
+        double low, high;  // lower and upper bound of -cot(angle), which increases with the angle
+        int vector, side;  // index of a vector on the line; 1 if the vector is at the angle of the line, -1
+                           // if opposite
     };
     std::vector<Line> lines_;
 
@@ -99,8 +103,9 @@ class HalfspaceSearch {
         }
     }
 
-    // Eliminate each of the vectors start..stop in turn, and search the next level, unless the mass so far is
-    // already as large as the minimum. `spent` is the mass that the previous eliminations assigned.
+    // Eliminate each of the vectors start..stop in turn, and search the remaining vectors recursively.
+    // `level` vectors were eliminated before, and `spent` is the mass that they contribute to the halfspace.
+    // The recursion is skipped if the mass is not below the minimum found so far.
     void search_level(int64_t level, int64_t start, int64_t stop, int64_t spent, auto& check) {
         Projected &state = levels_[level], &next = levels_[level + 1];
         for (int64_t row = start; row < stop && *best_ > at_query_; row++) {
@@ -141,7 +146,7 @@ class HalfspaceSearch {
         return true;
     }
 
-    // Return (a p - b c) * factor with a bound of its error; the factor is a power of two.
+    // Return (a p - b c) * factor and a bound of its error. The factor is a power of two, possibly negative.
     static TwoTerms eliminated(TwoTerms a, TwoTerms p, TwoTerms b, TwoTerms c, double factor) {
         const TwoTerms left = two_product(a.value, p.value), right = two_product(b.value, c.value);
         const TwoTerms sum = two_sum(left.value, -right.value);
@@ -153,9 +158,9 @@ class HalfspaceSearch {
         return {value, (error + tiny) * std::abs(factor) * slack + tiny};
     }
 
-    // Project all vectors of `level` along vector `row`, into the next level. Return the smaller of the two
-    // masses on the line of this vector, on either side of the origin. The points on this line are then
-    // skipped.
+    // Eliminate vector `row`: project the other vectors of `level` along its line, and store them as level +
+    // 1. The origin divides the points on this line into two sides. Return the smaller mass of the two sides.
+    // Mark the points on the line, so that none of them is eliminated at this level again.
     int64_t eliminate(int64_t level, int64_t row) {
         Projected &state = levels_[level], &next = levels_[level + 1];
         const int64_t width = d_ - level;
@@ -163,8 +168,8 @@ class HalfspaceSearch {
         int64_t pivot = 0;
         for (int64_t k = 1; k < width; k++)
             if (certainty(along[k]) > certainty(along[pivot])) pivot = k;
-        // The sign of the pivot must not be 0. Some coordinate of the vector is not zero, unless it has
-        // underflowed.
+        // The pivot must not be 0. At least one coordinate of the vector is not 0, unless the coordinates
+        // have underflowed.
         int sign = component_sign(level, row, pivot);
         for (int64_t tried = 1; sign == 0 && tried < width; tried++)
             sign = component_sign(level, row, pivot = (pivot + 1) % width);
@@ -172,7 +177,8 @@ class HalfspaceSearch {
         next.columns = state.columns;
         next.columns.erase(next.columns.begin() + pivot);
         next.sign = sign;
-        // Scale all vectors by a common power of two, which prevents overflow and does not change any sign.
+        // A common power of two prevents overflow. The factor also has the sign of the previous pivot, so
+        // that all coordinates are positive multiples of determinants.
         const TwoTerms p = along[pivot];
         const double factor = std::ldexp(double(state.sign), -std::ilogb(std::abs(p.value) + p.error));
         int64_t ahead = 0, behind = 0;
@@ -196,13 +202,13 @@ class HalfspaceSearch {
             }
             state.skip[point] = 1;
             (component_sign(level, j, pivot) == sign ? ahead : behind) += masses_[point];
-            choose(level, row, pivot);  // restore the choice, which component_sign may have changed
+            choose(level, row, pivot);  // restore the pivot, which component_sign may have overwritten
         }
         return std::min(ahead, behind);
     }
 
-    // Return the minimum mass on one side of a line through the origin of the plane, over all angles of the
-    // line. Called after d - 2 elimination steps.
+    // Return the minimum mass on one side of a line that rotates about the origin of the plane. The plane is
+    // left after d - 2 of d dimensions have been eliminated.
     int64_t planar_sweep(int64_t level) {
         const Projected& state = levels_[level];
         auto mass = [&](const Line& line) { return masses_[state.ids[line.vector]]; };
@@ -223,16 +229,16 @@ class HalfspaceSearch {
             if (side > 0) left += mass(lines_.back());
         }
         std::copy_n(state.columns.begin(), 2, pivots_.begin() + level);
-        // Sort by the lower bounds, and correct the order of the few lines whose bounds overlap by exact
-        // comparisons.
+        // Sort by the lower bounds of the angles. Then correct the order of the few lines with overlapping
+        // bounds by an insertion sort with exact comparisons.
         std::sort(lines_.begin(), lines_.end(), [](const Line& a, const Line& b) { return a.low < b.low; });
         for (size_t i = 1; i < lines_.size(); i++)
             for (size_t j = i; j > 0 && compare_angles(level, lines_[j], lines_[j - 1]) < 0; j--)
                 std::swap(lines_[j], lines_[j - 1]);
         int64_t smallest = total;
         for (size_t i = 0; i < lines_.size(); i++) {
-            // Lines of equal angle change sides together, so the minimum is updated only between different
-            // angles.
+            // Vectors of equal angle change sides at the same time, so the minimum is updated only between
+            // different angles.
             if (i == 0 || compare_angles(level, lines_[i - 1], lines_[i]) != 0)
                 smallest = std::min({smallest, left, total - left});
             left -= lines_[i].side * mass(lines_[i]);
@@ -240,8 +246,8 @@ class HalfspaceSearch {
         return smallest;
     }
 
-    // Compare two angles: return a negative number if that of `a` is smaller, a positive one if that of `b`
-    // is, else 0.
+    // Return a negative number if the angle of line `a` is smaller than that of line `b`, a positive number
+    // if it is larger, and 0 if both are equal.
     int compare_angles(int64_t level, const Line& a, const Line& b) {
         if (a.high < b.low) return -1;
         if (b.high < a.low) return 1;
@@ -258,11 +264,12 @@ class HalfspaceSearch {
     }
 };
 
-// Return the minimum mass (m,) of a closed halfspace that contains each query (m, d).
+// For each query (m, d), return the minimum mass of a closed halfspace that contains the query.
 inline std::vector<int64_t> smallest_masses(Rows<double> points, const int64_t* masses, Rows<double> queries,
                                             int64_t n_threads) {
     const int64_t n = points.n, d = points.d, m = queries.n;
-    // There is one part of the work per vector that is eliminated first.
+    // Number of tasks per query. In more than two dimensions, there is one task per vector that is eliminated
+    // first.
     const int64_t pieces = d > 2 ? n : 1;
     const double operations = std::min(1e15, double(m) * std::pow(double(n), double(d - 1)));
     const int64_t workers = worker_count(n_threads, m * pieces, int64_t(operations));

@@ -1,7 +1,7 @@
-// Ranks of a few points along many directions, and the mean of their squares over all directions.
+// Ranks of the points of a small sample along many directions, and the mean squared rank over all directions.
 //
-// For up to a few hundred points, comparing all pairs is faster than sorting: it has no branches, and
-// several directions are processed at once.
+// For up to a few hundred points, comparing all pairs is faster than sorting: it has no branches, and several
+// directions are processed at once.
 #pragma once
 
 #include "direction_pass.hpp"
@@ -11,14 +11,16 @@ namespace isodepth {
 // Number of directions that are processed at once.
 constexpr int together = lanes<float>;
 
-// Masses of the two closed halfspaces bounded at one point, for each of several directions. `upto` counts the
-// points whose projection is at most that of the point, `from` those whose projection is at least that.
+// Masses of two closed halfspaces with a given point on their boundary, for each of several directions.
+// `upto` is the total weight of the points with at most the projection of the given point. `from` is the
+// total weight of the points with at least this projection.
 struct FewMasses {
     int32_t upto[together], from[together];
 };
 
-// For each point, sum the weights of the points that are not larger. `columns` (n, together) are projections
-// on several directions.
+// For each point i and each direction, write to `out[i].upto` the total weight of the points whose projection
+// is at most that of point i. `columns` (n, together) are the projections of the points on several
+// directions.
 template <bool weighted>
 void count_no_larger(const float* columns, int64_t n, const int32_t* weights, FewMasses* out) {
     auto count = [&]<int H>(int64_t i, int j) {
@@ -43,8 +45,9 @@ void count_no_larger(const float* columns, int64_t n, const int32_t* weights, Fe
     }
 }
 
-// Call `use(masses)` for each group of `together` directions, with the masses (n,) around all points. In the
-// last group, lanes without a direction get the total mass. The sum of the weights must be below 2**26.
+// Call `use(masses)` for each group of `together` directions. `masses` (n,) are the halfspace masses at all
+// points. In the last group, entries without a direction are set to the total weight. The sum of the weights
+// must be below 2**26, so that sums over a group fit into 32 bits.
 template <class T> void ranks_of_few(const DirectionTask<T>& task, auto use) {
     const int64_t n = task.n, d = task.d;
     const int32_t total = int32_t(task.total);
@@ -57,15 +60,15 @@ template <class T> void ranks_of_few(const DirectionTask<T>& task, auto use) {
     std::copy_n(task.points, n * d, rows.data());
     for (int64_t i = 0; i < n * d; i++) frame.move(&rows[i], 1, i % d);
     if (task.weights) std::copy_n(task.weights, n, weights.data());
-    double once = 0.0;  // sum of the products of the weights of all pairs, i.e. of `pairs` without ties
+    double once = 0.0;  // value of sum_i weights[i] * upto[i] if no two projections are tied
     for (int64_t i = 0; i < n; i++) once += 0.5 * weights[i] * (double(total) + weights[i]);
     for (int64_t first = 0; first < task.count; first += together) {
         for (int64_t k = 0; k < together; k += lanes<T>) {
             const int64_t tile = std::min((first + k) / lanes<T>, tiles.count - 1);
             project_rows(tiles.tile(tile), rows.data(), n, d, &along[k], together);
         }
-        // Compare in single precision: rounding keeps the order of the values, except that some may become
-        // equal.
+        // Compare in single precision: rounding keeps the order of the values, except that different values
+        // may become equal.
         std::copy_n(along.data(), n * together, columns.data());
         if (task.weights) count_no_larger<true>(columns.data(), n, weights.data(), masses.data());
         else count_no_larger<false>(columns.data(), n, weights.data(), masses.data());
@@ -75,8 +78,8 @@ template <class T> void ranks_of_few(const DirectionTask<T>& task, auto use) {
                 pairs[k] += double(weights[i]) * masses[i].upto[k];
                 masses[i].from[k] = total + weights[i] - masses[i].upto[k];
             }
-        // Without ties, the sum over pairs has its expected value. Otherwise count again in full
-        // precision.
+        // Without ties, the sum `pairs` of every direction equals `once`. If the sum of a direction differs,
+        // count again in full precision.
         const bool tied = std::any_of(pairs, pairs + together, [=](double all) { return all != once; });
         for (int64_t i = 0; tied && i < n; i++) {
             masses[i] = {};
@@ -106,9 +109,9 @@ template <class T> void halfspaces_of_few(const DirectionTask<T>& task, int64_t*
         out[i] = *std::min_element(&best[i * together], &best[(i + 1) * together]);
 }
 
-// For each point, add |2 F - 1| times the total weight, summed over directions, to `sizes` (n,), and its
-// square to `squares` (n,) unless null. 2 F - 1 times the total weight is the mass up to the point minus the
-// mass from the point on.
+// Let F be the mid-rank of a point along a direction, in [0, 1], and W the total weight. For each point, add
+// the sum over directions of |2 F - 1| W to `sizes` (n,), and the sum of ((2 F - 1) W)**2 to `squares` (n,)
+// unless null. (2 F - 1) W is the mass of the points up to the given point minus the mass from this point on.
 template <class T> void centered_ranks(const DirectionTask<T>& task, int64_t* sizes, int64_t* squares) {
     ranks_of_few(task, [&](const FewMasses* masses) {
         for (int64_t i = 0; i < task.n; i++) {
@@ -121,7 +124,8 @@ template <class T> void centered_ranks(const DirectionTask<T>& task, int64_t* si
     });
 }
 
-// Write to `out` (n,) the mean over directions of min(F, 1 - F), where F is the rank of each point in [0, 1].
+// Write to `out` (n,) the mean over directions of min(F, 1 - F), where F is the mid-rank of a point, in [0,
+// 1].
 template <class T> void rank_weights_of_few(const DirectionTask<T>& task, double* out) {
     std::vector<int64_t> sizes(size_t(task.n));
     centered_ranks(task, sizes.data(), nullptr);
@@ -129,7 +133,8 @@ template <class T> void rank_weights_of_few(const DirectionTask<T>& task, double
     for (int64_t i = 0; i < task.n; i++) out[i] = double(all - sizes[size_t(i)]) / (2.0 * double(all));
 }
 
-// Return asin(x) for x in [0, 1] to 2e-8 (Abramowitz and Stegun 4.4.46), without function calls.
+// Return asin(x) for x in [0, 1] with an error of about 2e-8 (Abramowitz and Stegun 4.4.46). The polynomial
+// needs no library call, so that compilers can vectorize it.
 inline double arcsine(double x) {
     constexpr double series[] = {1.5707963050, -0.2145988016, 0.0889789874, -0.0501743046,
                                  0.0308918810, -0.0170881256, 0.0066700901, -0.0012624911};
@@ -139,10 +144,11 @@ inline double arcsine(double x) {
 }
 
 // Compute the mean of (2 F - 1)**2 over all directions of space for each point, to about 1e-8, where F is the
-// rank of the point in [0, 1]. Along a random direction point j lies below point i with probability 1/2, and
-// points j and k lie on the same side of i with probability 1/2 + asin(cosine of the angle j-i-k) / pi. Ranks
-// are sums of such events, so no projection is needed. `distances` (n, n) are squared and zero on the
-// diagonal only; `shares` (n,) are weights with sum one.
+// mid-rank of the point, in [0, 1]. Along a random direction, point j lies below point i with probability
+// 1/2. Points j and k lie on the same side of point i with probability 1/2 + asin(c) / pi, where c is the
+// cosine of the angle at i between j and k. Ranks are sums of indicators of such events, so no projection is
+// needed. `distances` (n, n) are squared, and zero on the diagonal only. `shares` (n,) are weights with sum
+// one.
 inline void mean_squared_ranks(const double* distances, const double* shares, int64_t n, int64_t n_threads,
                                double* out) {
     constexpr double pi = 3.141592653589793;

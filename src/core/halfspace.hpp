@@ -1,8 +1,9 @@
-// Minimum halfspace masses over directions, mostly without sorting.
+// Halfspace depth: for each point, the minimum over directions of the mass of a closed halfspace with the
+// point on its boundary. Most directions need no sorting.
 //
-// Only about seven of a thousand directions lower the minimum of a point. So the projections are first
-// divided into buckets, and the counts of the buckets give lower bounds of all masses at once. Only points
-// whose bound is below their minimum so far are ranked within their bucket.
+// Only about seven of a thousand directions lower the minimum of a point. So the projections on a direction
+// are first divided into buckets, and the counts of the buckets give lower bounds of the halfspace masses of
+// all points. Only points whose lower bound is below their minimum so far are ranked within their bucket.
 #pragma once
 
 #include "ranks.hpp"
@@ -11,14 +12,14 @@ namespace isodepth {
 
 template <class T, class Mass> class HalfspaceBounds {
   public:
-    static constexpr int64_t fewest_points = 128;  // with fewer points, sorting is as fast
+    static constexpr int64_t fewest_points = 128;  // with fewer points, sorting all points is as fast
 
     explicit HalfspaceBounds(const DirectionTask<T>& task)
         : n_(task.n), total_(Mass(task.total)), weights_(task.weights) {}
 
-    // Call `lower(i, mass)` for all points whose mass along a direction may be below `best` (n,). `values`
-    // (n,) are the projections. Return false, without any call, if more than 1 / `share` of the points must
-    // be ranked: sorting all points is then faster.
+    // `values` (n,) are the projections of the points on one direction, and `best` (n,) are the minimum
+    // halfspace masses so far. Call `lower(i, mass)` with the halfspace mass of each point i whose mass may
+    // be below best[i]. Return false, without any call, if sorting all points is faster.
     bool lower(const T* values, const Mass* best, Sorter<T>& sorter, auto lower) {
         bound_masses(values);
         int64_t count = 0;
@@ -28,7 +29,8 @@ template <class T, class Mass> class HalfspaceBounds {
         }
         if (count == 0) return true;
         if (count > n_ / share) return false;
-        // Collect all points in the buckets of these points: a rank within a bucket needs all of them.
+        // The rank of a point within its bucket needs all points of the bucket. So collect all points of the
+        // buckets that contain a point to be ranked.
         for (int64_t j = 0; j < count; j++) wanted_[bucket_[found_[j]]] = 1;
         count = 0;
         for (int64_t i = 0; i < n_; i++) {
@@ -45,14 +47,13 @@ template <class T, class Mass> class HalfspaceBounds {
     // If more than 1 / `share` of the points must be ranked, sorting all points is faster.
     static constexpr int64_t share = 3;
     int64_t n_;
-    // The number of buckets is a compromise: fewer counters fit in the cache, but more buckets give tighter
-    // bounds.
+    // Compromise: the counters of fewer buckets fit in the cache, but more buckets give tighter bounds.
     int64_t buckets_ = std::min(n_ / 2, std::max<int64_t>(1 << 15, n_ / 8));
     Mass total_;
     const int64_t* weights_;
     Workspace<uint32_t> bucket_{n_ + bucket_padding}, found_{n_ + 1};
-    Workspace<Mass> start_{buckets_ + 1};  // the mass in all buckets before each bucket
-    Workspace<Mass> bound_{buckets_};      // for each bucket, a lower bound of the masses of its points
+    Workspace<Mass> start_{buckets_ + 1};  // total mass of the buckets before each bucket
+    Workspace<Mass> bound_{buckets_};      // lower bound of the halfspace masses of the points in each bucket
     Workspace<uint8_t> wanted_{buckets_, 0};
     Workspace<T> values_{n_ / share};
 
@@ -71,7 +72,8 @@ template <class T, class Mass> class HalfspaceBounds {
         }
     }
 
-    // Compute the masses of the `count` points in `found_`, which are all points of some buckets.
+    // Call `lower(i, mass)` with the halfspace mass of each of the `count` points i in `found_`. They must be
+    // all points of their buckets.
     void rank_found(const T* values, int64_t count, Sorter<T>& sorter, auto lower) {
         for (int64_t j = 0; j < count; j++) values_[j] = values[found_[j]];
         sorter.sort(values_.data(), count);
@@ -89,8 +91,9 @@ template <class T, class Mass> class HalfspaceBounds {
     }
 };
 
-// Set both arrays to their elementwise minimum. If workers write to `known` at the same time, an update may
-// be lost. This is harmless, because every value in it is the mass of some halfspace.
+// Set `best`, the minima of one thread, and `known`, the minima shared by all threads, to their elementwise
+// minimum. A concurrent update of `known` may be lost. This is harmless, because every value in `known` is
+// the mass of some halfspace, and each thread keeps its own minima.
 template <class Mass> void exchange(Mass* best, Mass* known, int64_t n) {
     for (int64_t i = 0; i < n; i++) {
         const Mass mine = best[i], theirs = __atomic_load_n(known + i, __ATOMIC_RELAXED);
@@ -99,15 +102,17 @@ template <class Mass> void exchange(Mass* best, Mass* known, int64_t n) {
     }
 }
 
-// Write the minimum mass of a closed halfspace at each target, over directions and their opposites, to `out`
-// (m,).
+// For each target (a query, or a point if there are no queries), write to `out` (m,) the minimum mass of a
+// closed halfspace with the target on its boundary, over all directions and their opposites.
 template <class T, class Mass> void smallest_halfspaces(const DirectionTask<T>& task, int64_t* out) {
     const int64_t m = task.m, total = task.total;
     struct State {
-        Workspace<Mass> values;  // the minima so far
+        Workspace<Mass> values;  // minimum halfspace mass of each target so far
         Ranks<T> ranks;
         std::optional<HalfspaceBounds<T, Mass>> bounds{};
-        int64_t done = 0, exchange_at = 0;  // numbers of directions
+        int64_t done = 0,
+                exchange_at =
+                    0;  // numbers of directions: processed so far, and at the next exchange of minima
     };
     const bool bounded = !task.queries && task.n >= HalfspaceBounds<T, Mass>::fewest_points;
     auto make = [&] {
@@ -115,8 +120,8 @@ template <class T, class Mass> void smallest_halfspaces(const DirectionTask<T>& 
         if (bounded) state.bounds.emplace(task);
         return state;
     };
-    // Workers exchange their minima, because smaller minima let fewer points be ranked. As more directions
-    // are done, fewer minima change, so the exchanges become less frequent.
+    // Threads exchange their minima, because smaller minima require the ranking of fewer points. Minima
+    // change less often as more directions are processed, so the exchanges become less frequent.
     const bool shared = bounded && task.resources.n_threads > 1;
     Workspace<Mass> known(shared ? m : 0, Mass(total));
     const DirectionPass<T> pass(task, task.rank_frame());
@@ -137,8 +142,8 @@ template <class T, class Mass> void smallest_halfspaces(const DirectionTask<T>& 
     merge(states, m, task.resources.n_threads, out, std::ranges::min, std::identity());
 }
 
-// Choose the type of the masses: without weights they fit into 32 bits, so that twice as many counters fit in
-// the cache.
+// Choose the integer type of halfspace masses. Without weights, masses fit into 32 bits, so that twice as
+// many counters fit in the cache.
 template <class T> void smallest_halfspaces(const DirectionTask<T>& task, int64_t* out) {
     if (task.few()) halfspaces_of_few(task, out);
     else if (task.weights) smallest_halfspaces<T, int64_t>(task, out);

@@ -2,8 +2,8 @@
 //
 // A number is represented by an expansion: a list of doubles that do not overlap and whose sum is the number
 // (Shewchuk 1997). Adding a double to an expansion, and multiplying an expansion by a double, are exact
-// unless something overflows or underflows, which the callers prevent. The sign of a determinant is then that
-// of the largest term of its expansion.
+// unless an operation overflows or underflows, which the callers prevent. The sign of a determinant is the
+// sign of the largest term of its expansion.
 #pragma once
 
 #include <bit>
@@ -12,7 +12,7 @@
 
 namespace isodepth {
 
-// Half of the distance from 1 to the next double: the largest relative error of one operation.
+// Half of the distance from 1 to the next double: the maximum relative rounding error of one operation.
 constexpr double roundoff = 0x1p-53;
 
 // A rounded value, and its error or a bound of the error.
@@ -46,12 +46,13 @@ class Determinants {
   public:
     explicit Determinants(Rows<double> points) : points_(points), minors_(size_t(1) << points.d) {}
 
-    // Return the sign of the determinant of (points[rows] - origin)[:, columns]; both index lists have length
-    // `size`. Not inlined, because it is rarely needed.
+    // Return the sign of the determinant of (points[rows] - origin)[:, columns], where both index lists have
+    // length `size`. Not inlined, because it is rarely called.
     __attribute__((noinline)) int sign(const double* origin, const int64_t* rows, const int64_t* columns,
                                        int64_t size) {
-        // Compute the minors of the first rows, one per set of columns (a bit mask), by Laplace expansion
-        // along the last of these rows. A subset has a smaller mask, so its minor is computed first.
+        // A bit mask with k bits set selects k columns. Compute the minor of the first k rows and these
+        // columns by Laplace expansion along row k. The smaller minors of the expansion have smaller masks,
+        // so they are already computed.
         minors_[0] = {1.0};
         for (uint32_t mask = 1; mask < uint32_t(1) << size; mask++) {
             minors_[mask].clear();

@@ -1,4 +1,5 @@
-// Ranks along directions: the mass below and up to each point, and mean rank weights.
+// Ranks of points along directions, and the integrated rank-weighted depth: the mean of min(F, 1 - F) over
+// directions, where F is the mid-rank of a point, in [0, 1].
 #pragma once
 
 #include "few_ranks.hpp"
@@ -14,13 +15,13 @@ template <class T> int64_t next_tie(const T* keys, int64_t start, int64_t n) {
     return start;
 }
 
-// Call `found(index[i], below, upto)` for each of n sorted values, with the masses of the values below it and
-// up to it. The argument `below` is the mass below the first value. Weights, unless null, are looked up by
-// index.
+// For each of n sorted values, call `found(index[i], below, upto)`, where `below` is the total weight of the
+// smaller values, and `upto` that of the smaller or equal values. The argument `below` is the weight below
+// the first value. `weights` are indexed by index[i]. If they are null, all weights are 1.
 template <class T> void masses_around(const T* keys, const uint32_t* index, int64_t n, const int64_t* weights,
                                       int64_t below, auto found) {
     for (int64_t start = 0, stop; start < n; start = stop) {
-        // Process runs of values without ties, which most values are, without comparisons.
+        // Most values have no ties. Runs without ties are processed without comparisons of neighbors.
         for (const int64_t tie = weights ? start : next_tie(keys, start, n); start < tie; start++, below++)
             found(int64_t(index[start]), below, below + 1);
         int64_t upto = below;
@@ -31,7 +32,8 @@ template <class T> void masses_around(const T* keys, const uint32_t* index, int6
     }
 }
 
-// Computation of the masses below and up to each target along one direction.
+// Total weights of the points below and up to each target along one direction. The targets are the queries
+// or, if there are no queries, the points.
 template <class T> class Ranks {
   public:
     Sorter<T> sorter;
@@ -39,7 +41,8 @@ template <class T> class Ranks {
     explicit Ranks(const DirectionTask<T>& task)
         : sorter(task.n), task_(task), reached_(task.queries && task.weights ? task.n + 1 : 1, 0) {}
 
-    // Call `found(i, below, upto)` for all targets i, given the projections of the points and of the targets.
+    // For each target i, call `found(i, below, upto)` with the total weight of the points below the target
+    // and up to it. `along` are the projections of the points, and `asked` those of the targets.
     void find(const T* along, const T* asked, auto found) {
         const int64_t n = task_.n, *weights = task_.weights;
         sorter.sort(along, n);
@@ -56,16 +59,17 @@ template <class T> class Ranks {
 
   private:
     DirectionTask<T> task_;
-    Workspace<int64_t> reached_;  // the mass of the first 0, 1, ... sorted points
+    Workspace<int64_t> reached_;  // entry k is the total weight of the first k sorted points
 };
 
-// Write to `out` (m,) the mean over directions of min(F, 1 - F) at each target, where F is the mid-rank
-// distribution function (P(<) + P(<=)) / 2. Sums are exact, because they are integers in units of 2**shift /
-// (2 total).
+// For each target (a query, or a point if there are no queries), write to `out` (m,) the mean over directions
+// of min(F, 1 - F). F = (P(<) + P(<=)) / 2 is the mid-rank of the target among the points. Sums over
+// directions are exact, because they are integers in units of 2**shift / (2 total), where `total` is the
+// total weight.
 template <class T, class Sum> void mean_rank_weights(const DirectionTask<T>& task, int shift, double* out) {
     const int64_t n = task.n, m = task.m, total = task.total;
     struct State {
-        Workspace<Sum> values, weights;  // the sums so far, and the terms of one direction
+        Workspace<Sum> values, weights;  // sums over directions so far, and terms of the current direction
         Ranks<T> ranks;
     };
     auto make = [&] { return State{Workspace<Sum>(m, 0), Workspace<Sum>(n), Ranks<T>(task)}; };
@@ -79,8 +83,8 @@ template <class T, class Sum> void mean_rank_weights(const DirectionTask<T>& tas
             return state.ranks.find(along, asked, [=](int64_t i, int64_t below, int64_t upto) {
                 sums[i] += weight(below, upto);
             });
-        // Avoid random access to a large array: rank weights are written within a range of values that fits
-        // in the cache, and read in the order in which the values were divided into ranges.
+        // Avoid random access to a large array. The values are divided into ranges that fit in the cache.
+        // Rank weights are written range by range, and are then read in the order of the points.
         Sorter<T>& sorter = state.ranks.sorter;
         sorter.divide(along, n);
         for (size_t s = 0; s + 1 < sorter.starts.size(); s++) {
@@ -100,8 +104,9 @@ template <class T, class Sum> void mean_rank_weights(const DirectionTask<T>& tas
 }
 
 template <class T> void mean_rank_weights(const DirectionTask<T>& task, double* out) {
-    // The shift prevents overflow of the sums: no weight is above half of 2 total. It drops at most 2**shift
-    // / total per direction, which is below the rounding of a double.
+    // In units of 1 / (2 total), min(F, 1 - F) is at most `total`, so a sum over directions is at most
+    // `largest`. The shift prevents overflow of 64 bits. It changes the mean over `count` directions by at
+    // most count / 2**61.
     const double largest = double(task.total) * double(task.count);
     const int shift = std::max(0, std::ilogb(largest) + 3 - 63);
     if (task.few()) rank_weights_of_few(task, out);
