@@ -1,4 +1,5 @@
-// Python bindings of support functions, gaps, levels and distances between region tables.
+// Python bindings of the support functions of depth regions, the gaps between two samples, and the distances
+// between tables of support functions.
 #include "gaps.hpp"
 
 #include "tables.hpp"
@@ -12,12 +13,13 @@ template <class T> static Prefixes<T> check_prefixes(Rows<T> rows, const Sizes& 
     return {rows.data, sizes.data(), int64_t(sizes.size()), rows.d};
 }
 
-// Rows of one or two samples minus a common center, for single precision. Without centering, the rounding
-// error of a projection would be relative to the distance from zero instead of the spread. A column is
-// centered only if all subtractions are exact. Without such a column, the rows are not copied.
+// Copies of the rows of one or two samples minus a common center, for single precision only. Without
+// centering, the rounding error of a projection would grow with the distance of the data from zero. A column
+// is centered only if the subtraction is exact in all rows. The constructor redirects the samples to the
+// copies, which this object owns. If no column can be centered, nothing is copied.
 template <class T> class CenteredRows {
   public:
-    std::vector<double> center;  // (d,)
+    std::vector<double> center;  // (d,) subtracted center; empty if nothing was copied
 
     CenteredRows(std::initializer_list<Prefixes<T>*> samples, int64_t n_threads) {
         if (sizeof(T) > 4 || (*samples.begin())->last() == 0) return;
@@ -94,8 +96,8 @@ template <class T> static Result<double> distances(Cube<T> rows, std::optional<C
     return out;
 }
 
-// Return the end of each group of tied depths in `falling` (n,), which does not increase. A group has all
-// depths within the tolerance of its first depth.
+// Divide the depths `falling` (n,), in decreasing order, into groups of ties, and return the end index of
+// each group. All depths of a group are within `tolerance` of its first depth.
 static Result<int64_t> tie_ends(Vector<double> falling, double tolerance) {
     const auto depths = check_vector(falling);
     std::vector<int64_t> ends;
@@ -107,9 +109,11 @@ static Result<int64_t> tie_ends(Vector<double> falling, double tolerance) {
     return as_array(std::move(ends), {groups});
 }
 
-// Return the intervals of levels in [0, end] on which the regions of both samples are constant. `masses`
-// increase to 1, and `counts` are the numbers of points in the region up to each mass. Breakpoints of at
-// least `last`, which is below 1 and at most `end`, are replaced by `end`.
+// Divide the trimming levels [0, end] into intervals on which the depth regions of both samples are constant.
+// At a level, the region of X has counts_x[i] points, where masses_x[i] is the first mass above the level,
+// and likewise for Y. Masses must not decrease. Breakpoints of at least `last` are replaced by `end`. Return
+// the intervals (L, 2), their lengths as fractions of `end` (L,), and the numbers of points in the regions of
+// X and of Y (L,).
 static auto merge_levels(Vector<double> masses_x, Sizes counts_x, Vector<double> masses_y, Sizes counts_y,
                          double end, double last) {
     const auto mass_x = check_vector(masses_x), mass_y = check_vector(masses_y);

@@ -1,17 +1,15 @@
-// Gaps between the support functions of two samples at all levels: the maximum over directions, or a mean of
-// order q.
+// Gaps between the depth regions of two samples, at all depth levels. The gap of a level is the maximum, or
+// the mean of order q, over directions of the absolute difference of the support functions.
 #pragma once
 
 #include "support.hpp"
 
 namespace isodepth {
 
-// Return ratio^q, without a call of std::pow for q = 1 and q = 2.
 inline double power(double ratio, double q) {
     return q == 2.0 ? ratio * ratio : q == 1.0 ? ratio : std::pow(ratio, q);
 }
 
-// Return the maximum of the lanes of a vector.
 template <class T> ISODEPTH_INLINE T largest_of(Vec<T> v) {
 #if defined(__aarch64__)
     ISODEPTH_CALL(maxnmv, v)
@@ -22,8 +20,8 @@ template <class T> ISODEPTH_INLINE T largest_of(Vec<T> v) {
 #endif
 }
 
-// Compute the maximum of |a_k - b_k| over k for each of H rows a (n,), `apart` values apart, and one row b
-// (n,).
+// For each of H rows a (n,), write the maximum of |a_k - b_k| over k to `out`. The rows a start `apart`
+// values apart, and b (n,) is a single row.
 template <class T, int H>
 ISODEPTH_INLINE void largest_distances(const T* a, int64_t apart, const T* b, int64_t n, T (&out)[H]) {
     Vec<T> most[H][2] = {};  // two accumulators per row, so that the processor can overlap the instructions
@@ -45,24 +43,25 @@ template <class T> ISODEPTH_INLINE T largest_distance(const T* a, const T* b, in
     return out[0];
 }
 
-// Gap of each level over the directions processed so far and their opposites: the maximum with its first
-// maximizing direction, and the mean of order q unless q = inf. A sum of powers can overflow or underflow
-// even if the mean does not, so gaps are divided by the maximum before they are summed.
+// Gap between the support functions of two samples at each depth level, over the directions processed so far
+// and their opposites. The maximum is stored with its first maximizing direction. For finite q, a sum for the
+// mean of order q is stored too. Differences are divided by the current maximum before they are raised to the
+// power q, so that the sum does not overflow or underflow.
 template <class T> class LevelGaps {
   public:
     LevelGaps(int64_t levels, double q, int64_t directions)
         : levels_(levels), q_(q), count_(2.0 * double(directions)) {}
-    static constexpr int64_t bytes = sizeof(T) + 12;  // per level
+    static constexpr int64_t bytes = sizeof(T) + 12;  // scratch memory per depth level
 
-    // Start with `levels` levels.
     void start(int64_t levels) {
         std::fill_n(largest_.data(), levels, T(0));
         std::fill_n(codes_.data(), levels, 0);
         if (mean_) std::fill_n(sums_.data(), levels, 0.0);
     }
 
-    // Add a tile of `count` directions from `first` on, whose supports are constant over the levels
-    // level..end.
+    // Update the gaps of the depth levels level..end, over which the support functions of both samples are
+    // constant. `x` and `y` are the support functions for a tile of `count` directions, of which `first` is
+    // the first.
     ISODEPTH_INLINE void add(int64_t level, int64_t end, const Range<T>& x, const Range<T>& y, int64_t first,
                              int64_t count) {
         const T gap = largest_distance(x.ends(), y.ends(), 2 * lanes<T>);
@@ -110,8 +109,9 @@ template <class T> class LevelGaps {
         codes_[level] = first_code(gap, x, y, first);
     }
 
-    // Return the code of the first direction of a tile with this gap: k for u_k, and -1 - k for its opposite.
-    // Not inlined, because it is rarely needed.
+    // Return the code of the first direction of a tile along which the support functions differ by `gap`. The
+    // code of direction k is k, and the code of its opposite is -1 - k. Not inlined, because it is rarely
+    // called.
     __attribute__((noinline)) static int32_t first_code(T gap, const Range<T>& x, const Range<T>& y,
                                                         int64_t first) {
         int64_t k = 0;
@@ -122,11 +122,12 @@ template <class T> class LevelGaps {
     }
 };
 
-// Compute the gap of each level over the directions and their opposites: the maximum, or the mean of order q.
+// Write the gap of each depth level to `gaps`, and its maximizing direction to `codes`: k for direction k,
+// and -1 - k for the opposite of direction k.
 template <class T> void level_gaps(const Prefixes<T> (&samples)[2], const Tiles<T>& directions, double q,
                                    Resources resources, double* gaps, int64_t* codes) {
     const Walk<T, 2> walk(samples, directions, resources, LevelGaps<T>::bytes);
-    PerWorker<LevelGaps<T>> found(walk.workers);  // of a chunk
+    PerWorker<LevelGaps<T>> found(walk.workers);  // gaps of the levels of the current chunk of rows
     auto make = [&] { return LevelGaps<T>(walk.levels, q, directions.n); };
     walk.run([&](int64_t worker, int64_t tile, int64_t level, int64_t end, const Moves<T>* moves) {
         auto& own = found.of(worker, make);

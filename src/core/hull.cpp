@@ -3,16 +3,16 @@
 
 namespace isodepth {
 
-// Check that squared distances between rows (n, d) do not overflow, and return the rows. Otherwise no step of
-// a search would improve the distance.
+// Check a matrix with d columns and return its rows. Values are limited to 2**500, so that squared distances
+// do not overflow. With infinite distances, a search for nearest points would not improve.
 static Rows<double> check_hull(const Matrix<double>& array, int64_t d) {
     const Rows<double> rows = check_rows(array, d);
     require(are_finite(rows.values(), 0x1p500), "points are too large: scale them to a size of about 1");
     return rows;
 }
 
-// Two samples in depth order, and `stops` (2, levels), the number of rows of each sample in its region at
-// each level.
+// Two samples, deepest rows first. `stops` (2, levels) has the number of rows of each sample in its depth
+// region at each level.
 struct HullPair {
     GrowingHull hulls[2];
     size_t levels;

@@ -1,5 +1,5 @@
-// Nearest points of convex hulls by Wolfe's minimum-norm algorithm, Hausdorff distances between nested hulls,
-// and local ascent of the gap between their support functions.
+// Nearest points of convex hulls by Wolfe's minimum-norm algorithm, Hausdorff distances between the nested
+// hulls of two samples, and local ascent of the gap between the support functions of two hulls.
 #pragma once
 
 #include <queue>
@@ -10,17 +10,19 @@
 
 namespace isodepth {
 
-// Relative duality gap below which a solution counts as exact: it is due to rounding alone.
+// Relative difference of the upper and the lower bound of a distance below which the distance counts as
+// exact. Such differences are due to rounding alone.
 constexpr double exact_gap = 1e-13;
 
-// The rows of a sample, stored row by row and in tiles for SIMD.
+// Rows of a sample, stored row by row and also in tiles (groups of rows stored by columns) for SIMD.
 struct HullRows {
     Rows<double> rows;
     Tiles<double> tiles{rows, 1};
 
-    // Find the row of start..stop with the smallest sum over columns, and return its index and the sum. The
-    // sum is updated by term(k, row[k] - query[k], sum so far) for each column k. The search stops early at a
-    // sum of at most `good`. It starts from the last rows, which are the outermost.
+    // Among the rows start..stop, find the row with the minimum of a sum over columns. Return its index and
+    // the sum. For each column k, the sum is updated by `sum = term(k, row[k] - query[k], sum)`. The search
+    // goes from the last row, which is the outermost, to the first. It stops early at a sum of at most
+    // `good`.
     std::pair<int64_t, double> lowest(int64_t start, int64_t stop, const double* query, double good,
                                       auto term) const {
         constexpr int64_t each = lanes<double>;
@@ -43,7 +45,7 @@ struct HullRows {
         return found;
     }
 
-    // Return the row of start..stop with the maximum of <direction, row - from>, and this maximum.
+    // Return the index of the row among start..stop that maximizes <direction, row - from>, and the maximum.
     std::pair<int64_t, double> furthest(int64_t start, int64_t stop, const double* direction,
                                         const double* from) const {
         auto behind = [=](int64_t k, Vec<double> step, Vec<double> sum) {
@@ -54,26 +56,27 @@ struct HullRows {
     }
 };
 
-// Search for the point of a hull that is nearest to a query, as a positive combination of affinely
-// independent rows, the active rows. A step adds the row that lies farthest on the query's side of the
-// current point. It then goes to the nearest point of the affine span of the active rows, and removes the
-// rows whose weights would become negative. The farthest row also gives a lower bound of the distance, so the
-// remaining error is known.
+// Search for the point of a convex hull that is nearest to a query. The current point is a positive
+// combination of affinely independent rows, the active rows. A step adds the row that extends farthest from
+// the current point towards the query. Then the current point moves to the nearest point of the affine span
+// of the active rows. Rows whose weights would become negative are removed. The added row also gives a lower
+// bound of the distance, so the remaining error is known.
 class NearestPoint {
   public:
     ActiveSet active;
-    double lower = 0.0;  // lower bound of the distance to the hull
+    double lower = 0.0;  // lower bound of the distance from the query to the hull
     double spent = 0.0;  // number of coordinates of rows read so far
-    int64_t steps;       // remaining steps
+    int64_t steps;       // maximum number of further steps
 
     NearestPoint(int64_t n_rows, int64_t dim, int64_t steps = int64_t(1) << 60)
         : active(dim, std::min({n_rows, dim + 1, steps + 2})), steps(steps) {}
 
     // Find the point nearest to `query` in the hull of the first `stop` rows, starting from the active rows,
-    // if any. If these already give the nearest point of the first `solved` rows, with the bound `lower`,
-    // only the other rows are read at first. Stop early if the distance is at most `enough`, or known up to a
-    // fraction `slack`. Return whether the search has converged. If so, `active.offset` is the vector from
-    // the query to the nearest point, unless both coincide.
+    // if there are any. If `solved` > 0, the active rows and `lower` must be the solution for the first
+    // `solved` rows, and only the other rows are read at first. The search converges if the distance is known
+    // up to a fraction `slack`. It ends without convergence at a distance of at most `enough`. Return whether
+    // the search has converged. If so, `active.offset` is the vector from the query to the nearest point,
+    // unless both coincide.
     bool find(const HullRows& among, int64_t solved, int64_t stop, const double* query, double enough,
               double slack) {
         const Rows<double> rows = among.rows;
@@ -88,25 +91,26 @@ class NearestPoint {
             };
             active.ids = {among.lowest(0, stop, query, enough * enough, square).first};
             active.weights = {1.0};
-            if (!active.factorize(rows, query)) {  // a row is the query itself
+            if (!active.factorize(rows, query)) {  // the nearest row equals the query
                 active.distance = lower = 0.0;
                 return true;
             }
         }
         active.move(rows, query);
         bool improved = true;
-        // Largest decrease of the slope by one row, from the last pass over all rows.
+        // Maximum over all rows of <offset, current point - row>, from the last pass over all rows.
         double promise = infinity<double>;
         for (; steps > 0; steps--) {
             if (solved == 0 && active.distance <= enough) return false;
             if (active.distance <= 8.0 * epsilon * active.reach) {
-                // The distance is as small as the rounding errors of the rows: the query is inside the hull.
+                // The distance is at most the rounding error of the rows, so the query counts as inside the
+                // hull.
                 active.distance = lower = 0.0;
                 return true;
             }
             if (solved == stop) return true;
-            // Stop reading rows at the first one whose decrease is at least a fraction `useful` of the best
-            // in the last full pass.
+            // Do not read all rows in every step: accept a row whose <offset, current point - row> is at
+            // least a fraction `useful` of the maximum of the last full pass.
             const double square = active.distance * active.distance, good = square - useful * promise;
             spent += double((stop - solved) * rows.d);
             const auto [entering, slope] = among.lowest(solved, stop, query, good, product);
@@ -123,7 +127,7 @@ class NearestPoint {
                 active.move(rows, query);
             }
             // If the distance did not decrease, only rounding errors remain. A pass over all rows must
-            // confirm this.
+            // confirm that.
             const bool closer = active.distance < before;
             improved = closer || !all;
             promise = !closer ? infinity<double> : all ? square - slope : promise;
@@ -136,24 +140,25 @@ class NearestPoint {
     static constexpr double useful = 0.25;
 };
 
-// Bounds of the distance of a row to the hull of the other sample.
+// Bounds of the distance from a row to the convex hull of the other sample.
 struct KnownDistance {
     double upper, lower = 0.0;  // the lower bound is valid only if `solved` is positive
-    // Number of rows of the other sample for which the distance was solved; 0 if not solved.
+    // Number of rows in the other hull when the last search converged; 0 if it did not converge.
     int64_t solved = 0;
     std::vector<int64_t> ids{};     // rows of the other sample whose combination is the nearest point so far
-    std::vector<double> weights{};  // of this combination
+    std::vector<double> weights{};  // weights of the rows `ids` in the combination
 };
 
-// One sample of a pair: its rows in depth order, in which they enter the growing hull, and bounds of their
-// distances to the other hull.
+// One of two samples. Its rows enter its convex hull in depth order, deepest first. `known` has bounds of the
+// distances of its rows to the hull of the other sample.
 struct GrowingHull {
     HullRows rows;
-    const int64_t* stops;  // (L,) number of rows inside at each level
+    const int64_t* stops;  // (levels,) number of rows in the hull at each depth level
     std::vector<KnownDistance> known{};
 
-    // Improve the bounds of the distance of a row to the other hull at a level. Return the distance if the
-    // search has converged, else -1. If so, `nearest.active.offset` is the vector from the row to the hull.
+    // Improve the bounds of the distance from a row to the hull of the other sample at a depth level. If the
+    // search converges, return the distance, and set `nearest.active.offset` to the vector from the row to
+    // its nearest point. Otherwise return -1.
     double look(int64_t row, const GrowingHull& other, int64_t level, NearestPoint& nearest, double enough,
                 double slack) {
         KnownDistance& of = known[row];
@@ -163,33 +168,34 @@ struct GrowingHull {
         const bool done = nearest.find(other.rows, of.solved, stop, rows.rows[row], enough, slack);
         of.ids = active.ids, of.weights = active.weights, of.lower = nearest.lower;
         of.solved = done ? stop : 0;
-        // After convergence replace the upper bound, even by a larger one, so that both bounds refer to the
+        // After convergence, replace the upper bound even by a larger value, so that both bounds refer to the
         // same nearest point.
         of.upper = done ? active.distance : std::min(of.upper, active.distance);
-        // If the search was exact, the upper bound is the more precise one. Otherwise return the lower bound,
-        // which is attained.
+        // After an exact search, the upper bound is more precise. Otherwise return the lower bound, which is
+        // attained along the direction of the offset.
         return !done ? -1.0 : slack <= exact_gap ? of.upper : of.lower;
     }
 };
 
-// Bounds of the Hausdorff distance at each level: see `bound_levels`.
+// Bounds of the Hausdorff distance between two hulls at each depth level, as computed by `bound_levels`.
 struct LevelBounds {
     std::vector<double> lower, upper, directions;
     std::vector<int64_t> sides;
 };
 
-// Compute bounds of the Hausdorff distances between two growing hulls at all levels.
+// Compute bounds of the Hausdorff distances between two growing hulls at all depth levels.
 //
 // The distance from a fixed point to a growing hull does not increase. So a distance computed at an earlier
-// level remains an upper bound. At each level only the points whose upper bound exceeds the largest distance
-// so far are projected on the other hull again, in decreasing order of the bounds. A projection stops when
-// its distance falls below the largest one. A converged projection is resumed from its active rows, because
-// only the rows that have entered since then can change it.
+// level remains an upper bound. At each level, points are projected on the other hull in decreasing order of
+// their upper bounds, as long as the upper bound exceeds the largest distance found. A projection stops when
+// its distance falls below the largest distance found. After convergence, a projection is resumed from its
+// active rows, because only rows that have entered the hull since then can change it.
 //
-// The lower bounds `lower` (L,) start from `attained` and are raised until they are within a fraction `slack`
-// of the upper bounds. If a value is raised, `directions` (L, d) is set to a unit vector that attains it, and
-// `sides` (L,) to 0 if the first hull extends farther, 1 if the second does. The search ends early if more
-// than `limit` coordinates were read. The upper bounds are then not valid.
+// `lower` (L,) starts from `attained`, with one value per level, and is raised until it is within a fraction
+// `slack` of the upper bounds. If the lower bound of a level is raised, `directions` (L, d) is set to a unit
+// vector along which the gap of the support functions attains the bound. `sides` (L,) is set to 0 if the
+// first hull extends farther, and to 1 if the second does. The search ends early if more than `limit`
+// coordinates were read. The upper bounds are then not valid.
 inline LevelBounds bound_levels(GrowingHull (&hulls)[2], std::vector<double> attained, double slack,
                                 double limit) {
     const size_t levels = attained.size(), dim = hulls[0].rows.rows.d;
@@ -198,9 +204,10 @@ inline LevelBounds bound_levels(GrowingHull (&hulls)[2], std::vector<double> att
     for (size_t level = 0; level < levels; level++) gaps.directions[level * dim] = 1.0;
     NearestPoint nearest(std::max(hulls[0].rows.rows.n, hulls[1].rows.rows.n), dim);
     Signals signals;
-    using Row = std::pair<int, int64_t>;  // side and number
+    using Row = std::pair<int, int64_t>;  // index of the sample (0 or 1), and row index
     using Open = std::pair<double, Row>;
-    // Rows inside at the level, in decreasing order of their upper bounds, then by side and row index.
+    // Rows in the hulls at the current level, by decreasing upper bound of their distance, then by sample and
+    // row index.
     std::priority_queue<Open, std::vector<Open>, std::greater<Open>> open;
     std::vector<Row> looked;
     Row furthest{-1, -1};
@@ -232,7 +239,7 @@ inline LevelBounds bound_levels(GrowingHull (&hulls)[2], std::vector<double> att
         for (const Row& row : looked) {
             const double bound = hulls[row.first].known[row.second].upper;
             upper = std::max(upper, bound);
-            // Put the farthest row of this level first: it often is the farthest of the next level.
+            // Put the farthest row of the level first: it is often the farthest row of the next level too.
             open.push({row == furthest ? -infinity<double> : -bound, row});
         }
         looked.clear();
@@ -240,24 +247,25 @@ inline LevelBounds bound_levels(GrowingHull (&hulls)[2], std::vector<double> att
     return gaps;
 }
 
-// ---- Ascent of |h_X(u) - h_Y(u)| over the sphere, from many directions ----
+// ---- Local ascent of the gap |h_X(u) - h_Y(u)| over unit vectors u ----
 //
-// For a fixed vertex a of one region, max_u <a, u> - h(u), where h is the support function of the other
-// region, is the distance of a to that region. This convex problem is solved by the nearest point. If another
-// vertex extends farther along the maximizing direction, the ascent continues from that vertex, as long as
-// the gap increases.
+// h_X and h_Y are the support functions of the convex hulls of two samples. For a fixed vertex a of one hull,
+// the maximum over u of <a, u> - h(u), where h belongs to the other hull, is the distance from a to the other
+// hull. The maximizing u follows from the point of the other hull nearest to a. If another vertex extends
+// farther along u than a, the ascent continues from that vertex, as long as the gap increases.
 
 // Start of a local ascent: a direction, and the rows of both samples that extend farthest along it.
 struct Start {
-    double gap;  // difference of the two projections; positive if the first sample extends farther
+    double gap;  // difference of the support functions; positive if the first sample extends farther
     int64_t level, direction, row[2];
-    int64_t turn = 0;  // rank among the starts of its level, largest gap first
+    int64_t turn = 0;  // rank among the starts of the same level, largest gap first
 
     int side() const { return gap < 0; }
 };
 
-// Return at most `most` starts of a local ascent: the vertices that extend farthest along `directions`. The
-// best vertex of each level comes first, then the second best of each level, and so on.
+// Return at most `most` starts of local ascents: the vertices that extend farthest along `directions`. The
+// vertex of largest gap of each level comes first, then the vertex of second largest gap of each level, and
+// so on.
 inline std::vector<Start> find_starts(const GrowingHull (&hulls)[2], int64_t levels, Rows<double> directions,
                                       int64_t most, int64_t n_threads) {
     const int64_t count = directions.n, rows = hulls[0].rows.rows.n + hulls[1].rows.rows.n;
@@ -291,8 +299,8 @@ inline std::vector<Start> find_starts(const GrowingHull (&hulls)[2], int64_t lev
     return starts;
 }
 
-// Increase the gap along `best` (d,), the direction of a start, by at most `steps` steps of local ascent.
-// Stop at a relative improvement below `slack`.
+// `best` (d,) is the direction of a start. Replace it by a direction of larger gap, found by at most `steps`
+// steps of local ascent. Stop at a relative improvement of at most `slack`.
 inline void climb(const GrowingHull (&hulls)[2], const Start& at, int64_t steps, double slack, double* best) {
     const GrowingHull &own = hulls[at.side()], &other = hulls[1 - at.side()];
     const int64_t d = own.rows.rows.d, own_stop = own.stops[at.level], stop = other.stops[at.level];
@@ -307,7 +315,8 @@ inline void climb(const GrowingHull (&hulls)[2], const Start& at, int64_t steps,
         for (int64_t k = 0; k < d; k++) trial[k] = -active.offset[k] / active.distance;
         const auto [next, outer] = own.rows.furthest(0, own_stop, trial.data(), from);
         const double inner = other.rows.furthest(0, stop, trial.data(), from).second;
-        // The comparison is also false if the vertex is the nearest point itself: the direction is then NaN.
+        // If the vertex is in the other hull, its distance is 0 and the trial direction is NaN. The
+        // comparison is then false too, and the ascent ends.
         if (!(outer - inner > value)) return;
         value = outer - inner;
         std::copy(trial.begin(), trial.end(), best);

@@ -1,9 +1,9 @@
-// Support functions of nested regions. A region is the convex hull of the first rows of a sample in depth
-// order.
+// Support functions of nested regions. The region of a depth level is the convex hull of the first rows of a
+// sample, which is sorted by decreasing depth.
 //
-// Directions are processed in tiles. Few rows extend farther than all deeper rows along some direction of a
-// tile. Only these rows change the support functions, so a sample is first reduced to them, with the values
-// of the support functions after each.
+// Directions are processed in tiles, groups that fill SIMD vectors. Few rows extend farther than all deeper
+// rows along some direction of a tile. Only these rows change the support functions. So these rows are found
+// first, together with the support functions before each of them.
 #pragma once
 
 #include <array>
@@ -12,11 +12,11 @@
 
 namespace isodepth {
 
-// The largest and the smallest projection on each direction of a tile.
+// Maximum and minimum projection of a set of rows on each direction of a tile.
 template <class T> struct alignas(tile_bytes) Range {
     T top[lanes<T>], low[lanes<T>];
 
-    // Return the array `top`, which is followed by `low`.
+    // Return both arrays as one: `low` follows `top` in memory.
     const T* ends() const { return reinterpret_cast<const T*>(this); }
     static Range nothing() {
         Range range;
@@ -26,24 +26,25 @@ template <class T> struct alignas(tile_bytes) Range {
     }
 };
 
-// A sample in depth order, deepest row first, and the number of rows in the region of each level, which does
-// not decrease.
+// A sample `rows` (n, d), deepest row first. The region of depth level l is the convex hull of the first
+// sizes[l] rows. `sizes` (levels,) does not decrease.
 template <class T> struct Prefixes {
-    const T* rows;         // (n, d)
-    const int64_t* sizes;  // (levels,)
+    const T* rows;
+    const int64_t* sizes;
     int64_t levels, d;
 
     int64_t last() const { return sizes[levels - 1]; }
 };
 
-// Rows of one chunk that widen the range of projections on a tile of directions. For each recorded row, the
-// range of all earlier rows is stored. Some of the first 64 rows are recorded although they do not widen it.
+// Record of the rows of one chunk that widen the range of projections on a tile of directions. For each
+// recorded row, the range of all earlier rows is stored. Some of the first 64 rows of the sample are recorded
+// although they do not widen the range.
 template <class T> class Moves {
   public:
     explicit Moves(int64_t rows) : ranges_(rows + 2), rows_(rows + 2) {}
 
-    // Record the rows start..stop with a projection outside of `range`, the range of all earlier rows, and
-    // extend `range` by them. Some of the first 64 rows are recorded although they do not widen it.
+    // Record those rows among start..stop that have a projection outside of `range`, the range of all earlier
+    // rows. Extend `range` by them.
     void follow(const T* tile, const T* rows, int64_t d, int64_t start, int64_t stop, Range<T>& range) {
         ranges_[0] = range;
         count_ = 0;
@@ -54,9 +55,9 @@ template <class T> class Moves {
         range = ranges_[count_];
     }
 
-    // Return the index of the i-th recorded row. After the last one, return the end of the chunk.
+    // Return the index of the i-th recorded row. After the last recorded row, return the end of the chunk.
     int64_t row(int64_t i) const { return rows_[i]; }
-    // Return the range of projections before that row.
+    // Return the range of projections of all rows before the i-th recorded row.
     const Range<T>& before(int64_t i) const { return ranges_[i]; }
 
   private:
@@ -82,8 +83,8 @@ template <class T> class Moves {
         note<H>(products, row);
     }
 
-    // Record the rows among H rows that widen the range. Not inlined, so that the calling loop keeps its
-    // registers.
+    // Record those of H rows that widen the range. `products` are their projections. Not inlined, so that the
+    // calling loop keeps its values in registers.
     template <int H> __attribute__((noinline)) void note(const T* products, int64_t row) {
         int64_t count = count_;
         Vec<T> low[vectors], top[vectors];
@@ -111,22 +112,24 @@ template <class T> class Moves {
     }
 };
 
-// End of a chunk of rows: a row index of each sample, and the first level that is not complete.
+// End of a chunk of rows: the row index of the end in each sample, and the first depth level whose region is
+// not complete.
 struct ChunkEnd {
     int64_t row[2], level;
 };
 
 // Traversal of one or two samples in chunks of rows. A thread processes a chunk for all tiles of directions,
-// and continues the range of each tile from the previous chunk. The rows of the chunk stay in its cache, and
-// no other thread writes to the levels of the chunk.
+// and continues the range of projections on each tile from the previous chunk. The rows of the chunk stay in
+// the cache of the thread. No other thread writes to the depth levels that the chunk completes.
 template <class T, int Samples> class Walk {
   public:
     const Prefixes<T> (&samples)[Samples];
     const Tiles<T>& directions;
-    int64_t workers, levels = 0;  // number of threads, and maximum number of levels per chunk
+    int64_t workers,
+        levels = 0;  // number of threads, and maximum number of depth levels that a chunk completes
 
-    // `level_bytes` is the memory of a worker per level of a chunk. Chunks are small enough for the cache and
-    // numerous enough for all workers.
+    // `level_bytes` is the scratch memory of a thread per depth level of a chunk. Chunks are small enough for
+    // the cache and numerous enough for all threads.
     Walk(const Prefixes<T> (&samples)[Samples], const Tiles<T>& directions, Resources resources,
          int64_t level_bytes = 0)
         : samples(samples), directions(directions) {
@@ -144,7 +147,7 @@ template <class T, int Samples> class Walk {
     }
 
     // Call `note(worker, tile, level, end, moves)` for each chunk and each tile of directions. The chunk
-    // completes the levels level..end, and `moves` has the recorded rows of each sample.
+    // completes the regions of the depth levels level..end. `moves` has the recorded rows of each sample.
     void run(auto note) const {
         std::vector<Range<T>> ranges(size_t(Samples * directions.count), Range<T>::nothing());
         PerWorker<std::array<Moves<T>, 2>> states(workers);
@@ -160,8 +163,9 @@ template <class T, int Samples> class Walk {
         parallel_chain(workers, int64_t(ends_.size()) - 1, directions.count, step);
     }
 
-    // Call `note(level, end, x, y)` for each run level..end of levels up to `stop` over which the ranges of
-    // both samples are constant. x and y are the ranges of the first and of the last sample.
+    // Divide the depth levels level..stop into runs over which the ranges of projections of both samples are
+    // constant. Call `note(level, end, x, y)` for each run level..end, where x and y are the ranges of the
+    // first and of the last sample.
     ISODEPTH_INLINE void for_each_run(const Moves<T>* moves, int64_t level, int64_t stop, auto note) const {
         const int64_t *sizes_x = samples[0].sizes, *sizes_y = samples[Samples - 1].sizes;
         const Moves<T>&moves_x = moves[0], &moves_y = moves[Samples - 1];
@@ -183,7 +187,7 @@ template <class T, int Samples> class Walk {
     }
 
   private:
-    // Maximum number of rows of a chunk.
+    // Maximum number of rows in a chunk: about 64 KiB, so that they fit in the cache.
     int64_t rows_ = std::clamp<int64_t>((1 << 16) / (sizeof(T) * directions.d), 64, 1024);
     std::vector<ChunkEnd> ends_;  // start of the first chunk, then the end of each chunk
 
@@ -193,12 +197,14 @@ template <class T, int Samples> class Walk {
         ChunkEnd at = {{0, 0}, 0};
         ends_.push_back(at);
         while (at.level < all) {
-            // Make the first chunks short: many of their rows widen a range, and other workers wait for them.
+            // Make the first chunks short: many of their rows widen a range of projections, and other threads
+            // wait for them.
             const int64_t rows = workers > 1 ? std::min(rows_, std::max<int64_t>(64, at.row[0] / 4)) : rows_;
             ChunkEnd end = {{at.row[0] + rows, at.row[1] + rows}, 0};
             end.level = std::min(std::upper_bound(sizes_x + at.level, sizes_x + all, end.row[0]) - sizes_x,
                                  std::upper_bound(sizes_y + at.level, sizes_y + all, end.row[1]) - sizes_y);
-            // If the next level is larger than a chunk, the chunk ends within it.
+            // If the next depth level adds more rows than a chunk can have, the chunk ends before the level
+            // is complete.
             const bool whole = end.level > at.level;
             const int64_t last = whole ? end.level - 1 : at.level;
             end.row[0] = whole ? sizes_x[last] : std::min(end.row[0], sizes_x[last]);
@@ -209,7 +215,8 @@ template <class T, int Samples> class Walk {
     }
 };
 
-// Write the support function of each level to `out` (levels, 2 K): h(u) for all K directions, then h(-u).
+// Write the support function h of the region of each depth level to `out` (levels, 2 K): h(u) for all K
+// directions u, then h(-u).
 template <class T>
 void write_supports(const Prefixes<T> (&sample)[1], const Tiles<T>& directions, Resources resources, T* out) {
     const Walk<T, 1> walk(sample, directions, resources);

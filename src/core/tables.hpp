@@ -1,19 +1,20 @@
-// Distances between region tables: the mean of order p over levels of the mean of order q over directions.
+// Distances between tables of support functions, with one value per depth level and direction. A distance is
+// the mean of order p over levels of the mean of order q over directions of the absolute differences.
 #pragma once
 
 #include "gaps.hpp"
 
 namespace isodepth {
 
-// For powers below this, a direct sum of powers would have a relative error above 1e-13.
+// For a mean of order p below this limit, a direct sum of powers would give a relative error above 1e-13.
 constexpr double small_power = 1e-3;
 
-// Return (length * sum of shares * gaps^p)^(1/p), or the maximum for p = inf. Without shares all gaps have
-// equal weight.
+// Return (length * sum_i shares[i] * gaps[i]**p)**(1/p), or the maximum gap for p = inf. Without shares, all
+// gaps have weight 1/n.
 //
 // Gaps are divided by their maximum, so that no power overflows or underflows. For small p all powers are
-// close to 1, and the root would magnify the rounding of their sum. So only their differences from 1 are
-// summed.
+// close to 1, and the root would magnify the rounding error of their sum. So only the differences of the
+// powers from 1 are summed.
 inline double power_mean(const double* gaps, const double* shares, int64_t n, double p, double length) {
     const double largest = *std::max_element(gaps, gaps + n), even = 1.0 / double(n);
     if (largest == 0 || std::isinf(p)) return largest;
@@ -22,8 +23,8 @@ inline double power_mean(const double* gaps, const double* shares, int64_t n, do
         for (int64_t i = 0; i < n; i++) sum += (shares ? shares[i] : even) * power(gaps[i] / largest, p);
         return largest * power(length * sum, 1.0 / p);
     }
-    // Avoid a division by 0. For smaller p the result equals the limit p = 0 up to rounding: the relative
-    // difference is p / 2 times a variance of logarithms, which is below 1e6.
+    // Avoid a division by 0. For p below 1e-100, the result equals the limit for p = 0 up to rounding: the
+    // relative difference is p / 2 times a variance of logarithms of gaps, which is below 1e6.
     p = std::max(p, 1e-100);
     double below = 0.0;
     for (int64_t i = 0; i < n; i++) {
@@ -32,7 +33,8 @@ inline double power_mean(const double* gaps, const double* shares, int64_t n, do
         below += share * std::expm1(p * log);
         sum += share * std::exp(p * log);
     }
-    // If the gap is 0 for half of the mass, the sum is not close to 1, and its logarithm is accurate.
+    // If at least half of the weight is on gaps of 0, the sum is not close to 1, and its logarithm is
+    // accurate.
     const double log_sum = below > -0.5 ? std::log1p(below) : std::log(sum);
     return largest * std::exp((log_sum + std::log(length)) / p);
 }
@@ -52,9 +54,10 @@ template <class T> double mean_difference(const T* a, const T* b, int64_t n, dou
     return largest * std::pow(sum / double(n), 1.0 / q);
 }
 
-// Write the distances between tables (rows, levels, n) and (columns, levels, n) to `out` (rows, columns). If
-// they are the same tables, each distance is computed once. p and q are the orders of the means over levels
-// and over directions, and `length` is the ratio of the integral over levels to the mean over levels.
+// Write the distances between the tables `of` (rows, levels, n) and `to` (columns, levels, n), where n is the
+// number of directions, to `out` (rows, columns). If both are the same array, the distance of each pair is
+// computed once. p and q are the orders of the means over levels and over directions. `length` is the ratio
+// of the integral over levels to the mean over levels.
 template <class T> void table_distances(const Cube<T>& of, const Cube<T>& to, double p, double q,
                                         double length, int64_t n_threads, double* out) {
     const T *rows = of.data(), *columns = to.data();
@@ -65,7 +68,7 @@ template <class T> void table_distances(const Cube<T>& of, const Cube<T>& to, do
     const int64_t across = (n_columns + size - 1) / size, down = (n_rows + size - 1) / size;
     const int64_t table = levels * n,
                   workers = worker_count(n_threads, across * down, n_rows * n_columns * table);
-    PerWorker<Workspace<double>> gaps(workers);  // (size, size, levels)
+    PerWorker<Workspace<double>> gaps(workers);  // (size, size, levels) gaps of one block of pairs of tables
     parallel_for(workers, across * down, [&](int64_t worker, int64_t part) {
         const int64_t top = part / across * size, bottom = std::min(top + size, n_rows);
         const int64_t left = part % across * size, right = std::min(left + size, n_columns);
@@ -76,8 +79,8 @@ template <class T> void table_distances(const Cube<T>& of, const Cube<T>& to, do
             for (int64_t j = left; j < right; j++) {
                 const T *some = rows + level * n, *other = columns + j * table + level * n;
                 int64_t i = top;
-                // Process four row tables at once, so that the values of the other table are loaded once for
-                // all of them.
+                // Process four tables of `of` at once, so that the values of the table of `to` are loaded
+                // once for all four.
                 for (T found[4]; std::isinf(q) && i + 4 <= bottom; i += 4) {
                     largest_distances(some + i * table, table, other, n, found);
                     for (int h = 0; h < 4; h++) gap(i + h, j)[level] = found[h];
