@@ -1,7 +1,7 @@
-// Statistics that compare the two parts of a pooled sample, for many labelings of its rows.
+// Two-sample statistics of a pooled sample for many labelings. A labeling assigns each row to one of two
+// parts, X and Y.
 //
-// Projections on a direction are sorted once. The statistics of a labeling then need one pass over the sorted
-// values.
+// Values are sorted once. Each labeling then needs only one pass over the sorted values.
 #pragma once
 
 #include "spread.hpp"
@@ -11,13 +11,14 @@ namespace isodepth {
 
 constexpr int64_t word_bits = 64;
 
-// Labels of n rows, 64 labelings per word: bit b of words[i, r] is 1 if row r is in X in labeling 64 i + b.
+// Labelings of n rows into parts X and Y. Bit b of words[i, r] is 1 if row r is in X in labeling 64 i + b.
+// `words` has shape (count / 64 rounded up, n).
 struct Labels {
-    const uint64_t* words;  // (w, n)
-    int64_t n, count;       // rows, labelings
+    const uint64_t* words;
+    int64_t n, count;  // numbers of rows and of labelings
 
-    // Call `use(first, last, words)` for each group of up to 64 labelings first..last, with the words (n,) of
-    // the rows in the given order.
+    // Call `use(first, last, words)` for each group of up to 64 labelings first..last. `words` (n,) are the
+    // words of the group, with the rows in the order `order`.
     void in_order(Workspace<uint32_t>& order, auto use) const {
         Workspace<uint64_t> room(n);
         for (int64_t first = 0; first < count; first += word_bits) {
@@ -29,7 +30,7 @@ struct Labels {
 };
 
 // Add to `counts` (64,) the number of words in which each bit is set. One addition counts eight bits at once,
-// one in each byte of the sum.
+// one in each byte of the sum. A byte cannot count more than 255 words.
 inline void count_bits(const uint64_t* words, int64_t n, int32_t* counts) {
     constexpr int64_t most = 255;
     for (int64_t first = 0; first < n; first += most)
@@ -41,8 +42,9 @@ inline void count_bits(const uint64_t* words, int64_t n, int32_t* counts) {
         }
 }
 
-// Return the median and the MAD of increasing values (n,). The half of the values nearest to the median is a
-// contiguous range, found by bisection, and the farthest of these is the first or the last.
+// Return the median and the median absolute deviation (MAD) of increasing values (n,). The half of the values
+// that is nearest to the median is contiguous, and is found by bisection. Its first or last value is farthest
+// from the median.
 inline MedianAndMad<double> median_and_mad_of_rising(const double* values, int64_t n) {
     const double middle = mean_of<double>({values[(n - 1) / 2], values[n / 2]});
     const int64_t half = (n + 1) / 2;
@@ -57,20 +59,23 @@ inline MedianAndMad<double> median_and_mad_of_rising(const double* values, int64
     return {middle, n % 2 ? reach : mean_of<double>({reach, std::min(away(low - 1), away(low + half))})};
 }
 
-// Computation of DR between the two parts of each labeling of some points, with the projection depth.
+// Distance between the depth-trimmed regions (DR) of the two parts, for each labeling of the points. The
+// depth is the projection depth.
 struct LabelDistances {
     const Rows<double> points, directions;
     const Labels labels;
-    const std::span<const double> betas;  // (levels,)
+    const std::span<const double> betas;  // (levels,) trimming levels in [0, 1)
     const double q, p;                    // orders of the means over directions and over levels
     const int64_t n_threads;
-    // Number of directions rounded up to whole tiles; values beyond the last direction are 0.
+    // Number of directions, rounded up to a multiple of the SIMD tile size. Projections, centers and scales
+    // of the added directions are 0.
     const int64_t stride = (directions.n + lanes<double> - 1) / lanes<double> * lanes<double>;
     Workspace<double> projections{labels.n * stride, 0.0};      // (n, stride)
-    Workspace<double> centers{labels.count * 2 * stride, 0.0};  // (count, 2, stride) medians
-    Workspace<double> scales{labels.count * 2 * stride, 0.0};   // 1 / MAD, or 0 if the spread is 0
+    Workspace<double> centers{labels.count * 2 * stride, 0.0};  // (count, 2, stride) medians of both parts
+    Workspace<double> scales{labels.count * 2 * stride,
+                             0.0};  // (count, 2, stride) 1 / scale of both parts, or 0 if the scale is 0
 
-    // For each labeling, (count,).
+    // Return the distance between the two parts for each labeling (count,).
     std::vector<double> find() {
         const int64_t count = labels.count, work = labels.n * directions.n * count;
         const Tiles<double> tiles(points, n_threads);
@@ -83,7 +88,9 @@ struct LabelDistances {
         return found;
     }
 
-    // Compute the median and the scale of both parts along a direction, for all labelings.
+    // Compute the projections of all rows on a direction, and for all labelings the median and the inverse
+    // scale of both parts. The scale is the MAD or, if the MAD is 0 up to rounding, the median of the nonzero
+    // deviations.
     void find_centers(const Tiles<double>& tiles, const TypicalSizes<double>& typical, int64_t direction) {
         const int64_t n = labels.n;
         const Rounding<double> rounding = typical.along(directions[direction]);
@@ -95,8 +102,8 @@ struct LabelDistances {
         auto rule = [&](int64_t, double away) { return rounding.covers(away, rounding.typical); };
         labels.in_order(sorter.index, [&](int64_t first, int64_t last, auto words) {
             for (int64_t labeling = first; labeling < last; labeling++) {
-                // Avoid a branch: write each value to both parts. The next value overwrites it in the part to
-                // which it does not belong.
+                // Avoid a branch: write each value to both parts. In the part to which the value does not
+                // belong, the next value overwrites it.
                 double *x = parts.data(), *y = x + n;
                 int64_t in_x = 0;
                 for (int64_t i = 0; i < n; i++) {
@@ -120,15 +127,16 @@ struct LabelDistances {
         Workspace<double> supports(2 * levels * size), gaps(levels);
         const double *x = supports.data(), *y = x + levels * size;
         for (int part = 0; part < 2; part++) fit(labeling, part, supports.data() + part * levels * size);
-        // The mean includes padded directions, whose gaps are 0. This factor removes their effect.
+        // The mean includes the directions added to fill a tile, whose gaps are 0. The factor removes their
+        // effect.
         const double unpadded = std::pow(double(stride) / double(directions.n), 1 / q);
         for (int64_t level = 0; level < levels; level++)
             gaps[level] = unpadded * mean_difference(x + level * size, y + level * size, size, q);
         return power_mean(gaps.data(), nullptr, levels, p, 1.0);
     }
 
-    // Write to `supports` (levels, 2, stride) the largest and the smallest projection of the region of a part
-    // at each level, for all directions.
+    // For each depth level and direction, write the maximum and the minimum projection of the region of a
+    // part to `supports` (levels, 2, stride).
     void fit(int64_t labeling, int part, double* supports) const {
         const uint64_t* words = labels.words + labeling / word_bits * labels.n;
         const int64_t at = (2 * labeling + part) * stride;
@@ -146,9 +154,11 @@ struct LabelDistances {
         sorter.sort(outlying.data(), n);
         std::fill_n(supports, stride, -infinity<double>);
         std::fill_n(supports + stride, stride, infinity<double>);
-        // Depths that differ by at most this count as tied, as in other computations of the projection depth.
+        // Depths that differ by at most this tolerance count as tied, as in other computations of the
+        // projection depth.
         constexpr double tie = 1e-12;
-        int64_t stop = 0, done = 0;  // number of rows in the region of a level, and of rows processed so far
+        int64_t stop = 0,
+                done = 0;  // numbers of rows in the region of the level, and of rows included in `supports`
         auto row = [&](int64_t i) {
             return projections.data() + members[sorter.index[std::min(i, stop - 1)]] * stride;
         };
@@ -165,7 +175,8 @@ struct LabelDistances {
         }
     }
 
-    // Extend the largest and smallest projections by four rows, so that `supports` is loaded and stored once.
+    // Extend the maximum and minimum projections by four rows at once, so that `supports` is loaded and
+    // stored only once.
     void widen(double* supports, std::array<const double*, 4> rows) const {
         for (int64_t j = 0; j < stride; j += width<double>) {
             Vec<double> top = load(supports + j), low = load(supports + stride + j);
@@ -191,8 +202,9 @@ struct LabelDistances {
     }
 };
 
-// Return the cut points of increasing values (n,), each as the number of values below it. Equal values are
-// not separated. If there are more than `most` cut points, about equally spaced ones are kept.
+// Return cut points of increasing values (n,). A cut point is given by the number of values below it, and
+// does not separate equal values. If there are more than `most` cut points, about equally spaced ones are
+// kept.
 inline std::vector<int64_t> find_cuts(const double* keys, int64_t n, int64_t most) {
     std::vector<int64_t> all, kept;
     for (int64_t i = 1; i < n; i++)
@@ -205,10 +217,11 @@ inline std::vector<int64_t> find_cuts(const double* keys, int64_t n, int64_t mos
     return kept;
 }
 
-// Compare the two parts of each labeling by the fraction of rows in half-lines and intervals. For each
-// function, with values (functions, n), write the maximum difference of these fractions to `half_lines` and
-// `intervals` (functions, count), and the order of the rows by value to `order` (functions, n). There are at
-// most `cuts` end points per function.
+// Compare the two parts of each labeling by the fractions of rows whose value is in a half-line or in an
+// interval. `values` (functions, n) has one value per function and row. Write the maximum difference of the
+// fractions over half-lines to `half_lines` (functions, count), and over intervals to `intervals` (functions,
+// count). Write the order of the rows by value to `order` (functions, n). At most `cuts` end points are used
+// per function.
 inline void share_differences(Rows<double> values, Labels labels, int64_t cuts, int64_t n_threads,
                               double* half_lines, double* intervals, uint32_t* order) {
     const int64_t n = labels.n, workers = worker_count(n_threads, values.n, n * values.n * labels.count);

@@ -7,9 +7,9 @@
 
 namespace isodepth {
 
-// Return the instruction sets that this processor and operating system support, narrowest first. This does
-// not use __builtin_cpu_supports, whose tables are missing if the run-time library is not that of the
-// compiler (zig).
+// Return the instruction sets that the processor and the operating system support, by increasing vector
+// width. __builtin_cpu_supports is not used: its tables are missing if the run-time library is not that of
+// the compiler (zig).
 static nanobind::list instruction_sets() {
     nanobind::list found;
     found.append("baseline");
@@ -17,8 +17,8 @@ static nanobind::list instruction_sets() {
     unsigned a, b, c, d;
     const unsigned third = bit_FMA | bit_MOVBE | bit_OSXSAVE | bit_AVX | bit_F16C;
     if (!__get_cpuid(1, &a, &b, &c, &d) || (c & third) != third) return found;
-    // Wide vectors are usable only if the operating system saves their registers, which bits of XCR0
-    // indicate.
+    // Wide vectors are usable only if the operating system saves their registers. Bits of the control
+    // register XCR0 indicate this.
     unsigned saved, high;
     __asm__("xgetbv" : "=a"(saved), "=d"(high) : "c"(0));
     if (!__get_cpuid_count(7, 0, &a, &b, &c, &d)) return found;
@@ -37,7 +37,6 @@ NB_MODULE(CORE_NAME, m) {
     using namespace isodepth;
     main_thread =
         nb::cast<unsigned long>(nb::module_::import_("threading").attr("main_thread")().attr("ident"));
-    // Constants that are used in Python too.
     m.attr("EXACT_GAP") = exact_gap;
     m.attr("WORTH_A_THREAD") = worth_a_thread;
     m.def("instruction_sets", instruction_sets, "The instruction sets of this processor, narrowest first.");

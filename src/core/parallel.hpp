@@ -1,4 +1,5 @@
-// Threads that take parts of the work from a shared counter until none is left. They end with the call.
+// Parallel loops: threads take parts of the work from a shared counter until no part is left. The threads end
+// before the call returns.
 #pragma once
 
 #include <atomic>
@@ -17,18 +18,20 @@ namespace isodepth {
 // of one row on one direction is one operation.
 constexpr int64_t worth_a_thread = 250'000;
 
-// Return the number of threads for a computation with `parts` parts and `operations` operations in total.
+// Return the number of threads for work that consists of `parts` parts and takes `operations` elementary
+// operations.
 inline int64_t worker_count(int64_t n_threads, int64_t parts, int64_t operations) {
     return std::max<int64_t>(1, std::min({n_threads, parts, operations / worth_a_thread}));
 }
 
-// Return the number of workers, at least one, that fit into the memory budget if each needs `bytes` bytes.
+// Reduce a number of workers, each of which needs `bytes` bytes, to fit into `memory_mb` MiB. At least one
+// remains.
 inline int64_t workers_within(int64_t workers, double bytes, double memory_mb) {
     const double fitting = memory_mb * double(1 << 20) / std::max(1.0, bytes);
     return std::max<int64_t>(1, int64_t(std::min(double(workers), fitting)));
 }
 
-// Scratch memory that is not initialized.
+// Scratch array, not initialized unless a fill value is given.
 template <class T> class Workspace {
   public:
     Workspace() = default;
@@ -63,7 +66,6 @@ class ReleasedGil {
     PyThreadState* state_;
 };
 
-// Return the result of `work()`, which runs without the GIL, so that other Python threads can run.
 auto without_gil(auto work) {
     ReleasedGil released;
     return work();
@@ -72,14 +74,13 @@ auto without_gil(auto work) {
 // Identifier of the main thread of Python, the only one that handles signals. Set when the module is loaded.
 inline unsigned long main_thread = 0;
 
-// Flag that ends the computations of the threads that watch it, at their next check.
+// Flag that stops computations: a thread that watches a set flag ends its computation at the next check.
 class StopFlag {
   public:
     void set() const { *state_ = true; }
-    // Let computations of the calling thread end after the flag is set. There is no way back, so the thread
-    // must not be used for anything else.
+    // Make the calling thread watch this flag. This cannot be undone, so the thread must not be used for
+    // other computations.
     void watch() const { watched_ = state_; }
-    // Throw if the flag of the calling thread is set.
     static void check() {
         if (watched_ && *watched_) throw std::runtime_error("stopped: a related computation has failed");
     }
@@ -90,8 +91,8 @@ class StopFlag {
 };
 
 // Check for signals such as Ctrl-C, at most every 50 ms, in the main thread only. Other threads must not
-// acquire the GIL here: during the shutdown of the interpreter Python would end them, while their helper
-// threads still use their stack. They can be stopped by a flag.
+// acquire the GIL here. During the shutdown of the interpreter, Python would end such a thread while its
+// helper threads still use its stack. Other threads can be stopped by a StopFlag.
 class Signals {
     using clock = std::chrono::steady_clock;
 
@@ -109,7 +110,7 @@ class Signals {
     clock::time_point last_ = clock::now();
 };
 
-// The state of each worker, created when the worker takes its first part.
+// One state per worker, created when the worker takes its first part of the work.
 template <class State> class PerWorker {
   public:
     explicit PerWorker(int64_t workers) : states_(size_t(workers)) {}
@@ -129,11 +130,12 @@ template <class State> class PerWorker {
     std::vector<std::unique_ptr<State>> states_;
 };
 
-// Call `work(worker, part, check)` for every part 0..parts, on `workers` threads including this one.
+// Call `work(worker, part, check)` for every part 0..parts, on `workers` threads including the calling
+// thread.
 //
 // The caller must have released the GIL. The calling thread checks for signals every 50 ms, between two of
-// its parts. Parts that take more than 0.1 s, or wait for others, must call `check()` in between. An
-// exception in any thread ends the others at their next check, and is rethrown here.
+// its parts. A part that takes more than 0.1 s, or waits for another part, must call `check()` in between. An
+// exception in any thread ends the other threads at their next check, and is rethrown in the calling thread.
 void parallel_checked(int64_t workers, int64_t parts, auto work) {
     std::atomic<int64_t> part{0};
     std::atomic<bool> failed{false};
@@ -141,7 +143,7 @@ void parallel_checked(int64_t workers, int64_t parts, auto work) {
     std::mutex guard;
     struct SomeoneFailed {};
     auto run = [&](int64_t worker) {
-        Signals signals;  // inactive in helpers, which are not the main thread
+        Signals signals;  // has no effect in helper threads, which are not the main thread of Python
         auto check = [&] {
             signals.check();
             if (failed) throw SomeoneFailed();
@@ -167,17 +169,17 @@ void parallel_checked(int64_t workers, int64_t parts, auto work) {
     if (error) std::rethrow_exception(error);
 }
 
-// Call `work(worker, part)` for every part 0..parts. Each part should take less than 0.1 s, because signals
-// are checked only between parts.
+// Call `work(worker, part)` for every part 0..parts. A part should take less than 0.1 s, because signals are
+// checked only between parts.
 void parallel_for(int64_t workers, int64_t parts, auto work) {
     parallel_checked(workers, parts, [&](int64_t worker, int64_t part, auto&) { work(worker, part); });
 }
 
-// Call `work(worker, part, step)` for the steps 0..steps of every part. A step is executed after the same
-// step of the previous part, so that a state per step can be passed from part to part, for any number of
-// threads.
+// Call `work(worker, part, step)` for the steps 0..steps of every part. A step of a part starts after the
+// same step of the previous part has ended. So a state per step can be passed from part to part, for any
+// number of threads.
 void parallel_chain(int64_t workers, int64_t parts, int64_t steps, auto work) {
-    struct alignas(64) Count {  // one counter per cache line, so that threads do not contend for it
+    struct alignas(64) Count {  // one counter per cache line, to avoid false sharing
         std::atomic<int64_t> parts{0};
     };
     std::vector<Count> done(static_cast<size_t>(steps));
@@ -191,7 +193,8 @@ void parallel_chain(int64_t workers, int64_t parts, int64_t steps, auto work) {
     });
 }
 
-// Call `work(first, stop)` for slices of n rows on several threads. `operations` is the cost of a row.
+// Call `work(first, stop)` for slices first..stop of n rows, on several threads. A slice has `each` rows, and
+// a row takes `operations` elementary operations.
 void over_rows(int64_t n, int64_t operations, int64_t n_threads, auto work, int64_t each = 4096) {
     const int64_t parts = (n + each - 1) / each;
     parallel_for(worker_count(n_threads, parts, n * operations), parts,

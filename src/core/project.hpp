@@ -5,7 +5,8 @@
 
 namespace isodepth {
 
-// Products of one tile (d, lanes) with H rows of d values, summed over the columns in a fixed order.
+// Dot products of the columns of one tile (d, lanes) with H rows (d,). The terms are added in a fixed order,
+// so that rounding is reproducible.
 template <class T, int H> struct TileProducts {
     Vec<T> of[H][vectors];
 
@@ -21,16 +22,15 @@ template <class T, int H> struct TileProducts {
             }
         }
     }
-    // Write the products of row h to `out + h * apart`.
+    // Write the dot products with row h to `out + h * apart`.
     ISODEPTH_INLINE void write(T* out, int64_t apart) const {
         for (int h = 0; h < H; h++)
             for (int j = 0; j < vectors; j++) store(out + h * apart + j * width<T>, of[h][j]);
     }
 };
 
-// Write the projections of rows (n, d) on the directions of a tile to `out` (n, lanes), with `apart` values
-// from one row to the next. If the tile contains rows and `rows` contains directions, this projects the rows
-// of the tile.
+// Write the projections of n rows on the directions of a tile to `out` (n, lanes). The rows of `out` start
+// `apart` values apart. The roles may be exchanged: the tile may contain points, and `rows` directions.
 template <class T>
 void project_rows(const T* tile, const T* rows, int64_t n, int64_t d, T* out, int64_t apart = lanes<T>) {
     int64_t i = 0;
@@ -38,13 +38,13 @@ void project_rows(const T* tile, const T* rows, int64_t n, int64_t d, T* out, in
     for (; i < n; i++) TileProducts<T, 1>(tile, rows + i * d, d).write(out + i * apart, apart);
 }
 
-// Shift and scale of a sample, applied before projections. They do not change depths, but reduce rounding
-// errors and prevent overflow.
+// Frame of a sample: a shift and a scale that are applied before projections. They do not change depths, but
+// reduce rounding errors and prevent overflow.
 //
-// A column is shifted only if all subtractions are exact. Otherwise values that are small compared with the
-// center would become equal, and their ranks would be lost. If a column is far from zero compared with its
-// spread, its values are within a factor of two of each other, so that subtractions are exact (Sterbenz). The
-// scale is a power of two.
+// A column is shifted only if all subtractions are exact. Otherwise different values that are small compared
+// with the center could become equal, and their ranks would be lost. If a column is far from zero compared
+// with its spread, its values are within a factor of two of each other, so that subtractions are exact
+// (Sterbenz lemma). The scale is a power of two.
 template <class T> class Frame {
     static constexpr int64_t most_probes = 7;
 
@@ -52,8 +52,8 @@ template <class T> class Frame {
     std::vector<T> center;
     int exponent = 0;
 
-    // Frame for projections. The scale is the median distance of a few rows from the center. Values that are
-    // so large that a projection could overflow are clamped.
+    // Frame for projections. The scale is a power of two near the median distance of a few rows from the
+    // center. Values that are so large that a projection could overflow are clamped.
     explicit Frame(Rows<T> rows, int64_t n_threads = 1) : center(exact_center({rows}, n_threads)) {
         const T size = typical(rows.n, [&](int64_t i) {
             T largest = 0;
@@ -66,8 +66,8 @@ template <class T> class Frame {
         set_scale();
     }
 
-    // Frame for the ranks of rows, and of queries (which may be empty) among the rows. It keeps the order of
-    // the values of a column and their ties. The largest absolute value is scaled to about 1, unless the
+    // Frame for the ranks of rows, and of queries (which may be empty) among the rows. It keeps the order and
+    // the ties of the values of each column. The largest absolute value is scaled to about 1, unless the
     // smallest would become subnormal. Subnormal values are rounded only if there are also values near the
     // largest float.
     Frame(Rows<T> rows, Rows<T> queries, int64_t n_threads)
@@ -95,7 +95,6 @@ template <class T> class Frame {
         set_scale();
     }
 
-    // A given frame.
     Frame(std::span<const T> middle, int exponent)
         : center(middle.begin(), middle.end()), exponent(exponent) {
         set_scale();
@@ -134,7 +133,7 @@ template <class T> class Frame {
         return std::all_of(center.begin(), center.end(), [](T x) { return x == 0; });
     }
 
-    // Shift and scale `count` values of a column, and clamp them.
+    // Shift and scale `count` values of a column in place. Clamp them, so that projections do not overflow.
     ISODEPTH_INLINE void move(T* values, int64_t count, int64_t column) const {
         const auto [scale, rest] = scales_[size_t(column)];
         const T middle = center[size_t(column)], limit = limit_;
@@ -142,8 +141,8 @@ template <class T> class Frame {
             values[i] = std::clamp((values[i] - middle) * scale * rest, -limit, limit);
     }
 
-    // Scale each column by its own power of two, if with a common scale columns of small values would lose
-    // digits. Return the exponents (d,), or an empty vector if a common scale is sufficient.
+    // Scale each column by its own power of two if columns of small values would lose digits with a common
+    // scale. Return the exponents (d,), or an empty vector if the common scale is kept.
     std::vector<int> scale_columns(Rows<T> rows) {
         constexpr int most_apart = std::numeric_limits<T>::max_exponent / 2;
         std::vector<int> exponents(center.size(), exponent);
@@ -158,12 +157,14 @@ template <class T> class Frame {
     }
 
   private:
-    std::vector<std::pair<T, T>> scales_;  // (d,) powers of two, each as a product of two factors
+    std::vector<std::pair<T, T>>
+        scales_;  // (d,) scale of each column, a power of two given as a product of two factors
     T limit_ = std::numeric_limits<T>::max() / T(8 * center.size());
 
     static int64_t probe_step(int64_t n) { return (n + most_probes - 1) / most_probes; }
 
-    // Return the median of `size(i)` over a few of n rows. If it is 0, return the first size that is not 0.
+    // Return the median of `size(i)` over a few of n rows. If the median is 0, return the first `size(i)`
+    // that is not 0.
     static T typical(int64_t n, auto size) {
         T some[most_probes] = {};
         int64_t count = 0;
@@ -174,19 +175,19 @@ template <class T> class Frame {
         return middle;
     }
 
-    // Set the center of a column to 0 if subtracting it rounds in any of the rows start, start + step, ...
-    // below stop.
+    // For each column, set the center to 0 if subtracting the center rounds in any of the rows start, start +
+    // step, ... below stop.
     static void drop_inexact(Rows<T> rows, int64_t start, int64_t stop, int64_t step,
                              std::vector<T>& center) {
         for (int64_t i = start; i < stop && !is_zero(center); i += step)
             for (int64_t k = 0; k < rows.d; k++) {
                 const T x = rows[i][k], middle = center[size_t(k)], moved = x - middle;
-                // The difference is exact if both numbers can be recovered from it.
+                // The difference x - middle is exact if both x and middle can be recovered from it.
                 center[size_t(k)] = (moved + middle == x) & (x - moved == middle) ? middle : T(0);
             }
     }
 
-    // Return a power of two as a product of two factors, because the power itself may be out of range.
+    // Return a power of two as a product of two factors, because the power itself may overflow or underflow.
     static std::pair<T, T> power_of_two(int exponent) {
         return {std::ldexp(T(1), exponent / 2), std::ldexp(T(1), exponent - exponent / 2)};
     }
@@ -194,12 +195,12 @@ template <class T> class Frame {
     void set_scale() { scales_.assign(center.size(), power_of_two(-exponent)); }
 };
 
-// Rows (n, d) in tiles of `lanes` rows: the values of one column of these rows are contiguous, as SIMD needs.
+// Rows (n, d) in tiles of `lanes` rows. The values of one column of a tile are contiguous, as SIMD needs.
 template <class T> class Tiles {
   public:
-    int64_t n, d, count = std::max<int64_t>(1, (n + lanes<T> - 1) / lanes<T>);  // rows, columns, tiles
+    int64_t n, d,
+        count = std::max<int64_t>(1, (n + lanes<T> - 1) / lanes<T>);  // numbers of rows, columns and tiles
 
-    // If a frame is given, the rows are shifted and scaled by it.
     Tiles(Rows<T> rows, int64_t n_threads, const Frame<T>* frame = nullptr) : n(rows.n), d(rows.d) {
         auto fill = [&](int64_t first, int64_t stop) {
             for (int64_t tile = first; tile < stop; tile++) {
@@ -217,15 +218,13 @@ template <class T> class Tiles {
     }
 
     const T* tile(int64_t i) const { return values_.data() + i * d * lanes<T>; }
-    // Index of the first row of tile i, and the number of its rows. Unused lanes of the last tile repeat the
-    // last row.
+    // Unused lanes of the last tile repeat the last row, and `size` does not count them.
     static int64_t start(int64_t i) { return i * lanes<T>; }
     int64_t size(int64_t i) const { return std::min<int64_t>(lanes<T>, n - start(i)); }
 
-    // Return value k of row i.
     T at(int64_t i, int64_t k) const { return tile(i / lanes<T>)[k * lanes<T> + i % lanes<T>]; }
-    // Return the sum over columns of |row[k] * direction[k]|. The rounding error of a projection is
-    // proportional to it.
+    // Return the sum over columns k of |row[k] * direction[k]| for row i. The rounding error of a projection
+    // is at most proportional to this sum.
     T size_along(int64_t i, const T* direction) const {
         T sum = 0;
         for (int64_t k = 0; k < d; k++) sum += std::fabs(direction[k] * at(i, k));

@@ -24,7 +24,7 @@ template <class T> class DistinctRows {
         auto before = [=](int64_t a, int64_t b) {
             return std::lexicographical_compare(rows[a], rows[a + 1], rows[b], rows[b + 1]);
         };
-        // Only rows that share their first entry with a neighbor can still be out of order.
+        // After sorting by the first column, only rows with equal first entries can be out of order.
         over_rows(n, 8, n_threads, [&](int64_t start, int64_t stop) {
             for (int64_t i = start; i < stop; i++) {
                 if (i > 0 && sorted[i - 1] == sorted[i]) continue;
@@ -40,7 +40,8 @@ template <class T> class DistinctRows {
 
     int64_t count() const { return number_[n_ - 1] + 1; }
 
-    // Write the distinct rows to `out` (count, d), and the index of each row among them to `inverse` (n,).
+    // Write the distinct rows to `out` (count, d), and the index of the distinct row of each row to `inverse`
+    // (n,).
     void write(T* out, int64_t* inverse) const {
         over_rows(n_, 8 * d_, n_threads_, [&](int64_t start, int64_t stop) {
             for (int64_t i = start; i < stop; i++) {
@@ -52,7 +53,8 @@ template <class T> class DistinctRows {
     }
 
   private:
-    // (n,) each: the sorting order, and the index of the distinct row at each position of this order.
+    // `order_` (n,) has the row indices in lexicographic order of the rows. `number_` (n,) has the index of
+    // the distinct row at each position of this order.
     Workspace<int64_t> order_, number_;
     Rows<T> rows_;
     int64_t n_, d_, n_threads_;

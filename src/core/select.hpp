@@ -1,21 +1,22 @@
 // Order statistics of many numbers, without sorting them.
 //
 // Counting the numbers below a value costs a few percent of a sort, because vector instructions compare
-// several numbers at once. So two values enclose the wanted ranks, and each round of counting brings these
-// values closer together. When few numbers are left between them, these are copied and sorted. If there are
-// weights, sums of weights replace the counts.
+// several numbers at once. So two bounds enclose the wanted order statistics, and each round of counting
+// narrows the bounds. When few numbers are left between the bounds, these numbers are copied and sorted. If
+// there are weights, sums of weights replace the counts.
 #pragma once
 
 #include "sort.hpp"
 
 namespace isodepth {
 
-// Numbers x_i, or |x_i - center| if `folded`, with integer weights. Without weights each number has weight 1.
+// Numbers x_i with integer weights. Functions with the template argument `folded` use |x_i - center| instead
+// of x_i.
 template <class T> struct Numbers {
     const T* values;
     int64_t n;
-    const int64_t* weights;  // or null
-    int64_t total;           // of the weights
+    const int64_t* weights;  // null if all weights are 1
+    int64_t total;           // sum of the weights
     T center = 0;
 
     Numbers(const T* values, int64_t n, const int64_t* weights = nullptr, int64_t total = 0)
@@ -50,7 +51,7 @@ template <class T, bool folded> std::pair<int64_t, int64_t> count_below(const Nu
     return {below_low, below_high};
 }
 
-// Memory for the numbers between two bounds, which are copied and sorted.
+// Scratch memory for a copy of the numbers between two bounds, and of their weights.
 template <class T> struct SelectWorkspace {
     Workspace<T> values;
     Workspace<int64_t> weights;
@@ -71,7 +72,7 @@ int64_t copy_between(const Numbers<T>& of, T low, T high, SelectWorkspace<T>& wo
             found += (x >= low) & (x < high);
         }
     };
-    // Skip a tile unless one of its numbers is inside: nearly all numbers are outside.
+    // Nearly all numbers are outside of [low, high), so skip a block of numbers unless one of them is inside.
     const Vec<T> middle = broadcast(center), a = broadcast(low), b = broadcast(high);
     int64_t start = 0;
     for (; start + lanes<T> <= of.n; start += lanes<T>) {
@@ -87,8 +88,8 @@ int64_t copy_between(const Numbers<T>& of, T low, T high, SelectWorkspace<T>& wo
     return found;
 }
 
-// Select the elements at two ranks among n numbers. Ranks are in units of weight. Without weights, the
-// numbers are reordered.
+// Return the numbers at the ranks first <= last <= first + 1, counted from 0 in units of weight, among n
+// numbers. Without weights, `values` is reordered.
 template <class T>
 std::pair<T, T> at_ranks_of_few(T* values, const int64_t* weights, int64_t n, int64_t first, int64_t last) {
     if (!weights) {
@@ -106,20 +107,21 @@ std::pair<T, T> at_ranks_of_few(T* values, const int64_t* weights, int64_t n, in
     return {lower, at->first};
 }
 
-// Initial guess of an order statistic: a value, the interquartile range of the numbers, and the error of the
-// value as a fraction of all numbers. The guess has no influence on the result, only on the time. If the
-// spread is 0, a guess is made from a few of the numbers.
+// Initial guess of an order statistic: its value, the interquartile range `spread` of all numbers, and
+// `margin`, the error of the rank of the value as a fraction of n. The guess affects only the time, not the
+// result. If `spread` is 0, the guess is computed from a few of the numbers.
 template <class T> struct Guess {
     T value = 0, spread = 0;
     T margin = T(0.08);
 };
 
-// Select the numbers at the ranks first <= last <= first + 1, counted from 0 in units of weight.
+// Return the numbers at the ranks first <= last <= first + 1, counted from 0 in units of weight.
 template <class T, bool folded = false> std::pair<T, T> at_ranks(const Numbers<T>& of, int64_t first,
                                                                  int64_t last, SelectWorkspace<T>& workspace,
                                                                  Guess<T> start = {}) {
     constexpr int rounds = 12;
-    constexpr int64_t few = 64;  // samples up to this size are sorted directly
+    constexpr int64_t few =
+        64;  // up to this number of values, all values are copied and sorted without counting
     // Density of a normal distribution at its center times its interquartile range.
     constexpr T density = T(0.54);
     if (!(start.spread > 0)) {
@@ -130,8 +132,8 @@ template <class T, bool folded = false> std::pair<T, T> at_ranks(const Numbers<T
         start.value = folded ? T(0.5) * probes.spread : probes.center;
         start.spread = (folded ? T(0.625) : T(1)) * probes.spread;
     }
-    // The numbers at both ranks are in [low, high). `below` and `upto` are the weights below these two
-    // bounds.
+    // The numbers at both ranks are in [low, high). `below` and `upto` are the total weights of the numbers
+    // below `low` and below `high`.
     T low = -infinity<T>, high = infinity<T>;
     int64_t below = 0, upto = of.total;
     const T aim = T(0.5) * T(first + last + 1), unit = T(of.total) / T(of.n);
@@ -150,15 +152,15 @@ template <class T, bool folded = false> std::pair<T, T> at_ranks(const Numbers<T
         if (low > -infinity<T> && high < infinity<T>) {
             step = (high - low) / T(upto - below);
             guess = low + (aim - T(below)) * step;
-            // The margin is a bit more than a standard deviation: that of a count is about half of its square
-            // root.
+            // The rank of the guess has a standard deviation of about half the square root of the count
+            // between the bounds. The margin is slightly larger.
             margin = unit * (T(0.6) * std::sqrt(between) + T(0.01) * between + 1);
         } else {
             if (n_right > n_left) step = (right - left) / T(n_right - n_left);
             if (high == infinity<T>) guess = low + (aim - T(below)) * step;
             else guess = high - (T(upto) - aim) * step;
         }
-        // Stop if sorting the remaining values is faster than another round of counting.
+        // Stop if sorting the remaining numbers is faster than another round of counting.
         if (between <= 20 + T(of.n) / 64 || T(2.5) * margin > unit * between) break;
     }
     const int64_t n = copy_between<T, folded>(of, low, high, workspace);
@@ -166,7 +168,8 @@ template <class T, bool folded = false> std::pair<T, T> at_ranks(const Numbers<T
                            first - below, last - below);
 }
 
-// Return the mean of two numbers. They are halved before the sum, so that it cannot overflow.
+// Return the mean of two numbers. The numbers are halved before they are added, so that the sum cannot
+// overflow.
 template <class T> T mean_of(std::pair<T, T> both) {
     return both.first == both.second ? both.first : T(0.5) * both.first + T(0.5) * both.second;
 }
@@ -180,7 +183,7 @@ template <class T> struct MedianAndMad {
     T median, mad;
 };
 
-// Return the median and the median absolute deviation (MAD), given guesses of both.
+// Return the median and the median absolute deviation (MAD), given initial guesses of both.
 template <class T> MedianAndMad<T> median_and_mad(Numbers<T> of, SelectWorkspace<T>& workspace,
                                                   Guess<T> center = {}, Guess<T> deviation = {}) {
     of.center = median(of, workspace, center);

@@ -16,7 +16,7 @@
 
 namespace isodepth {
 
-// Names of the intrinsics of the instruction set for float and double.
+// Macros that form the names of the float and double intrinsics of the instruction set.
 #if defined(__AVX512F__)
 constexpr int vector_bytes = 64;
 #define ISODEPTH_FLOATS(op) _mm512_##op##_ps
@@ -36,7 +36,8 @@ constexpr int vector_bytes = 16;
 #else
 constexpr int vector_bytes = 16;
 #endif
-// Size of a tile: one cache line, whatever the width of a SIMD vector is.
+// A tile is a block of rows that is stored by columns. One column of a tile fills one cache line, for any
+// width of the SIMD vectors.
 constexpr int tile_bytes = 64;
 constexpr int vectors = tile_bytes / vector_bytes;
 
@@ -55,13 +56,13 @@ template <class T> using Vec = typename VectorOf<T>::V;
 // Result of a comparison: all bits of a lane are 1 for true, and 0 for false.
 template <class T> using Mask = typename VectorOf<T>::I;
 
-// Number of values in a tile, and in a vector.
+// Number of values in one column of a tile, and in one SIMD vector.
 template <class T> constexpr int lanes = tile_bytes / sizeof(T);
 template <class T> constexpr int width = vector_bytes / sizeof(T);
 
 template <class T> constexpr T infinity = std::numeric_limits<T>::infinity();
 
-// This does not use memcpy, which gcc compiles to slow copies through general registers on aarch64.
+// Loads and stores do not use memcpy, which gcc compiles to slow copies through general registers on aarch64.
 template <class T> ISODEPTH_INLINE Vec<T> load(const T* at) {
     return *reinterpret_cast<const typename VectorOf<T>::Anywhere*>(at);
 }
@@ -77,7 +78,7 @@ template <class T> ISODEPTH_INLINE Vec<T> absolute(Vec<T> v) {
 #define ISODEPTH_CALL(op, ...)                                             \
     if constexpr (sizeof(T) == 4) return ISODEPTH_FLOATS(op)(__VA_ARGS__); \
     else return ISODEPTH_DOUBLES(op)(__VA_ARGS__);
-// |a - b|
+// Return |a - b| for each lane.
 template <class T> ISODEPTH_INLINE Vec<T> distance(Vec<T> a, Vec<T> b) {
 #if defined(__aarch64__)
     ISODEPTH_CALL(abd, a, b)
@@ -85,7 +86,8 @@ template <class T> ISODEPTH_INLINE Vec<T> distance(Vec<T> a, Vec<T> b) {
     return absolute<T>(a - b);
 #endif
 }
-// The arguments must not be NaN: handling NaN would need more than one instruction.
+// The arguments of `maximum` and `minimum` must not be NaN: handling NaN would need more than one
+// instruction.
 template <class T> ISODEPTH_INLINE Vec<T> maximum(Vec<T> a, Vec<T> b) {
 #if defined(ISODEPTH_FLOATS)
     ISODEPTH_CALL(max, a, b)
@@ -100,7 +102,6 @@ template <class T> ISODEPTH_INLINE Vec<T> minimum(Vec<T> a, Vec<T> b) {
     return b > a ? a : b;
 #endif
 }
-// Return a * b + c, with one rounding if the processor has a fused instruction, else with two.
 template <class T> ISODEPTH_INLINE Vec<T> multiply_add(Vec<T> a, Vec<T> b, Vec<T> c) {
 #if defined(__FMA__)
     ISODEPTH_CALL(fmadd, a, b, c)
@@ -111,7 +112,6 @@ template <class T> ISODEPTH_INLINE Vec<T> multiply_add(Vec<T> a, Vec<T> b, Vec<T
 #endif
 }
 
-// Return whether any lane of a mask is true.
 template <class T> ISODEPTH_INLINE bool any(Mask<T> m) {
 #if defined(__AVX512F__)
     if constexpr (sizeof(T) == 4) return _mm512_movepi32_mask((__m512i)m) != 0;

@@ -1,10 +1,10 @@
-// Sorting of values together with their indices.
+// Stable sort of values together with their indices.
 //
-// Ranks need the order of the points, not only the sorted values, and a comparison sort of pairs is several
-// times as slow as one of values. A bucket sort puts nearly every value into its final position, and an
-// insertion sort corrects the rest, so the result is exact for any buckets. Crowded buckets are sorted by
-// comparison first, so that the time is never quadratic. A large number of values is first divided into
-// ranges that fit in the cache. The sort is stable.
+// Ranks need the order of the points, not only the sorted values, and a comparison sort of (value, index)
+// pairs is several times as slow as a comparison sort of values. A bucket sort puts nearly every value into
+// its final position, and an insertion sort corrects the rest, so the result is exact for any buckets.
+// Crowded buckets are sorted by comparison first, so that the time is never quadratic. A large number of
+// values is first divided into ranges that fit in the cache.
 #pragma once
 
 #include "parallel.hpp"
@@ -31,21 +31,23 @@ template <class T> struct Probes {
     }
 };
 
-// Bucket numbers are written in whole SIMD vectors, so arrays need this padding after the last value.
+// Bucket numbers are written in whole SIMD vectors, so an array of bucket numbers needs `bucket_padding`
+// additional entries.
 typedef int32_t BucketVector __attribute__((vector_size(vector_bytes), aligned(4), may_alias));
 constexpr int64_t bucket_padding = 16;
 
-// Write the bucket of each value, from 0 to `count` - 1, to `bucket` (n + padding,). Buckets have about equal
-// sizes for bell-shaped and heavy-tailed values. On each side of the center, the bucket is a concave function
-// of three linear pieces. It needs no division per value, and is monotone even after rounding. Only the
-// distance from the center is computed in full precision.
+// Write the bucket number of each value, from 0 to `count` - 1, to `bucket` (n + bucket_padding,). Buckets
+// have about equal sizes for bell-shaped and heavy-tailed distributions. On each side of the center, the
+// bucket number is a concave, piecewise linear function of the distance from the center. This function needs
+// no division per value, and is monotone even after rounding. Only the distance from the center is computed
+// in full precision.
 template <class T>
 void buckets_of_bell(const T* values, int64_t n, const Probes<T>& at, int64_t count, uint32_t* bucket) {
     using V = Vec<float>;
     // The scale is limited if it overflows. Any positive scale gives a correct sort.
     constexpr T largest = std::numeric_limits<T>::max();
     const T center = at.center, scale = std::min(T(1.35) / std::min(at.spread, largest), largest);
-    // Round down: twice this number must not exceed the last bucket.
+    // Round down: twice this number must not exceed the last bucket number, count - 1.
     float middle = 0.5f * float(count - 1);
     if (2 * int64_t(middle) > count - 1) middle = std::nextafter(middle, 0.0f);
     const V half = broadcast(middle), sign = broadcast(-0.0f);
@@ -67,9 +69,9 @@ void buckets_of_bell(const T* values, int64_t n, const Probes<T>& at, int64_t co
     }
 }
 
-// Write the bucket of each value, for values in clusters that are far from each other. The values are first
-// divided into coarse parts. Each part gets a number of buckets in proportion to its number of values,
-// equally wide from its minimum to its maximum.
+// Write the bucket number of each value to `bucket`, for values in clusters that are far from each other. The
+// values are first divided into coarse parts. Each part gets a number of buckets in proportion to its number
+// of values. The buckets of a part are equally wide, from the minimum to the maximum of the part.
 template <class T>
 void buckets_of_clusters(const T* values, int64_t n, const Probes<T>& at, int64_t count, uint32_t* bucket) {
     const int64_t parts = std::clamp<int64_t>(n / 8, 1, 1 << 11);
@@ -95,16 +97,17 @@ void buckets_of_clusters(const T* values, int64_t n, const Probes<T>& at, int64_
     }
     for (int64_t i = 0; i < n; i++) {
         const Part& part = all[bucket[i]];
-        // Limit the bucket: rounding must not lead beyond the last bucket of the part.
+        // Rounding must not lead to a bucket beyond the last bucket of the part.
         const double last = double(std::max((&part + 1)->start, part.start + 1)) - 1;
         bucket[i] =
             uint32_t(std::min(double(part.start) + double((values[i] - part.low) * part.slope), last));
     }
 }
 
-// Write the bucket of each value, by one of the two functions above. The one for clusters makes sorting and
-// halfspace masses 1.4 to 5 times as fast if the distance between two clusters is at least 100 times their
-// width. It is chosen if an eighth of the probes, not all equal, falls into a 500th of the buckets.
+// Write the bucket number of each value to `bucket`, by `buckets_of_clusters` or `buckets_of_bell`. If the
+// distance between two clusters is at least 100 times their width, `buckets_of_clusters` makes sorting and
+// halfspace masses 1.4 to 5 times as fast. It is chosen if an eighth of the probes, not all equal, falls into
+// a 500th of the buckets. The probes are a few of the values.
 template <class T> void fill_buckets(const T* values, int64_t n, int64_t count, uint32_t* bucket) {
     const Probes<T> probes(values, n);
     uint32_t coarse[Probes<T>::most + bucket_padding];
@@ -116,13 +119,12 @@ template <class T> void fill_buckets(const T* values, int64_t n, int64_t count, 
     else buckets_of_bell(values, n, probes, count, bucket);
 }
 
-// Sorter of up to n values, with its memory.
 template <class T> class Sorter {
   public:
-    Workspace<T> keys;          // the values in increasing order
-    Workspace<uint32_t> index;  // the original indices
-    // Start of each range of values, and the end of the last: all values of a range are below those of the
-    // next.
+    Workspace<T> keys;          // sorted values
+    Workspace<uint32_t> index;  // original index of each sorted value
+    // Start of each range of values, then the end of the last range. All values of a range are below all
+    // values of the next range.
     std::vector<uint32_t> starts;
 
     explicit Sorter(int64_t n)
@@ -156,12 +158,12 @@ template <class T> class Sorter {
         cursors_ = starts;
         values_ = spare_keys_.data(), value_buckets_ = spare_bucket_.data();
     }
-    // Return the position of value i after the division into ranges. To be called for all values in their
-    // order.
+    // Return the position of value i after the division into ranges. It must be called once for each value,
+    // in increasing order of i.
     uint32_t next_in_stretch(int64_t i) { return cursors_[bucket_[i] >> bits_]++; }
 
-    // Sort a range, and write its values and indices from `offset` on. Indices are relative to the start of
-    // the range.
+    // Sort range `number`, and write its values to `keys` and their indices to `index`, from position
+    // `offset` on. Indices are relative to the start of the range.
     void sort_stretch(size_t number, int64_t offset) {
         const int64_t start = starts[number], n = starts[number + 1] - start;
         const T* values = values_ + start;
@@ -196,13 +198,14 @@ template <class T> class Sorter {
 
   private:
     static constexpr int64_t crowded = 24;  // larger buckets are sorted by comparison
-    // Writing more values than this at random positions misses the cache.
+    // More values are divided into ranges before they are sorted, because writing them at random positions
+    // misses the cache.
     static constexpr int64_t stretch_size = 1 << 15;
-    int64_t spare_;                  // number of values in the spare arrays
-    const T* values_;                // the values, grouped by range; not sorted within a range
-    const uint32_t* value_buckets_;  // their buckets
+    int64_t spare_;                  // size of the spare arrays; 0 if the values need no division into ranges
+    const T* values_;                // the values, grouped by range but not sorted within a range
+    const uint32_t* value_buckets_;  // bucket numbers of `values_`
     int64_t buckets_;
-    int bits_;  // a range has 2**bits buckets
+    int bits_;  // a range has 2**bits_ buckets
     std::vector<uint32_t> cursors_;
     Workspace<uint32_t> bucket_, ends_, spare_index_{spare_}, spare_bucket_{spare_};
     Workspace<T> spare_keys_{spare_};
@@ -222,10 +225,11 @@ template <class T> class Sorter {
 
 // Write the indices that sort `values` (n,) to `order`. The sort is stable for any number of threads.
 template <class T> void stable_order(const T* values, int64_t n, int64_t n_threads, int64_t* order) {
-    // `cost` is the estimated cost of sorting one value, relative to one projection.
+    // `cost` is the estimated cost of sorting one value, relative to the projection of one row. `probes_each`
+    // is the number of sampled values per thread.
     constexpr int64_t cost = 64, probes_each = 64;
     const int64_t parts = worker_count(n_threads, n / probes_each, cost * n);
-    // Each worker sorts the values between two cuts. Equal values are never separated by a cut.
+    // Each thread sorts the values between two consecutive cuts. Equal values are never separated by a cut.
     std::vector<T> probes, cuts = {-infinity<T>};
     for (int64_t i = 0; i < parts * probes_each; i++) probes.push_back(values[i * n / (parts * probes_each)]);
     std::sort(probes.begin(), probes.end());

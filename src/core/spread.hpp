@@ -6,13 +6,13 @@
 
 namespace isodepth {
 
-// Rule for deviations along one direction that count as zero because of rounding. The limit is a small
-// multiple of the size of the row plus that of a typical row. The size of a row is the sum of the absolute
-// values of its products with the direction, so that a large column has no influence on directions that do
-// not use it.
+// Rule that decides whether a deviation from the median along a direction counts as zero because of rounding.
+// The limit is `share` times the sum of the sizes of the row and of a typical row. The size of a row is the
+// sum over columns k of |row[k] * direction[k]|. So a large column has no influence on directions that do not
+// use it.
 template <class T> struct Rounding {
     T share, typical;
-    const T* direction;  // (d,)
+    const T* direction;  // (d,), owned by the caller
 
     T of_mad() const { return share * typical; }
     bool covers(T deviation, T size) const { return deviation <= share * (size + typical); }
@@ -21,7 +21,7 @@ template <class T> struct Rounding {
     }
 };
 
-// Typical absolute values (d,) of the columns: medians over a few evenly spaced rows.
+// Typical absolute value (d,) of each column: the median over a few evenly spaced rows.
 template <class T> struct TypicalSizes {
     std::vector<T> of;
     T share;
@@ -51,9 +51,9 @@ template <class T> struct TypicalSizes {
     }
 };
 
-// Return the scale of a sample if at least half of it is equal along a direction, so that the MAD is 0. This
-// is the median of the deviations that are not rounding errors, or 0 if all are. `covers(i, deviation)`
-// returns whether a deviation is a rounding error.
+// Return the scale of a sample whose MAD along a direction is 0, because at least half of the projections are
+// equal. The scale is the median of the deviations that are not rounding errors, or 0 if there are none.
+// `covers(i, deviation)` returns whether the deviation of row i is a rounding error.
 template <class T> T scale_without_mad(const Numbers<T>& of, T center, auto covers) {
     std::vector<T> deviations;
     std::vector<int64_t> weights;
@@ -70,8 +70,8 @@ template <class T> T scale_without_mad(const Numbers<T>& of, T center, auto cove
     return median(Numbers<T>(deviations.data(), n, of.weights ? weights.data() : nullptr, total), workspace);
 }
 
-// Median and scale of a sample along a direction. The scale is the MAD, unless at least half of the sample is
-// equal.
+// Median and scale of a sample along a direction. The scale is the MAD, unless at least half of the
+// projections are equal up to rounding.
 template <class T> struct Spread {
     Rounding<T> rounding;
     T median, scale;
@@ -80,7 +80,8 @@ template <class T> struct Spread {
     Spread(MedianAndMad<T> found, const Rounding<T>& rounding)
         : rounding(rounding), median(found.median), scale(found.mad) {}
 
-    // If half of the sample is equal, compute the scale from the projections `along` of all rows.
+    // If at least half of the projections are equal, compute the scale from `along`, the projections of all
+    // rows.
     Spread(MedianAndMad<T> found, const Rounding<T>& rounding, const Tiles<T>& rows, const Numbers<T>& along)
         : Spread(found, rounding) {
         auto covers = [&](int64_t i, T deviation) { return rounding.covers(deviation, rows, i); };
@@ -88,8 +89,8 @@ template <class T> struct Spread {
     }
 
     // Set `out` (n,) to the maximum of `out` and the outlyingness of rows with projections `along` (n,). If
-    // half of the sample is equal to the median, rows equal to it have outlyingness 0. If the scale is also
-    // 0, all other rows have infinite outlyingness.
+    // at least half of the sample is equal to the median up to rounding, such rows have outlyingness 0. If
+    // the scale is also 0, all other rows have infinite outlyingness.
     void raise(const Tiles<T>& rows, const T* along, T* out) const {
         const T inverse = T(1) / scale;
         const bool usable = !half_equal && std::isfinite(inverse);
@@ -109,7 +110,7 @@ template <class T> struct Spread {
 
 // Model that guesses the median and the MAD along a direction. The median is the projection of the medians of
 // the columns. The MAD is a multiple of the standard deviation, and the factor is learned from previous
-// directions. Guesses halve the number of rounds of counting. They have no influence on the result.
+// directions. Guesses halve the time of computing the median and the MAD, and do not affect the result.
 template <class T> class SpreadModel {
   public:
     explicit SpreadModel(const Tiles<T>& points)
@@ -131,8 +132,8 @@ template <class T> class SpreadModel {
         }
     }
 
-    // Return guesses of the median and the MAD along a direction. Their spread is 0 if it cannot be
-    // estimated.
+    // Return guesses of the median and the MAD along a direction. The field `spread` of both is 0 if the
+    // spread cannot be estimated.
     std::pair<Guess<T>, Guess<T>> guess(const T* direction) {
         constexpr T margin = T(0.02);
         T middle = 0, variance = 0;
@@ -144,7 +145,7 @@ template <class T> class SpreadModel {
         standard_ = std::sqrt(std::max(variance, T(0)));
         return {{middle, T(1.35) * standard_, margin}, {ratio_ * standard_, T(0.84) * standard_, margin}};
     }
-    // Update the factor by the MAD of the direction of the last guess.
+    // Update the ratio of MAD to standard deviation by the MAD along the direction of the last guess.
     void learn(T mad) {
         if (standard_ > 0) ratio_ += T(0.1) * (std::min(mad / standard_, T(2)) - ratio_);
     }
@@ -172,7 +173,8 @@ template <class T> void sort_columns(T* rows, int64_t n) {
                 }
 }
 
-// Compute the outlyingness of a few points, for all directions of a tile at once.
+// Write to `out` (n,) the maximum outlyingness over directions for the points of a small sample. SIMD
+// processes several directions at once.
 template <class T>
 void outlyingness_of_few(const DirectionPass<T>& pass, const TypicalSizes<T>& typical, T* out) {
     const int64_t n = pass.task.n, d = pass.task.d, half = (n + 1) / 2;
@@ -189,8 +191,8 @@ void outlyingness_of_few(const DirectionPass<T>& pass, const TypicalSizes<T>& ty
         for (int j = 0; j < lanes<T>; j += width<T>) {
             auto row = [&](int64_t i) { return load(sorted.data() + i * lanes<T> + j); };
             const Vec<T> middle = mean(row((n - 1) / 2), row(n / 2));
-            // Deviations of increasing values from the median decrease, then increase. In such a sequence,
-            // the smaller values of all pairs i, i + half are the smaller half of the values, so the MAD
+            // The deviations |x - median| of increasing values x decrease, then increase. In such a sequence,
+            // the smaller values of all pairs (i, i + half) are the smaller half of the values. So the MAD
             // needs no second sort.
             Vec<T> low = {}, high = broadcast(infinity<T>);
             for (int64_t i = 0; i < half; i++) {
@@ -204,7 +206,7 @@ void outlyingness_of_few(const DirectionPass<T>& pass, const TypicalSizes<T>& ty
                 size += absolute<T>(load(tiles.tile(tile) + k * lanes<T> + j)) * typical.of[size_t(k)];
             for (int k = 0; k < width<T>; k++) {
                 if (mad[k] > typical.share * size[k] && std::isfinite(inverse[k])) continue;
-                inverse[k] = 0;  // this lane, with a MAD of about 0, is processed here
+                inverse[k] = 0;  // exclude the lane, whose MAD is about 0, from the SIMD update below
                 for (int64_t i = 0; i < n; i++) column[i] = along[i * lanes<T> + j + k];
                 const int64_t direction = std::min(tiles.start(tile) + j + k, pass.task.count - 1);
                 const auto rounding = typical.along(pass.task.directions + direction * d);
@@ -222,20 +224,20 @@ void outlyingness_of_few(const DirectionPass<T>& pass, const TypicalSizes<T>& ty
         for (int k = 0; k < lanes<T>; k++) out[i] = std::max(out[i], best[i * lanes<T> + k]);
 }
 
-// Write the largest outlyingness of each target to `out` (m,).
+// For each target (a query, or a point if there are no queries), write the maximum outlyingness over
+// directions to `out` (m,).
 template <class T> void largest_outlyingness(const DirectionTask<T>& given, T* out) {
     DirectionTask<T> task = given;
     const int64_t n = task.n, m = task.m;
     const Rows<T> rows{task.points, n, task.d};
     Frame<T> frame(rows, task.resources.n_threads);
-    // Scale columns separately if with a common scale a column of small values would lose digits.
     const std::vector<int> exponents = frame.scale_columns(rows);
     if (!exponents.empty()) scale_directions(task, exponents);
     const DirectionPass<T> pass(task, frame);
     const TypicalSizes<T> typical(pass.points);
     if (task.few()) return outlyingness_of_few(pass, typical, out);
     struct State {
-        Workspace<T> values;  // the maxima so far
+        Workspace<T> values;  // maximum outlyingness of each target so far
         SelectWorkspace<T> workspace;
         SpreadModel<T> model;
     };
