@@ -114,7 +114,6 @@ class ActiveSet {
     // stored as rows (capacity, width), and the upper triangular matrix R (capacity, capacity).
     Workspace<double> basis_{capacity_ * width_};
     Workspace<double> triangle_{capacity_ * capacity_};
-    // Weights (capacity,) of the point of the affine span that is nearest to the query. They may be negative.
     Workspace<double> affine_{capacity_};
     double height_ = 0.0;
 
@@ -162,7 +161,6 @@ class ActiveSet {
         return true;
     }
 
-    // Remove active row `gone`, and restore the triangular form by Givens rotations.
     void drop(int64_t gone) {
         const int64_t rest = count() - 1;
         for (int64_t j = gone; j < rest; j++)

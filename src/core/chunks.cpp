@@ -7,8 +7,8 @@
 
 namespace isodepth {
 
-// Rows (n, d) of a chunk and directions (K, d). Before projection, `center` (d,) is subtracted from the rows,
-// and the rows are divided by 2**exponent.
+// Rows (n, d) of a chunk, which is a part of a larger sample, and directions (K, d). Before projection,
+// `center` (d,) is subtracted from the rows, and the rows are divided by 2**exponent.
 template <class T> class Chunk {
   public:
     DirectionTask<T> task;
@@ -109,13 +109,12 @@ template <class T> static nb::tuple numbers_inside(const Chunk<T>& chunk, Vector
     return nb::make_tuple(std::move(counts), joined(values), joined(weights));
 }
 
-// Partition of the real line into cells along each direction, for approximate ranks. Let t be the distance
-// from the median of the direction, times its scale. On each side of the median, 1 + t doubles eight times,
-// and each doubling has 2**bits cells of equal width. So cells have about equal mass except in the tails. The
-// outermost cells are unbounded.
+// Partition of the real line into cells along each of K directions, for approximate ranks. Let t be the
+// distance from the middle of the direction, times its scale. On each side of the middle, 1 + t doubles eight
+// times, and each doubling has 2**bits cells of equal width. So cells have about equal mass except in the
+// tails. The outermost cells are unbounded.
 template <class T> struct RankCells {
     static constexpr int octaves = 8;
-    // Median (K,) of each direction, and factor (K,) that distances from the median are multiplied by.
     const T *middles, *scales;
     int bits;
 

@@ -21,12 +21,9 @@ template <class T> struct DirectionTask {
     int64_t n, d, count, m;
     int64_t total;  // sum of the weights
     Resources resources;
-    std::shared_ptr<const T[]>
-        scaled{};  // owner of the array `directions` if it was replaced by scaled directions
+    std::shared_ptr<const T[]> scaled{};  // owner of `directions` if they were scaled
 
-    // Return whether the kernels for small samples apply, which process several directions at once.
     bool few() const { return n <= few_points && !weights && !queries; }
-    // Return a shift and scale of the columns that keep the order and the ties of the values of each column.
     Frame<T> rank_frame() const {
         return {{points, n, d}, {queries, queries ? m : 0, d}, resources.n_threads};
     }
@@ -107,7 +104,7 @@ template <class T> class DirectionPass {
         const double left = memory_mb * double(1 << 20) / double(workers) - held;
         const double wanted = std::clamp(cache / each, double(fewest), double(most));
         int64_t size = std::max<int64_t>(1, int64_t(std::min(wanted, left / each)));
-        // Make several blocks per worker, so that all workers finish at about the same time.
+        // Make several blocks of directions per worker, so that all workers finish at about the same time.
         if (workers > 1) size = std::min(size, std::max(fewest, count / (16 * workers)));
         if (size > fewest) size -= size % fewest;
 

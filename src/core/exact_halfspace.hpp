@@ -29,8 +29,8 @@ struct Projected {
     Workspace<int64_t> ids;        // (n,) index of the point of each vector, increasing
     std::vector<int64_t> columns;  // original column of each remaining coordinate
     std::vector<char> skip;  // (n,) 1 for points on a line that was already eliminated from these vectors
-    int64_t count = 0;       // number of vectors
-    int sign = 1;            // sign of the last pivot
+    int64_t count = 0;
+    int sign = 1;  // sign of the last pivot
 
     Projected(int64_t n, int64_t d) : vectors(n * d), ids(n), columns(d), skip(n) {}
 };
@@ -45,7 +45,7 @@ class HalfspaceSearch {
 
     // Lower `best` to the minimum halfspace mass at the query, over all orders of elimination that begin with
     // vector `first`. In two dimensions no vector is eliminated, and the minimum is over all halfspaces.
-    // `check()` is called regularly to handle signals.
+    // `check()` handles signals.
     void search(const double* query, int64_t first, std::atomic<int64_t>& best, auto& check) {
         if (query != origin_) look_from(query);
         best_ = &best;
@@ -72,9 +72,11 @@ class HalfspaceSearch {
     std::vector<int64_t> chosen_ = std::vector<int64_t>(d_), pivots_ = chosen_;
     // Line through the origin of the plane, at an angle in [0, pi) to the first axis.
     struct Line {
-        double low, high;  // lower and upper bound of -cot(angle), which increases with the angle
-        int vector, side;  // index of a vector on the line; 1 if the vector is at the angle of the line, -1
-                           // if opposite
+        // Bounds of -cot(angle), which increases with the angle.
+        double low, high;
+        // A vector on the line. `side` is 1 if the vector is at the angle of the line, and -1 if it is
+        // opposite.
+        int vector, side;
     };
     std::vector<Line> lines_;
 
@@ -158,9 +160,10 @@ class HalfspaceSearch {
         return {value, (error + tiny) * std::abs(factor) * slack + tiny};
     }
 
-    // Eliminate vector `row`: project the other vectors of `level` along its line, and store them as level +
-    // 1. The origin divides the points on this line into two sides. Return the smaller mass of the two sides.
-    // Mark the points on the line, so that none of them is eliminated at this level again.
+    // Eliminate vector `row` from the vectors that are left after `level` steps: project the others along its
+    // line, and store them as the vectors after level + 1 steps. The origin divides the points on this line
+    // into two sides. Return the smaller mass of the two sides. Mark the points on the line, so that none of
+    // them is eliminated in this step again.
     int64_t eliminate(int64_t level, int64_t row) {
         Projected &state = levels_[level], &next = levels_[level + 1];
         const int64_t width = d_ - level;

@@ -124,8 +124,6 @@ template <class T> void centered_ranks(const DirectionTask<T>& task, int64_t* si
     });
 }
 
-// Write to `out` (n,) the mean over directions of min(F, 1 - F), where F is the mid-rank of a point, in [0,
-// 1].
 template <class T> void rank_weights_of_few(const DirectionTask<T>& task, double* out) {
     std::vector<int64_t> sizes(size_t(task.n));
     centered_ranks(task, sizes.data(), nullptr);

@@ -60,8 +60,8 @@ template <class T> class LevelGaps {
     }
 
     // Update the gaps of the depth levels level..end, over which the support functions of both samples are
-    // constant. `x` and `y` are the support functions for a tile of `count` directions, of which `first` is
-    // the first.
+    // constant. `x` and `y` are the support functions for a block of `count` directions, which starts at
+    // direction `first`.
     ISODEPTH_INLINE void add(int64_t level, int64_t end, const Range<T>& x, const Range<T>& y, int64_t first,
                              int64_t count) {
         const T gap = largest_distance(x.ends(), y.ends(), 2 * lanes<T>);
@@ -109,8 +109,8 @@ template <class T> class LevelGaps {
         codes_[level] = first_code(gap, x, y, first);
     }
 
-    // Return the code of the first direction of a tile along which the support functions differ by `gap`. The
-    // code of direction k is k, and the code of its opposite is -1 - k. Not inlined, because it is rarely
+    // Return the code of the first direction of a block along which the support functions differ by `gap`.
+    // The code of direction k is k, and the code of its opposite is -1 - k. Not inlined, because it is rarely
     // called.
     __attribute__((noinline)) static int32_t first_code(T gap, const Range<T>& x, const Range<T>& y,
                                                         int64_t first) {

@@ -110,9 +110,7 @@ template <class T, class Mass> void smallest_halfspaces(const DirectionTask<T>& 
         Workspace<Mass> values;  // minimum halfspace mass of each target so far
         Ranks<T> ranks;
         std::optional<HalfspaceBounds<T, Mass>> bounds{};
-        int64_t done = 0,
-                exchange_at =
-                    0;  // numbers of directions: processed so far, and at the next exchange of minima
+        int64_t done = 0, exchange_at = 0;  // directions processed so far, and at the next exchange
     };
     const bool bounded = !task.queries && task.n >= HalfspaceBounds<T, Mass>::fewest_points;
     auto make = [&] {

@@ -98,7 +98,8 @@ class NearestPoint {
         }
         active.move(rows, query);
         bool improved = true;
-        // Maximum over all rows of <offset, current point - row>, from the last pass over all rows.
+        // Maximum of <v, current point - row> over rows, from the last pass over all rows. v is the vector
+        // from the query to the current point.
         double promise = infinity<double>;
         for (; steps > 0; steps--) {
             if (solved == 0 && active.distance <= enough) return false;
@@ -109,8 +110,9 @@ class NearestPoint {
                 return true;
             }
             if (solved == stop) return true;
-            // Do not read all rows in every step: accept a row whose <offset, current point - row> is at
-            // least a fraction `useful` of the maximum of the last full pass.
+            // Do not read all rows in every step. Accept the first row whose <v, current point - row>, with v
+            // from the query to the current point, is at least a fraction `useful` of the maximum of the last
+            // full pass.
             const double square = active.distance * active.distance, good = square - useful * promise;
             spent += double((stop - solved) * rows.d);
             const auto [entering, slope] = among.lowest(solved, stop, query, good, product);
@@ -145,8 +147,8 @@ struct KnownDistance {
     double upper, lower = 0.0;  // the lower bound is valid only if `solved` is positive
     // Number of rows in the other hull when the last search converged; 0 if it did not converge.
     int64_t solved = 0;
-    std::vector<int64_t> ids{};     // rows of the other sample whose combination is the nearest point so far
-    std::vector<double> weights{};  // weights of the rows `ids` in the combination
+    std::vector<int64_t> ids{};  // rows of the other sample whose weighted mean is the nearest point so far
+    std::vector<double> weights{};
 };
 
 // One of two samples. Its rows enter its convex hull in depth order, deepest first. `known` has bounds of the
@@ -171,13 +173,12 @@ struct GrowingHull {
         // After convergence, replace the upper bound even by a larger value, so that both bounds refer to the
         // same nearest point.
         of.upper = done ? active.distance : std::min(of.upper, active.distance);
-        // After an exact search, the upper bound is more precise. Otherwise return the lower bound, which is
-        // attained along the direction of the offset.
+        // After an exact search, the upper bound is more precise. Otherwise return the lower bound, which the
+        // gap between the support functions attains along the offset.
         return !done ? -1.0 : slack <= exact_gap ? of.upper : of.lower;
     }
 };
 
-// Bounds of the Hausdorff distance between two hulls at each depth level, as computed by `bound_levels`.
 struct LevelBounds {
     std::vector<double> lower, upper, directions;
     std::vector<int64_t> sides;

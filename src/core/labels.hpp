@@ -1,5 +1,5 @@
 // Two-sample statistics of a pooled sample for many labelings. A labeling assigns each row to one of two
-// parts, X and Y.
+// samples, X and Y.
 //
 // Values are sorted once. Each labeling then needs only one pass over the sorted values.
 #pragma once
@@ -11,11 +11,11 @@ namespace isodepth {
 
 constexpr int64_t word_bits = 64;
 
-// Labelings of n rows into parts X and Y. Bit b of words[i, r] is 1 if row r is in X in labeling 64 i + b.
-// `words` has shape (count / 64 rounded up, n).
+// `count` labelings of n rows. Bit b of words[i, r] is 1 if row r is in sample X in labeling 64 i + b, and 0
+// if it is in sample Y. `words` has shape (count / 64 rounded up, n).
 struct Labels {
     const uint64_t* words;
-    int64_t n, count;  // numbers of rows and of labelings
+    int64_t n, count;
 
     // Call `use(first, last, words)` for each group of up to 64 labelings first..last. `words` (n,) are the
     // words of the group, with the rows in the order `order`.
@@ -59,23 +59,22 @@ inline MedianAndMad<double> median_and_mad_of_rising(const double* values, int64
     return {middle, n % 2 ? reach : mean_of<double>({reach, std::min(away(low - 1), away(low + half))})};
 }
 
-// Distance between the depth-trimmed regions (DR) of the two parts, for each labeling of the points. The
-// depth is the projection depth.
+// Distance between the depth-trimmed regions (DR) of the two samples of each labeling. The depth is the
+// projection depth.
 struct LabelDistances {
     const Rows<double> points, directions;
     const Labels labels;
     const std::span<const double> betas;  // (levels,) trimming levels in [0, 1)
     const double q, p;                    // orders of the means over directions and over levels
     const int64_t n_threads;
-    // Number of directions, rounded up to a multiple of the SIMD tile size. Projections, centers and scales
-    // of the added directions are 0.
+    // Number of directions, rounded up to a multiple of the number of doubles per cache line. Projections,
+    // medians and scales of the added directions are 0.
     const int64_t stride = (directions.n + lanes<double> - 1) / lanes<double> * lanes<double>;
-    Workspace<double> projections{labels.n * stride, 0.0};      // (n, stride)
-    Workspace<double> centers{labels.count * 2 * stride, 0.0};  // (count, 2, stride) medians of both parts
-    Workspace<double> scales{labels.count * 2 * stride,
-                             0.0};  // (count, 2, stride) 1 / scale of both parts, or 0 if the scale is 0
+    Workspace<double> projections{labels.n * stride, 0.0};      // (n, stride), one row per point
+    Workspace<double> centers{labels.count * 2 * stride, 0.0};  // (count, 2, stride) medians of both samples
+    // Inverse scales (count, 2, stride) of both samples; 0 if the scale is 0.
+    Workspace<double> scales{labels.count * 2 * stride, 0.0};
 
-    // Return the distance between the two parts for each labeling (count,).
     std::vector<double> find() {
         const int64_t count = labels.count, work = labels.n * directions.n * count;
         const Tiles<double> tiles(points, n_threads);
@@ -89,8 +88,8 @@ struct LabelDistances {
     }
 
     // Compute the projections of all rows on a direction, and for all labelings the median and the inverse
-    // scale of both parts. The scale is the MAD or, if the MAD is 0 up to rounding, the median of the nonzero
-    // deviations.
+    // scale of both samples. The scale is the MAD or, if the MAD is 0 up to rounding, the median of the
+    // nonzero deviations.
     void find_centers(const Tiles<double>& tiles, const TypicalSizes<double>& typical, int64_t direction) {
         const int64_t n = labels.n;
         const Rounding<double> rounding = typical.along(directions[direction]);
@@ -102,7 +101,7 @@ struct LabelDistances {
         auto rule = [&](int64_t, double away) { return rounding.covers(away, rounding.typical); };
         labels.in_order(sorter.index, [&](int64_t first, int64_t last, auto words) {
             for (int64_t labeling = first; labeling < last; labeling++) {
-                // Avoid a branch: write each value to both parts. In the part to which the value does not
+                // Avoid a branch: write each value to both samples. In the sample to which the value does not
                 // belong, the next value overwrites it.
                 double *x = parts.data(), *y = x + n;
                 int64_t in_x = 0;
@@ -127,8 +126,8 @@ struct LabelDistances {
         Workspace<double> supports(2 * levels * size), gaps(levels);
         const double *x = supports.data(), *y = x + levels * size;
         for (int part = 0; part < 2; part++) fit(labeling, part, supports.data() + part * levels * size);
-        // The mean includes the directions added to fill a tile, whose gaps are 0. The factor removes their
-        // effect.
+        // The mean over `stride` directions includes the added directions, whose gaps are 0. The factor
+        // removes their effect.
         const double unpadded = std::pow(double(stride) / double(directions.n), 1 / q);
         for (int64_t level = 0; level < levels; level++)
             gaps[level] = unpadded * mean_difference(x + level * size, y + level * size, size, q);
@@ -136,7 +135,7 @@ struct LabelDistances {
     }
 
     // For each depth level and direction, write the maximum and the minimum projection of the region of a
-    // part to `supports` (levels, 2, stride).
+    // sample to `supports` (levels, 2, stride).
     void fit(int64_t labeling, int part, double* supports) const {
         const uint64_t* words = labels.words + labeling / word_bits * labels.n;
         const int64_t at = (2 * labeling + part) * stride;
@@ -157,8 +156,7 @@ struct LabelDistances {
         // Depths that differ by at most this tolerance count as tied, as in other computations of the
         // projection depth.
         constexpr double tie = 1e-12;
-        int64_t stop = 0,
-                done = 0;  // numbers of rows in the region of the level, and of rows included in `supports`
+        int64_t stop = 0, done = 0;  // numbers of rows in the region, and in `supports` so far
         auto row = [&](int64_t i) {
             return projections.data() + members[sorter.index[std::min(i, stop - 1)]] * stride;
         };
@@ -217,7 +215,7 @@ inline std::vector<int64_t> find_cuts(const double* keys, int64_t n, int64_t mos
     return kept;
 }
 
-// Compare the two parts of each labeling by the fractions of rows whose value is in a half-line or in an
+// Compare the two samples of each labeling by the fractions of rows whose value is in a half-line or in an
 // interval. `values` (functions, n) has one value per function and row. Write the maximum difference of the
 // fractions over half-lines to `half_lines` (functions, count), and over intervals to `intervals` (functions,
 // count). Write the order of the rows by value to `order` (functions, n). At most `cuts` end points are used

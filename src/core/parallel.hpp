@@ -18,8 +18,6 @@ namespace isodepth {
 // of one row on one direction is one operation.
 constexpr int64_t worth_a_thread = 250'000;
 
-// Return the number of threads for work that consists of `parts` parts and takes `operations` elementary
-// operations.
 inline int64_t worker_count(int64_t n_threads, int64_t parts, int64_t operations) {
     return std::max<int64_t>(1, std::min({n_threads, parts, operations / worth_a_thread}));
 }
@@ -87,7 +85,8 @@ class StopFlag {
 
   private:
     static inline thread_local std::shared_ptr<std::atomic<bool>> watched_;
-    std::shared_ptr<std::atomic<bool>> state_{new std::atomic<bool>(false)};  // threads may outlive the flag
+    // Shared ownership, because threads may outlive the flag.
+    std::shared_ptr<std::atomic<bool>> state_{new std::atomic<bool>(false)};
 };
 
 // Check for signals such as Ctrl-C, at most every 50 ms, in the main thread only. Other threads must not

@@ -5,8 +5,8 @@
 
 namespace isodepth {
 
-// Dot products of the columns of one tile (d, lanes) with H rows (d,). The terms are added in a fixed order,
-// so that rounding is reproducible.
+// Dot products of H rows (d,) with the vectors of a tile, a matrix (d, lanes) with one vector per column. The
+// terms are added in a fixed order, so that rounding is reproducible.
 template <class T, int H> struct TileProducts {
     Vec<T> of[H][vectors];
 
@@ -22,15 +22,15 @@ template <class T, int H> struct TileProducts {
             }
         }
     }
-    // Write the dot products with row h to `out + h * apart`.
     ISODEPTH_INLINE void write(T* out, int64_t apart) const {
         for (int h = 0; h < H; h++)
             for (int j = 0; j < vectors; j++) store(out + h * apart + j * width<T>, of[h][j]);
     }
 };
 
-// Write the projections of n rows on the directions of a tile to `out` (n, lanes). The rows of `out` start
-// `apart` values apart. The roles may be exchanged: the tile may contain points, and `rows` directions.
+// Write the projections of n rows on the directions of a tile to `out` (n, lanes). A tile is a matrix (d,
+// lanes) with one direction per column. The rows of `out` start `apart` values apart. The roles may be
+// exchanged: the tile may contain points, and `rows` directions.
 template <class T>
 void project_rows(const T* tile, const T* rows, int64_t n, int64_t d, T* out, int64_t apart = lanes<T>) {
     int64_t i = 0;
@@ -38,8 +38,8 @@ void project_rows(const T* tile, const T* rows, int64_t n, int64_t d, T* out, in
     for (; i < n; i++) TileProducts<T, 1>(tile, rows + i * d, d).write(out + i * apart, apart);
 }
 
-// Frame of a sample: a shift and a scale that are applied before projections. They do not change depths, but
-// reduce rounding errors and prevent overflow.
+// Shift and scale of a sample, applied before projections. They do not change depths, but reduce rounding
+// errors and prevent overflow.
 //
 // A column is shifted only if all subtractions are exact. Otherwise different values that are small compared
 // with the center could become equal, and their ranks would be lost. If a column is far from zero compared
@@ -52,8 +52,8 @@ template <class T> class Frame {
     std::vector<T> center;
     int exponent = 0;
 
-    // Frame for projections. The scale is a power of two near the median distance of a few rows from the
-    // center. Values that are so large that a projection could overflow are clamped.
+    // Shift and scale for projections. The scale is a power of two near the median distance of a few rows
+    // from the center. Values that are so large that a projection could overflow are clamped.
     explicit Frame(Rows<T> rows, int64_t n_threads = 1) : center(exact_center({rows}, n_threads)) {
         const T size = typical(rows.n, [&](int64_t i) {
             T largest = 0;
@@ -66,10 +66,10 @@ template <class T> class Frame {
         set_scale();
     }
 
-    // Frame for the ranks of rows, and of queries (which may be empty) among the rows. It keeps the order and
-    // the ties of the values of each column. The largest absolute value is scaled to about 1, unless the
-    // smallest would become subnormal. Subnormal values are rounded only if there are also values near the
-    // largest float.
+    // Shift and scale for the ranks of rows, and of queries (which may be empty) among the rows. The order
+    // and the ties of the values of each column are kept. The largest absolute value is scaled to about 1,
+    // unless the smallest would become subnormal. Subnormal values are rounded only if there are also values
+    // near the largest float.
     Frame(Rows<T> rows, Rows<T> queries, int64_t n_threads)
         : center(exact_center({rows, queries}, n_threads)) {
         using Limits = std::numeric_limits<T>;
@@ -157,8 +157,7 @@ template <class T> class Frame {
     }
 
   private:
-    std::vector<std::pair<T, T>>
-        scales_;  // (d,) scale of each column, a power of two given as a product of two factors
+    std::vector<std::pair<T, T>> scales_;  // (d,) scale of each column, as a product of two powers of two
     T limit_ = std::numeric_limits<T>::max() / T(8 * center.size());
 
     static int64_t probe_step(int64_t n) { return (n + most_probes - 1) / most_probes; }
@@ -198,8 +197,8 @@ template <class T> class Frame {
 // Rows (n, d) in tiles of `lanes` rows. The values of one column of a tile are contiguous, as SIMD needs.
 template <class T> class Tiles {
   public:
-    int64_t n, d,
-        count = std::max<int64_t>(1, (n + lanes<T> - 1) / lanes<T>);  // numbers of rows, columns and tiles
+    // Numbers of rows, columns and tiles.
+    int64_t n, d, count = std::max<int64_t>(1, (n + lanes<T> - 1) / lanes<T>);
 
     Tiles(Rows<T> rows, int64_t n_threads, const Frame<T>* frame = nullptr) : n(rows.n), d(rows.d) {
         auto fill = [&](int64_t first, int64_t stop) {

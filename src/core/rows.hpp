@@ -5,7 +5,6 @@
 
 namespace isodepth {
 
-// The distinct rows among rows (n, d), in lexicographic order.
 template <class T> class DistinctRows {
   public:
     DistinctRows(Rows<T> rows, int64_t n_threads)

@@ -51,7 +51,6 @@ template <class T, bool folded> std::pair<int64_t, int64_t> count_below(const Nu
     return {below_low, below_high};
 }
 
-// Scratch memory for a copy of the numbers between two bounds, and of their weights.
 template <class T> struct SelectWorkspace {
     Workspace<T> values;
     Workspace<int64_t> weights;
@@ -120,8 +119,7 @@ template <class T, bool folded = false> std::pair<T, T> at_ranks(const Numbers<T
                                                                  int64_t last, SelectWorkspace<T>& workspace,
                                                                  Guess<T> start = {}) {
     constexpr int rounds = 12;
-    constexpr int64_t few =
-        64;  // up to this number of values, all values are copied and sorted without counting
+    constexpr int64_t few = 64;  // samples up to this size are sorted directly
     // Density of a normal distribution at its center times its interquartile range.
     constexpr T density = T(0.54);
     if (!(start.spread > 0)) {
@@ -183,7 +181,6 @@ template <class T> struct MedianAndMad {
     T median, mad;
 };
 
-// Return the median and the median absolute deviation (MAD), given initial guesses of both.
 template <class T> MedianAndMad<T> median_and_mad(Numbers<T> of, SelectWorkspace<T>& workspace,
                                                   Guess<T> center = {}, Guess<T> deviation = {}) {
     of.center = median(of, workspace, center);

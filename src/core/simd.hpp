@@ -78,7 +78,6 @@ template <class T> ISODEPTH_INLINE Vec<T> absolute(Vec<T> v) {
 #define ISODEPTH_CALL(op, ...)                                             \
     if constexpr (sizeof(T) == 4) return ISODEPTH_FLOATS(op)(__VA_ARGS__); \
     else return ISODEPTH_DOUBLES(op)(__VA_ARGS__);
-// Return |a - b| for each lane.
 template <class T> ISODEPTH_INLINE Vec<T> distance(Vec<T> a, Vec<T> b) {
 #if defined(__aarch64__)
     ISODEPTH_CALL(abd, a, b)

@@ -198,8 +198,8 @@ template <class T> class Sorter {
 
   private:
     static constexpr int64_t crowded = 24;  // larger buckets are sorted by comparison
-    // More values are divided into ranges before they are sorted, because writing them at random positions
-    // misses the cache.
+    // Larger numbers of values are divided into ranges before they are sorted, because writing at random
+    // positions would miss the cache.
     static constexpr int64_t stretch_size = 1 << 15;
     int64_t spare_;                  // size of the spare arrays; 0 if the values need no division into ranges
     const T* values_;                // the values, grouped by range but not sorted within a range

@@ -80,8 +80,6 @@ template <class T> struct Spread {
     Spread(MedianAndMad<T> found, const Rounding<T>& rounding)
         : rounding(rounding), median(found.median), scale(found.mad) {}
 
-    // If at least half of the projections are equal, compute the scale from `along`, the projections of all
-    // rows.
     Spread(MedianAndMad<T> found, const Rounding<T>& rounding, const Tiles<T>& rows, const Numbers<T>& along)
         : Spread(found, rounding) {
         auto covers = [&](int64_t i, T deviation) { return rounding.covers(deviation, rows, i); };
@@ -89,8 +87,8 @@ template <class T> struct Spread {
     }
 
     // Set `out` (n,) to the maximum of `out` and the outlyingness of rows with projections `along` (n,). If
-    // at least half of the sample is equal to the median up to rounding, such rows have outlyingness 0. If
-    // the scale is also 0, all other rows have infinite outlyingness.
+    // at least half of the sample equals the median up to rounding, rows that equal the median have
+    // outlyingness 0. If the scale is also 0, all other rows have infinite outlyingness.
     void raise(const Tiles<T>& rows, const T* along, T* out) const {
         const T inverse = T(1) / scale;
         const bool usable = !half_equal && std::isfinite(inverse);
@@ -110,7 +108,8 @@ template <class T> struct Spread {
 
 // Model that guesses the median and the MAD along a direction. The median is the projection of the medians of
 // the columns. The MAD is a multiple of the standard deviation, and the factor is learned from previous
-// directions. Guesses halve the time of computing the median and the MAD, and do not affect the result.
+// directions. Guesses halve the number of counting rounds in the selection of the median and the MAD. They do
+// not affect the result.
 template <class T> class SpreadModel {
   public:
     explicit SpreadModel(const Tiles<T>& points)
@@ -206,7 +205,7 @@ void outlyingness_of_few(const DirectionPass<T>& pass, const TypicalSizes<T>& ty
                 size += absolute<T>(load(tiles.tile(tile) + k * lanes<T> + j)) * typical.of[size_t(k)];
             for (int k = 0; k < width<T>; k++) {
                 if (mad[k] > typical.share * size[k] && std::isfinite(inverse[k])) continue;
-                inverse[k] = 0;  // exclude the lane, whose MAD is about 0, from the SIMD update below
+                inverse[k] = 0;  // the SIMD update below skips this lane, whose MAD is about 0
                 for (int64_t i = 0; i < n; i++) column[i] = along[i * lanes<T> + j + k];
                 const int64_t direction = std::min(tiles.start(tile) + j + k, pass.task.count - 1);
                 const auto rounding = typical.along(pass.task.directions + direction * d);

@@ -12,7 +12,8 @@
 
 namespace isodepth {
 
-// Maximum and minimum projection of a set of rows on each direction of a tile.
+// Maximum and minimum projection of a set of rows on each direction of a tile, a block of directions that
+// fills SIMD vectors.
 template <class T> struct alignas(tile_bytes) Range {
     T top[lanes<T>], low[lanes<T>];
 
@@ -36,15 +37,15 @@ template <class T> struct Prefixes {
     int64_t last() const { return sizes[levels - 1]; }
 };
 
-// Record of the rows of one chunk that widen the range of projections on a tile of directions. For each
-// recorded row, the range of all earlier rows is stored. Some of the first 64 rows of the sample are recorded
-// although they do not widen the range.
+// Rows of a chunk (consecutive rows of a sample) that widen the range of projections on a block of
+// directions. For each recorded row, the range of all earlier rows is stored. Some of the first 64 rows of
+// the sample are recorded although they do not widen the range.
 template <class T> class Moves {
   public:
     explicit Moves(int64_t rows) : ranges_(rows + 2), rows_(rows + 2) {}
 
     // Record those rows among start..stop that have a projection outside of `range`, the range of all earlier
-    // rows. Extend `range` by them.
+    // rows. Extend `range` by these projections.
     void follow(const T* tile, const T* rows, int64_t d, int64_t start, int64_t stop, Range<T>& range) {
         ranges_[0] = range;
         count_ = 0;
@@ -112,21 +113,20 @@ template <class T> class Moves {
     }
 };
 
-// End of a chunk of rows: the row index of the end in each sample, and the first depth level whose region is
-// not complete.
+// End of a chunk of rows: a row index of each sample, and the first depth level whose region is not complete.
 struct ChunkEnd {
     int64_t row[2], level;
 };
 
-// Traversal of one or two samples in chunks of rows. A thread processes a chunk for all tiles of directions,
-// and continues the range of projections on each tile from the previous chunk. The rows of the chunk stay in
-// the cache of the thread. No other thread writes to the depth levels that the chunk completes.
+// Traversal of one or two samples in chunks of consecutive rows. A thread processes a chunk for all blocks of
+// directions, and continues the range of projections on each block from the previous chunk. The rows of the
+// chunk stay in the cache of the thread. No other thread writes to the depth levels that the chunk completes.
 template <class T, int Samples> class Walk {
   public:
     const Prefixes<T> (&samples)[Samples];
     const Tiles<T>& directions;
-    int64_t workers,
-        levels = 0;  // number of threads, and maximum number of depth levels that a chunk completes
+    // Number of threads, and maximum number of depth levels that a chunk completes.
+    int64_t workers, levels = 0;
 
     // `level_bytes` is the scratch memory of a thread per depth level of a chunk. Chunks are small enough for
     // the cache and numerous enough for all threads.
@@ -146,8 +146,9 @@ template <class T, int Samples> class Walk {
         workers = workers_within(workers, double(bytes), resources.memory_mb);
     }
 
-    // Call `note(worker, tile, level, end, moves)` for each chunk and each tile of directions. The chunk
-    // completes the regions of the depth levels level..end. `moves` has the recorded rows of each sample.
+    // Call `note(worker, tile, level, end, moves)` for each chunk of rows and each block `tile` of
+    // directions. The chunk completes the regions of the depth levels level..end. `moves` has the recorded
+    // rows of each sample.
     void run(auto note) const {
         std::vector<Range<T>> ranges(size_t(Samples * directions.count), Range<T>::nothing());
         PerWorker<std::array<Moves<T>, 2>> states(workers);
@@ -187,7 +188,7 @@ template <class T, int Samples> class Walk {
     }
 
   private:
-    // Maximum number of rows in a chunk: about 64 KiB, so that they fit in the cache.
+    // Maximum number of rows in a chunk. About 64 KiB of rows fit in the cache.
     int64_t rows_ = std::clamp<int64_t>((1 << 16) / (sizeof(T) * directions.d), 64, 1024);
     std::vector<ChunkEnd> ends_;  // start of the first chunk, then the end of each chunk
 
