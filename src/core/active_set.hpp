@@ -121,10 +121,10 @@ class ActiveSet {
     double* basis(int64_t i) { return basis_.data() + i * width_; }
     double& triangle(int64_t i, int64_t j) { return triangle_[i * capacity_ + j]; }
 
-    // Make the offset orthogonal to the affine span of the active rows, so that the lower bound of the
-    // distance that is computed from the offset is valid. Let V be the span of the orthonormal basis, and e
-    // the projection of (1, 0, ..., 0) on V. The directions within the affine span are the vectors of V that
-    // are orthogonal to e.
+    // Make the offset orthogonal to the affine span of the active rows. The lower bound of the distance,
+    // which is computed from the offset, is valid only then. Let V be the span of the orthonormal basis, and
+    // e the projection of (1, 0, ..., 0) on V. The directions within the affine span are the vectors of V
+    // that are orthogonal to e.
     void straighten() {
         const int64_t dim = width_ - 1;
         double size = 0.0, across = 0.0;

@@ -133,8 +133,8 @@ template <class T> struct RankCells {
     }
 };
 
-// Find the cell of each row of a chunk along each of K directions, and add the weight of the row to the entry
-// of the cell in `counts` (K, cells).
+// Find the cell of each row of a chunk along each direction, and add the weight of the row to the count of
+// the cell. `counts` has shape (K, cells), for K directions.
 template <class T> static void count_rank_cells(const Chunk<T>& chunk, OutMatrix<int64_t> counts,
                                                 Vector<T> middles, Vector<T> scales, int bits) {
     const RankCells<T> cells(chunk, middles, scales, bits);

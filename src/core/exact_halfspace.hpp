@@ -249,8 +249,8 @@ class HalfspaceSearch {
         return smallest;
     }
 
-    // Return a negative number if the angle of line `a` is smaller than that of line `b`, a positive number
-    // if it is larger, and 0 if both are equal.
+    // Compare the angles of two lines: return a negative number if that of `a` is smaller, a positive number
+    // if that of `b` is smaller, and 0 if they are equal.
     int compare_angles(int64_t level, const Line& a, const Line& b) {
         if (a.high < b.low) return -1;
         if (b.high < a.low) return 1;

@@ -110,8 +110,9 @@ template <class T> void halfspaces_of_few(const DirectionTask<T>& task, int64_t*
 }
 
 // Let F be the mid-rank of a point along a direction, in [0, 1], and W the total weight. For each point, add
-// the sum over directions of |2 F - 1| W to `sizes` (n,), and the sum of ((2 F - 1) W)**2 to `squares` (n,)
-// unless null. (2 F - 1) W is the mass of the points up to the given point minus the mass from this point on.
+// the sum over directions of |2 F - 1| W to `sizes` (n,). Unless `squares` (n,) is null, add the sum of ((2 F
+// - 1) W)**2 to it. (2 F - 1) W is the mass of the points up to the given point minus the mass from this
+// point on.
 template <class T> void centered_ranks(const DirectionTask<T>& task, int64_t* sizes, int64_t* squares) {
     ranks_of_few(task, [&](const FewMasses* masses) {
         for (int64_t i = 0; i < task.n; i++) {
@@ -141,12 +142,11 @@ inline double arcsine(double x) {
     return 1.5707963267948966 - std::sqrt(1.0 - x) * sum;
 }
 
-// Compute the mean of (2 F - 1)**2 over all directions of space for each point, to about 1e-8, where F is the
+// For each point, compute the mean of (2 F - 1)**2 over all directions of space, to about 1e-8. F is the
 // mid-rank of the point, in [0, 1]. Along a random direction, point j lies below point i with probability
-// 1/2. Points j and k lie on the same side of point i with probability 1/2 + asin(c) / pi, where c is the
-// cosine of the angle at i between j and k. Ranks are sums of indicators of such events, so no projection is
-// needed. `distances` (n, n) are squared, and zero on the diagonal only. `shares` (n,) are weights with sum
-// one.
+// 1/2. Points j and k lie on the same side of i with probability 1/2 + asin(c) / pi. Here c is the cosine of
+// the angle at i between j and k. Ranks are sums of indicators of such events, so no projection is needed.
+// `distances` (n, n) are squared, and zero on the diagonal only. `shares` (n,) are weights with sum one.
 inline void mean_squared_ranks(const double* distances, const double* shares, int64_t n, int64_t n_threads,
                                double* out) {
     constexpr double pi = 3.141592653589793;

@@ -110,10 +110,10 @@ static Result<int64_t> tie_ends(Vector<double> falling, double tolerance) {
 }
 
 // Divide the trimming levels [0, end] into intervals on which the depth regions of both samples are constant.
-// At a level, the region of X has counts_x[i] points, where masses_x[i] is the first mass above the level,
-// and likewise for Y. Masses must not decrease. Breakpoints of at least `last` are replaced by `end`. Return
-// the intervals (L, 2), their lengths as fractions of `end` (L,), and the numbers of points in the regions of
-// X and of Y (L,).
+// Masses are cumulative fractions of a sample, and must not decrease. At a level, the region of X has
+// counts_x[i] points, where masses_x[i] is the first mass above the level. The same holds for Y. Breakpoints
+// of at least `last` are replaced by `end`. Return the intervals (L, 2), their lengths as fractions of `end`,
+// and the numbers of points in both regions.
 static auto merge_levels(Vector<double> masses_x, Sizes counts_x, Vector<double> masses_y, Sizes counts_y,
                          double end, double last) {
     const auto mass_x = check_vector(masses_x), mass_y = check_vector(masses_y);

@@ -122,8 +122,8 @@ template <class T> class LevelGaps {
     }
 };
 
-// Write the gap of each depth level to `gaps`, and its maximizing direction to `codes`: k for direction k,
-// and -1 - k for the opposite of direction k.
+// Write the gap between the support functions of two samples at each depth level to `gaps`. Write its
+// maximizing direction to `codes`: k for direction k, and -1 - k for the opposite of direction k.
 template <class T> void level_gaps(const Prefixes<T> (&samples)[2], const Tiles<T>& directions, double q,
                                    Resources resources, double* gaps, int64_t* codes) {
     const Walk<T, 2> walk(samples, directions, resources, LevelGaps<T>::bytes);

@@ -110,9 +110,9 @@ class NearestPoint {
                 return true;
             }
             if (solved == stop) return true;
-            // Do not read all rows in every step. Accept the first row whose <v, current point - row>, with v
-            // from the query to the current point, is at least a fraction `useful` of the maximum of the last
-            // full pass.
+            // Do not read all rows in every step. Let v be the vector from the query to the current point.
+            // Accept the first row whose <v, current point - row> is at least `useful` times the maximum of
+            // the last full pass.
             const double square = active.distance * active.distance, good = square - useful * promise;
             spent += double((stop - solved) * rows.d);
             const auto [entering, slope] = among.lowest(solved, stop, query, good, product);

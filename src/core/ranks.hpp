@@ -15,7 +15,7 @@ template <class T> int64_t next_tie(const T* keys, int64_t start, int64_t n) {
     return start;
 }
 
-// For each of n sorted values, call `found(index[i], below, upto)`, where `below` is the total weight of the
+// For each of n sorted values, call `found(index[i], below, upto)`. There `below` is the total weight of the
 // smaller values, and `upto` that of the smaller or equal values. The argument `below` is the weight below
 // the first value. `weights` are indexed by index[i]. If they are null, all weights are 1.
 template <class T> void masses_around(const T* keys, const uint32_t* index, int64_t n, const int64_t* weights,
@@ -62,10 +62,10 @@ template <class T> class Ranks {
     Workspace<int64_t> reached_;  // entry k is the total weight of the first k sorted points
 };
 
-// For each target (a query, or a point if there are no queries), write to `out` (m,) the mean over directions
-// of min(F, 1 - F). F = (P(<) + P(<=)) / 2 is the mid-rank of the target among the points. Sums over
-// directions are exact, because they are integers in units of 2**shift / (2 total), where `total` is the
-// total weight.
+// For each target, write to `out` (m,) the mean over directions of min(F, 1 - F). F = (P(<) + P(<=)) / 2 is
+// the mid-rank of the target among the points. The targets are the queries or, if there are no queries, the
+// points. Sums over directions are exact, because they are integers in units of 2**shift / (2 total), where
+// `total` is the total weight.
 template <class T, class Sum> void mean_rank_weights(const DirectionTask<T>& task, int shift, double* out) {
     const int64_t n = task.n, m = task.m, total = task.total;
     struct State {

@@ -56,7 +56,7 @@ template <class T> using Vec = typename VectorOf<T>::V;
 // Result of a comparison: all bits of a lane are 1 for true, and 0 for false.
 template <class T> using Mask = typename VectorOf<T>::I;
 
-// Number of values in one column of a tile, and in one SIMD vector.
+// Number of values in one cache line (one column of a tile), and in one SIMD vector.
 template <class T> constexpr int lanes = tile_bytes / sizeof(T);
 template <class T> constexpr int width = vector_bytes / sizeof(T);
 

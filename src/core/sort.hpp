@@ -1,10 +1,10 @@
 // Stable sort of values together with their indices.
 //
-// Ranks need the order of the points, not only the sorted values, and a comparison sort of (value, index)
-// pairs is several times as slow as a comparison sort of values. A bucket sort puts nearly every value into
-// its final position, and an insertion sort corrects the rest, so the result is exact for any buckets.
-// Crowded buckets are sorted by comparison first, so that the time is never quadratic. A large number of
-// values is first divided into ranges that fit in the cache.
+// Ranks need the order of the points, not only the sorted values. A comparison sort of (value, index) pairs
+// is several times as slow as a comparison sort of values. A bucket sort puts nearly every value into its
+// final position. An insertion sort corrects the rest, so the result is exact for any buckets. Crowded
+// buckets are sorted by comparison first, so that the time is never quadratic. A large number of values is
+// first divided into ranges that fit in the cache.
 #pragma once
 
 #include "parallel.hpp"
