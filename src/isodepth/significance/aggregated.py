@@ -1,8 +1,9 @@
-"""The aggregated test, which combines statistics of all kinds of change.
+"""The aggregated two-sample test, which combines statistics of several kinds of change.
 
-All statistics are computed for the given labels of the pooled rows and for B permutations of them.
-Except for the regions, they are computed from matrix products of the labels with functions of a row
-that do not depend on the labels: cosines of ranks along directions, products of ranks, indicators.
+All statistics are computed for the given labels of the pooled rows and for B permutations of the
+labels. Most statistics are matrix products of the labels with functions of a row that do not depend
+on the labels: cosines of ranks along directions, products of ranks, and indicators. The exception
+is the distance between trimmed regions.
 """
 
 from __future__ import annotations
@@ -30,8 +31,9 @@ from isodepth.significance.features import (
 from isodepth.significance.permutations import WORD, Moments, neg_log_p, neg_log_p_of_largest
 from isodepth.significance.samples import CENTER, PooledSample, direction_text
 
-#: Weights of the statistics. They were tuned for power on samples like those of
-#: docs/power_study.md, drawn with other seeds.
+#: Weights w of the statistics. The test statistic is the maximum of -log p + log w over all
+#: statistics. The weights were tuned for power on samples like those of docs/power_study.md, drawn
+#: with other seeds.
 WEIGHTS = {
     "directions": 0.70,
     "columns": 0.08,
@@ -42,17 +44,19 @@ WEIGHTS = {
     "categories": 0.10,
     "missing": 0.10,
 }
-# Statistics that are one number per labeling. All others are the maximum of many -log p.
+# Statistics that have a single value per labeling, which is an assignment of the rows to the two
+# samples. Each of the other statistics is a maximum of -log p over many features.
 _SINGLE = ("directions", "regions")
-# Number of cosines cos(pi j R) of the ranks R of the projections on a direction.
+# Number of cosines cos(pi j R), j = 1, 2, ..., that are computed for each direction. R are the
+# ranks of the projections on the direction, scaled to (0, 1).
 _DIRECTION_COSINES = 4
 # Maximum number of pairs of columns that are compared: all pairs of 64 columns.
 _PAIRS = 64 * 63 // 2
-# Maximum number of rows for the statistic "regions", which is slow and has a small weight. If there
-# are more rows, a random subset is used.
+# Maximum number of rows for the statistic "regions", which is slow and has a small weight. If the
+# samples have more rows, a random subset is used.
 _REGION_ROWS = 8000
-# Number of labelings per call of the compiled code, a multiple of WORD. Progress is shown after
-# each call.
+# Number of permutations of the labels per call of the compiled code, a multiple of WORD. The
+# progress bar is updated after each call.
 _LABELINGS = 4 * WORD
 
 Advance = Callable[[int], None]
@@ -61,10 +65,10 @@ Advance = Callable[[int], None]
 def aggregated_statistics(
     rows: PooledSample, metric: BaseMetric, advance: Advance, *, only_regions: bool = False
 ) -> Findings:
-    """Compute each statistic and its -log p for the given labels and all permutations.
+    """Compute each statistic and its -log p for the given labels and all permutations of them.
 
-    With `only_regions` the distance between regions, which is then the test statistic, is computed
-    on all rows instead of a random subset.
+    If `only_regions`, the caller uses the distance between trimmed regions as its test statistic.
+    This distance is then computed on all rows instead of a random subset.
     """
     findings = Findings(rows.permutations.count, WEIGHTS)
     d = rows.points.shape[1]
@@ -77,7 +81,7 @@ def aggregated_statistics(
     for category in rows.categories:
         indicators = category.indicators()
         squares = np.square(rows.permutations.contrasts(indicators))
-        # The sum over the values of the category is Pearson's chi-squared statistic.
+        # The sum over all values of the category column is Pearson's chi-squared statistic.
         each = neg_log_p((squares / indicators.mean(axis=1)[:, None]).sum(axis=0))[None]
         feature = shares_feature(category, neg_log_p(squares)[:, 0])
         findings.add("categories", each, [feature], findings.columns)
@@ -98,16 +102,17 @@ def aggregated_statistics(
 
 
 def _smooth_weights(count: int) -> np.ndarray:
-    """Return the weights 1 / j^2, j = 1, ..., count, of the cosines of ranks, shape (count, 1, 1).
+    """Return the weights 1 / j^2, j = 1, ..., count, as an array of shape (count, 1, 1).
 
-    With these weights, the squared contrasts of all cosines sum to the Cramer-von Mises statistic,
-    up to a factor. The first `count` terms approximate it.
+    They are the weights of the cosines cos(pi j R) of the ranks R, scaled to (0, 1). Let c_j be the
+    difference between the means of cosine j in the two samples. The sum of c_j^2 / j^2 over all j
+    is proportional to the Cramer-von Mises statistic, and the first terms approximate it.
     """
     return 1.0 / np.square(np.arange(1.0, count + 1))[:, None, None]
 
 
 def _add_functions(rows: PooledSample, findings: Findings, advance: Advance) -> None:
-    """Add statistics of columns, of functions of all columns, and of directions to `findings`."""
+    """Add the rank statistics of columns, directions and functions of all columns to `findings`."""
     d = rows.points.shape[1]
     functions = np.stack([*rows.columns, *rows.whole_rows.values()])
     blocks = in_blocks(functions, rows, COSINES)
@@ -133,8 +138,9 @@ def _add_directions(
 ) -> None:
     """Add the mean of the Cramer-von Mises statistics over all directions to `findings`.
 
-    `axes` (4, d, B + 1) are the squared contrasts of the cosines of ranks along the axes, which
-    were computed before.
+    The caller has already computed the part of the d axes. `axes` (4, d, B + 1) are the squared
+    scaled differences between the sample means of four cosines of the ranks along each axis, for
+    the given labels and B permutations.
     """
     d = rows.points.shape[1]
     weights = _smooth_weights(_DIRECTION_COSINES)
@@ -168,7 +174,7 @@ def _add_pairs(rows: PooledSample, findings: Findings) -> None:
 
 
 def _add_category_means(rows: PooledSample, findings: Findings) -> None:
-    """Add the change of the mean rank of each column within each category to `findings`."""
+    """Add the change of the mean rank of each numeric column within each category to `findings`."""
     values = [(category, value) for category in rows.categories for value in category.values]
     pairs = [(j, *each) for each in values for j in range(rows.points.shape[1])]
     if len(pairs) > _PAIRS:
@@ -189,14 +195,15 @@ def _add_category_means(rows: PooledSample, findings: Findings) -> None:
         findings.add("dependence", each, features, findings.pairs)
 
 
-# -- regions -----------------------------------------------------------------------------------
+# -- distances between trimmed regions -----------------------------------------------------------
 
 
 def region_statistics(rows: PooledSample, metric: BaseMetric, advance: Advance) -> np.ndarray:
-    """Compute the distance DR between both samples of each labeling (B + 1,), by projection depth.
+    """Compute the distance DR between the trimmed regions of both samples, by projection depth.
 
-    The values are not divided by `mean_of_direction`. After this division, two samples that differ
-    by a translation m have the distance |m|.
+    The result (B + 1,) has one value for the given labels and one for each of B permutations. The
+    values are not divided by `mean_of_direction`. After this division, two samples that differ by a
+    translation m would have the distance |m|.
     """
     count, words = rows.permutations.count, rows.permutations.words
     betas = midpoint_levels(metric.levels, metric.eps)
@@ -213,10 +220,10 @@ def region_statistics(rows: PooledSample, metric: BaseMetric, advance: Advance) 
 
 
 def _may_be_simplex(rows: PooledSample) -> bool:
-    """Return whether a sample of any labeling can have at most d + 1 distinct rows.
+    """Return whether permuted labels can give a sample with at most d + 1 distinct rows.
 
-    All rows of such a sample have equal projection depth, which `region_statistics` does not take
-    into account. The result does not depend on the labels.
+    All rows of such a sample may have equal projection depth. The function `region_statistics` does
+    not handle this case. The result does not depend on the given labels.
     """
     counts = np.unique(rows.points, axis=0, return_counts=True)[1]
     largest = np.sort(counts)[-rows.points.shape[1] - 1 :].sum()
@@ -224,9 +231,11 @@ def _may_be_simplex(rows: PooledSample) -> bool:
 
 
 def depth_statistics(rows: PooledSample, metric: BaseMetric, advance: Advance) -> np.ndarray:
-    """Compute the distance DR between both samples of each labeling (B + 1,), by any depth.
+    """Compute the distance DR between the trimmed regions of both samples, by any depth.
 
-    The regions are fitted again for each labeling.
+    The result (B + 1,) has one value for the given labels and one for each of B permutations. As in
+    `region_statistics`, values are not divided by `mean_of_direction`. The regions are computed
+    again for each permutation.
     """
     d = rows.points.shape[1]
     fitted = replace(
@@ -237,8 +246,8 @@ def depth_statistics(rows: PooledSample, metric: BaseMetric, advance: Advance) -
     out = np.empty(rows.permutations.count)
     for b, first in enumerate(rows.permutations.labels(dtype=bool).T):
         with warnings.catch_warnings():
-            # The comparison of the given samples issues this warning once. It is not repeated for
-            # each labeling.
+            # A warning about a permuted sample would not help the user. For the given samples, the
+            # attribute `comparison` of the result issues the warning.
             warnings.simplefilter("ignore", DegenerateDepthWarning)
             x, y = fitted.all_regions([points[first], points[~first]])
         out[b] = fitted.distance(x, y) * mean_of_direction(d, metric.q)

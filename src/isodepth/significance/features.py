@@ -1,4 +1,8 @@
-"""Features of a row that may change: their statistics, kinds of change, and descriptions."""
+"""Features whose distributions are compared: their statistics, kinds of change and descriptions.
+
+A feature is a function of a row: a column, a pair of columns, a direction or a function of all
+columns.
+"""
 
 from __future__ import annotations
 
@@ -21,21 +25,23 @@ from isodepth.significance.permutations import (
 )
 from isodepth.significance.samples import CENTER, Category, PooledSample
 
-#: Number of cosines cos(pi j R) of the ranks R of a single column.
+#: Number of cosines cos(pi j R), j = 1, 2, ..., that are computed for each column. R are the ranks
+#: of its values, scaled to (0, 1).
 COSINES = 6
-#: Maximum number of values in a block of functions of all rows: 512 MB in float32.
+#: Maximum number of values in memory when functions are evaluated at all rows: 512 MB in float32.
 MAX_NUMBERS = 1 << 27
-# Columns with at most this number of distinct values are not aligned in location and spread,
-# because alignment would break ties.
+# To determine the kind of change of a column, both samples are shifted to the same median and
+# divided by their spreads. A column with at most this number of distinct values is not aligned in
+# this way, because alignment would break ties.
 _FEW_VALUES = 20
-# Maximum number of rows of each sample from which kinds of change are determined.
+# Maximum number of rows of each sample that are used to determine the kind of change of a column.
 _MAX_ROWS = 50_000
-# A difference between samples counts as remaining after alignment if it exceeds this quantile of
-# the statistics of the permutations.
+# Samples that are aligned in median or spread still differ if their statistic exceeds this quantile
+# of the statistics of the permutations.
 _QUANTILE = 0.99
 _LIMIT = float(np.finfo(np.float64).max) / 4
-# A change of dependence is reported if it is significant at this level after the alignment of
-# columns in `_remaining_pairs`, which uses at most this number of rows.
+# A change of dependence is reported if its adjusted p-value is at most _ALIGNED_LEVEL after
+# `_remaining_pairs` removes the changes of single columns. At most _ALIGNED_ROWS rows are used.
 _ALIGNED_LEVEL, _ALIGNED_ROWS = 0.02, 50_000
 _OF_COLUMN = {
     "location": changes.location_change,
@@ -57,7 +63,8 @@ class Feature(NamedTuple):
     columns : tuple of str
         One column, or the two columns of a dependence; empty for a function of all columns.
     value : str or None
-        Category of the last column, for a share or for a dependence within a category.
+        Category whose share changes, or within which the mean of a column changes. It is a value
+        of the last of `columns`. None for other features.
     """
 
     kinds: tuple[str, ...]
@@ -74,13 +81,13 @@ def column_feature(name: str, *kinds: str) -> Feature:
 def shares_feature(category: Category, strengths: np.ndarray) -> Feature:
     """Return the feature of a category column, with the category whose share changed most.
 
-    `strengths` has -log p of each category.
+    `strengths` has -log p of the change of each category's share.
     """
     value = category.values[int(strengths.argmax())]
     return column_feature(category.name, "shares")._replace(value=value)
 
 
-# Test of a feature: its -log p, its adjusted p-value, and the feature itself.
+# Result for one feature: its -log p, its adjusted p-value, and the feature itself.
 Test = tuple[float, float, Feature]
 
 
@@ -93,7 +100,7 @@ class Family:
     observed : list of float
         -log p of each feature under the given labels.
     largest : ndarray of shape (B + 1,)
-        Maximum of -log p over all features, for each labeling.
+        Maximum of -log p over all features, for the given labels and B permutations of them.
     """
 
     def __init__(self, count: int) -> None:
@@ -102,13 +109,13 @@ class Family:
         self.largest = np.zeros(count)
 
     def add(self, features: Sequence[Feature], neg_log_p: np.ndarray) -> None:
-        """Add F features with their -log p (F, B + 1), the given labeling first."""
+        """Add F features with their -log p (F, B + 1), for the given labels and B permutations."""
         self.features += features
         self.observed += neg_log_p[:, 0].tolist()
         np.maximum(self.largest, neg_log_p.max(axis=0), out=self.largest)
 
     def pvalues(self) -> np.ndarray:
-        """Return the adjusted p-values of all features."""
+        """Return the p-values of all features, adjusted for multiple testing."""
         return permutation_pvalue(np.array(self.observed), self.largest[1:])
 
     def significant(self, alpha: float) -> list[Test]:
@@ -123,7 +130,7 @@ class Findings:
     Attributes
     ----------
     parts, neg_log_p : dicts of ndarrays of shape (B + 1,)
-        Each statistic for all labelings, and its -log p.
+        Each statistic by its name, and its -log p, for the given labels and the permutations.
     weights : dict of float
         Weights of the statistics.
     strongest : dict of Feature
@@ -131,7 +138,9 @@ class Findings:
     columns, pairs, whole : Family
         Single columns, pairs of columns, and functions of all columns.
     smallest_tolerance : float or None
+        Smallest tolerance for which a test with a tolerance is not significant, else None.
     notes : list of str
+        Remarks for the user.
     """
 
     def __init__(self, count: int, weights: dict[str, float]) -> None:
@@ -152,8 +161,8 @@ class Findings:
     ) -> None:
         """Update the statistic `name`, a maximum over features, by values (F, B + 1) of F features.
 
-        If a family is given, the values must be -log p of the features. The features are then added
-        to the family.
+        The second axis has the given labels and B permutations. If a family is given, the values
+        must be -log p of the features. The features are then added to the family.
         """
         first, largest = int(values[:, 0].argmax()), values.max(axis=0)
         if name not in self.parts or largest[0] > self.parts[name][0]:
@@ -165,12 +174,12 @@ class Findings:
     def column_pairs(
         self, rows: PooledSample, most: int
     ) -> Iterator[tuple[np.ndarray, list[Feature], Family]]:
-        """Yield blocks of pairs: indices (P, 2), the features, and the family of the features.
+        """Yield blocks of P pairs: column indices (P, 2), the features, and their family.
 
         A pair has two columns, or a column and the distance from the center, which has the index d.
-        The distance detects opposite changes of inner and outer rows, which may not affect the
-        distribution of any column or pair of columns. If there are more than `most` pairs of
-        columns, a random selection is used.
+        A pair with this distance detects opposite changes of inner and outer rows, which may not
+        change the distribution of any column or pair of columns. If there are more than `most`
+        pairs of columns, a random selection is used.
         """
         d, names = len(rows.names), (*rows.names, CENTER)
         if d * (d - 1) // 2 <= most:
@@ -192,9 +201,9 @@ class Findings:
 
 
 def in_blocks(items: Any, rows: PooledSample, numbers: int) -> Iterator[Any]:
-    """Yield parts of `items` that need at most `MAX_NUMBERS` values in memory.
+    """Yield consecutive parts of `items` that need at most `MAX_NUMBERS` values in memory each.
 
-    Each item needs `numbers` arrays with one value per row, or per labeling.
+    An item needs `numbers` arrays with one value per row or per permutation, whichever is more.
     """
     step = max(1, MAX_NUMBERS // (numbers * max(len(rows.points), rows.permutations.count)))
     for first in range(0, len(items), step):
@@ -205,7 +214,7 @@ def in_blocks(items: Any, rows: PooledSample, numbers: int) -> Iterator[Any]:
 
 
 def significant_changes(rows: PooledSample, findings: Findings, alpha: float) -> list[Change]:
-    """Return the significant changes, the strongest evidence first.
+    """Return the significant changes at level `alpha`, in decreasing order of -log p.
 
     Functions of all columns are included only if no column or pair is significant by itself.
     """
@@ -221,12 +230,12 @@ def significant_changes(rows: PooledSample, findings: Findings, alpha: float) ->
 
 
 def _remaining_pairs(rows: PooledSample, tests: list[Test], count: int) -> list[Test]:
-    """Return the tests of pairs that remain significant after alignment of all columns.
+    """Return the tests of pairs that remain significant if ranks are computed within each sample.
 
-    A shift of a column alone changes the mean ranks within categories and the rank correlations.
-    Ranks within each sample, instead of pooled ranks, remove all differences of location, spread
-    and shape of the columns. The p-values after this alignment are multiplied by `count`, the
-    number of all compared pairs, because `tests` has only the strongest of them.
+    A change of a single column also changes its pooled rank correlations and its pooled mean ranks
+    within categories. Ranks within each sample are not affected by changes of single columns. The
+    new p-values are multiplied by `count`, the number of all compared pairs, because `tests` has
+    only the significant ones.
     """
     if not tests:
         return []
@@ -252,9 +261,9 @@ def _remaining_pairs(rows: PooledSample, tests: list[Test], count: int) -> list[
 
 
 def _change(rows: PooledSample, feature: Feature, kind: str, pvalue: float) -> Change:
-    """Describe a change in the units of its columns.
+    """Describe a change of a feature in the units of its columns.
 
-    The change of a function of all columns is computed after division of columns by their spreads.
+    For a function of all columns, the columns are first divided by their spreads.
     """
     n_x, columns = rows.permutations.n_x, feature.columns
     inside = np.ones(len(rows.points), bool)
@@ -268,8 +277,8 @@ def _change(rows: PooledSample, feature: Feature, kind: str, pvalue: float) -> C
         assert rows.missing is not None
         return changes.missing_change(columns[0], *rows.missing.shares(columns[0]), pvalue)
     if not columns:
-        # The outlyingness, a function of tests with a tolerance, is not among `whole_rows`. Its
-        # change is described by the distance from the center.
+        # `whole_rows` does not contain the outlyingness, which tests with a tolerance use. A change
+        # of outlyingness is described by the median distance from the center instead.
         label = feature.label if feature.label in rows.whole_rows else CENTER
         values = rows.whole_rows[label]
         before, after = float(np.median(values[:n_x])), float(np.median(values[n_x:]))
@@ -295,18 +304,19 @@ def _change(rows: PooledSample, feature: Feature, kind: str, pvalue: float) -> C
 def column_kinds(
     rows: PooledSample, powers: np.ndarray, share: float = 0.0
 ) -> list[tuple[str, ...]]:
-    """Determine the kinds of change of each column.
+    """Determine the kinds of change of each column: location, spread or shape.
 
-    A change of location is a difference that remains if only the spreads are aligned, and vanishes
-    if the medians are aligned too. A change of spread remains if only the medians are aligned, and
-    vanishes if the spreads are aligned too. A change of shape remains if both are aligned.
+    Both samples of a column are aligned: shifted to the same median, or divided by their spreads. A
+    change of location remains if only the spreads are aligned, and vanishes if the medians are
+    aligned too. A change of spread remains if only the medians are aligned, and vanishes if the
+    spreads are aligned too. A change of shape remains if both are aligned.
 
     Parameters
     ----------
     rows : PooledSample
     powers : ndarray of shape (6, d, B + 1)
-        Squared contrast between the samples for each cosine cos(pi j R), j = 1, ..., 6, of the
-        ranks R of each column, for all labelings.
+        Squared scaled difference between the sample means of each cosine cos(pi j R),
+        j = 1, ..., 6, of the ranks R of each column, for the given labels and B permutations.
     share : float
         Fraction of the rows of each sample that may be contaminated.
 
@@ -318,16 +328,17 @@ def column_kinds(
     n_x, n = rows.permutations.n_x, len(rows.points)
     size = math.sqrt(n_x * (n - n_x) / n)
     parts = [part[:_MAX_ROWS] for part in (rows.points[:n_x], rows.points[n_x:])]
-    # Squared contrasts are proportional to the number of rows. This factor makes those of `parts`
-    # comparable with those of all rows.
+    # `powers` were computed from all rows, and aligned samples have at most _MAX_ROWS rows each.
+    # Squared scaled differences are proportional to the number of rows, so they are multiplied by
+    # the ratio of both numbers of rows.
     enlarged = n / sum(map(len, parts))
 
     def kinds(j: int) -> tuple[str, ...]:
         # Values are divided by four, so that their differences do not overflow.
         x, y = (0.25 * part[:, j] for part in parts)
         limit = float(np.quantile(powers[:, j].sum(axis=0), _QUANTILE))
-        # Contaminated rows may change the mean of a cosine by about their share, so the limit is
-        # increased.
+        # A share of contaminated rows may change the mean of a cosine by about this share. The
+        # limit, above which a difference is not due to chance, is increased accordingly.
         limit = (math.sqrt(limit) + share * size) ** 2
         observed = powers[:, j, 0]
         rounded = np.where(observed > 1e-9 * observed.sum(), observed, 0.0)
@@ -353,16 +364,18 @@ def column_kinds(
 
 
 def _aligned_differences(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Return the differences (3,) between two samples of a column after three alignments.
+    """Return the differences (3,) between two samples of a column after each of three alignments.
 
-    The samples are aligned to have the same median and the same spread, then only the same spread,
-    then only the same median. After each alignment the difference is a rank statistic: the sum over
-    j of squared contrasts between the means of cos(pi j R), where R are the pooled ranks.
+    The first alignment equalizes the medians and the spreads, the second only the spreads, and the
+    third only the medians. A difference is a rank statistic: the sum over j of the squared
+    differences between the sample means of cos(pi j R), times n m / (n + m). R are the pooled ranks
+    after the alignment, and n and m the sample sizes.
     """
     centers = np.median(x), np.median(y)
     x, y, shift = x - centers[0], y - centers[1], centers[1] - centers[0]
     units = mad_spread(x[:, None])[0], mad_spread(y[:, None])[0]
-    # If only the spreads are aligned, the shift is divided by the geometric mean of both spreads.
+    # If only the spreads are aligned, the difference of the medians remains. It is divided by the
+    # geometric mean of both spreads.
     common = math.sqrt(units[0]) * math.sqrt(units[1])
     a, b, shift = _divided(x, units[0]), _divided(y, units[1]), _divided(shift, common)
     pooled = [np.concatenate(pair) for pair in ((a, b), (a, b + shift), (x, y))]

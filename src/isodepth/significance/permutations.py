@@ -1,8 +1,9 @@
 """Permuted labels of rows, ranks, and p-values of statistics under permutation.
 
-The last axis of an array of statistics has one entry per labeling: the given labels first, then B
-permutations. The rank of the first entry gives the p-value. It remains exact after any
-transformation that treats all labelings alike.
+A labeling assigns each row to the first or to the second sample. The last axis of an array of
+statistics has one entry per labeling: the given labels first, then B random permutations of them.
+The rank of the first entry gives the p-value. The p-value remains exact after any transformation of
+the statistics that treats all labelings alike.
 """
 
 from __future__ import annotations
@@ -15,16 +16,18 @@ import numpy as np
 from isodepth._core import order
 from isodepth.engine import thread_map
 
-#: Number of labelings whose labels of one row are stored as the bits of one integer.
+#: Number of bits of an integer. The bits of one integer are the labels of one row in 64 labelings.
 WORD = 64
-#: Maximum number of bytes of a block of labels in float32.
+#: Maximum number of bytes of the labels, in float32, of a block of rows.
 BLOCK = 1 << 22
-# Number of bits of the probability with which each label is drawn. A rounded probability is
-# sufficient, because the sizes of the samples are corrected afterwards.
+# Labels are first drawn independently, with a probability that is rounded to this number of bits.
+# A rounded probability is sufficient, because the sample sizes are corrected afterwards.
 _PROBABILITY_BITS = 16
-# Labels of at most this number of bytes are converted from bits once and then kept in memory.
+# Labels that need at most this number of bytes in float64 are converted from bits only once, and
+# are then kept in memory.
 _KEPT_LABELS = 1 << 26
-# Number of rows from which the use of threads saves time, and above which float32 saves time.
+# Minimum number of rows for using threads, and number of rows above which float32 is used. Both
+# save time for large samples only.
 _ROWS_FOR_THREADS, _ROWS_FOR_FLOAT32 = 10_000, 20_000
 # Relative difference below which two statistics count as tied, because of rounding.
 _ROUNDING = 1e-6
@@ -38,7 +41,7 @@ def precision(n: int) -> Any:
 
 
 class Permutations:
-    """Given labels of rows, followed by random permutations of them, stored as bits.
+    """Given labels of rows, followed by random permutations of these labels, stored as bits.
 
     A labeling assigns each row to the first or to the second sample.
 
@@ -76,8 +79,9 @@ class Permutations:
     ) -> Permutations:
         """Draw permutations of the labels of n_x rows of the first sample and n_y of the second.
 
-        The rows of the first sample come first. Blocks are permuted as a whole, and each sample
-        keeps its number of blocks. If blocks are exchangeable, all labelings are equally likely.
+        The rows of the first sample come first. Blocks are groups of rows that depend on each
+        other. They are permuted as a whole, and each sample keeps its number of blocks. If the
+        blocks are exchangeable, all permutations are equally likely.
 
         Parameters
         ----------
@@ -102,11 +106,11 @@ class Permutations:
         return cls(words if blocks is None else words.take(blocks, axis=1), n_permutations + 1)
 
     def restricted(self, rows: np.ndarray, rng: np.random.Generator) -> Permutations:
-        """Return the labelings of a subset of the rows, given by increasing indices.
+        """Return the labels of a subset of the rows, given by increasing indices.
 
-        The subset must not depend on the labels. All labelings of the subset are then computed from
-        those of all rows in the same way, so that p-values remain exact. If a labeling has fewer
-        than two rows of a sample in the subset, the subset is divided into random halves instead.
+        The subset must not depend on the labels. P-values then remain exact, because the given
+        labels and all permutations are restricted in the same way. If a permutation leaves fewer
+        than two rows of a sample in the subset, random halves of the subset are used instead.
         """
         words = self.words.take(rows, axis=1)
         for b in np.flatnonzero(Permutations(words, self.count).sizes.min(axis=0) < 2):
@@ -116,7 +120,10 @@ class Permutations:
         return Permutations(words, self.count)
 
     def labels(self, rows: slice = slice(None), dtype: Any = np.float64) -> np.ndarray:
-        """Return labels (rows, labelings): 1 for the first sample, 0 for the second."""
+        """Return the labels of rows in all labelings: 1 for the first sample, 0 for the second.
+
+        The result has the shape (rows, count). Column 0 has the given labels.
+        """
         return _bits(self.words[:, rows].T, self.count).astype(dtype)
 
     def blocks_of_rows(self) -> list[slice]:
@@ -131,8 +138,9 @@ class Permutations:
         return [slice(first, first + step) for first in range(0, self.n_rows, step)]
 
     def sums(self, values: np.ndarray) -> np.ndarray:
-        """Return sums of values (F, n) over the first sample, float64 of shape (F, labelings).
+        """Return the sums of F functions over the rows of the first sample, for each labeling.
 
+        `values` (F, n) are the functions at all rows. The result is float64 of shape (F, count).
         Large arrays are multiplied in blocks of rows, in float32 for more than 20,000 rows. The
         results of the blocks are added in float64.
         """
@@ -147,35 +155,38 @@ class Permutations:
         return out
 
     def both_sums(self, values: np.ndarray) -> np.ndarray:
-        """Return sums of values (F, n) over the rows of each sample, (2, F, labelings)."""
+        """Return the sums of values (F, n) over the rows of each sample, shape (2, F, count)."""
         first = self.sums(values)
         return np.stack([first, values.sum(axis=1, dtype=np.float64)[:, None] - first])
 
     def contrasts(self, values: np.ndarray) -> np.ndarray:
-        """Return the scaled difference of the means of values (F, n), of shape (F, labelings).
+        """Return the scaled difference of sample means of values (F, n), of shape (F, count).
 
-        This is the mean of the first sample minus that of the second, times sqrt(n m / (n + m)) for
-        samples of n and m rows. Its variance under permutation is the variance of the values.
+        It is the mean over the first sample minus the mean over the second, times
+        sqrt(n m / (n + m)) for samples of n and m rows. Its variance under permutation of the
+        labels is the variance of the values.
         """
         means = values.mean(axis=1, dtype=np.float64)[:, None]
         centered = self.sums(values) - means * self.sizes[0]
         return centered * np.sqrt(self.n_rows / (self.sizes[0] * self.sizes[1]))
 
     def mean_changes(self, values: np.ndarray, inside: np.ndarray) -> np.ndarray:
-        """Return the change between the samples of the mean of values within a subset of the rows.
+        """Return the difference between the samples in the mean of values within a subset of rows.
 
         Parameters
         ----------
         values : ndarray of shape (F, n)
+            Values of F functions at all rows.
         inside : ndarray of shape (F, n)
             1 for the rows of the subset of each function, else 0.
 
         Returns
         -------
-        changes : ndarray of shape (F, labelings)
+        changes : ndarray of shape (F, count)
             For each sample, the mean within the subset minus the mean of all rows is computed. The
-            change is the difference between the samples, times sqrt(k l / (k + l)) for samples
-            with k and l rows in the subset. It is 0 if k or l is less than five.
+            result is the difference of these numbers between the samples, times
+            sqrt(k l / (k + l)) for samples with k and l rows in the subset. It is 0 if k or l is
+            less than five.
         """
         inner, counts, whole = (self.both_sums(v) for v in (values * inside, inside, values))
         sizes = np.maximum(counts, 1.0)
@@ -187,11 +198,11 @@ class Permutations:
 def random_subsets(n: int, size: int, count: int, rng: np.random.Generator) -> np.ndarray:
     """Draw `count` random subsets of `size` out of n rows, as bits of words (W, n).
 
-    The bits are stored as in :class:`Permutations`, with one subset in place of each labeling.
+    Bit b of words[w, i] is 1 if row i belongs to subset 64 w + b.
 
-    Labels are first drawn independently with probability about size / n, for 64 labelings at once.
-    Labels of random rows are then changed until each subset has the right size. By symmetry all
-    subsets are equally likely.
+    Rows are first included independently with probability about size / n, for 64 subsets at once.
+    Random rows are then added or removed until each subset has the right size. By symmetry all
+    subsets of this size are equally likely.
     """
     words = np.zeros((-(-count // WORD), n), np.uint64)
     probability = round(size / n * 2**_PROBABILITY_BITS)
@@ -214,18 +225,21 @@ def random_subsets(n: int, size: int, count: int, rng: np.random.Generator) -> n
 
 
 def _bit_counts(words: np.ndarray) -> np.ndarray:
-    """Return for each of the 64 bits the number of words (n,) in which it is set."""
+    """Return, for each of the 64 bits, the number of integers in `words` (n,) with this bit set."""
     return _bits(words[:, None], WORD).sum(axis=0, dtype=np.int64)
 
 
 def _bits(words: np.ndarray, count: int) -> np.ndarray:
-    """Return the first `count` bits of each row of words (n, W), as uint8 of shape (n, count)."""
+    """Return the first `count` bits of each row of 64-bit integers (n, W), as uint8 (n, count)."""
     packed = np.ascontiguousarray(words, "<u8").view(np.uint8)
     return np.unpackbits(packed, axis=1, count=count, bitorder="little")
 
 
 class Moments:
-    """Means and variances of F centered functions of a row in both samples of each labeling."""
+    """Means and variances of F functions in both samples, for each permutation of the labels.
+
+    The functions must be centered at about 0, which keeps rounding errors small.
+    """
 
     def __init__(self, permutations: Permutations, values: np.ndarray) -> None:
         self._permutations = permutations
@@ -233,31 +247,36 @@ class Moments:
         self.variances = self._both(np.square(values)) - np.square(self.means)
 
     def _both(self, values: np.ndarray) -> np.ndarray:
-        """Return the means of functions (F, n) in both samples, of shape (2, F, B + 1)."""
+        """Return the means of functions (F, n) in both samples, of shape (2, F, B + 1).
+
+        The last axis has the given labels and B permutations.
+        """
         return self._permutations.both_sums(values) / self._permutations.sizes[:, None]
 
     def correlation_change(self, values: np.ndarray, pairs: np.ndarray) -> np.ndarray:
-        """Return the correlation of each pair of functions in X minus that in Y.
+        """Return the correlation of each pair of functions in X minus the correlation in Y.
 
-        `pairs` (P, 2) has the indices of the functions. The result has the shape (P, B + 1).
+        `values` (F, n) are the functions, and `pairs` (P, 2) indices of two functions each. The
+        result has the shape (P, B + 1), for the given labels and B permutations.
         """
         a, b = pairs.T
         covariance = self._both(values[a] * values[b]) - self.means[:, a] * self.means[:, b]
-        # The correlation is defined as 0 if a function is constant in a sample. Ranks are of order
-        # one, so a variance below this limit is caused by rounding.
+        # The correlation is defined as 0 if a function is constant in a sample. The functions are
+        # ranks scaled to (-1/2, 1/2), so a variance below 1e-15 is a rounding error.
         flat = np.minimum(self.variances[:, a], self.variances[:, b]) <= 1e-15
         product = np.where(flat, 1.0, self.variances[:, a] * self.variances[:, b])
         correlations = np.where(flat, 0.0, covariance / np.sqrt(product))
         return correlations[0] - correlations[1]
 
 
-# -- ranks -----------------------------------------------------------------------------------------
+# -- functions for ranks ---------------------------------------------------------------------------
 
 
 def map_rows(function: Callable[[int], Any], count: int, n: int, n_threads: int) -> list[Any]:
-    """Return function(0), ..., function(count - 1).
+    """Return the list of function(0), ..., function(count - 1).
 
-    `n` is the number of values that each call handles. Threads are used if it is at least 10,000.
+    `n` is the number of values that each call processes. Threads are used if `n` is at least
+    10,000.
     """
     if n < _ROWS_FOR_THREADS:
         return [function(i) for i in range(count)]
@@ -267,9 +286,10 @@ def map_rows(function: Callable[[int], Any], count: int, n: int, n_threads: int)
 def rank_groups(
     values: np.ndarray, at: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the sorting order of values (n,), the sizes of groups of ties, and their mean ranks.
+    """Return the sorting order of values (n,), and the sizes and mean ranks of groups of ties.
 
-    Ranks are scaled to (0, 1). `at` is the sorting order, if it is known.
+    Groups are in increasing order of their values. Ranks are scaled to (0, 1). `at` is the sorting
+    order, if the caller has computed it already.
     """
     at = order(values) if at is None else at
     ordered = values[at]
@@ -281,9 +301,10 @@ def rank_groups(
 
 
 def ks_distance(values: np.ndarray, n_x: int) -> float:
-    """Return the maximum difference of the empirical distribution functions of two samples.
+    """Return the Kolmogorov-Smirnov distance between two samples of a column.
 
-    The first n_x values belong to the first sample.
+    It is the maximum absolute difference of the empirical distribution functions. The first n_x
+    values belong to the first sample, and the others to the second.
     """
     at, sizes, _ = rank_groups(values)
     steps = np.where(at < n_x, 1 / n_x, -1 / (len(values) - n_x))
@@ -326,14 +347,14 @@ def rank_cosines(values: np.ndarray, count: int, n_threads: int = 1) -> np.ndarr
     return cosines
 
 
-# -- p-values --------------------------------------------------------------------------------------
+# -- functions for p-values ------------------------------------------------------------------------
 
 
 def moments(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the mean over labelings, and the variance over labelings divided by mean^2.
+    """Return the mean of statistics over the last axis, and their variance divided by mean^2.
 
-    Labelings are the last axis, which is kept with length 1. The maximum is excluded: an outlier
-    would otherwise inflate the moments that it is compared with.
+    The last axis has the given labels and the permutations. It is kept with length 1. The maximum
+    is excluded: an outlier would otherwise inflate the moments that it is compared with.
     """
     others = np.array(values, np.float64)
     largest = others.argmax(axis=-1)[..., None]
@@ -344,21 +365,22 @@ def moments(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     np.put_along_axis(others, largest, mean, axis=-1)
     mean = np.maximum(mean, np.finfo(np.float64).tiny)
     variance = np.square(others / mean - 1.0).sum(axis=-1, keepdims=True) / n
-    # If all other values are equal, their variance is 0. With this lower limit, a maximum that is
-    # larger only by rounding is not an outlier.
+    # If all values except the maximum are equal, their variance is 0. The lower limit 1e-12 ensures
+    # that a maximum that is larger only by rounding does not count as an outlier.
     return mean, np.maximum(variance, 1e-12)
 
 
 def neg_log_p(values: np.ndarray, at: np.ndarray | None = None) -> np.ndarray:
-    """Return -log p of the value of each labeling from a gamma distribution fitted to all values.
+    """Return -log p of statistics, where p is the upper tail probability of a gamma distribution.
 
-    The gamma distribution has the mean and the variance of all values but the largest; see
-    `moments`. Its tail is computed by the approximation of Wilson and Hilferty: the cube root of a
-    gamma variable is nearly normal.
+    The gamma distribution has the mean and the variance of all values along the last axis except
+    the largest; see `moments`. Its tail is computed by the approximation of Wilson and Hilferty:
+    the cube root of a gamma variable is nearly normal.
 
     Parameters
     ----------
     values : ndarray of shape (..., B + 1), not negative
+        Statistics for the given labels and B permutations.
     at : ndarray of shape (..., any) or None
         Points at which the tail probability is computed; None for the values themselves.
 
@@ -377,22 +399,27 @@ def neg_log_p(values: np.ndarray, at: np.ndarray | None = None) -> np.ndarray:
 
 
 def neg_log_p_of_largest(values: np.ndarray) -> np.ndarray:
-    """Return -log p of each labeling for a statistic that is a maximum of many -log p.
+    """Return -log p of a statistic that is itself a maximum of many -log p.
 
-    A Gumbel distribution is fitted, because the maximum of K exponential variables is nearly log K
-    plus a Gumbel variable. The tail of a gamma distribution would be too short: the more columns
-    there are, the more often these statistics would decide the test.
+    The last axis of `values` has the given labels and the permutations. A Gumbel distribution is
+    fitted, because the maximum of K exponential variables is nearly log K plus a Gumbel variable. A
+    gamma distribution has a shorter tail and would give too large -log p. Maxima over many columns
+    would then dominate the other statistics of the test.
     """
     from scipy.special import exprel
 
     mean, variance = moments(values)
     z = (values - mean) / (np.sqrt(6.0 * variance) / np.pi * mean) + np.euler_gamma
-    # -log(1 - exp(-exp(-z))), which is about z for large z.
+    # The result is -log(1 - exp(-exp(-z))), the -log of the Gumbel tail probability at z. It is
+    # about z for large z.
     return z - np.log(exprel(-np.exp(-np.maximum(z, -500.0))))
 
 
 def combined(neg_log_p: dict[str, np.ndarray], weights: dict[str, float]) -> np.ndarray:
-    """Return the test statistic of each labeling: the maximum of -log p + log(weight)."""
+    """Return the test statistic (B + 1,): the maximum of -log p + log(weight) over all statistics.
+
+    Each -log p (B + 1,) has one entry for the given labels and one for each of B permutations.
+    """
     return np.max([part + np.log(weights[name]) for name, part in neg_log_p.items()], axis=0)
 
 

@@ -1,4 +1,4 @@
-"""Result of a two-sample test, and gaps between samples under permuted labels."""
+"""Result of a two-sample test, and distances between regions of samples with permuted labels."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from isodepth.significance.samples import ValueShare
 
 #: Significance level for headlines and lists of changes.
 ALPHA = 0.05
-# Attributes that `to_dict` copies.
+# Attributes of `TwoSampleResult` that `to_dict` includes under the same name.
 _COPIED = (
     "headline", "statistic", "pvalue", "method", "tolerance", "smallest_tolerance",
     "components", "column_tests", "notes", "kinds", "shares", "signature",
@@ -31,11 +31,11 @@ _COPIED = (
 
 
 _LEVELS = 20
-# Minimum and maximum number of permutations of a null profile. The 0.05 and 0.95 quantiles of 19
-# numbers are their minimum and maximum. More than 99 permutations hardly change the band.
+# Minimum and maximum number of permutations in `null_profile`. The 0.05 and 0.95 quantiles of 19
+# numbers are their minimum and maximum. More than 99 permutations hardly change these quantiles.
 _FEWEST, _MOST = 19, 99
-# Maximum number of projections for all permutations of a null profile, unless 19 permutations need
-# more. This limits the time to a few seconds.
+# Maximum number of projections of a row on a direction in `null_profile`, for all permutations
+# together. It limits the time to a few seconds. If 19 permutations need more, 19 are used.
 _WORK = 1 << 27
 
 
@@ -52,8 +52,9 @@ class Component(NamedTuple):
     feature : str
         Column, pair of columns, direction or function of a row with the largest statistic.
     value : float
+        Value of the statistic.
     pvalue : float
-        P-value of this statistic alone, not adjusted for the others.
+        P-value of this statistic alone, not adjusted for the other statistics.
     """
 
     name: str
@@ -77,12 +78,12 @@ class ColumnTest(NamedTuple):
         category, half of the sum of the absolute differences of all shares. For the kind "missing",
         the absolute difference of the shares of missing values.
     shift : float or None
-        Median of Y minus median of X, in units of the spread of both samples; None for a category
-        and for the kind "missing".
+        Median of Y minus median of X, divided by the robust standard deviation of the column in
+        both samples together; None for a category and for the kind "missing".
     pvalue : float
-        P-value, adjusted for all columns, and at least the p-value of the whole test. If the
-        unchanged columns have the same joint distribution in both samples, the probability that any
-        of these columns has a p-value of at most a is at most a.
+        P-value, adjusted for the number of columns, and at least the p-value of the whole test. If
+        the unchanged columns have the same joint distribution in both samples, the probability that
+        any of these columns has a p-value of at most a is at most a.
     """
 
     column: str
@@ -100,11 +101,12 @@ class TwoSampleResult(TwoSampleReport):
     ----------
     statistic : float
         For the aggregated test the maximum of -log p + log w over its statistics, with weights w;
-        for ``method="regions"`` the distance DR.
+        for ``method="regions"`` the distance DR between the trimmed regions of the samples.
     pvalue : float
         (1 + number of permutations with a statistic at least as large) / (1 + n_permutations).
     null_distribution : ndarray of shape (n_permutations,)
-        Statistic of each permutation, from which a tolerance is not subtracted.
+        Statistic of each permutation. With a tolerance, the allowed share of contaminated rows is
+        subtracted from the observed differences only, not from those of the permutations.
     components : list of Component
         All statistics, in decreasing order of their contribution to `statistic`.
     changes : list of Change
@@ -180,8 +182,8 @@ class TwoSampleResult(TwoSampleReport):
     def headline(self) -> str:
         """One sentence: whether the samples differ, the p-value, and the strongest change.
 
-        If at least 5% of the rows of a sample have one unusual value, such as -9999, the headline
-        has these rows instead of the strongest change.
+        If at least 5% of the rows of a sample have the same unusual value, such as -9999, the
+        headline mentions these rows instead of the strongest change.
         """
         p = p_text(self.pvalue)
         if self.significant:
@@ -210,7 +212,10 @@ class TwoSampleResult(TwoSampleReport):
 
     @property
     def tolerance_range(self) -> str:
-        """Phrase with the range of tolerances for which the test is significant; "" if unknown."""
+        """Phrase with the range of tolerances for which the test is significant.
+
+        It is "" if the test is not significant or has no tolerance.
+        """
         if not self.significant or self.smallest_tolerance is None:
             return ""
         smallest = self.smallest_tolerance
@@ -219,7 +224,10 @@ class TwoSampleResult(TwoSampleReport):
 
     @cached_property
     def comparison(self) -> Comparison:
-        """Comparison of the two samples with the same settings, computed at the first access."""
+        """Distance between the two samples, with the settings of the test.
+
+        It is computed at the first access.
+        """
         if self._compare is None:
             raise AttributeError("a test of categories alone has no comparison of regions")
         return replace(self._compare(), test=self, _inputs=self._inputs)
@@ -227,7 +235,8 @@ class TwoSampleResult(TwoSampleReport):
     def to_dict(self) -> dict[str, Any]:
         """Convert to plain Python numbers and strings.
 
-        The null distribution is summarized by its mean, deviation and interval.
+        The null distribution is summarized by its mean, its standard deviation, and its 0.025 and
+        0.975 quantiles.
         """
         result = {name: getattr(self, name) for name in _COPIED}
         null = self.null_distribution
@@ -253,7 +262,7 @@ class TwoSampleResult(TwoSampleReport):
         return {name: [getattr(test, name) for test in self.column_tests] for name in names}
 
     def profile_of(self, comparison: Comparison) -> NullProfile:
-        """Return the gaps of a comparison under permutations of the labels, see `null_profile`."""
+        """Return the gaps between regions after permutations of the labels, see `null_profile`."""
         return null_profile(comparison, self._blocks, len(self.null_distribution))
 
     def __repr__(self) -> str:
@@ -263,15 +272,16 @@ class TwoSampleResult(TwoSampleReport):
 
 
 class NullProfile(NamedTuple):
-    """Gaps between two samples at each level after permutation of the labels of their rows.
+    """Distances between the trimmed regions of two samples after permutation of the labels.
 
     Attributes
     ----------
     levels : ndarray of shape (L,)
+        Levels of the compared regions.
     gaps : ndarray of shape (B, L)
-        One row per permutation.
+        Gap of each of B permutations at each level: the distance between both regions.
     distances : ndarray of shape (B,)
-        Distance of each permutation.
+        Distance DR of each permutation, the mean of its gaps.
     """
 
     levels: np.ndarray
@@ -288,16 +298,19 @@ class NullProfile(NamedTuple):
 def null_profile(
     comparison: Comparison, blocks: np.ndarray | None = None, most: int = _MOST
 ) -> NullProfile:
-    """Compute the gaps of a comparison under permuted labels of the rows, with the same settings.
+    """Compute the gaps between the regions of two samples after permutations of their labels.
 
-    Levels are a fixed grid. The number of permutations, 19 to 99 and at most `most`, is chosen so
-    that the computation takes a few seconds. Each call uses the same permutations.
+    The settings are those of `comparison`, except that gaps are computed at 20 fixed levels. The
+    number of permutations, 19 to 99 and at most `most`, is chosen so that the computation takes a
+    few seconds. Each call uses the same permutations.
 
     Parameters
     ----------
-    comparison : Comparison, without weights
+    comparison : Comparison
+        Comparison of two samples of n and m rows without weights.
     blocks : int64 ndarray of shape (n + m,) or None
-        Indices of the blocks that are permuted as a whole.
+        Index of the block of each row. The rows of a block are permuted together. None if every
+        row is a block.
     most : int
         Maximum number of permutations.
     """

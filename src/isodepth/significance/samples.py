@@ -1,7 +1,7 @@
 """Reading and pooling of the two samples of a test, with categories, blocks and missing values.
 
-Units, directions and functions of a row are computed from the pooled sample, so that they do not
-depend on the labels.
+Units of columns, directions and functions of a row are computed from the rows of both samples
+together. They therefore do not depend on the labels, which the test permutes.
 """
 
 from __future__ import annotations
@@ -27,21 +27,22 @@ from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.significance.permutations import Permutations, precision, rank_cosines, unit_ranks
 from isodepth.tensors.host import to_host
 
-#: A category is rare if it has fewer rows and a smaller share than this in both samples together.
+#: A category is rare if it has fewer than FEWEST_ROWS rows, and a share below SMALLEST_SHARE, in
+#: both samples together.
 FEWEST_ROWS, SMALLEST_SHARE = 10, 0.05
-#: Name of the category that replaces all rare ones.
+#: Name of the category that replaces all rare categories of a column.
 OTHERS = "(rare values)"
-#: Names of the two functions that use all columns.
+#: Names of the two functions of a row that use all columns.
 CENTER, TOTAL = "distance from the center", "sum of the columns"
-# Standardized values are clipped at this number of spreads to compute the distance from the center.
+# For the distance from the center, standardized values are clipped to [-6, 6].
 _FAR = 6.0
-# Approximate default number of directions: whole orthonormal bases are used. More directions add
-# little power.
+# Approximate default number of directions. It is rounded up to a multiple of the number of columns,
+# because whole orthonormal bases are used. More directions add little power.
 _DIRECTIONS = 100
 
 
 class ValueShare(NamedTuple):
-    """Value of a category, and its shares in X and in Y."""
+    """Value of a category column, and its shares among the rows of X and of Y."""
 
     column: str
     value: str
@@ -57,9 +58,9 @@ class Category:
     ----------
     name : str
     values : tuple of str
-        Compared categories; rare ones are pooled in the last.
+        Compared categories. Rare categories are pooled in the last entry.
     codes : int64 ndarray of shape (n,)
-        Index of the category of each row.
+        Index in `values` of the category of each row.
     only_x, only_y : tuple of str
         Categories that occur in only one sample.
     """
@@ -71,7 +72,7 @@ class Category:
     only_y: tuple[str, ...] = ()
 
     def indicators(self) -> np.ndarray:
-        """Return indicators (values, n): 1 if row i has category k, else 0."""
+        """Return an array with one row per category: entry (k, i) is 1 if row i has category k."""
         return (self.codes == np.arange(len(self.values))[:, None]).astype(np.float64)
 
     def rows_with(self, value: str) -> np.ndarray:
@@ -87,9 +88,9 @@ class Category:
 
 
 def category_of(name: str, x: Sequence[Any], y: Sequence[Any]) -> Category:
-    """Return the category column of two samples.
+    """Create the pooled category column from the values of X and of Y.
 
-    Two or more categories that are rare in both samples together are pooled.
+    Categories that are rare in both samples together are pooled, if there are two or more.
 
     Examples
     --------
@@ -120,7 +121,8 @@ class Samples:
     kinds : tuple of ColumnKind
         Kind and use of every column of data frames; empty for arrays.
     blocks : int64 ndarray or None
-        Index of the block of each row, including incomplete rows.
+        Index of the block of each row of X and Y, including rows with missing values. The rows of a
+        block are permuted together. None if every row is a block.
     """
 
     x: SampleRows
@@ -136,12 +138,12 @@ class Samples:
 
     @property
     def missing(self) -> MissingPair | None:
-        """Report about rows dropped for missing values; None if missing values are refused."""
+        """Counts of rows that were dropped for missing values; None if these are an error."""
         return self.x.missing and MissingPair(self.x.missing, self.y.missing)
 
     @property
     def blocks_of_complete_rows(self) -> np.ndarray | None:
-        """Index of the block of each complete row."""
+        """Index of the block of each row without missing values; None if there are no blocks."""
         if self.blocks is None or self.x.kept is None:
             return self.blocks
         kept = np.concatenate([self.x.kept, self.y.kept])
@@ -150,14 +152,14 @@ class Samples:
     def labelings(
         self, n_permutations: int, rng: np.random.Generator
     ) -> tuple[Permutations, MissingValues | None]:
-        """Return labelings of the complete rows, and missing values with labelings of all rows.
+        """Return permuted labels of the complete rows, and missing values with labels of all rows.
 
         The second result is None if no values are missing.
 
-        The labels of all rows are permuted, and restricted to the complete rows for the statistics
-        that need complete rows. Permutations of the complete rows alone would fix the number of
-        incomplete rows of each sample. If all rows are exchangeable, all labelings are equally
-        likely, so that the joint test of values and missing values is exact.
+        The labels of all rows are permuted. For statistics that need complete rows, they are then
+        restricted to the rows without missing values. Permutations of the complete rows alone would
+        fix the number of incomplete rows of each sample. If all rows are exchangeable, all
+        permutations are equally likely, so the joint test of values and missing values is exact.
         """
         sizes = _n_rows(self.x), _n_rows(self.y)
         permutations = Permutations.draw(*sizes, n_permutations, rng, self.blocks)
@@ -173,7 +175,10 @@ class Samples:
 
 
 def read_samples(X: Any, Y: Any, nan_policy: str, blocks: Any, kinds: Any) -> Samples:
-    """Read two samples with the names of their columns, their blocks, and missing values."""
+    """Read and check two samples.
+
+    The arguments are the options of :func:`isodepth.two_sample_test` with the same names.
+    """
     mixed = None
     if kinds is not None or not isinstance(X, np.ndarray):
         mixed = split_columns((X, Y), ("X", "Y"), kinds)
@@ -215,16 +220,18 @@ def _n_rows(side: SampleRows) -> int:
 
 
 def check_blocks(blocks: Any, n_x: int, n_y: int) -> np.ndarray | None:
-    """Return indices of the blocks of all rows, those of the first sample first.
+    """Check the labels of blocks, which are groups of rows that are permuted together.
 
     Parameters
     ----------
     blocks : array-like of n_x + n_y labels, pair of array-likes of n_x and n_y labels, or None
-        Labels of any type: numbers, strings, dates.
+        Block label of each row, of any type: numbers, strings, dates. The rows of the first sample
+        come first.
 
     Returns
     -------
     indices : int64 ndarray of shape (n_x + n_y,) or None
+        Index of the block of each row. Blocks are numbered by their first row.
     """
     if blocks is None:
         return None
@@ -253,7 +260,10 @@ def check_blocks(blocks: Any, n_x: int, n_y: int) -> np.ndarray | None:
 
 
 def row_labels(labels: Any, name: str, n: int, rows: str) -> np.ndarray:
-    """Return the labels of n rows, of any type, as an array; none may be missing."""
+    """Return the labels of n rows, of any type, as an array. A missing label is an error.
+
+    `name` is the name of the argument, and `rows` describes the rows, in messages.
+    """
     try:
         array = np.asanyarray(labels)  # asanyarray keeps the mask of a masked array
     except ValueError:
@@ -270,16 +280,16 @@ def row_labels(labels: Any, name: str, n: int, rows: str) -> np.ndarray:
     return array
 
 
-# -- both samples together -------------------------------------------------------------------------
+# -- the pooled sample: the rows of both samples together ------------------------------------------
 
 
 def standardized(
     columns: np.ndarray, scale: Any, eps: float, names: tuple[str, ...]
 ) -> tuple[np.ndarray, np.ndarray | float]:
-    """Return standardized rows (n, d) of columns (d, n), and the divisors of the columns.
+    """Standardize columns (d, n); return the rows (n, d) and the divisors of the columns.
 
     Columns are centered at their medians and divided by a scale. If `scale` is None, all columns
-    have one divisor, a power of two.
+    are divided by the same power of two, which does not round.
     """
     points = np.array(columns.T, order="C")
     divisors: np.ndarray | float
@@ -300,7 +310,7 @@ def standardized(
 
 
 def directions_with_axes(d: int, n_directions: int | None, random_state: Any) -> np.ndarray:
-    """Return the axes, followed by random orthonormal bases, of shape (K, d)."""
+    """Return K directions (K, d): the coordinate axes, followed by random orthonormal bases."""
     if d < 2:
         return np.eye(d)
     if n_directions is None:
@@ -317,7 +327,7 @@ def directions_with_axes(d: int, n_directions: int | None, random_state: Any) ->
 
 
 class MissingValues(NamedTuple):
-    """Indicators of missing values on all rows, complete or not.
+    """Indicators of missing values in all rows, with and without missing values.
 
     Attributes
     ----------
@@ -326,7 +336,7 @@ class MissingValues(NamedTuple):
     indicators : float64 ndarray of shape (columns, n)
         1 for a missing value, else 0.
     permutations : Permutations
-        Labelings of all n rows.
+        Given and permuted labels of all n rows.
     """
 
     names: list[str]
@@ -341,7 +351,7 @@ class MissingValues(NamedTuple):
 
 @dataclass(frozen=True)
 class PooledSample:
-    """The complete rows of both samples together, and their labelings.
+    """The n rows of both samples without missing values, and permutations of their labels.
 
     Attributes
     ----------
@@ -349,17 +359,19 @@ class PooledSample:
         Values of the numeric columns as they are; d may be 0. Ranks are computed from these values,
         because subtracting a median would round small values to ties.
     points : float64 ndarray of shape (n, d)
-        The same columns, centered at their medians and divided by `divisors`.
+        Rows of standardized values: columns centered at their medians and divided by `divisors`.
     divisors : float64 ndarray of shape (d,) or float
-        Units of `points`.
+        Divisors of the columns.
     names : tuple of str, of length d
     directions : ndarray of shape (K, d), the axes first
     permutations : Permutations
+        Given and permuted labels of the rows.
     rng : numpy.random.Generator
         Source of random pairs of columns and random subsets of rows.
     categories : list of Category
     n_threads : int
     missing : MissingValues or None
+        Missing values of all rows of both samples; None if there are none.
     """
 
     columns: np.ndarray
@@ -374,11 +386,14 @@ class PooledSample:
     missing: MissingValues | None = None
 
     def along(self, directions: np.ndarray) -> np.ndarray:
-        """Return projections of all rows on directions (k, d), of shape (k, n)."""
+        """Return the projections (k, n) of all standardized rows on directions (k, d)."""
         return project(self.points, np.ascontiguousarray(directions), self.n_threads)
 
     def random_subset(self, size: int) -> PooledSample:
-        """Return a random subset of the rows, chosen independently of the labels."""
+        """Return a random subset of `size` rows, or all rows if there are not more.
+
+        The subset does not depend on the labels.
+        """
         n = len(self.points)
         if n <= size:
             return self
@@ -408,13 +423,15 @@ class PooledSample:
         return ranks.astype(precision(values.shape[1]), copy=False)
 
     def cosine_powers(self, values: np.ndarray, count: int) -> np.ndarray:
-        """Return squared contrasts of cos(pi j R), j = 1, ..., count; R are ranks of values (F, n).
+        """Return squared scaled differences between the sample means of cosines of ranks.
 
-        A contrast is the scaled difference of the means of the two samples of a labeling.
+        The cosines are cos(pi j R) for j = 1, ..., count, where R are the ranks within each row of
+        values (F, n), scaled to (0, 1). See `Permutations.contrasts` for the scaling.
 
         Returns
         -------
         powers : ndarray of shape (count, F, B + 1)
+            The last axis has the given labels and B permutations.
         """
         cosines = rank_cosines(values, count, self.n_threads)
         contrasts = self.permutations.contrasts(cosines.reshape(-1, values.shape[1]))
@@ -422,7 +439,7 @@ class PooledSample:
 
 
 def direction_text(direction: np.ndarray, names: tuple[str, ...]) -> str:
-    """Return the largest entries of a direction, at most three, as "0.8 temp - 0.6 dewp"."""
+    """Describe a direction by its largest entries, at most three, such as "0.8 temp - 0.6 dewp"."""
     order = np.argsort(-np.abs(direction), kind="stable")[:3]
     kept = [j for j in order if abs(direction[j]) >= 0.1]
     terms = "".join(

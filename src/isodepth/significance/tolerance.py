@@ -1,11 +1,12 @@
-"""The test with a tolerance: differences of shares that contaminated rows cannot explain.
+"""Two-sample test with a tolerance, for differences that contaminated rows cannot explain.
 
 For a function h of a row with values in [0, 1], let G(h) be the difference of its means over X and
 Y. If at most a share c of the rows of each sample is contaminated, these rows change G(h) by at
 most c. The test compares |G(h)| - c under the given labels with |G(h)| under permuted labels, for
-the maximum over many functions h that do not depend on the labels: indicators of half-lines and
-intervals, and clipped ranks, of columns, directions, distances from the center and products of
-columns. One more function, a clipped projection, is fitted to each labeling in the same way.
+the maximum over many functions h that do not depend on the labels. These are indicators of
+half-lines and intervals, and clipped ranks, of columns, directions, distances from the center and
+products of columns. One more function, a clipped projection, is fitted separately to the given
+labels and to each permutation, always in the same way.
 """
 
 from __future__ import annotations
@@ -39,7 +40,8 @@ from isodepth.significance.permutations import (
 )
 from isodepth.significance.samples import CENTER, TOTAL, PooledSample, direction_text
 
-#: Weights of the statistics.
+#: Weights w of the statistics. The test statistic is the maximum of -log p + log w over all
+#: statistics.
 TOLERANT_WEIGHTS = {
     "columns": 0.10,
     "spreads": 0.06,
@@ -52,28 +54,33 @@ TOLERANT_WEIGHTS = {
     "categories": 0.10,
     "missing": 0.10,
 }
-# Maximum number of different end points of the half-lines and intervals of a function.
+# Maximum number of distinct end points of the half-lines and intervals whose shares of rows are
+# compared, for each function of a row.
 _CUTS = 64
-# Ranks are clipped to _INNER to detect changes of location, and to _OUTER to detect changes of
-# spread, which affect the largest deviations.
+# Ranks of values are clipped to the interval _INNER to detect changes of location. Ranks of
+# distances from the median or center are clipped to _OUTER to detect changes of spread.
 _INNER, _OUTER = (0.25, 0.75), (0.5, 0.9)
-# For a single column, the maximum of -log p over location, spread and intervals is used. The value
-# of the intervals is divided by this number first, because intervals also detect changes of
-# location and spread.
+# The statistic of a single column is the maximum of -log p over location, spread and intervals. The
+# -log p of intervals is divided by this number, because intervals also detect changes of location
+# and spread.
 _SHAPE = 1.5
-# Rows far from the center have no influence on the location: more than _FAR spreads from the
-# median, or in the search for a direction more than _FAR_ROW times the median distance.
+# Far rows have no influence on changes of location. A row is far along a column or direction if its
+# value is more than _FAR spreads from the median. In the search for a direction, it is far if its
+# distance from the center is more than _FAR_ROW times the median distance.
 _FAR, _FAR_ROW = 6.0, 3.0
-# Values are clipped to this absolute value, so that products of two of them do not overflow.
+# Standardized values are clipped to this absolute value, so that the product of two values does not
+# overflow.
 _HUGE = 1e150
 # Maximum number of pairs of columns whose products are compared.
 _PAIRS = 105
 
 
 def tolerant_pvalue(parts: dict[str, np.ndarray], share: float) -> float:
-    """Return the p-value if the given share of the rows of each sample may be contaminated.
+    """Return the p-value if a given share of the rows of each sample may be contaminated.
 
-    `parts` has each statistic |G(h)| (B + 1,) for all labelings, without subtraction of the share.
+    `parts` has the name and the values (B + 1,) of each statistic, for the given labels and B
+    permutations. A statistic is a maximum of absolute differences between sample means. The share
+    is not yet subtracted.
     """
     each = {name: neg_log_p_beyond(part, share) for name, part in parts.items()}
     scores = combined(each, TOLERANT_WEIGHTS)
@@ -83,12 +90,15 @@ def tolerant_pvalue(parts: dict[str, np.ndarray], share: float) -> float:
 def smallest_tolerance(parts: dict[str, np.ndarray], alpha: float) -> float:
     """Return the smallest tolerance, in steps of 0.0001, for which the p-value is above `alpha`.
 
-    The result is at most 1.
+    The result is at most 1. `parts` are the statistics, as in `tolerant_pvalue`.
     """
     steps = 10_000
 
     def accepted(step: int) -> bool:
-        """Return whether the p-value, a nondecreasing function of the tolerance, is above alpha."""
+        """Return whether the p-value for the tolerance `step` / 10,000 is above alpha.
+
+        The p-value is a nondecreasing function of the tolerance, so bisection can be used.
+        """
         return tolerant_pvalue(parts, step / steps) > alpha
 
     return bisect_left(range(steps), True, key=accepted) / steps
@@ -128,9 +138,10 @@ def whole_row_tolerance(share: float, sizes: tuple[int, int]) -> float:
 def tolerant_statistics(
     rows: PooledSample, share: float, alpha: float, advance: Callable[[int], None]
 ) -> Findings:
-    """Compute each statistic and its -log p for all labelings, with a tolerance.
+    """Compute each statistic and its -log p for the given labels and all permutations.
 
-    The result also has the smallest tolerance for which the p-value is above alpha.
+    `share` is the allowed share of contaminated rows of each sample. The result also has the
+    smallest tolerance for which the p-value is above `alpha`.
     """
     search = _Search(rows, share)
     findings = search.findings
@@ -151,9 +162,10 @@ def tolerant_statistics(
 
 
 class _Search:
-    """Collection of statistics |G(h)|, where h are ranks or indicators of functions of a row.
+    """Statistics of the test with a tolerance, which the methods add to `findings`.
 
-    Methods add the statistics to `findings`.
+    A statistic is |G(h)|, the absolute difference between the means of a function h in the two
+    samples. Functions h are clipped ranks or indicators of columns, directions and products.
     """
 
     def __init__(self, rows: PooledSample, share: float) -> None:
@@ -165,8 +177,10 @@ class _Search:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Add values (F, n) of F functions to the statistics `name`, "half-lines" and "intervals".
 
-        `far` (F, n) is True for rows without influence on the mean rank. Return -log p of the mean
-        ranks and of the intervals, of shape (F, B + 1) each, with the share subtracted.
+        The statistic `name` is the difference of mean clipped ranks, and `far` (F, n) is True for
+        rows without influence on the mean rank. Return -log p of the mean ranks and of the
+        intervals, of shape (F, B + 1) each. The allowed share is subtracted from the observed
+        differences.
         """
         permutations, n_threads = self.rows.permutations, self.rows.n_threads
         values = np.ascontiguousarray(values)
@@ -194,7 +208,8 @@ class _Search:
     def directions(self, advance: Callable[[int], None]) -> np.ndarray:
         """Add projections on all directions except the axes; return the outlyingness (n,) of rows.
 
-        The outlyingness of a row is the maximum over all directions, including the axes.
+        The outlyingness of a row is the maximum of |projection - median| / spread over all
+        directions, including the axes.
         """
         rows, d = self.rows, self.rows.points.shape[1]
         largest = outlyingness(rows.along(rows.directions[:d]), rows.n_threads).max(axis=0)
@@ -226,7 +241,7 @@ class _Search:
             family.add(features, each)
 
     def indicators(self) -> None:
-        """Add the shares of categories, and of missing values."""
+        """Add the shares of all categories, and the shares of missing values of all columns."""
         for category in self.rows.categories:
             values = mean_differences(self.rows.permutations, category.indicators())
             each = neg_log_p_beyond(values, self.share)
@@ -241,7 +256,7 @@ class _Search:
 
 
 def outlyingness(values: np.ndarray, n_threads: int = 1) -> np.ndarray:
-    """Return |value - median| / spread within each row of values (F, n)."""
+    """Return |value - median| / spread for values (F, n); median and spread are those of a row."""
 
     def away(f: int) -> np.ndarray:
         center = quantile(values[f : f + 1], 0.5)
@@ -258,12 +273,13 @@ def mean_differences(
     n_threads: int = 1,
     orders: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Return |G(h)| of shape (F, B + 1) for each row of values (F, n), where h are clipped ranks.
+    """Return absolute differences (F, B + 1) between the sample means of clipped ranks.
 
-    Ranks are clipped and scaled to [0, 1]. For rows of `values` with `outer` (F,), they are clipped
-    to an interval of large ranks, otherwise to an interval around the median. Values with `far`
-    (F, n) get the score of the median. `orders` (F, n) are the sorting orders of the rows of
-    `values`, if they are known.
+    The last axis has the given labels and B permutations. Ranks are computed within each row of
+    `values` (F, n), clipped, and scaled to [0, 1]. Row f is clipped to an interval of large ranks
+    if `outer[f]`, and otherwise to an interval around the median. Values marked by `far` (F, n) get
+    the score of the median. `orders` (F, n) are the sorting orders of the rows of `values`, if they
+    are known.
     """
     values = np.ascontiguousarray(values, np.float64)
     scores = np.empty(values.shape, precision(permutations.n_rows))
@@ -284,8 +300,8 @@ def mean_differences(
 
 # -- a direction fitted to each labeling ----------------------------------------------------------
 
-# Projections are clipped at these numbers of standard deviations: at _SOUGHT in the search for the
-# direction, and at _MEASURED in |G(h)|.
+# Coordinates of whitened rows are clipped at _SOUGHT standard deviations in the search for a
+# direction. Projections on the direction are clipped at _MEASURED standard deviations.
 _SOUGHT, _MEASURED = 2.5, 0.7
 _STEPS = 2
 # Maximum number of rows to which directions are fitted. If there are more rows, a random subset is
@@ -294,14 +310,15 @@ _LEARNING_ROWS = 20_000
 
 
 def learned_direction(rows: PooledSample) -> tuple[np.ndarray, str]:
-    """Return |G(h)| (B + 1,) for h = clipped projection on a direction fitted to each labeling.
+    """Return absolute differences (B + 1,) between the sample means of clipped projections.
 
-    Also return a description of the direction of the given labels.
+    For the given labels and each of B permutations, the direction of the projections is fitted to
+    the difference of the samples. Also return a description of the direction of the given labels.
 
-    Directions of all labelings are found by the same few steps of gradient ascent, so that all
-    labelings are treated alike. If there are many rows, directions are fitted to a random subset,
-    which is the same for all labelings. |G(h)| always uses all rows, because the tolerance is a
-    share of all rows.
+    All directions are found by the same few steps of gradient ascent, so that all permutations are
+    treated alike. If there are many rows, directions are fitted to a random subset, which is the
+    same for all permutations. The differences always use all rows, because the tolerance is a share
+    of all rows.
     """
     permutations = rows.permutations
     points, to_rows = _whitened(rows.points)
@@ -323,10 +340,12 @@ def _ascend(
     start: np.ndarray | None = None,
     steps: int = _STEPS,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the largest |G(h)| (B + 1,) of each labeling in gradient ascent, and its direction.
+    """Maximize the difference between the sample means of clipped projections over directions.
 
-    Directions have the shape (B + 1, d). The ascent starts from the rows of `start` (B + 1, d), by
-    default the differences of the means.
+    Gradient ascent is used for the given labels and for each of B permutations. Return the largest
+    absolute differences (B + 1,), divided by the length of the clipping interval, and their
+    directions (B + 1, d). The ascent starts from the rows of `start` (B + 1, d), by default the
+    differences of the sample means.
     """
     clipped = points.clip(-_SOUGHT, _SOUGHT)
     if start is None:
@@ -348,9 +367,10 @@ def _ascend(
 
 
 def _mean_weights(permutations: Permutations) -> Iterator[tuple[slice, np.ndarray]]:
-    """Yield slices of rows with weights (B + 1, rows) that sum to the difference of the means.
+    """Yield slices of rows, and the weights (B + 1, rows) of these rows in a difference of means.
 
-    The weights are 1 / n_x for rows of the first sample and -1 / n_y for the others.
+    For the given labels and each of B permutations, the weights are 1 / n_x for rows of the first
+    sample and -1 / n_y for rows of the second.
     """
     n_x, n_y = permutations.sizes.astype(np.float32)
     for block in permutations.blocks_of_rows():
@@ -363,9 +383,9 @@ def _unit(vectors: np.ndarray) -> np.ndarray:
 
 
 def _whitened(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return points (n, d) transformed to about unit covariance, and the whitening matrix.
+    """Return points (n, d) transformed to about unit covariance, and the whitening matrix (d, d).
 
-    The matrix is the identity if there are at most 10 d rows.
+    The matrix is the identity if there are at most 10 d rows, too few to estimate a covariance.
     """
     n, d = points.shape
     points = points * (1 / 1.4826)
@@ -374,6 +394,6 @@ def _whitened(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         covariance = np.cov(points.clip(-_SOUGHT, _SOUGHT), rowvar=False)
         values, vectors = np.linalg.eigh(covariance + 1e-3 * np.eye(d))
         to_rows = (vectors / np.sqrt(values)) @ vectors.T
-    # The limits are far above those at which projections are clipped, so they have no effect on the
-    # result. They prevent overflow of squares in float32.
+    # Clipping at 1e6 prevents overflow of squares in float32. It has no effect on the result,
+    # because projections are later clipped at much smaller values.
     return (points.clip(-1e6, 1e6) @ to_rows).astype(np.float32), to_rows

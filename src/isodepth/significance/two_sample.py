@@ -1,4 +1,4 @@
-"""Function two_sample_test, an exact permutation test that also reports the changes."""
+"""The function `two_sample_test`, an exact permutation test that also reports the changes."""
 
 from __future__ import annotations
 
@@ -49,13 +49,13 @@ _OF_REGIONS = {"q": 2.0, "p": 2.0, "eps": 0.1, "depth": "projection", "levels": 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """Checked options of a test.
+    """Checked options of `two_sample_test`.
 
     Attributes
     ----------
     metric : BaseMetric
-        Metric of the statistic "regions". It also holds options that other statistics use, such as
-        the scale and the seed.
+        Metric of the statistic "regions", the distance between trimmed regions. It also holds
+        options that other statistics use, such as the scale and the seed.
     """
 
     method: str
@@ -80,7 +80,11 @@ class Settings:
 
 
 def _metric(method: str, scale: Any, of_regions: dict[str, Any], **options: Any) -> BaseMetric:
-    """Return the metric that holds the options of the regions, the scale and the seed."""
+    """Create the metric of the distance between trimmed regions.
+
+    `of_regions` are the options of ``method="regions"``; None selects the default. The metric also
+    holds the scale, the seed and other options of the test.
+    """
     for name, value in of_regions.items():
         if value is not None and method == "aggregated":
             raise InvalidOptionError(
@@ -127,7 +131,7 @@ def two_sample_test(
     Several statistics (ranks along directions, single columns, rank correlations, and the distance
     DR between trimmed regions) are compared with those of the same rows under permuted labels. If
     the rows (or blocks of rows) are exchangeable, the probability of a p-value of at most a is at
-    most a, exactly, for any number of rows and any distribution.
+    most a. This holds exactly, for any number of rows and any distribution.
 
     With ``tolerance=c`` the hypothesis is that the samples come from the same distribution *except
     for a share c of the rows of each*. See :doc:`/significance` for the guarantees.
@@ -150,10 +154,10 @@ def two_sample_test(
         Rows of one block (a day, a user) depend on each other and are permuted together. All rows
         of a block must be in the same sample. Permutations keep the number of blocks per sample.
     scale : "pooled", None or array of shape (d,)
-        "pooled" divides each column by its robust spread in both samples together, None does not
-        divide, and an array has the divisors. The scale affects directions and regions, but not
-        single columns, which are tested by ranks. The scale of one sample alone would depend on the
-        labels, and is not allowed.
+        "pooled" divides each column by its robust standard deviation in both samples together, None
+        does not divide, and an array has the divisors of the columns. The scale affects directions
+        and regions, but not single columns, which are tested by ranks. The scale of one sample
+        alone would depend on the labels, and is not allowed.
     nan_policy : {"raise", "omit"}
         "raise" refuses missing values, and "omit" drops rows with missing numbers. With "omit", the
         share of missing values of each column is tested too, and missing values of a category
@@ -167,20 +171,23 @@ def two_sample_test(
         Number of directions, including the axes. None for about 100: at least two whole orthonormal
         bases.
     q, p : float in [1, inf] or None
-        For ``method="regions"``: orders of the means over directions and over levels, 2 if None.
+        For ``method="regions"``: orders of the means over directions (q) and over levels (p), 2 if
+        None.
     eps : float in (0, 1] or None
         For ``method="regions"``: fraction of the least deep rows that is ignored, 0.1 if None.
     depth : str, estimator, callable or None
         For ``method="regions"``: depth function that orders the rows of each sample, see
         :class:`isodepth.Metric`. None for "projection", which is many times faster than the others.
     levels : int or None
-        For ``method="regions"``: number of compared levels, 20 if None.
+        For ``method="regions"``: number of nested regions of each sample that are compared, 20 if
+        None.
     random_state : None, int or numpy.random.Generator
-        Seed of the directions and permutations. With None every call draws new ones. The standard
-        deviation of the p-value over calls is then about sqrt(p (1 - p) / n_permutations). For
-        the adjusted p-values of columns it is up to 3.5 times as large, because the scale of each
-        column statistic is estimated from the same permutations: 0.05 for p = 0.3 in samples of
-        200 rows and 10 columns, with 999 permutations.
+        Seed of the directions and permutations. With None every call draws new directions and
+        permutations. The standard deviation of the p-value p over calls is then about
+        sqrt(p (1 - p) / n_permutations). For the adjusted p-values of columns it is up to 3.5 times
+        as large, because the scale of each column statistic is estimated from the same
+        permutations. An example is 0.05 for p = 0.3, in samples of 200 rows and 10 columns with
+        999 permutations.
     n_jobs : int or None
         Number of threads; None for all available cores. The result does not depend on it.
     progress : bool
@@ -248,7 +255,8 @@ def _test(samples: Samples, settings: Settings) -> TwoSampleResult:
     )  # fmt: skip
     bar: Any = nullcontext(lambda count: None)
     if settings.progress:
-        # The progress bar has one step per direction, and one per labeling for the regions.
+        # The progress bar has one step per direction, and one step per permutation for the distance
+        # between regions.
         total = len(directions) + (permutations.count if d and tolerance is None else 0)
         label = f"two_sample_test, {settings.n_permutations} permutations"
         bar = progress_bar(True, total, label, "step")
@@ -260,7 +268,9 @@ def _test(samples: Samples, settings: Settings) -> TwoSampleResult:
             findings = tolerant_statistics(rows, share, ALPHA, advance)
     parts, weights = findings.neg_log_p, findings.weights
     if only_regions:
-        # The test statistic is DR itself, in the units of the data and not standardized.
+        # The test statistic is the distance DR itself, not its -log p. If `scale` is None, the
+        # function `standardized` has divided all columns by a power of two. DR is then converted
+        # back to the original units.
         size = divisors if metric.scale is None else 1.0
         scores = findings.parts["regions"] * (size / mean_of_direction(d, metric.q))
         parts = {"regions": parts["regions"]}
@@ -269,8 +279,8 @@ def _test(samples: Samples, settings: Settings) -> TwoSampleResult:
     pvalue = float(permutation_pvalue(scores[0], scores[1:]))
     smallest = findings.smallest_tolerance
     if smallest is not None:
-        # The search has steps of 0.0001, so its result may be slightly above a share that the test
-        # accepts. If the test is not significant, the result is therefore at most the given share.
+        # The smallest tolerance was searched in steps of 0.0001, so it may be slightly too large.
+        # If the test is not significant, the given share is sufficient, and is an upper bound.
         most = 1.0 if pvalue <= ALPHA else share
         smallest = whole_row_tolerance(min(smallest, most), (len(x), len(y)))
     components = []
@@ -306,7 +316,10 @@ def _test(samples: Samples, settings: Settings) -> TwoSampleResult:
 
 
 def _notes(samples: Samples, tolerance: float | None) -> list[str]:
-    """Return notes about non-numeric columns, and categories that occur in only one sample."""
+    """Return notes for the user about non-numeric columns, and parts that were not compared.
+
+    The notes also list categories that occur in only one sample.
+    """
     if not samples.kinds:
         return []
     notes = column_lines(samples.kinds)
@@ -325,9 +338,9 @@ def _notes(samples: Samples, tolerance: float | None) -> list[str]:
 def _column_tests(rows: PooledSample, findings: Findings, pvalue: float) -> list[ColumnTest]:
     """Return the test of each column, with adjusted p-values.
 
-    P-values are adjusted for all columns, and are at least the p-value of the whole test. A column
-    with missing values has one entry: the test of its values or that of its missing values,
-    whichever has the larger -log p.
+    P-values are adjusted for the number of columns, and are at least `pvalue`, the p-value of the
+    whole test. A column with missing values has one entry: the test of its values or that of its
+    missing values, whichever has the larger -log p.
     """
     n_x, family, n = rows.permutations.n_x, findings.columns, len(rows.points)
     medians = [np.median(part, axis=0) for part in (rows.points[:n_x], rows.points[n_x:])]
