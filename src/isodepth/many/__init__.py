@@ -1,1 +1,1 @@
-"""Distances and tests of all pairs of many samples, region tables and scikit-learn transformers."""
+"""Distances and tests for all pairs of many samples, region tables, scikit-learn transformers."""

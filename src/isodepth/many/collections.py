@@ -104,6 +104,7 @@ class SampleGroup(NamedTuple):
     weights : sequence
         Weights of each sample, or None for a sample without weights.
     columns : tuple of str or None
+        Names of the columns.
     name : str
         Name of the group in messages.
     in_chunks : bool
@@ -131,8 +132,8 @@ def prepare_group(
     The order is that of `columns`, or of the first sample if `columns` is None. `like` is the name,
     in messages, of the sample to which `columns` belong. Samples that are read in chunks are
     validated later, when they are read. If `convert`, all samples are converted to the dtype of the
-    first. Otherwise different dtypes are an error: if all were converted to float64, one sample
-    would change the distances between others.
+    first sample. Otherwise different dtypes are an error. An automatic conversion to float64 would
+    let one float64 sample change the distances between float32 samples.
     """
     weights = weights_of_each(weights, len(inputs), name)
     names = [f"{name}[{i}]" for i in range(len(inputs))]
@@ -204,7 +205,7 @@ def _matched(X: Any, columns: tuple[str, ...] | None, name: str, like: str) -> A
 
 
 def _aligns(X: Any) -> bool:
-    """Check if X is a `Source`, which can reorder its columns while it is read."""
+    """Return whether X is a `Source` of data read in chunks, which can reorder its columns."""
     return getattr(X, "reads_in_chunks", False) is True
 
 

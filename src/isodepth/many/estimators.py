@@ -1,7 +1,7 @@
 """scikit-learn transformers whose input X is a list of samples, called bags.
 
-`RegionTransformer` returns the region tables of bags as features, and `DepthDistance` a matrix of
-distances. This module is imported at its first use, because scikit-learn takes seconds to import.
+`RegionTransformer` computes features of each bag, and `DepthDistance` a matrix of distances between
+bags. This module is imported at its first use, because scikit-learn takes seconds to import.
 
 An element of X is a whole sample, and samples have different sizes. A two-dimensional array is
 therefore refused (tag ``two_d_array=False``), and the checks of `sklearn.utils.estimator_checks`
@@ -31,7 +31,11 @@ _NOT_HERE = (*NOT_FOR_TABLES, "memory_mb")
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class _BagTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Base class of the transformers of bags, with their settings and the computation of tables."""
+    """Base class of transformers whose input is a list of samples, called bags.
+
+    It has the settings of the metric, and computes region tables: the support values of the nested
+    trimmed regions of each bag.
+    """
 
     depth: Any = "projection"
     p: float = 2
@@ -49,10 +53,10 @@ class _BagTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     n_jobs: int | None = None
 
     def _fit_tables(self, X: Any, count: int | None = None) -> TableStack:
-        """Fit the metric to bags, and return the region tables of the first `count` bags.
+        """Set the attribute `metric_`, and return the region tables of the first `count` bags.
 
-        The fitted metric `metric_` has a fixed seed, scale and dtype. If `count` is None, the
-        tables of all bags are returned.
+        The seed, the scale and the dtype of `metric_` are fixed, so that later tables are
+        comparable. If `count` is None, the tables of all bags are returned.
         """
         options = self.get_params(deep=False)
         storage = check_choice(options.pop("storage"), "storage", STORAGES)
@@ -91,16 +95,18 @@ class _BagTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 class RegionTransformer(_BagTransformer):
     """Transform each bag of points into one row of features, its flattened region table.
 
-    With p = q the rows are scaled so that the l_p distance between two rows is the distance between
-    the bags. With ``p=2, q=2`` this is the Euclidean distance, so KMeans, PCA or a
-    nearest-neighbor index can be applied to the rows directly.
+    A region table contains the support values of the nested trimmed regions of a bag, at all levels
+    and along all directions. If p = q, the rows are scaled so that the l_p distance between two
+    rows is the distance DR between the bags. For ``p=2, q=2`` this is the Euclidean distance, so
+    KMeans, PCA or a nearest-neighbor index can be applied to the rows directly.
 
     Parameters
     ----------
     levels : int, default 20
-        Number of levels, the midpoints of equal parts of [0, 1 - eps].
+        Number of regions of each bag. The region of level beta has slightly more than a fraction
+        beta of the points, the deepest ones. Levels are midpoints of equal parts of [0, 1 - eps].
     scale : None, "pooled" or array of shape (d,), default None
-        Divisors of the columns; "pooled" is the robust spread in all fitted bags.
+        Divisors of the columns; "pooled" is the robust standard deviation in all fitted bags.
     random_state : None, int or numpy.random.Generator, default None
         Seed of the directions. With None, `fit` samples new directions and keeps them.
     {options of Metric}
@@ -110,6 +116,7 @@ class RegionTransformer(_BagTransformer):
     Attributes
     ----------
     metric_ : Metric
+        Metric with the directions and the scale that `fit` determined.
     n_features_in_ : int
         Number of columns of the bags.
 
@@ -152,9 +159,10 @@ class RegionTransformer(_BagTransformer):
 
     @property
     def _unit(self) -> float:
-        """Factor by which rows are multiplied, so that their l_p distance is that of the bags.
+        """Factor by which the rows of features are multiplied.
 
-        It is 1 unless p = q < inf.
+        The l_p distance between two rows is then the distance between their bags, if p = q. The
+        factor is 1 unless p = q < inf.
         """
         p, q = self.metric_.p, self.metric_.q
         if p != q or math.isinf(p):
@@ -165,17 +173,18 @@ class RegionTransformer(_BagTransformer):
 
 @with_metric_options(_NOT_HERE)
 class DepthDistance(_BagTransformer):
-    """Transform each bag of points into one row of features, its distances to the fitted bags.
+    """Transform each bag of points into one row of features, its distances DR to the fitted bags.
 
-    In a pipeline it precedes estimators with ``metric="precomputed"`` or
+    In a pipeline this transformer precedes estimators with ``metric="precomputed"`` or
     ``affinity="precomputed_nearest_neighbors"``.
 
     Parameters
     ----------
     levels : int, default 20
-        Number of levels, the midpoints of equal parts of [0, 1 - eps].
+        Number of regions of each bag. The region of level beta has slightly more than a fraction
+        beta of the points, the deepest ones. Levels are midpoints of equal parts of [0, 1 - eps].
     scale : None, "pooled" or array of shape (d,), default None
-        Divisors of the columns; "pooled" is the robust spread in all fitted bags.
+        Divisors of the columns; "pooled" is the robust standard deviation in all fitted bags.
     random_state : None, int or numpy.random.Generator, default None
         Seed of the directions. With None, `fit` samples new directions and keeps them.
     {options of Metric}
@@ -185,8 +194,9 @@ class DepthDistance(_BagTransformer):
     Attributes
     ----------
     metric_ : Metric
+        Metric with the directions and the scale that `fit` determined.
     tables_ : sequence of RegionTable
-        Tables of the fitted bags.
+        Support values of the trimmed regions of the fitted bags.
     n_features_in_ : int
         Number of columns of the bags.
 
@@ -206,7 +216,7 @@ class DepthDistance(_BagTransformer):
     """
 
     def fit(self, X: Any, y: Any = None) -> DepthDistance:
-        """Compute and store the region tables of the bags.
+        """Compute and store the region tables of the bags, from which distances are computed.
 
         Parameters
         ----------

@@ -56,9 +56,9 @@ class PairwiseTestResult(ResultMixin):
         return test
 
     def to_dict(self) -> dict[str, Any]:
-        """Convert to plain Python objects: the labels, and one dictionary per pair.
+        """Convert to plain Python objects: the labels, and one dictionary per pair of samples.
 
-        A dictionary has the same entries as the row of the pair in `to_frame`.
+        The dictionary of a pair has the same entries as its row in `to_frame`.
         """
         rows = self._rows()
         each = zip(*rows.values(), strict=True)
@@ -101,16 +101,16 @@ def pairwise_test(
 ) -> PairwiseTestResult:
     """Test every pair of many samples, with p-values adjusted for the number of pairs.
 
-    Each pair is tested by :func:`isodepth.two_sample_test`; Holm's method adjusts the p-values.
-    It needs no assumption on how the tests depend on each other.
+    Each pair is tested by :func:`isodepth.two_sample_test`. The p-values are adjusted by Holm's
+    method, which needs no assumption on how the tests depend on each other.
 
     Parameters
     ----------
     samples, by : as in :func:`isodepth.pairwise`
         N samples of shape (n_i, d), or samples with names.
     n_permutations : int or None
-        Number of permutations per pair. None means 999, or 50 times the number of pairs if that is
-        larger, so that the smallest attainable adjusted p-value is at most 0.02.
+        Number of permutations per pair. None means 50 times the number of pairs, minus 1, but at
+        least 999. The smallest attainable adjusted p-value is then at most 0.02.
     progress : bool
         Show a progress bar (needs tqdm).
     **options
@@ -155,8 +155,8 @@ def pairwise_test(
 def holm_adjusted(pvalues: np.ndarray) -> np.ndarray:
     """Adjust p-values (M,) by Holm's method.
 
-    The smallest p-value is multiplied by M, the next one by M - 1, and so on. The results are made
-    monotone and are at most 1.
+    The smallest p-value is multiplied by M, the second smallest by M - 1, and so on. An adjusted
+    p-value is at least those of all smaller p-values, and at most 1.
 
     Examples
     --------

@@ -1,4 +1,8 @@
-"""Region tables of many samples, and the matrix of all distances between them."""
+"""Region tables of many samples, and the matrix of all distances between samples.
+
+A region table contains the support values of the nested trimmed regions of a sample, at all levels
+and along all directions.
+"""
 
 from __future__ import annotations
 
@@ -28,9 +32,9 @@ from isodepth.metric.base import with_metric_options
 from isodepth.metric.table import RegionTable, TableStack, check_comparable, fill_distances
 from isodepth.progress import progress_bar
 
-#: Default number of levels of region tables.
+#: Default number of levels, that is of nested regions, in a region table.
 TABLE_LEVELS = 20
-#: Options of `Metric` that are not options of region tables.
+#: Options of `Metric` that do not apply to region tables.
 NOT_FOR_TABLES = ("gap", "refine", "n_levels")
 
 
@@ -38,11 +42,12 @@ NOT_FOR_TABLES = ("gap", "refine", "n_levels")
 class DistanceMatrix(ResultMixin):
     """Distance matrix with labels.
 
-    It can be used as an array in NumPy functions, such as ``np.asarray(matrix)``.
+    NumPy functions, such as ``np.asarray(matrix)``, accept it as an array.
 
     Attributes
     ----------
     values : ndarray of shape (N, M)
+        Distances between N samples and M samples.
     labels : tuple of N str
         Labels of the rows.
     other_labels : tuple of M str
@@ -81,8 +86,9 @@ class DistanceMatrix(ResultMixin):
         ----------
         values : array-like of shape (N, M)
         labels : N names, by default "0", "1", ...
-        other_labels : M names; by default those of the rows for a square matrix, else "0", ...
+        other_labels : M names; by default `labels` for a square matrix, else "0", "1", ...
         signature : str
+            Settings of the distances as a string.
         """
         matrix = values if isinstance(values, np.ndarray) else np.asarray(values, dtype=float)
         if matrix.ndim != 2 or matrix.dtype.kind not in "fiu" or matrix.size == 0:
@@ -204,6 +210,9 @@ def region_tables(
 ) -> TableStack:
     """Compute the region tables of many samples in parallel.
 
+    A region table contains the support values of the nested trimmed regions of a sample, at L
+    levels and along K directions and their opposites.
+
     Parameters
     ----------
     samples : sequence of N array-likes or data frames of shape (n_i, d), or array (N, n, d)
@@ -218,13 +227,13 @@ def region_tables(
         Number of levels, the midpoints of equal parts of [0, 1 - eps]. Tables need a fixed grid:
         exact and random levels are not possible.
     scale : None, "pooled" or array of shape (d,), default None
-        Divisors of the columns. "pooled" is the robust spread in all samples together. Tables
-        store it: ``Metric(scale=tables.scale, ...)`` computes further tables that can be compared
-        with these.
+        Divisors of the columns. "pooled" is the robust standard deviation in all samples together.
+        Tables store their scale. ``Metric(scale=tables.scale, ...)`` computes further tables that
+        can be compared with the first ones.
     random_state : None, int or numpy.random.Generator, default None
-        Seed of the directions, which are sampled once for all samples. None draws a new
-        seed at every call, which the signature contains. Tables of different calls can be
-        compared if they have the same integer.
+        Seed of the directions, which are sampled once for all samples. With None every call draws a
+        new integer as the seed, and the signature contains this integer. Tables of different calls
+        can be compared if they have the same integer.
     {options of Metric}
 
     Returns
@@ -257,13 +266,13 @@ def pairwise(
     storage: str = "float64",
     **options: Any,
 ) -> Any:
-    """Compute the distances between all pairs of many samples.
+    """Compute the distances DR between all pairs of many samples.
 
-    The regions of each sample are computed once. An entry depends only on its two samples and the
-    options, and equals ``Metric(levels=20, refine=0, **options).distance``. An exception is
-    ``scale="pooled"``, which divides columns by their spread in all samples together. The matrix is
-    exactly symmetric with a zero diagonal. Columns of frames are matched by name, in the order of
-    the first sample.
+    The trimmed regions of each sample are computed once. A distance depends only on its two samples
+    and the options, and equals ``Metric(levels=20, refine=0, **options).distance``. An exception is
+    ``scale="pooled"``, which divides columns by their robust standard deviation in all samples
+    together. The matrix of all pairs is exactly symmetric with a zero diagonal. Columns of frames
+    are matched by name, in the order of the first sample.
 
     Parameters
     ----------
@@ -275,11 +284,11 @@ def pairwise(
     other : M further samples in the same form, or None
         None compares all pairs of `samples`.
     by : str or sequence of str, optional
-        Columns of one frame whose values define the samples; they are not compared. The
-        samples are in the order of these values. `other`, if given, is such a frame as well.
+        Columns of one frame whose values define the samples; these columns are not compared. The
+        samples are in the order of these values. If `other` is given, it must be a frame as well.
     weights : sequence of N entries, each an array of shape (n_i,) or None; or a pair; or None
-        Weights of the rows of each sample. With `other`, a pair of such sequences, the weights of
-        `samples` and those of `other`. Either may be None.
+        Weights of the rows of each sample. With `other`, a pair of two such sequences: the weights
+        of `samples` and those of `other`. Either sequence may be None.
     progress : bool
         Show a progress bar (needs tqdm).
     out : ndarray or memory map of shape (N, N) or (N, M), or None
@@ -291,13 +300,13 @@ def pairwise(
         Number of levels, the midpoints of equal parts of [0, 1 - eps]. Tables need a fixed grid:
         exact and random levels are not possible.
     scale : None, "pooled" or array of shape (d,), default None
-        Divisors of the columns. "pooled" is the robust spread in all samples together. Tables
-        store it: ``Metric(scale=tables.scale, ...)`` computes further tables that can be compared
-        with these.
+        Divisors of the columns. "pooled" is the robust standard deviation in all samples together.
+        Tables store their scale. ``Metric(scale=tables.scale, ...)`` computes further tables that
+        can be compared with the first ones.
     random_state : None, int or numpy.random.Generator, default None
-        Seed of the directions, which are sampled once for all samples. None draws a new
-        seed at every call, which the signature contains. Tables of different calls can be
-        compared if they have the same integer.
+        Seed of the directions, which are sampled once for all samples. With None every call draws a
+        new integer as the seed, and the signature contains this integer. Tables of different calls
+        can be compared if they have the same integer.
     {options of Metric}
 
     Returns
@@ -342,7 +351,7 @@ def pairwise(
             groups.append(prepare_group(inputs[1], theirs, metric, "other", groups[0].columns))
         metric = with_shared_scale(metric, *groups)
         stacks = []
-        for group in groups:  # a comprehension would change the stack level of warnings
+        for group in groups:  # a comprehension adds a stack level, so warnings name a wrong line
             stacks.append(fit_tables(group, metric, storage, progress))
     if other is not None:
         check_comparable(stacks[0][0], stacks[1][0], "samples[0]", "other[0]")
@@ -359,7 +368,7 @@ def pairwise(
 def fit_tables(group: SampleGroup, metric: Metric, storage: str, progress: bool) -> TableStack:
     """Compute the region tables of a group of samples.
 
-    `storage` is the dtype of the tables. `progress` shows a progress bar.
+    `storage` is the dtype of the tables. If `progress`, a progress bar is shown.
     """
     metric.check_for_tables(storage)
     make = _tables_of_chunks if group.in_chunks else _tables_of_arrays
@@ -375,8 +384,9 @@ def _tables_of_arrays(
     """Compute the region tables of samples in memory.
 
     Threads process samples in parallel, or the directions of one sample if there are few samples.
-    Return the tables, and the samples with at most d + 1 distinct points, which may be simplices.
-    `advance` is called with 1 after each sample.
+    Return the tables, and the samples with at most d + 1 distinct points. All points of such a
+    sample may have equal depth, for which the caller issues a warning. `advance` is called with 1
+    after each sample.
     """
     samples, name = group.samples, group.name
     first = samples[0].points
@@ -408,7 +418,8 @@ def _tables_of_chunks(
 ) -> tuple[TableStack, list[Sample]]:
     """Compute the region tables of samples that are read in chunks, one after the other.
 
-    The arguments and results are those of `_tables_of_arrays`, with an empty list of simplices.
+    The arguments and results are those of `_tables_of_arrays`, but the returned list of samples is
+    empty.
     """
     tables = []
     for sample, weights in zip(group.samples, group.weights, strict=True):
@@ -418,9 +429,9 @@ def _tables_of_chunks(
 
 
 def _n_jobs_for_tables(weights: Any, options: dict[str, Any]) -> int | None:
-    """Return the option `n_jobs`, and raise an error if any other option is set.
+    """Return the option `n_jobs`, and raise an error if `weights` or another option is set.
 
-    The other options have no effect if the inputs are tables.
+    Weights and options other than `n_jobs` have no effect if the inputs are region tables.
     """
     for name in (*(["weights"] if weights is not None else []), *options):
         if name != "n_jobs":

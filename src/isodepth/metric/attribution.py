@@ -11,7 +11,7 @@ import numpy as np
 from isodepth.data.results import ResultMixin, named_shares, plain
 from isodepth.hull import Gaps
 
-# Target number of support values per block of directions, to bound the memory.
+# Target number of support values that are in memory at a time.
 _BLOCK_NUMBERS = 1 << 20
 
 
@@ -19,10 +19,12 @@ _BLOCK_NUMBERS = 1 << 20
 class LargestGap(ResultMixin):
     """Largest gap between the regions of two samples over all levels.
 
+    The gap of a level is the distance between the regions of both samples at this level.
+
     Attributes
     ----------
     level : float
-        Level beta of the largest gap: the midpoint of the interval of levels that has this gap.
+        Level beta with the largest gap. If an interval of levels has this gap, its midpoint.
     gap : float
         Size of the gap, in the units of the distance.
     direction : ndarray of shape (d,)
@@ -47,9 +49,10 @@ class LargestGap(ResultMixin):
 def shares_of_levels(gaps: Gaps) -> np.ndarray:
     """Return the contributions (d,) of the columns to a distance with q=inf.
 
-    They are the squared entries of the maximizing directions, averaged over levels. The weight of a
-    level is its width times its squared gap. A single level is not enough, because its maximizing
-    direction depends strongly on chance.
+    The gap of a level is then the maximum over directions. The contributions are the squared
+    entries of the maximizing directions, averaged over levels. The weight of a level is its width
+    times its squared gap. A single level is not enough, because its maximizing direction depends
+    strongly on chance.
     """
     weights = level_weights(gaps.values, gaps.plan.shares)
     if weights is None:
@@ -58,7 +61,11 @@ def shares_of_levels(gaps: Gaps) -> np.ndarray:
 
 
 def level_weights(gaps: np.ndarray, shares: np.ndarray) -> np.ndarray | None:
-    """Return weights (L,) proportional to shares * gaps**2, with sum 1; None if all gaps are 0."""
+    """Return weights (L,) of L levels, proportional to shares * gaps**2; None if all gaps are 0.
+
+    `shares` (L,) are the widths of the levels, and `gaps` (L,) the distances between the regions of
+    two samples. The sum of the weights is 1.
+    """
     largest = gaps.max()
     if largest == 0:
         return None
@@ -76,16 +83,18 @@ def shares_of_directions(
     """Return the contributions (d,) of the columns if gaps are means of order q over directions.
 
     First the squared entries of all directions are averaged. The weight of a direction within a
-    level is its gap to the power q, and levels have the weights of `level_weights`. All directions
-    contribute, so for a translation along one axis the mean squared entry of this axis is
-    (1 + q) / (d + q), not 1. The contributions s therefore solve
-    mean squared entries = (1 + q s) / (d + q), with s >= 0 and sum 1. For a translation by m they
-    are m_j^2 / |m|^2, as for q=inf.
+    level is the q-th power of the difference of the two support functions along it. Levels have the
+    weights of `level_weights`. All directions contribute, so for a translation along one axis the
+    mean squared entry of this axis is (1 + q) / (d + q), not 1. The contribution s of a column
+    therefore solves: mean squared entry = (1 + q s) / (d + q). Negative solutions are set to 0, and
+    the sum is scaled to 1. For a translation by m the contributions are m_j^2 / |m|^2, as for
+    q=inf.
 
     Parameters
     ----------
     apart_along : function of a slice of B directions
-        Returns the differences (L, 2B) of the two support functions at each level, along u and -u.
+        Returns the differences (L, 2B) of the two support functions at each of L levels, along the
+        B directions and their opposites.
     shares, gaps : ndarrays of shape (L,)
         Weight and gap of each level.
     directions : ndarray of shape (K, d)
@@ -100,7 +109,7 @@ def shares_of_directions(
     squares = np.zeros(d)
     for start in range(0, len(directions), size):
         some = slice(start, start + size)
-        # Divide by the gap of the level, so that powers do not overflow.
+        # Differences are divided by the gap of their level, so that powers do not overflow.
         ratios = np.abs(apart_along(some)[positive]) / gaps[positive, None]
         each = (weights[positive] @ ratios**q).reshape(2, -1).sum(axis=0)
         squares += each @ directions[some].astype(np.float64) ** 2

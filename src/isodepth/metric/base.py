@@ -1,7 +1,7 @@
-"""BaseMetric: all settings of the distance in one frozen object, and its computation for arrays.
+"""BaseMetric: a frozen object with all settings of the distance, which compares arrays.
 
-The subclass `isodepth.Metric` adds tensors and samples that are read in chunks. It is in another
-module, because the packages that implement these import this module.
+The subclass `isodepth.Metric` also compares tensors, and samples that are read in chunks. It is in
+another module, because the packages for tensors and chunks import this module.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from isodepth.metric.fitted import FittedMetric, Settings, fit_both, fit_metric,
 from isodepth.metric.signature import signature_of
 from isodepth.metric.table import STORAGES
 
-#: Line of a docstring that `with_metric_options` replaces.
+#: Line of a docstring that `with_metric_options` replaces with the descriptions of parameters.
 OPTIONS_LINE = "{options of Metric}"
 
 Documented = TypeVar("Documented", bound=Callable[..., Any])
@@ -46,6 +46,11 @@ Documented = TypeVar("Documented", bound=Callable[..., Any])
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class BaseMetric(Settings):
     """Pseudo-metric DR_{p,eps} between samples, with all its settings.
+
+    The region of level beta of a sample has the deepest points, with slightly more than a fraction
+    beta of the mass. The gap of a level is, by default, the Hausdorff distance between the convex
+    hulls of the regions of both samples. DR_{p,eps} is the mean of order p of the gaps over the
+    levels in [0, 1 - eps]. "The paper" is Staerman et al., arXiv 2103.12711.
 
     Parameters
     ----------
@@ -61,12 +66,12 @@ class BaseMetric(Settings):
         Order of the mean over levels; inf is the maximum. For p < 1 the triangle inequality holds
         for the p-th power only. As p tends to 0, the mean tends to the geometric mean.
     q : float in [1, inf]
-        Order of the mean over directions. inf is the maximum, as in the paper (the Hausdorff
-        distance of the regions). A finite q is the mean of ``|h_X(u) - h_Y(u)|**q`` over the
-        directions and their opposites, to the power 1/q, divided by its value for a translation
-        of length one, so that a translation by m has distance |m| for every q. With a finite q the
-        distance has a smaller upward bias in many dimensions and is smoother. With p = q = 2
-        samples are embedded isometrically in a Hilbert space.
+        Order of the mean over directions u of ``|h_X(u) - h_Y(u)|``, where h is the support
+        function of a region. inf is the maximum, which is the Hausdorff distance of the regions, as
+        in the paper. For a finite q, the mean over the directions and their opposites is divided by
+        its value for a translation of length one, so that a translation by m has distance |m| for
+        every q. The distance then has a smaller upward bias in many dimensions and is smoother.
+        With p = q = 2 samples are embedded isometrically in a Hilbert space.
     eps : float in (0, 1]
         Fraction of the mass that is trimmed: the least deep points.
     n_directions : int
@@ -74,14 +79,15 @@ class BaseMetric(Settings):
     directions : {"uniform", "sobol", "orthogonal", "equispaced"} or array of shape (K, d)
         See :func:`isodepth.unit_vectors`. Each vector is used with both signs.
     levels : "exact", int or "monte-carlo"
-        How to average over the level beta: "exact" integrates over all levels, an integer uses a
-        midpoint grid with that number of levels, and "monte-carlo" uses `n_levels` random levels
-        (the paper).
+        How to average over the levels in [0, 1 - eps]: "exact" integrates over all levels, an
+        integer uses a midpoint grid with that number of levels, and "monte-carlo" uses `n_levels`
+        random levels, as in the paper.
     n_levels : int or None
         Number of random levels; only with ``levels="monte-carlo"``.
     normalize : bool
-        Average over [0, 1 - eps], so that DR = |m1 - m2| for Gaussians of equal covariance. False
-        is the integral without the factor 1 / (1 - eps), as in the paper.
+        True averages over the levels in [0, 1 - eps], so that DR = |m1 - m2| for Gaussians of equal
+        covariance with means m1 and m2. False integrates over the levels without the factor
+        1 / (1 - eps), as in the paper.
     refine : int or None
         Number of steps of local ascent from the best sampled directions towards the supremum over
         all directions. With ``refine=0`` the maximum is too small in more than a few dimensions.
@@ -92,16 +98,16 @@ class BaseMetric(Settings):
         directions and refines it. "exact" computes the Hausdorff distance of the convex hulls, for
         few points or few dimensions.
     scale : None, "pooled", "reference" or array of shape (d,)
-        Units of the columns. None compares coordinates as they are (the paper): the column with the
-        largest spread dominates. "pooled" divides each column by its robust standard deviation in
-        both samples together, "reference" by that of X alone. The robust standard deviation is that
-        of the values clipped at their 0.2 and 0.8 quantiles, normalized to 1 for a standard normal
-        column. It tolerates a fraction 0.2 of contaminated rows at one end. If more than half of
-        the values are equal, the orders of the quantiles are closer to 0 and 1. The unit of a
-        constant column is 1. For eps > 0.2 the normalized median absolute deviation is used
-        instead, which tolerates a fraction 0.5.
+        Units of the columns. None compares coordinates as they are, as in the paper: the column
+        with the largest spread dominates. "pooled" divides each column by its robust standard
+        deviation in both samples together, "reference" by that of X alone. The robust standard
+        deviation is that of the values clipped at their 0.2 and 0.8 quantiles, normalized to 1 for
+        a standard normal column. It tolerates a fraction 0.2 of contaminated rows at one end of the
+        column. If more than half of the values are equal, the orders of the quantiles are closer to
+        0 and 1. The unit of a constant column is 1. For eps > 0.2 the normalized median absolute
+        deviation is used instead, which tolerates a fraction 0.5.
     nan_policy : {"raise", "omit"}
-        Treatment of missing values: raise an error, or drop the rows that have any.
+        Treatment of missing values: raise an error, or drop the rows with missing values.
         Infinite values are always an error.
     dtype : {"float32", "float64"} or None
         Precision of the projections; None means float32 for float32 data and float64 otherwise.
@@ -164,11 +170,13 @@ class BaseMetric(Settings):
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
-        _ = self.source  # checks the depth
+        _ = self.source  # raises an error if the option `depth` is invalid
 
     @classmethod
     def paper(cls, n_alpha: int, K: int, **options: Any) -> Self:
-        """Return the metric of Algorithm 1 of the paper: random levels and uniform directions.
+        """Return the metric of Algorithm 1 of the paper, with random levels and uniform directions.
+
+        The paper is Staerman et al., arXiv 2103.12711.
 
         Parameters
         ----------
@@ -210,7 +218,11 @@ class BaseMetric(Settings):
         return signature_of(self, self.dtype, self.steps)
 
     def compare(self, X: Any, Y: Any, weights: Any = None) -> Comparison:
-        """Compare two samples: the distance, the gap of each level and its maximizing direction."""
+        """Compare two samples.
+
+        The result has the distance, and the gap between the trimmed regions at each level with its
+        maximizing direction.
+        """
         fitted, x, y, missing = fit_both(self, X, Y, weights)
         comparison = fitted.compare(x, y)
         if self.scale is None:
@@ -218,11 +230,12 @@ class BaseMetric(Settings):
         return comparison if missing is None else replace(comparison, missing=missing)
 
     def regions(self, X: Any, weights: Any = None) -> TrimmedRegions:
-        """Compute the nested regions of one sample.
+        """Compute the nested depth-trimmed regions of one sample.
 
-        Regions store the depth function, the directions and the scale that define them.
+        The result stores the depth function, the directions and the scale that define the regions.
         :meth:`isodepth.FittedMetric.distance` compares the regions of two samples if these settings
-        are equal. Use `with_directions` to compute many regions along the same directions.
+        are equal. Use `with_directions` to compute regions of many samples with the same
+        directions.
 
         Parameters
         ----------
@@ -267,8 +280,8 @@ class BaseMetric(Settings):
     def check_for_tables(self, storage: str = "float64") -> None:
         """Check that region tables from separate calls of this metric will be comparable.
 
-        This needs a grid of levels, the same directions in every call, and ``gap="search"``.
-        `storage` is the dtype of the table.
+        Comparable tables need an integer `levels`, the same directions in every call, and
+        ``gap="search"``. `storage` is the dtype of the tables.
         """
         check_choice(storage, "storage", STORAGES)
         random = draws_at_random(self.directions) and not isinstance(self.random_state, int)
@@ -302,7 +315,8 @@ class BaseMetric(Settings):
 def _checked_directions(directions: Any, n_directions: Any) -> tuple[Any, int]:
     """Check the options `directions` and `n_directions`.
 
-    Return the family name or an array of unit vectors, and the number of directions.
+    Return `directions`, as the name of a family or an array of unit vectors, and the number of
+    directions.
     """
     if isinstance(directions, str):
         check_choice(directions, "directions", FAMILIES)
@@ -371,8 +385,8 @@ def _checked_scale(scale: Any) -> Any:
 def with_metric_options(leave_out: Iterable[str] = ()) -> Callable[[Documented], Documented]:
     """Return a decorator that inserts the parameters of `Metric` into a docstring.
 
-    They replace the line OPTIONS_LINE. Parameters that the docstring describes itself, and those in
-    `leave_out`, are not inserted.
+    The descriptions of the parameters replace the line OPTIONS_LINE. Parameters that the docstring
+    describes itself, and those in `leave_out`, are not inserted.
     """
 
     def decorate(documented: Documented) -> Documented:
@@ -396,9 +410,9 @@ def with_metric_options(leave_out: Iterable[str] = ()) -> Callable[[Documented],
 
 
 def metric_parameters() -> dict[str, tuple[str, list[str]]]:
-    """Parse the docstring of `BaseMetric`. Return the type and description of every parameter.
+    """Return the type and the description of every parameter in the docstring of `BaseMetric`.
 
-    Descriptions are lists of indented lines.
+    Keys are the names of the parameters. Descriptions are lists of indented lines.
     """
     text = inspect.cleandoc(BaseMetric.__doc__ or "")
     section = text.partition("Parameters\n----------\n")[2].partition("\n\nExamples\n")[0]

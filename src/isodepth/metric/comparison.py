@@ -1,4 +1,4 @@
-"""Comparison: the distance between two samples, its gaps and the contributions of columns."""
+"""Comparison of two samples: their distance, gaps between regions, contributions of columns."""
 
 from __future__ import annotations
 
@@ -32,6 +32,8 @@ from isodepth.two_samples import TwoSamples
 @dataclass(frozen=True, eq=False)
 class ChanceLevel(ResultMixin):
     """Distances between random splits of the pooled rows of two samples.
+
+    They show how large the distance is if both samples have the same distribution.
 
     Attributes
     ----------
@@ -70,11 +72,13 @@ class Comparison(TwoSampleReport):
     Attributes
     ----------
     distance : float
-        DR_{p,eps}; `float(comparison)` is the same.
+        Distance DR_{p,eps} between the samples; `float(comparison)` is the same.
     regions : pair of TrimmedRegions
+        Nested depth-trimmed regions of X and of Y.
     signature : str
         All settings of the metric as a string.
     columns : tuple of str or None
+        Names of the columns; None if they have no names.
     missing : MissingPair or None
         With ``nan_policy="omit"``: number of dropped rows, the columns with missing values, and
         the shares of missing values in both samples.
@@ -113,10 +117,11 @@ class Comparison(TwoSampleReport):
 
     @property
     def levels(self) -> np.ndarray:
-        """Levels at which the regions are compared.
+        """Levels beta at which the regions of both samples are compared.
 
-        With ``levels="exact"`` they are intervals [start, stop) on which both regions are constant,
-        an array of shape (L, 2). Otherwise they are single levels of shape (L,).
+        The region of level beta has slightly more than a fraction beta of the rows, the deepest
+        ones. With ``levels="exact"`` the result has shape (L, 2): intervals [start, stop) of levels
+        in which both regions are constant. Otherwise it has shape (L,).
         """
         return self._gaps.plan.levels
 
@@ -136,39 +141,42 @@ class Comparison(TwoSampleReport):
 
     @property
     def search_directions(self) -> np.ndarray:
-        """Unit vectors (J, d) along which gaps were evaluated, one per row.
+        """Unit vectors (J, d) along which the gaps between regions were evaluated, one per row.
 
-        These are the sampled directions, followed by those that refinement found. With
+        These are the sampled directions, followed by the directions that refinement found. With
         ``gap="exact"`` they are the maximizing directions of the levels.
         """
         return self._gaps.vectors
 
     @property
     def gaps(self) -> np.ndarray:
-        """Gap at each level, of shape (L,): the Hausdorff distance of the two regions.
+        """Gap at each level, of shape (L,): the Hausdorff distance between both regions.
 
-        With a finite ``q`` it is the mean of order q over all directions, see `Metric`.
+        With a finite ``q`` the gap is the mean of order q, over all directions, of the differences
+        between the support functions; see `Metric`.
         """
         return self._gaps.values
 
     @property
     def direction(self) -> np.ndarray:
-        """Unit vectors (L, d) along which the gaps are attained.
+        """Unit vector (L, d) of each level, along which its gap is attained.
 
-        With a finite ``q`` they are the directions with the maximum gap.
+        With a finite ``q`` it is the direction with the largest difference between the support
+        functions of both regions.
         """
         return self._gaps.directions()
 
     def gradient(self) -> Gradient:
         """Compute the derivative of the distance with respect to each entry of X and Y.
 
-        It is exact almost everywhere. At each level only two rows have a nonzero derivative: the
-        outermost row of each sample along the direction of the gap. With a finite ``q`` these are
-        two rows per direction. Equal rows have equal parts of a derivative. With ``gap="exact"``
-        one of the two points is a convex combination of rows, which share its derivative. The
-        gradient of a distance of 0 is 0. A refined distance (``refine`` above 0, in more than one
-        dimension) and a scale that is estimated from the data have no gradient. A ``scale`` passed
-        as an array is included in the derivative.
+        The derivative is exact almost everywhere. At each level only two rows have a nonzero
+        derivative: the outermost row of each region along the direction of the gap. With a finite
+        ``q`` there are two such rows per direction. The derivative of a point is divided equally
+        among the rows that are equal to it. With ``gap="exact"`` one of the two points is a convex
+        combination of rows, among which its derivative is divided. The gradient of a distance of 0
+        is 0. A refined distance (``refine`` above 0, in more than one dimension) and a scale that
+        is estimated from the data have no gradient. A ``scale`` passed as an array is included in
+        the derivative.
 
         Returns
         -------
@@ -186,12 +194,13 @@ class Comparison(TwoSampleReport):
 
     @cached_property
     def contributions(self) -> list[tuple[str, float]]:
-        """Contribution of each column to the difference, largest first; their sum is 1.
+        """Contribution of each column to the distance, largest first; the sum is 1.
 
-        Contributions are the squared entries of the directions of the gaps, averaged over all
-        levels with weights width x gap^2. With a finite ``q`` they are computed from the squared
-        entries of all directions. For a translation by m the contributions are m_j^2 / |m|^2. If
-        the distance is 0, all contributions are equal.
+        Contributions are the squared entries of the maximizing directions of the levels. They are
+        averaged over levels, and the weight of a level is its width times its squared gap. With a
+        finite ``q`` they are computed from the squared entries of all directions. For a translation
+        by a vector m the contribution of column j is m_j^2 / |m|^2. If the distance is 0, all
+        contributions are equal.
         """
         q = self._fitted.settings.q
         if q < math.inf:
@@ -204,10 +213,10 @@ class Comparison(TwoSampleReport):
     def chance_level(self, n_splits: int = 19) -> ChanceLevel:
         """Compute the distances between random splits of the pooled rows.
 
-        Two samples of the same distribution have a positive distance. The distances of random
-        splits show how large it is for samples of these sizes. If the comparison has a test, the
-        splits are its permutations. The first call takes the time of `n_splits` comparisons, and
-        later calls return the same result.
+        Two samples of the same distribution have a positive distance. The distances between random
+        splits show how large this distance is for samples of the given sizes. If the comparison has
+        a test, the splits are those of `null_profile`. The first call takes the time of `n_splits`
+        comparisons, and later calls return the same result.
 
         Parameters
         ----------
@@ -246,10 +255,10 @@ class Comparison(TwoSampleReport):
 
     @property
     def splitting_cost(self) -> int:
-        """Number of projections that one random split in `chance_level` needs.
+        """Number of projections of a row on a direction that one split in `chance_level` needs.
 
-        Callers use it to decide whether `chance_level` is fast enough. It is very large if the rows
-        are not in memory.
+        Callers use this number to decide whether `chance_level` is fast enough. It is very large if
+        the rows are not in memory.
         """
         if not self.keeps_rows:
             return 1 << 62
@@ -265,7 +274,7 @@ class Comparison(TwoSampleReport):
         return TwoSamples((x, y), tuple(self.columns or column_labels(x.shape[1])), {})
 
     def _differences(self, part: slice) -> np.ndarray:
-        """Return the differences (L, 2B) of the two support functions at each level.
+        """Return the differences (L, 2B) of the support functions of both regions at each level.
 
         They are computed along the B directions in the slice `part`, and along their opposites.
         """
@@ -273,9 +282,11 @@ class Comparison(TwoSampleReport):
         return self.supports(0, directions) - self.supports(1, directions)
 
     def supports(self, side: int, directions: np.ndarray, levels: Any = slice(None)) -> np.ndarray:
-        """Return the support values (L, 2B) of one sample along B directions and their opposites.
+        """Return the support values (L, 2B) of the regions of one sample at L levels.
 
-        `side` is 0 for X and 1 for Y. `levels` selects levels by an index or slice.
+        The support value of a region along u is the maximum of <x, u> over its points x. The values
+        are those along B directions and then those along their opposites. `side` is 0 for X and 1
+        for Y. `levels` selects levels by indices or a slice.
         """
         plan, regions = self._gaps.plan, self.regions[side]
         sizes = plan.prefix_sizes[side][levels]
@@ -290,7 +301,7 @@ class Comparison(TwoSampleReport):
 
     @property
     def largest_gap(self) -> LargestGap:
-        """Largest gap with its level, its direction and the squared entries of the direction."""
+        """Largest gap between the regions of both samples, with its level and its direction."""
         at = int(self.gaps.argmax())
         direction = self._gaps.directions(slice(at, at + 1))[0]
         level, gap = float(np.mean(self.levels[at])), float(self.gaps[at])
@@ -303,10 +314,10 @@ class Comparison(TwoSampleReport):
 
     @cached_property
     def null_profile(self) -> Any:
-        """Gaps at each level after random permutations of the pooled rows; None without a test.
+        """Gaps between regions after random permutations of the labels; None without a test.
 
-        The type is :class:`isodepth.significance.result.NullProfile`. It is computed at the first
-        access.
+        The type is :class:`isodepth.significance.result.NullProfile`. The gaps are computed at the
+        first access.
         """
         return None if self.test is None else self.test.profile_of(self)
 
@@ -325,7 +336,7 @@ class Comparison(TwoSampleReport):
             return None
         return {k: v for k, v in options.items() if k == "random_state" or v != usual[k]}
 
-    # -- conversions ------------------------------------------------------------------------
+    # -- conversion to other types ----------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
         """Convert to numbers, strings, lists and dictionaries, for JSON.

@@ -76,7 +76,7 @@ class Settings:
 
     @property
     def steps(self) -> int:
-        """Number of refinement steps: `refine`, or its default if it is None."""
+        """Number of steps of local ascent that refine the directions: `refine`, or its default."""
         if self.refine is None:
             return _REFINE if math.isinf(self.q) else 0
         return self.refine
@@ -136,7 +136,7 @@ class FittedMetric:
     directions : ndarray of shape (K, d)
         Directions, in the precision of the samples if it is known.
     betas : ndarray of shape (L,), or None
-        Levels; None for the exact integral.
+        Levels at which regions are compared; None if the distance integrates over all levels.
     resources : Resources
         Number of threads, and working memory.
 
@@ -165,7 +165,7 @@ class FittedMetric:
         """Directions, and the threads and memory for projecting on them."""
         return Projections(self.directions, self.resources)
 
-    # -- one sample -------------------------------------------------------------------------
+    # -- methods for one sample -------------------------------------------------------------
 
     def regions(self, X: Any, weights: Any = None) -> TrimmedRegions:
         """Compute the nested regions of one sample.
@@ -211,8 +211,8 @@ class FittedMetric:
         self.source.warn_if_uninformative(*merged)
         work = sum(len(points) for points, _, _ in checked) * len(self.directions)
         workers = worker_count(self.settings.n_jobs, len(inputs) // 2, work)
-        # Threads process samples in parallel. If there are few samples, the threads process the
-        # directions of one sample instead.
+        # Threads process samples in parallel, so each sample is processed by one thread. If there
+        # are few samples, the threads process the directions of one sample instead.
         inner = self
         if workers > 1:
             inner = replace(self, resources=Resources(1, self.resources.memory_mb / workers))
@@ -243,7 +243,7 @@ class FittedMetric:
         sample = Sample.of(points, None, resources=self.resources)
         return self.fit_regions(points, None, None, sample)
 
-    # -- two samples ------------------------------------------------------------------------
+    # -- methods for two samples ------------------------------------------------------------
 
     def distance(self, x: TrimmedRegions, y: TrimmedRegions) -> float:
         """Compute DR_{p,eps} between two samples, given by regions that this metric computed."""
@@ -253,7 +253,8 @@ class FittedMetric:
     def compare(self, x: TrimmedRegions, y: TrimmedRegions) -> Comparison:
         """Compare two samples, given by the regions that this metric computed.
 
-        The result has the distance, the gap of each level and its maximizing direction.
+        The result has the distance, and the gap between both regions at each level with its
+        maximizing direction.
         """
         gaps = self.gaps(x, y)
         distance = self.mean(gaps.values, gaps.plan)
@@ -262,7 +263,7 @@ class FittedMetric:
         return Comparison(distance, (x, y), signature, columns, gaps, self)
 
     def plan(self, x: TrimmedRegions, y: TrimmedRegions) -> LevelPlan:
-        """Check that two samples are comparable, and return the levels of their comparison."""
+        """Check that the regions of two samples are comparable, and return the compared levels."""
         self.check(x, "x")
         self.check(y, "y")
         check_same_width(x.n_features, y.n_features)
@@ -277,17 +278,17 @@ class FittedMetric:
         return level_plan(x, y, self.betas)
 
     def gaps(self, x: TrimmedRegions, y: TrimmedRegions) -> Gaps:
-        """Compute the gap between the regions of two samples at each level."""
+        """Compute the gap, the distance between the regions of two samples, at each level."""
         settings = self.settings
         way, q, steps = settings.gap, settings.q, settings.steps
         plan = self.plan(x, y)
         return find_gaps(x, y, plan, self.directions, way, q, steps, self.resources)
 
     def mean(self, gaps: np.ndarray, plan: LevelPlan) -> float:
-        """Compute the mean of order p of gaps (L,) at the levels of a plan."""
+        """Compute the distance from gaps (L,): their mean of order p with the weights of a plan."""
         return power_mean(gaps, plan.shares, self.settings.p, self.settings.length)
 
-    # -- tables -----------------------------------------------------------------------------
+    # -- methods for region tables ----------------------------------------------------------
 
     @property
     def table_shape(self) -> tuple[int, int]:
@@ -300,7 +301,10 @@ class FittedMetric:
         return signature_of(self.settings, dtype, 0)
 
     def write_table(self, regions: TrimmedRegions, out: np.ndarray) -> None:
-        """Write the support values of the regions of a sample to `out` (L, 2K)."""
+        """Write the support values of the regions of a sample to `out` (L, 2K).
+
+        Rows of `out` are the L levels. Columns are the K directions, then their opposites.
+        """
         assert self.betas is not None
         sizes = regions.prefix_sizes(self.betas)
         write_supports(regions.ordered, sizes, self.directions, out, self.resources)
@@ -308,7 +312,7 @@ class FittedMetric:
     def signature(self, dtype: str | None = None) -> str:
         """Return the settings of distances between samples with this dtype, as a string.
 
-        The string contains float32, but it contains float64 only if the option `dtype` is set.
+        The string contains the dtype only if it is float32, or if the option `dtype` is set.
         """
         precision = dtype if dtype == "float32" else self.settings.dtype
         return signature_of(self.settings, precision, self.settings.steps)

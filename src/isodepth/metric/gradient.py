@@ -1,11 +1,11 @@
-"""Gradient of the distance with respect to the rows.
+"""Gradient of the distance with respect to the rows of both samples.
 
 A sufficiently small change of the rows does not change their order by depth, except for ties. At
-each level the gap is <u, x - y>, with u the maximizing direction, and x and y the support points of
-both regions along u.
+each level the gap between both regions is <u, x - y>. Here u is the maximizing direction, and x and
+y are the support points of the regions along u.
 
 - For a maximum over sampled directions, x and y are rows. The gradient of the gap is u with respect
-  to x and -u with respect to y. It exists unless rows, levels or directions are tied.
+  to x and -u with respect to y. It exists unless several rows or directions attain the maximum.
 - For the supremum over all directions, the gap is the distance from a row x to the other convex
   hull. The nearest point y of the hull is a convex combination of up to d rows. The gradient with
   respect to each of them is -u times its coefficient.
@@ -89,9 +89,10 @@ def check_has_gradient(*, scale: Any, refine: int) -> None:
 
 
 def mean_slopes(gaps: Any, shares: Any, p: float, length: float) -> Any:
-    """Return the derivatives (L,) of `power_mean` with respect to `gaps` (L,).
+    """Return the derivatives (L,) of the distance with respect to the gaps (L,) of its levels.
 
-    `gaps` and `shares` are both arrays or both tensors.
+    The distance is `power_mean` of the gaps with weights `shares` (L,). Both arguments are arrays,
+    or both are tensors.
     """
     slopes = 0.0 * gaps
     largest = float(gaps.max())
@@ -100,7 +101,8 @@ def mean_slopes(gaps: Any, shares: Any, p: float, length: float) -> Any:
     if math.isinf(p):
         slopes[gaps.argmax()] = 1.0
         return slopes
-    # For p < 1 the derivative at a gap of 0 is infinite, so levels with a gap of 0 are ignored.
+    # For p < 1 the derivative at a gap of 0 is infinite. Levels with a gap of 0 therefore get the
+    # derivative 0.
     positive = gaps > 0
     ratios, weights = gaps[positive] / largest, length * shares[positive]
     total = float((weights * ratios**p).sum())
@@ -125,7 +127,8 @@ def _gradients_of_gaps(gaps: Gaps, rows: list[np.ndarray], slopes: np.ndarray) -
         supports = [support_rows(*pair, vectors) for pair in zip(rows, sizes, strict=True)]
         levels = np.flatnonzero(np.isin(indices, chosen) & (slopes > 0))
         column = np.searchsorted(chosen, indices[levels])
-        # The support point along u has the maximum projection on u, and that along -u the minimum.
+        # The support point along u has the maximum projection on u, and the support point along -u
+        # has the minimum projection on u.
         at = levels, column
         upward = signs[levels] > 0
         reach = [np.where(upward, each.tops[at], each.lows[at]) for each in supports]
@@ -189,10 +192,11 @@ def _gradients_of_hulls(gaps: Gaps, rows: list[np.ndarray], slopes: np.ndarray) 
 
 
 def _by_row(regions: TrimmedRegions, ordered: np.ndarray) -> np.ndarray:
-    """Distribute a gradient with respect to distinct points over the input rows.
+    """Distribute a gradient with respect to the u distinct points over the input rows (n, d).
 
-    `ordered` (u, d) has one row per distinct point, deepest first. Equal input rows have equal
-    parts of the gradient of their point, and rows of weight zero have gradient 0.
+    `ordered` (u, d) is the gradient with one row per distinct point, deepest first. The gradient of
+    a point is divided equally among the input rows that are equal to it. Rows of weight zero have
+    gradient 0.
     """
     distinct = np.empty_like(ordered)
     distinct[regions.order] = ordered

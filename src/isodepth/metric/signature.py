@@ -11,19 +11,19 @@ import numpy as np
 from isodepth._version import __version__
 from isodepth.depth.resolve import depth_text
 
-#: Version of the numerical results, increased if a release changes them.
-#: 2: the projection depth uses another scale if the MAD is zero. 3: random directions for a seed
+#: Version of the numerical results, which increases if a release changes them. Version 2: the
+#: projection depth uses another scale if the MAD is zero. Version 3: random directions for a seed
 #: are generated in another way.
 ALGORITHM = 3
 
 
 def signature_of(settings: Any, dtype: str | None, steps: int) -> str:
-    """Format the settings of a metric as a string, with the dtype and the refinement steps."""
+    """Format the settings of a metric as a string, with the dtype and `steps` of refinement."""
     levels, directions = settings.levels, settings.directions
     if isinstance(directions, str):
         directions = f"{directions}:{settings.n_directions}"
-    # Some options are omitted if they have their default value, as in earlier versions, so that
-    # signatures of old and new results agree.
+    # The options q, gap and normalize are omitted if they have their default value, as in earlier
+    # versions, so that signatures of old and new results agree.
     fields = {
         "depth": depth_text(settings.depth),
         "p": settings.p,

@@ -1,4 +1,4 @@
-"""RegionTable and TableStack, from which distances are computed without the rows of the samples."""
+"""Region tables, from which distances are computed without the rows of the samples."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from isodepth.progress import progress_bar
 
 STORAGES = ("float64", "float32")
 KIND = "region table"
-# Target size in bytes of a block of tables.
+# Target size in bytes of a block of tables whose distances are computed in one call.
 _BLOCK_BYTES = 1 << 26
 
 
@@ -37,7 +37,8 @@ class RegionTable:
     Attributes
     ----------
     values : ndarray of shape (L, 2K), read-only
-        Support values at each level: h(u) for the K directions, then h(-u).
+        Support values h(u) = max <x, u> over the points x of the region of each level: first for
+        the K directions u, then for their opposites.
     signature : str
         Settings of the table. Tables can be compared if their signatures agree, apart from the
         version.
@@ -45,8 +46,8 @@ class RegionTable:
         Number of columns of the sample.
     columns : tuple of str or None
     algorithm : int
-        Version of the numerical results. Tables with different algorithm numbers cannot be
-        compared. If the argument is None, it is the number of this version of isodepth.
+        Version number of the numerical results. Tables with different numbers cannot be compared.
+        If the argument is None, the number of the installed version of isodepth is used.
     scale : ndarray of shape (d,) or None
         Divisors of the columns of the sample.
 
@@ -122,8 +123,8 @@ def distances_between(
 ) -> np.ndarray:
     """Compute the distances (N, M) between the tables `rows` (N, L, 2K) and `columns` (M, L, 2K).
 
-    If `columns` is None, compute those between all pairs of `rows`. `like` is a table whose
-    settings apply to all of them.
+    If `columns` is None, compute the distances (N, N) between all pairs of `rows`. `like` is a
+    table whose settings apply to all tables.
     """
     p, q, length = _mean_settings(like.signature)
     unit, resources = mean_of_direction(like.n_features, q), Resources(n_jobs)
@@ -131,9 +132,9 @@ def distances_between(
 
 
 def _mean_settings(signature: str) -> tuple[float, float, float]:
-    """Return p, q, and the factor of the mean over levels, which the string `signature` contains.
+    """Return p, q, and the factor of the mean over levels, as read from a signature.
 
-    Raise ValueError if the string is not a valid signature.
+    Raise ValueError if p, q or eps in the signature is invalid.
     """
     fields = {"q": "inf", "normalize": "yes", **signature_fields(signature)}
     p, q, eps = (float(fields[name]) for name in ("p", "q", "eps"))
@@ -305,7 +306,7 @@ def fill_distances(
 ) -> None:
     """Write the distances between all tables of `rows` and `columns` to `out` (N, M).
 
-    If `columns` is None, write those between all pairs of `rows` to `out` (N, N).
+    If `columns` is None, write the distances between all pairs of `rows` to `out` (N, N).
     """
     against = rows if columns is None else columns
     # Blocks are small, so that the progress bar is updated often.
