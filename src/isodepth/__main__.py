@@ -1,4 +1,4 @@
-"""Command line as `python -m isodepth`, for when the script `isodepth` is not on the path."""
+"""Entry point of `python -m isodepth`, if the script `isodepth` is not on the path."""
 
 import sys
 

@@ -1,3 +1,3 @@
-"""Version number, in a file of its own so that build tools can read it without importing."""
+"""Version number, in its own file so that build tools can read it without importing isodepth."""
 
 __version__ = "0.3.0"

@@ -1,4 +1,7 @@
-"""Public API: `Metric` for arrays, tensors and chunks, and the functions `distance`, `compare`."""
+"""Public API: the class `Metric`, and the functions `distance` and `compare`.
+
+They accept arrays, data frames, tensors, and samples that are read in chunks.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ class Metric(BaseMetric):
     __doc__ = BaseMetric.__doc__
 
     def distance(self, X: Any, Y: Any, weights: Any = None, *, kinds: Any = None) -> Any:
-        """Compute DR_{p,eps} between two samples.
+        """Compute the distance DR_{p,eps} between two samples.
 
         Parameters
         ----------
@@ -65,10 +68,11 @@ class Metric(BaseMetric):
         return fitted.distance(x, y)
 
     def compare(self, X: Any, Y: Any, weights: Any = None, *, kinds: Any = None) -> Comparison:
-        """Compare two samples: the distance, the gap of each level and its maximizing direction.
+        """Compare two samples.
 
-        The parameters are those of `distance`. The attribute `kinds` of the result lists every
-        column of data frames, including non-numeric columns.
+        The result has the distance, and the gap between the trimmed regions at each level with its
+        maximizing direction. The parameters are those of `distance`. The attribute `kinds` of the
+        result lists every column of data frames, including non-numeric columns.
 
         If `scale` is None and one column has more than a hundred times the spread of another, a
         :class:`isodepth.ScaleWarning` is issued, because the wide column dominates the distance.
@@ -91,9 +95,10 @@ class Metric(BaseMetric):
     def table(self, X: Any, weights: Any = None, *, storage: str = "float64") -> RegionTable:
         """Compute the region table of one sample, to compare it with many other tables.
 
-        The table contains support values on a fixed grid of levels and directions. Its metric needs
-        an integer `levels`, and an integer `random_state` or fixed directions. Tables cannot be
-        refined: `refine` has no effect, and the signature of the table contains ``refine=0``.
+        The table contains the support values of the trimmed regions of the sample, on a fixed grid
+        of levels and directions. The metric needs an integer `levels`, and an integer
+        `random_state` or fixed directions. Tables cannot be refined: `refine` has no effect, and
+        the signature of the table contains ``refine=0``.
 
         Parameters
         ----------
@@ -121,8 +126,8 @@ class Metric(BaseMetric):
 def _numeric(X: Any, Y: Any, kinds: Any) -> tuple[Any, Any, tuple[ColumnKind, ...]]:
     """Return the numeric columns of X, those of Y, and the kinds of all columns.
 
-    `kinds` is the option of `Metric.distance`. Arrays are returned unchanged, and the kinds are
-    empty.
+    `kinds` is the option of `Metric.distance`. If X is an array and `kinds` is None, X and Y are
+    returned unchanged with an empty tuple.
     """
     if kinds is None and isinstance(X, np.ndarray):
         return X, Y, ()
@@ -134,6 +139,8 @@ def distance(
     X: Any, Y: Any, *, weights: Any = None, kinds: dict[str, Any] | None = None, **options: Any
 ) -> float:
     """Compute DR_{p,eps} between two samples, a distance that is robust to outliers.
+
+    It is the mean Hausdorff distance between the depth-trimmed regions of the samples.
 
     Parameters
     ----------

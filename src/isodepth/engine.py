@@ -1,9 +1,9 @@
-"""Calls of functions of the compiled core, with their threads and memory.
+"""Functions that call the compiled core, with a number of threads and a limit of memory.
 
 If the rows of a sample are sorted by depth, deepest first, its nested regions are prefixes of the
-rows. The functions compute the support values of the regions along directions, and the gaps between
-the support functions of two samples. The direction of a gap is encoded by one integer: k for u_k,
-and -1 - k for -u_k.
+rows. The functions compute the support values of the regions along directions, and the gaps, which
+are the differences of the support functions of two samples. The direction of a gap is encoded by
+one integer: k for direction k, and -1 - k for its opposite.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ ALONE = Resources(n_jobs=1)
 def worker_count(n_jobs: int | None, n_tasks: int, operations: int) -> int:
     """Return the number of threads for `n_tasks` tasks with `operations` operations in total.
 
-    It is limited by `n_jobs`, and is 1 if the work is too small for threads to be faster.
+    The number is at most `n_jobs`. It is 1 if the tasks are too small for threads to be faster.
     """
     worth = min(n_tasks, operations // core.WORTH_A_THREAD)
     return max(1, min(worth, Resources(n_jobs).n_threads)) if worth > 1 else 1
@@ -60,7 +60,7 @@ def thread_map(function: Callable[[Item], Value], items: Iterable[Item], n: int)
 
     The first item is processed in the calling thread. Threads are useful for tasks that spend their
     time in functions of `isodepth._core`, which release the GIL. After an error or an interrupt no
-    further item is started, and functions of `isodepth._core` end in the other threads.
+    further item is started, and the other threads stop running functions of `isodepth._core`.
     """
     items = list(items)
     if n == 1 or len(items) < 2:
@@ -77,11 +77,11 @@ def thread_map(function: Callable[[Item], Value], items: Iterable[Item], n: int)
 
 @cache
 def available_cores() -> int:
-    """Return the number of cores that this process should use. It is cached at the first call.
+    """Return the number of cores that this process should use. The first result is cached.
 
-    joblib determines it from the affinity mask, the CPU quota of a container and
-    LOKY_MAX_CPU_COUNT. OMP_NUM_THREADS is a further upper bound. If it has several numbers, such as
-    "4,2" for nested levels, the first one is used.
+    joblib determines the number from the affinity mask, the CPU quota of a container and the
+    environment variable LOKY_MAX_CPU_COUNT. The variable OMP_NUM_THREADS is a further upper bound.
+    If this variable has several numbers, such as "4,2" for nested parallelism, the first is used.
     """
     import joblib
 
@@ -98,7 +98,10 @@ def level_gaps(
     resources: Resources = ALONE,
     q: float = math.inf,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Compute the gap of each level, over the directions and their opposites.
+    """Compute the gap between the regions of two samples at each level.
+
+    The gap is a mean or maximum of |h_x(u) - h_y(u)| over the directions u and their opposites. The
+    support functions h_x(u) and h_y(u) are the maximum projections of both regions on u.
 
     Parameters
     ----------
@@ -116,8 +119,8 @@ def level_gaps(
         (mean of |h_x(u) - h_y(u)|**q over the 2K directions) ** (1/q). The bits of the result do
         not depend on the order of the samples or on the number of threads.
     codes : int64 ndarray of shape (L,)
-        Direction with the largest gap, the first one if tied: k for direction k, and -1 - k for its
-        opposite.
+        Direction with the largest difference |h_x(u) - h_y(u)|: k for direction k, and -1 - k for
+        its opposite. If several directions are tied, it is the first of them.
 
     Examples
     --------
@@ -142,7 +145,9 @@ def write_supports(
     out: np.ndarray,
     resources: Resources,
 ) -> None:
-    """Write the support values h(u) and h(-u) of nested regions to `out`.
+    """Write the support values h(u) and h(-u) of nested regions along directions u to `out`.
+
+    The support value h(u) of a region is the maximum projection of its rows on u.
 
     Parameters
     ----------
@@ -162,7 +167,7 @@ def write_supports(
 
 
 class SupportRows(NamedTuple):
-    """Extremes of the projections of nested regions, and the first rows that attain them.
+    """Extreme projections of the rows of nested regions, and the first rows that attain them.
 
     Attributes
     ----------
@@ -183,8 +188,8 @@ def support_rows(
 ) -> SupportRows:
     """Compute the extreme projections of nested regions, and the rows that attain them.
 
-    `ordered` (n, d) has the deepest rows first, `prefix_sizes` (L,) is the number of rows in the
-    region of each level, and `directions` is (K, d).
+    `ordered` (n, d) has the deepest rows first, and `directions` has shape (K, d). The region of
+    level l consists of the first `prefix_sizes[l]` rows.
     """
     along = ordered @ directions.T
     last = prefix_sizes - 1
@@ -210,6 +215,9 @@ def ascent(
 ) -> np.ndarray:
     """Find unit vectors with larger gaps than the starting vectors, by local ascent.
 
+    The gap of a vector u at a level is the difference of the support functions of two regions along
+    u.
+
     Parameters
     ----------
     x, y, prefix_sizes : as in `level_gaps`, for the levels of the search
@@ -220,7 +228,8 @@ def ascent(
     steps : int
         Maximum number of steps of an ascent, each of which projects a sample once.
     slack : float
-        Relative tolerance. An ascent stops if further steps would increase the gap by less.
+        Relative tolerance. An ascent stops if further steps would increase the gap by a smaller
+        fraction.
     resources : Resources
 
     Returns
@@ -242,12 +251,17 @@ def table_distances(
     length: float,
     resources: Resources = ALONE,
 ) -> np.ndarray:
-    """Compute the distances (N, M) between region tables, which contain support values.
+    """Compute the distances (N, M) between region tables.
+
+    A table (L, 2K) contains the support values of the regions of a sample, at L levels and along K
+    directions and their opposites.
 
     Parameters
     ----------
     rows : ndarray of shape (N, L, 2K)
-    columns : ndarray of shape (M, L, 2K) of the same dtype, or None for all pairs of rows
+        Tables of N samples, which are the rows of the result.
+    columns : ndarray of shape (M, L, 2K) of the same dtype, or None
+        Tables of M samples, which are the columns of the result. None for all pairs of `rows`.
     p : float in (0, inf]
         Order of the mean of the gaps over levels.
     q : float in [1, inf]
@@ -255,7 +269,7 @@ def table_distances(
     unit : float
         Divisor of the mean over directions.
     length : float
-        Factor of the mean over levels: 1, or 1 - eps for the integral.
+        Factor of the mean over levels: 1, or 1 - eps for the integral over [0, 1 - eps].
     resources : Resources
     """
     rows = np.ascontiguousarray(rows)
@@ -270,12 +284,18 @@ def _sizes(numbers: np.ndarray) -> np.ndarray:
 
 
 def decode(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the index (L,) and the sign (L,), 1.0 or -1.0, of the direction of each code."""
+    """Decode L directions: return their indices (L,) and signs (L,), 1.0 or -1.0.
+
+    The code k means direction k, and the code -1 - k its opposite.
+    """
     forward = codes >= 0
     return np.where(forward, codes, -1 - codes), np.where(forward, 1.0, -1.0)
 
 
 def signed_directions(directions: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    """Return the unit vectors (L, d) that `codes` (L,) encode, given `directions` (K, d)."""
+    """Return the unit vectors (L, d) that `codes` (L,) select from `directions` (K, d).
+
+    The code k means direction k, and the code -1 - k its opposite.
+    """
     indices, signs = decode(codes)
     return directions[indices] * signs[:, None]

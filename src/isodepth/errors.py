@@ -8,7 +8,7 @@ class IsodepthError(Exception):
 
 
 class InvalidInputError(IsodepthError, ValueError):
-    """The data cannot be used, for example because of their shape or non-finite values."""
+    """The input data are invalid, for example because of their shape or non-finite values."""
 
 
 class NotNumbersError(InvalidInputError, TypeError):
@@ -55,7 +55,7 @@ class DegenerateDepthWarning(UserWarning):
 
 
 class DependenceWarning(UserWarning):
-    """Consecutive rows in the reference sample of a monitor are not independent."""
+    """Consecutive rows in the reference sample of a monitor depend on each other."""
 
 
 class ScaleWarning(UserWarning):

@@ -1,13 +1,16 @@
 """Hausdorff distances between the convex hulls of nested regions, for all levels at once.
 
-`find_gaps` takes the maximum over sampled directions and refines it towards the supremum. Local
-ascent starts from the best sampled directions of a few levels. The directions that it finds are
-then evaluated at all levels. Each step of the ascent costs one projection of a sample, so it is
-cheaper than evaluating the sampled directions. If the samples are small enough, the vertices of the
-regions are then searched one by one, as for the exact distance, within a limit of work.
+The Hausdorff distance at a level is called its gap. It is the supremum over directions of the
+difference of the two support functions. `find_gaps` takes the maximum over sampled directions and
+refines it towards the supremum. Local ascent starts from the best sampled directions of a few
+levels. The directions that it finds are then evaluated at all levels. Each step of the ascent costs
+one projection of a sample, so the ascent is cheaper than evaluating the sampled directions. If the
+samples are small enough, the vertices of the regions are then searched one by one, as for the exact
+distance, up to a maximum number of operations.
 
-`hausdorff`, `exact_gaps` and `project_to_hull` are exact up to rounding. Points are first centered,
-scaled to a size of about one, and represented by coordinates in their span.
+`hausdorff`, `exact_gaps` and `project_to_hull` are exact up to rounding. Points are first centered
+and scaled to a size of about one. Few points in many dimensions are represented by coordinates in
+their span.
 """
 
 from __future__ import annotations
@@ -33,20 +36,22 @@ _MOST_LEVELS = 8
 _FEWEST_CLIMBERS = 10
 _MOST_CLIMBERS = 40
 _MOST_WINNERS = 32
-# Relative differences from an upper bound at which a search ends. `_FULL` is for a search of all
-# vertices that replaces the ascent. `_SLACK` is for the ascent and the search of vertices after it.
+# A search for a gap ends if the relative difference from an upper bound is at most this value.
+# `_SLACK` is for the ascent and the search of vertices that follows it. `_FULL` is for a search of
+# all vertices that replaces the ascent.
 _SLACK = 1e-3
 _FULL = 1e-10
-# Limit of work per refinement step, relative to the work without refinement. It is chosen so that
-# twenty steps take somewhat less time than a distance without refinement.
+# Maximum cost of the search of vertices per refinement step, relative to the cost of a distance
+# without refinement. Twenty steps then take somewhat less time than this distance.
 _WORK_PER_STEP = 0.01
-# Minimum of the limit of work: a number of point coordinates that are read in a few milliseconds.
+# Lower limit for the maximum cost of the search of vertices, as a number of point coordinates. They
+# are read in a few milliseconds.
 _LEAST_WORK = 3e6
 _CHEAP = 0.25
 
 
 class HullGap(NamedTuple):
-    """Hausdorff distance of two convex hulls, and the direction in which it is attained.
+    """Hausdorff distance of two convex hulls, and the direction along which it is attained.
 
     Attributes
     ----------
@@ -66,9 +71,9 @@ class HullGap(NamedTuple):
 def hausdorff(first: ArrayLike, second: ArrayLike) -> HullGap:
     """Compute the Hausdorff distance between the convex hulls of two sets of points.
 
-    It is the maximum distance from a point of one set to the hull of the other. It equals the
-    supremum of ``|h_first(u) - h_second(u)|`` over unit vectors u, where h is the support function
-    of a hull.
+    This distance is the maximum distance from a point of one set to the hull of the other set. It
+    equals the supremum of ``|h_first(u) - h_second(u)|`` over unit vectors u, where h is the
+    support function of a hull.
 
     Parameters
     ----------
@@ -94,19 +99,22 @@ def hausdorff(first: ArrayLike, second: ArrayLike) -> HullGap:
 def exact_gaps(
     first: np.ndarray, second: np.ndarray, prefix_sizes: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Compute the exact Hausdorff distance between the hulls of two samples at each level.
+    """Compute the exact Hausdorff distance between the convex hulls of two regions at each level.
+
+    The region of a level consists of the first rows of a sample.
 
     Parameters
     ----------
     first, second : ndarrays of shape (n, d) and (m, d), deepest rows first
     prefix_sizes : int64 ndarray of shape (2, L), non-decreasing, at least 1
-        Number of rows of both samples whose hulls are compared at each level.
+        Number of rows of both samples in the region of each level.
 
     Returns
     -------
     gaps : ndarray of shape (L,)
     directions : ndarray of shape (L, d)
-        Unit vectors u with ``|h_first(u) - h_second(u)|`` equal to the gap; arbitrary if it is 0.
+        Unit vectors u with ``|h_first(u) - h_second(u)|`` equal to the gap, where h is the support
+        function of a region; arbitrary if the gap is 0.
     from_first : bool ndarray of shape (L,)
         Whether the first hull extends farther along the direction.
     """
@@ -126,19 +134,22 @@ def raise_gaps(
     slack: float,
     limit: float,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Increase gaps towards the exact gaps by a search of the vertices, at a limited cost.
+    """Increase gaps towards the exact gaps by a search of vertices, at a limited cost.
+
+    The exact gap of a level is the Hausdorff distance between the convex hulls of two regions. It
+    is attained at a vertex of one of the hulls.
 
     Parameters
     ----------
     first, second, prefix_sizes
         As in `exact_gaps`.
     gaps : ndarray of shape (L,)
-        Lower bounds on the exact gaps, each attained along some direction.
+        Lower bounds on the exact gaps, each attained along a direction.
     slack : float
         Relative tolerance: the search of a level ends if its gap is within this fraction of an
         upper bound.
     limit : float
-        Maximum number of coordinates of points that are read. If it is reached, the outermost
+        Maximum number of point coordinates that are read. If this number is reached, the outermost
         levels are not searched.
 
     Returns
@@ -148,7 +159,7 @@ def raise_gaps(
     gaps : ndarray of shape (J,)
         Larger gaps of these levels.
     directions : ndarray of shape (J, d)
-        Unit vectors that attain them.
+        Unit vectors that attain the larger gaps.
     """
     frame = common_frame(first[: prefix_sizes[0, -1]], second[: prefix_sizes[1, -1]])
     attained = np.ldexp(gaps, -frame.exponent)
@@ -160,7 +171,7 @@ def raise_gaps(
 
 
 class Projection(NamedTuple):
-    """Points of the convex hull of n points that are nearest to q queries.
+    """For each of q query points, the nearest point of the convex hull of n points.
 
     Attributes
     ----------
@@ -169,7 +180,8 @@ class Projection(NamedTuple):
     nearest : ndarray of shape (q, d)
         Nearest points of the hull, ``weights @ points``.
     weights : ndarray of shape (q, n)
-        Coefficients of the convex combinations, at most d + 1 of them positive per query.
+        Coefficients of the convex combinations of the n points. At most d + 1 coefficients of a
+        query are positive.
     gap : ndarray of shape (q,)
         Error bound: the exact distance to the hull is at least ``distance - gap``.
     """
@@ -190,17 +202,17 @@ def project_to_hull(points: np.ndarray, queries: np.ndarray) -> Projection:
 
 @dataclass(frozen=True)
 class Frame:
-    """Two sets of points in common coordinates, in which distances are divided by a power of two.
+    """Two sets of points in a common coordinate system, whose unit of length is a power of two.
 
     Attributes
     ----------
     first, second : float64 ndarrays of shape (n, r) and (m, r), C-contiguous
-        Points in the coordinates of the frame.
+        Points in the new coordinates.
     exponent : int
-        Original lengths are lengths in the frame times ``2 ** exponent``. The scaling does not
-        round, and squares of lengths in the frame neither overflow nor underflow.
+        Original lengths are new lengths times ``2 ** exponent``. This scaling does not round, and
+        squares of new lengths neither overflow nor underflow.
     basis : ndarray of shape (d, r) or None
-        Orthonormal columns that are the axes of the frame; None if the axes are unchanged.
+        Orthonormal columns that are the new axes; None if the axes are unchanged.
     """
 
     first: np.ndarray
@@ -209,23 +221,23 @@ class Frame:
     basis: np.ndarray | None
 
     def lengths(self, values: np.ndarray) -> np.ndarray:
-        """Convert lengths in the frame to original lengths."""
+        """Convert lengths in the new coordinates to lengths in the original coordinates."""
         return np.ldexp(values, self.exponent)
 
     def directions(self, vectors: np.ndarray) -> np.ndarray:
-        """Convert unit vectors (L, r) in the frame to unit vectors (L, d) on the original axes."""
+        """Convert unit vectors (L, r) in the new coordinates to original coordinates (L, d)."""
         if self.basis is None:
-            return vectors + 0.0  # -0.0 becomes 0.0
+            return vectors + 0.0  # adding zero converts -0.0 to 0.0
         turned = vectors @ self.basis.T
         return turned / np.linalg.norm(turned, axis=1, keepdims=True)
 
 
 def common_frame(a: np.ndarray, b: np.ndarray) -> Frame:
-    """Convert two samples (n, d) and (m, d) to common coordinates.
+    """Convert two samples (n, d) and (m, d) to a common coordinate system.
 
-    Points are centered at the first one and scaled by a power of two. If there are not more points
-    than dimensions, they are represented by coordinates in their span, the triangular factor of a
-    QR factorization.
+    Points are centered at the first point and scaled by a power of two. If there are at most as
+    many points as dimensions, they are represented by coordinates in their span, the triangular
+    factor of a QR factorization.
     """
     check_same_width(a.shape[1], b.shape[1], "the first set of points", "the second")
     points = np.concatenate([a, b], dtype=np.float64)
@@ -255,13 +267,13 @@ def as_points(points: ArrayLike, name: str) -> np.ndarray:
 
 
 class Gaps(NamedTuple):
-    """Gaps between the regions of two samples at all levels of a plan.
+    """Gaps between the regions of two samples, at all levels.
 
     Attributes
     ----------
     plan : LevelPlan with L levels
     values : ndarray of shape (L,)
-        Gap of each level.
+        Gap of each level: the distance between both regions.
     vectors : ndarray of shape (J, d)
         Unit vectors along which gaps were evaluated.
     codes : int64 ndarray of shape (L,)
@@ -296,13 +308,16 @@ def find_gaps(
 ) -> Gaps:
     """Compute the gap between the regions of two samples at each level.
 
-    For a finite q, the mean over directions is divided by its expected value for a translation of
-    length one. So the gap to the power q is an unbiased estimate of the q-th power of the L_q
-    distance between the support functions. A translation by m has the gap |m|, with a relative
-    standard error of c / sqrt(K), c^2 = (E|u_1|^(2q) / (E|u_1|^q)^2 - 1) / q^2. The error is 0 if
-    the mean of |<m, u>|^q over the directions equals that over the sphere. This holds for
-    orthonormal bases if q = 2, and for K equispaced directions in the plane if q is even and
-    q < 2K.
+    For q = inf the gap is the maximum over directions u of |h_x(u) - h_y(u)|, where h is the
+    support function of a region. For a finite q it is the mean of order q over directions, divided
+    by its expected value for a translation of length one. The q-th power of the gap is then an
+    unbiased estimate of the q-th power of the L_q distance between the support functions.
+
+    A translation by m has the gap |m|, with a relative standard error of c / sqrt(K) for K random
+    directions. Here c^2 = (E|u_1|^(2q) / (E|u_1|^q)^2 - 1) / q^2, and u_1 is the first coordinate
+    of a random unit vector. The error is 0 if the mean of |<m, u>|^q over the directions equals the
+    mean over the sphere. This is the case for orthonormal bases if q = 2, and for K equispaced
+    directions in the plane if q is even and q < 2K.
 
     Parameters
     ----------
@@ -321,11 +336,11 @@ def find_gaps(
     unit = mean_of_direction(x.n_features, q)
     first, second = x.ordered, y.ordered
     if q < math.inf or (way == "search" and (refine == 0 or x.n_features == 1)):
-        # Refinement has no effect in one dimension: the search evaluates both directions.
+        # Refinement is not needed in one dimension, because the search evaluates both directions.
         values, codes = level_gaps(first, second, sizes, directions, resources, q)
         return Gaps(plan, values / unit, directions, codes)
-    # Rounding in the ascent and in hulls depends on the order of the samples. Use a canonical
-    # order, so that the distance is exactly symmetric.
+    # Rounding errors of the ascent and of exact hull distances depend on the order of the two
+    # samples. A canonical order makes the distance exactly symmetric.
     inner = plan
     if _comes_after(first, second, plan):
         first, second, sizes = second, first, sizes[::-1]
@@ -339,14 +354,16 @@ def find_gaps(
 
 
 def _comes_after(x: np.ndarray, y: np.ndarray, plan: LevelPlan) -> bool:
-    """Check if y precedes x in the canonical order of samples.
+    """Return whether y precedes x in the canonical order of samples.
 
-    Smaller samples come first, and samples of equal size are ordered lexicographically.
+    The sample with fewer points comes first. Samples with the same number of points are ordered by
+    the first entry in which they differ.
     """
     if len(x) != len(y):
         return len(x) > len(y)
     for a, b in ((x, y), plan.prefix_sizes):
-        for start in range(0, len(a), 1024):  # most samples differ in the first block
+        # Rows are compared in blocks, because most samples differ in the first few rows.
+        for start in range(0, len(a), 1024):
             first, second = a[start : start + 1024], b[start : start + 1024]
             differ = first != second
             if differ.any():
@@ -367,8 +384,9 @@ def refine_gaps(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Increase the gaps of `level_gaps` by local ascent and, for few points, a search of vertices.
 
-    The ascent takes at most `steps` steps from each starting direction. For very few points the
-    search of vertices replaces the ascent. For somewhat more points it follows the ascent.
+    The ascent takes at most `steps` steps from each starting direction. The search examines the
+    vertices of the convex hulls of both regions. For very few points the search replaces the
+    ascent. For somewhat more points it follows the ascent.
 
     Parameters
     ----------
@@ -397,7 +415,8 @@ def refine_gaps(
         winners = np.unique(codes)
         best = np.append(codes[chosen], winners[:: -(-len(winners) // _MOST_WINNERS)])
         starts = np.concatenate([signed_directions(directions, best), _apart(x, y, sizes)])
-        # The ascent copies rows to float64, so only the rows of the chosen regions are passed.
+        # The ascent copies its rows to float64. To save memory, it gets only the rows of the
+        # regions of the chosen levels.
         inner_x, inner_y = x[: sizes[0][-1]], y[: sizes[1][-1]]
         starts = np.concatenate([starts, -starts])
         # The number of ascents is proportional to the number of sampled directions, within limits.
@@ -420,9 +439,10 @@ def refine_gaps(
 
 
 def chosen_levels(plan: LevelPlan, gaps: np.ndarray) -> np.ndarray:
-    """Return the indices of a few levels at which the ascent starts.
+    """Return the indices of at most eight levels at which the ascent starts.
 
-    They are evenly spaced, and the level with the maximum gap is added.
+    If there are more levels, seven levels that are evenly spaced by cumulative weight are chosen,
+    and the level with the maximum gap.
     """
     n_levels = len(plan.shares)
     if n_levels <= _MOST_LEVELS:
@@ -430,17 +450,17 @@ def chosen_levels(plan: LevelPlan, gaps: np.ndarray) -> np.ndarray:
     reached = np.cumsum(plan.shares)
     wanted = (np.arange(_MOST_LEVELS - 1) + 0.5) / (_MOST_LEVELS - 1)
     spread = np.searchsorted(reached, wanted).clip(max=n_levels - 1)
-    # The chosen level is the first one whose midpoint is at least `wanted`. This is the level found
-    # above or the next one.
+    # A level occupies an interval of cumulative weight. The chosen level is the first level whose
+    # midpoint is at least `wanted`: the level found by `searchsorted`, or the next level.
     spread += reached[spread] - 0.5 * plan.shares[spread] < wanted
     return np.unique(np.append(spread.clip(max=n_levels - 1), gaps.argmax()))
 
 
 def _apart(x: np.ndarray, y: np.ndarray, sizes: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
-    """Return the unit vectors from the center of y to the center of x at each level.
+    """Return the unit vectors from the mean of y to the mean of x in the regions of each level.
 
-    Levels at which the centers coincide are excluded. `sizes` are the numbers of rows (L,) of x and
-    of y at each level.
+    Levels at which the means coincide are excluded. `sizes` are the numbers of rows (L,) of x and
+    of y in the region of each level.
     """
     apart = np.stack([_prefix_mean(x, i) - _prefix_mean(y, j) for i, j in zip(*sizes, strict=True)])
     largest = np.abs(apart).max(axis=1)
@@ -449,6 +469,6 @@ def _apart(x: np.ndarray, y: np.ndarray, sizes: tuple[np.ndarray, np.ndarray]) -
 
 
 def _prefix_mean(rows: np.ndarray, size: int) -> np.ndarray:
-    # A few hundred evenly spaced rows are enough for a starting direction.
+    # The mean of a few hundred evenly spaced rows is accurate enough for a starting direction.
     subset = rows[: size : max(1, size // 256)]
     return np.add.reduce(subset, axis=0, dtype=np.float64) / len(subset)

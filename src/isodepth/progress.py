@@ -22,7 +22,8 @@ def progress_bar(shown: bool, total: int, label: str, unit: str) -> Iterator[Cal
     tqdm = load_extra("tqdm.auto", "progress", "progress=True")
 
     class Bar(tqdm.tqdm):  # type: ignore[name-defined]
-        # Disable the monitor thread of tqdm, which would continue after the bar is closed.
+        # The interval 0 disables the monitor thread of tqdm, which would continue to run after the
+        # progress bar is closed.
         monitor_interval = 0
 
     lock = threading.Lock()

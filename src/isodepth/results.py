@@ -14,8 +14,8 @@ from isodepth.errors import ColumnWarning, InvalidInputError
 from isodepth.suspicious import RepeatedValue, SuspiciousRows, repeated_values, suspicious_rows
 from isodepth.two_samples import TwoSamples
 
-# Rows that share one unusual value are mentioned in the headline of a report if they are at least
-# this fraction of a sample.
+# The headline of a report mentions rows with the same unusual value if they are at least this
+# fraction of the rows of a sample.
 _HEADLINED_FRACTION = 0.05
 
 
@@ -47,7 +47,7 @@ class ReportableResult(ResultMixin):
         -------
         ax : matplotlib.axes.Axes, or the Figure of a timeline
         """
-        from isodepth.plot import draw  # imported only if needed: figures are optional
+        from isodepth.plot import draw  # not imported at the top: figures need optional packages
 
         return draw(self, kind, ax)
 
@@ -85,7 +85,8 @@ class TwoSampleReport(ReportableResult):
         if self._inputs is None:
             return self._samples_of_regions()
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ColumnWarning)  # the comparison has warned already
+            # The warning about columns was already issued when the samples were first compared.
+            warnings.simplefilter("ignore", ColumnWarning)
             return TwoSamples.read(*self._inputs)
 
     def _samples_of_regions(self) -> TwoSamples:
@@ -123,7 +124,7 @@ class TwoSampleReport(ReportableResult):
     def repeated_values(self) -> tuple[RepeatedValue, ...]:
         """Unusual values, such as -9999, that many rows have in common.
 
-        Only the minima and maxima of columns are considered, so that this is faster than
+        Only the minima and maxima of columns are considered, which is faster than
         `suspicious_rows`. The tuple is empty if the samples were read in chunks.
         """
         try:
@@ -132,10 +133,10 @@ class TwoSampleReport(ReportableResult):
             return ()
 
     def headlined_rows(self, names: Sequence[str] = ("X", "Y")) -> str:
-        """Return a phrase for the headline about rows that have one unusual value in common.
+        """Return a phrase for the headline about rows that have the same unusual value.
 
         Return "" if less than 5% of the rows of each sample have such a value. `names` are the
-        names of the samples.
+        names of X and Y.
         """
         for each in self.repeated_values:
             if each.fraction >= _HEADLINED_FRACTION:

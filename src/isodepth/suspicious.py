@@ -14,34 +14,37 @@ from isodepth.core.directions import rng_for
 from isodepth.data.results import ResultMixin, plain
 from isodepth.two_samples import TwoSamples
 
-#: Expected fraction of rows of a sample that are listed if both samples have the same distribution
-#: with exponential tails.
+#: Expected fraction of the rows of a sample that are listed as suspicious if both samples have the
+#: same distribution with exponential tails.
 EXPECTED_SHARE = 0.005
-#: Minimum number of rows of both samples for conformal p-values. With n rows in the reference, a
-#: p-value is at least about 2 / n, so small samples would have no small p-values.
+#: Minimum number of rows of each sample for conformal p-values. Half of the n rows of the other
+#: sample calibrate the scores, so a p-value is at least about 2 / n. It cannot be small for small n.
 CONFORMAL_ROWS = 1000
 RULE = (
     "The threshold is a rule, not a guarantee: it extrapolates the tail of the scores of the other "
     "sample. A listed row may be correct, and a wrong row that looks like others is not listed."
 )
-# Maximum number of rows to which tails are fitted, and to which regressions are fitted.
+# Maximum number of rows from which tail quantiles are estimated (_MAX_ROWS), and to which
+# regressions are fitted (_MAX_FITTED).
 _MAX_ROWS, _MAX_FITTED = 20_000, 5_000
 _BLOCK_NUMBERS = 1 << 21
-# Columns are regressed on each other if there are at least this number of rows per term of the
-# regression, and at most this number of columns.
+# Each column is regressed on the others only if there are at least _ROWS_PER_TERM rows per term of
+# the regression, and at most _MAX_COLUMNS columns.
 _ROWS_PER_TERM, _MAX_COLUMNS = 3, 100
-# Regressions ignore rows with a value more than this number of spreads from the median.
+# Regressions are fitted to rows whose values are all at most this number of spreads from the
+# medians of their columns.
 _FAR = 8.0
 _PENALTY = 1e-3
-# Rows with scores above the first number are removed from the reference. If their fraction exceeds
-# the second number, none are removed, because the whole distribution differs.
+# Rows with scores above _CLEARLY are removed from a sample before the other sample is compared with
+# it. If they are more than a fraction _MAX_REMOVED of the rows, none are removed, because the whole
+# distribution differs.
 _CLEARLY, _MAX_REMOVED = 1.5, 0.2
-# Rows of both samples with scores up to this value form a pooled reference, relative to which a
-# listed row must also be unusual. The value is below 1, because some rows of a group of wrong rows
-# may have scores slightly below 1.
+# A listed row must also be unusual relative to the ordinary rows of both samples together. Rows
+# with scores up to this value are ordinary. The value is below 1, because some rows of a group of
+# wrong rows may have scores slightly below 1.
 _ORDINARY = 0.6
-# An unusual value is reported as repeated if at least this number of rows, and this fraction of the
-# rows of a sample, have the value.
+# An unusual value is reported as repeated if at least _MIN_REPEATED rows, and at least a fraction
+# _REPEATED_FRACTION of the rows of a sample, have the value.
 _MIN_REPEATED, _REPEATED_FRACTION = 5, 0.01
 
 
@@ -54,19 +57,20 @@ class SuspiciousRow(NamedTuple):
     row : int
         Index of the row, from 0, in the sample as the user passed it.
     score : float
-        Maximum of the ratios described in `suspicious_rows`, divided by their thresholds; above 1.
+        Score defined in `suspicious_rows`: how far a value of the row is outside the usual range,
+        relative to a threshold. It is above 1.
     column : str
         Column with the unusual value.
     value : float
-        Value of this column.
+        Value of the row in this column.
     usual : pair of float
-        Range of about 98% of the values of this column in the other sample. For the second
-        `reason`, the range that a regression on the other columns of the row predicts.
+        Range of about 98% of the values of this column in the other sample. If the value is unusual
+        only given the other columns, the range that a regression on these columns predicts.
     reason : {"value", "value given the other columns"}
         Whether the value is unusual by itself, or only together with the rest of the row.
     pvalue : float or None
-        Conformal p-value with the correction of Benjamini and Hochberg over all rows of the
-        sample; None if one of the samples has fewer than 1000 rows.
+        Conformal p-value, adjusted for the number of rows of the sample by the method of Benjamini
+        and Hochberg; None if one of the samples has fewer than 1000 rows.
     """
 
     sample: str
@@ -93,6 +97,7 @@ class OneSidedValue(NamedTuple):
     sample : {"X", "Y"}
         The sample that has the value.
     column, value : str
+        Name of the column, and the value.
     n_rows : int
         Number of rows with the value.
     row : int
@@ -122,11 +127,11 @@ class RepeatedValue(NamedTuple):
     sample : {"X", "Y"}
     value : float
     columns : tuple of str
-        Columns in which `n_rows` rows have the value.
+        Columns with the maximum number of rows that have the value.
     n_rows : int
-        Number of rows with the value in one of these columns.
+        Number of rows that have the value, in each of these columns.
     fraction : float
-        Number of these rows divided by the number of rows of the sample.
+        `n_rows` divided by the number of rows of the sample.
     """
 
     sample: str
@@ -145,18 +150,19 @@ class RepeatedValue(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SuspiciousRows(ResultMixin):
-    """Rows of each sample that do not look like any row of the other, most suspicious first.
+    """Rows of each sample that do not look like any row of the other sample.
 
     Attributes
     ----------
     rows : list of SuspiciousRow
+        Suspicious rows of both samples, most suspicious first.
     values : list of OneSidedValue
         Values of categories that occur in only one sample, most frequent first.
     n_rows : pair of int
         Numbers of rows of X and Y.
     skipped : tuple of str
         Columns that were not used, because more than 20% of the rows of a sample have unusual
-        values in them. The whole distribution differs, not single rows.
+        values in these columns. The whole distribution differs then, not single rows.
     repeated : tuple of RepeatedValue
         Unusual values that many rows have in common, see `repeated_values`.
 
@@ -221,16 +227,16 @@ class SuspiciousRows(ResultMixin):
 def suspicious_rows(samples: TwoSamples) -> SuspiciousRows:
     """Find the rows of each sample that do not look like any row of the other.
 
-    Three kinds of numbers are computed for a row: its values, the logarithms of positive columns,
-    and the residuals of a regression of each column on the others. Each number is converted to a
-    ratio: its distance from the median of the other sample, divided by the distance of the 1% or
-    99% quantile from this median. The threshold for a ratio is extrapolated from the tail of these
-    ratios in the other sample. The score of a row is the maximum of its ratios, each divided by its
-    threshold. Missing values are ignored.
+    Three kinds of numbers are computed for a row: its values, the logarithms of its values in
+    positive columns, and the residuals of a regression of each column on the others. Each number is
+    converted to a ratio: its distance from the median of the other sample, divided by the distance
+    of the 1% or 99% quantile from this median. The threshold for a ratio is extrapolated from the
+    tail of the ratios of the other sample's rows. The score of a row is the maximum of its ratios,
+    each divided by its threshold. Missing values are ignored.
 
     A row is listed if its score exceeds 1, both relative to the other sample and relative to the
-    ordinary rows of both samples together. The second condition uses about twice as many rows, so
-    that fewer correct rows are listed.
+    ordinary rows of both samples together. Rows with scores up to 0.6 are ordinary. They are about
+    twice as many rows, so the second condition excludes correct rows.
     """
     names, points = list(samples.columns), list(samples.points)
     rows: list[SuspiciousRow] = []
@@ -254,10 +260,10 @@ def suspicious_rows(samples: TwoSamples) -> SuspiciousRows:
 def repeated_values(samples: TwoSamples) -> tuple[RepeatedValue, ...]:
     """Find unusual values, such as -9999, that many rows of a sample have in common.
 
-    Such a value is the minimum or maximum of a column, and at least five rows have it. Its distance
-    from the interval of the central 90% of the other values of both samples is more than three
-    times the length of this interval. For each sample, only the most frequent such value is
-    considered. It is returned if 1% to 20% of the rows have it.
+    An unusual value is the minimum or maximum of a column, and at least five rows have it. Its
+    distance from the interval of the central 90% of the other values of the column, in both samples
+    together, is more than three times the length of this interval. For each sample, only the most
+    frequent unusual value is considered. It is returned if 1% to 20% of the rows have it.
     """
     repeated = []
     for side, sample in enumerate("XY"):
@@ -283,11 +289,11 @@ def repeated_values(samples: TwoSamples) -> tuple[RepeatedValue, ...]:
 
 
 def _without_outliers(x: np.ndarray, y: np.ndarray) -> list[np.ndarray]:
-    """Return the rows of `x` and `y` that serve as references, without clear outliers.
+    """Return the rows of `x` and of `y` without clear outliers, as references for the other sample.
 
     Rows of a sample that are far from the other sample are removed, unless they are more than 20%
-    of the rows. Wrong rows in a reference would make similar wrong rows of the other sample look
-    usual, and would increase the tail lengths by which distances are divided.
+    of the rows. If wrong rows remained in a reference, similar wrong rows of the other sample would
+    look usual. Wrong rows would also move the quantiles that define usual values.
     """
     kept = []
     for points, other in ((x, y), (y, x)):
@@ -302,10 +308,11 @@ def _rows_unlike(
     points: Sequence[np.ndarray],
     names: Sequence[str],
 ) -> list[SuspiciousRow]:
-    """Return the rows whose scores exceed 1 relative to the other sample and to pooled rows.
+    """Return the rows whose scores exceed 1, relative to the other sample and to pooled rows.
 
-    `points` are the rows of X and those of Y, and `references` the same without outliers. The first
-    of `scorers` scores rows of X relative to Y, and the second scores rows of Y relative to X.
+    The pooled rows are those of both samples with small scores. `points` are the rows of X and of
+    Y, and `references` the same rows without outliers. The first entry of `scorers` scores rows of
+    X relative to Y, and the second scores rows of Y relative to X.
     """
     scores = [scorer.score(part) for scorer, part in zip(scorers, points, strict=True)]
     if max(part.max() for part in scores) <= 1:
@@ -341,9 +348,10 @@ def _one_sided_values(samples: TwoSamples) -> list[OneSidedValue]:
 def conformal_pvalues(reference: np.ndarray, points: np.ndarray) -> np.ndarray | None:
     """Return conformal p-values (m,) of points (m, d) relative to a reference sample.
 
-    Scores are fitted to one half of the reference. If k of the n rows of the other half have at
-    least the score of a point, its p-value is (1 + k) / (1 + n). The p-values are then adjusted by
-    the method of Benjamini and Hochberg. Return None if a sample has fewer than 1000 rows.
+    A scorer is fitted to one half of the reference and scores the n rows of the other half. If k of
+    these scores are at least the score of a point, its p-value is (1 + k) / (1 + n). The p-values
+    are then adjusted by the method of Benjamini and Hochberg. Return None if the reference or
+    `points` has fewer than 1000 rows.
     """
     if min(len(reference), len(points)) < CONFORMAL_ROWS:
         return None
@@ -358,10 +366,10 @@ def conformal_pvalues(reference: np.ndarray, points: np.ndarray) -> np.ndarray |
 
 
 class _Tails(NamedTuple):
-    """Medians and tail lengths (k,) of k functions of a row, in the reference sample.
+    """Medians and tail lengths (k,) of k functions of a row, in a reference sample.
 
-    Tail lengths are the distances from the median to the 1% quantile, `below`, and to the 99%
-    quantile, `above`. They are at least half of the spread.
+    `below` is the distance from the median to the 1% quantile, and `above` the distance to the 99%
+    quantile. Both are at least half of the spread, a clipped standard deviation; see `spreads`.
     """
 
     median: np.ndarray
@@ -375,9 +383,10 @@ class _Tails(NamedTuple):
         return cls(middle, np.maximum(middle - low, least), np.maximum(high - middle, least))
 
     def ratios(self, values: np.ndarray) -> np.ndarray:
-        """Return the distances (m, k) of values (m, k) from the median, divided by tail lengths.
+        """Return the distances (m, k) of values (m, k) from the medians, divided by tail lengths.
 
-        Ratios of missing values are 0.
+        Values above the median are divided by `above`, and other values by `below`. The results for
+        missing values are 0.
         """
         deviation = values - self.median
         ratios = np.where(deviation > 0, deviation / self.above, -deviation / self.below)
@@ -387,7 +396,8 @@ class _Tails(NamedTuple):
 class RowScorer:
     """Object that computes how unusual rows are relative to a reference sample (n, d).
 
-    The score is defined in `suspicious_rows`. Rows and reference may have missing values.
+    The score of a row is defined in `suspicious_rows`. The rows and the reference may have missing
+    values.
     """
 
     def __init__(self, reference: np.ndarray) -> None:
@@ -396,8 +406,9 @@ class RowScorer:
             reference = reference[rng.choice(len(reference), _MAX_ROWS, replace=False)]
         reference = np.asarray(reference, dtype=np.float64)
         self.values = _Tails.of(reference)
-        # Below these values, the logarithm of a positive column is replaced by a linear function.
-        # Other columns have the value 0 and are not transformed.
+        # For columns that are positive in the reference, logarithms are computed. Below `floors`,
+        # the logarithm is replaced by a linear function. The floor of the other columns is 0, which
+        # means that they are not transformed.
         minima = np.fmin.reduce(reference, axis=0)
         self.floors = np.where(minima > 0, minima / 1000, 0.0)
         transformed = self._transform(reference)
@@ -412,11 +423,15 @@ class RowScorer:
         self.limits = tail_limits(ratios, reference.shape[1])
 
     def score(self, points: np.ndarray) -> np.ndarray:
-        """Return the scores (m,) of points (m, d). A score above 1 exceeds the threshold."""
+        """Return the scores (m,) of points (m, d). A row with a score above 1 is unusual."""
         return np.concatenate([ratios.max(axis=1) for ratios in self._blocks(points)])
 
     def flagged(self, points: np.ndarray) -> np.ndarray:
-        """Return for each column the fraction of points (m, d) with a ratio above its threshold."""
+        """Return, for each column, the fraction of points (m, d) that are unusual in this column.
+
+        A point is unusual if the ratio of its value, logarithm or residual exceeds its threshold;
+        see `suspicious_rows`.
+        """
         d = points.shape[1]
         above = [
             (ratios > 1).reshape(-1, ratios.shape[1] // d, d) for ratios in self._blocks(points)
@@ -424,19 +439,22 @@ class RowScorer:
         return np.concatenate(above).any(axis=1).mean(axis=0)
 
     def _blocks(self, points: np.ndarray) -> Iterator[np.ndarray]:
-        """Yield the ratios of points, divided by their thresholds, in blocks of rows."""
+        """Yield the ratios of points (m, d), divided by their thresholds, in blocks of rows.
+
+        The ratios are defined in `suspicious_rows`.
+        """
         size = max(1, _BLOCK_NUMBERS // (8 * points.shape[1]))
         for start in range(0, len(points), size):
             yield self._ratios(points[start : start + size]) / self.limits
 
     def explain(self, row: np.ndarray) -> tuple[int, tuple[float, float], str]:
-        """Return the index of the most unusual column of a row (d,), and its usual range.
+        """Return the index of the most unusual column of a row (d,), and the column's usual range.
 
-        Also return the reason, see `SuspiciousRow`.
+        Also return the reason why the value is unusual; see `SuspiciousRow`.
         """
         d = len(row)
         ratios = next(self._blocks(row[None]))[0]
-        # If a value is unusual by itself, residuals given the other columns are not considered.
+        # If a value is unusual by itself, the residuals of regressions are not considered.
         best = int((ratios[: 2 * d] if ratios[: 2 * d].max() > 1 else ratios).argmax())
         if best >= 2 * d:
             j = best - 2 * d
@@ -472,8 +490,9 @@ class RowScorer:
     def _ratios(self, points: np.ndarray) -> np.ndarray:
         """Return the ratios of the values, logarithms and residuals of points (m, d) side by side.
 
-        The shape is (m, 3d), or (m, 2d) without regressions. Ratios of missing values, and of the
-        residuals of rows with missing values, are 0.
+        A ratio is a distance from the median divided by a tail length; see `_Tails`. The shape is
+        (m, 3d), or (m, 2d) without regressions. Ratios of missing values, and of the residuals of
+        rows with missing values, are 0.
         """
         standard = (self._transform(points) - self.center) / self.spread
         parts = [self.values.ratios(points), self.logs.ratios(standard)]
@@ -484,7 +503,7 @@ class RowScorer:
 
 @dataclass(frozen=True)
 class _Regressions:
-    """Ridge regression of each standardized column on the others and on their squares.
+    """Ridge regression of each standardized column on the other columns and on their squares.
 
     Attributes
     ----------
@@ -494,9 +513,10 @@ class _Regressions:
     squares : bool
         Whether squares are used.
     tails : _Tails
-        Tails of the residuals in the reference.
+        Medians and tail lengths of the residuals in the reference.
     fitted_ratios : ndarray of shape (n, d)
-        Leave-one-out residuals of the reference rows, divided by tail lengths.
+        Distances of the leave-one-out residuals of the reference rows from their medians, divided
+        by tail lengths.
     """
 
     coefficients: np.ndarray
@@ -532,7 +552,7 @@ class _Regressions:
         residuals = standard - _terms(standard, squares) @ coefficients
         residuals /= np.maximum(1 - leverage, 0.05)
         # If a column is nearly a function of the others, its residuals are rounding errors. The
-        # floor prevents such residuals from being listed.
+        # floor, a minimum tail length, prevents rows with such residuals from being listed.
         tails = _Tails.of(residuals, floor=0.1)
         return cls(coefficients, squares, tails, tails.ratios(residuals))
 
@@ -550,8 +570,8 @@ def _terms(standard: np.ndarray, squares: bool) -> np.ndarray:
 def spreads(values: np.ndarray) -> np.ndarray:
     """Return the standard deviations (k,) of columns clipped at their 10% and 90% quantiles.
 
-    If most values of a column are equal, so that the result would be 0, the standard deviation
-    without clipping is returned. A constant column has the spread 1. Missing values are ignored.
+    If this is 0, because most values of a column are equal, the standard deviation without clipping
+    is returned. The result for a constant column is 1. Missing values are ignored.
     """
     low, high = np.nanquantile(values, [0.1, 0.9], axis=0)
     spread = np.nanstd(np.clip(values, low, high), axis=0)
@@ -560,21 +580,21 @@ def spreads(values: np.ndarray) -> np.ndarray:
 
 
 def tail_limits(ratios: np.ndarray, n_columns: int) -> np.ndarray:
-    """Return thresholds (k,) for ratios, extrapolated from the tails of reference ratios (n, k).
+    """Return thresholds (k,) for k ratios, extrapolated from the tails of reference ratios (n, k).
 
     From the 90% to the 99% quantile, the tail probability decreases by a factor of ten. The
     extrapolation repeats this step. A step adds the difference of both quantiles (exponential tail)
-    or, for heavier tails, multiplies by their ratio (power law). The threshold is also at least the
-    maximum times a factor. The number of steps and the factor are larger for many columns, and for
-    small samples, whose quantiles vary. Both were tuned on random halves of the tables in
-    experiments/answers.
+    or, for heavier tails, multiplies by their ratio (power law). The threshold is also at least 1,
+    and at least the maximum of the reference ratios times a factor. The number of steps and the
+    factor are larger for many columns, and for small samples, whose quantiles vary. Both were tuned
+    on random halves of the tables in experiments/answers.
     """
     steps = math.log10(n_columns / EXPECTED_SHARE) - 1 + 2 / math.sqrt(0.01 * len(ratios))
     middle, low, high = np.quantile(ratios, [0.5, 0.9, 0.99], axis=0)
     exponential = high + steps * (high - low)
     power = high * (high / np.maximum(low, high / 10)) ** steps
-    # `heaviness` is 1.43 for an exponential variable, 0.96 for the absolute value of a normal
-    # variable, and 3.9 for a Pareto variable of index 2.
+    # `heaviness` measures how heavy the tail is: 1.43 for an exponential variable, 0.96 for the
+    # absolute value of a normal variable, and 3.9 for a Pareto variable of index 2.
     heaviness = (high - low) / np.maximum(low - middle, 1e-9)
     weight = np.clip((heaviness - 1.43) / 2, 0.0, 1.0)
     beyond = exponential ** (1 - weight) * power**weight

@@ -1,7 +1,8 @@
-"""Gaps between the support functions of nested regions, on tensors.
+"""Gaps between the nested regions of two samples, computed on tensors.
 
 The rows of each sample are sorted by depth, so the region of a level consists of the first rows.
-The gap of a level is the maximum or the mean over directions of |h_x(u) - h_y(u)|.
+The gap of a level is the maximum or the mean over directions u of |h_x(u) - h_y(u)|. The support
+function h(u) of a region is the maximum projection of its rows on u.
 """
 
 from __future__ import annotations
@@ -20,7 +21,10 @@ def search_gaps(
     budget: int,
     locate: bool = False,
 ) -> tuple[torch.Tensor, torch.Tensor | None]:
-    """Compute the gap of each level: max |h_x(u) - h_y(u)| over the directions and their negatives.
+    """Compute the gap between two regions at each level: the maximum of |h_x(u) - h_y(u)|.
+
+    The maximum is over the directions u and their negatives. The support functions h_x(u) and
+    h_y(u) are the maximum projections of the rows of both regions on u.
 
     Parameters
     ----------
@@ -54,14 +58,15 @@ def search_gaps(
         widest = gap.amax(dim=1)
         better = widest > gaps
         if codes is not None:
-            # `max` may return the index of any of several equal gaps; the first one is required.
+            # If several directions have the same gap, the first direction is required, but
+            # `torch.max` may return the index of any of them.
             numbers = torch.arange(gap.shape[1], device=gap.device)
             place = torch.where(gap == widest[:, None], numbers, len(directions)).amin(dim=1)
             upward = above.gather(1, place[:, None])[:, 0] == widest
             index = place + which.start
             codes = torch.where(better, torch.where(upward, index, -1 - index), codes)
         gaps = torch.where(better, widest, gaps)
-        # Free this block before the next one is allocated.
+        # Free the memory of this block of directions before the next block is allocated.
         del projections, above, below, gap
     return gaps.double(), codes
 
@@ -74,10 +79,10 @@ def support_rows(
     sign: torch.Tensor,
     budget: int,
 ) -> torch.Tensor:
-    """Return, for each level, the index (L,) of the support point in the direction of that level.
+    """Return the index of the support point of each level, as a tensor of shape (L,).
 
-    The support point is the row with the maximum projection among the rows of the region. If
-    several rows attain the maximum, it is the first of them.
+    The support point is the row of the region with the maximum projection on the direction of the
+    level. If several rows attain the maximum, it is the first of them.
 
     Parameters
     ----------
@@ -104,17 +109,18 @@ def support_rows(
 
 
 def _running(values: torch.Tensor, sign: int) -> torch.Tensor:
-    """Return the running maximum of each column of `values`, or the minimum if `sign` is -1."""
+    """Return the running maximum of each column, or the running minimum if `sign` is -1."""
     return (values.cummax(dim=0) if sign > 0 else values.cummin(dim=0)).values
 
 
 def _supports(
     projections: torch.Tensor, prefix_sizes: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the maxima of each column over the first rows, and the indices of these maxima.
+    """Return the maximum of each column over the first rows, and the index of its row.
 
-    `projections` is (n, B). Both results are (L, B): for each entry of `prefix_sizes` (L,), this
-    number of rows is considered. If maxima tie, the index is that of the first row.
+    `projections` has shape (n, B). Both results have shape (L, B): entry l of `prefix_sizes` (L,)
+    is the number of first rows over which the maxima l are taken. If several rows attain a maximum,
+    the index is that of the first row.
     """
     maxima = _running(projections, 1)
     increased = torch.ones_like(maxima, dtype=torch.bool)
@@ -134,14 +140,18 @@ def mean_gaps(
     largest: torch.Tensor,
     budget: int,
 ) -> torch.Tensor:
-    """Compute (mean of |h_x(u) - h_y(u)|**q over u and -u) ** (1/q) at each level.
+    """Compute the gap between two regions at each level, as a mean of order q over directions.
+
+    The gap is (mean of |h_x(u) - h_y(u)|**q) ** (1/q) over the directions u and their negatives.
+    The support functions h_x(u) and h_y(u) are the maximum projections of both regions on u.
 
     Parameters
     ----------
     x, y, prefix_sizes_x, prefix_sizes_y, directions, budget : as in `search_gaps`
     q : float in [1, inf)
     largest : float64 tensor of shape (L,)
-        Maximum gap of each level. Gaps are divided by it, so that their powers do not overflow.
+        Maximum of |h_x(u) - h_y(u)| at each level. Differences are divided by this maximum, so that
+        their powers do not overflow.
 
     Returns
     -------
@@ -161,7 +171,10 @@ def mean_gaps(
 
 
 def _each(x: torch.Tensor, y: torch.Tensor, prefix_sizes: torch.Tensor) -> int:
-    """Return the bytes needed per direction, for projections, running extremes and supports."""
+    """Return the bytes that each direction needs for projections, running extremes and supports.
+
+    `x` and `y` are the rows of both samples. `prefix_sizes` has one entry per level.
+    """
     return (len(x) + len(y)) * (3 * x.element_size() + 48) + len(prefix_sizes) * 96
 
 

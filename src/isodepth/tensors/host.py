@@ -20,7 +20,7 @@ def to_host(X: Any) -> Any:
 
 
 def check_both_tensors(X: Any, Y: Any) -> None:
-    """Check that both samples are dense tensors, and that they are not on the device "meta"."""
+    """Check that both samples are dense tensors with data, not on the device "meta"."""
     for name, sample, other in (("X", X, "Y"), ("Y", Y, "X")):
         if not is_tensor(sample):
             raise InvalidInputError(

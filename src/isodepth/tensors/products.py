@@ -11,7 +11,7 @@ import torch
 
 from isodepth.errors import DeviceMemoryError
 
-#: Upper bound on the default memory limit on a device, in bytes.
+#: Upper bound on the default working memory on a CUDA device, in bytes.
 _MOST_BYTES = 8 * 2**30
 _FRACTION_OF_FREE = 0.6
 _HOST_BYTES = 256 * 2**20
@@ -59,10 +59,10 @@ def _precision_settings() -> list[tuple[Any, str, Any]]:
 
 
 def budget_on(device: torch.device, memory_mb: float | None) -> int:
-    """Return the bytes available for blocks of directions.
+    """Return the working memory for blocks of directions, in bytes.
 
-    This is `memory_mb` if given. Otherwise it is a fraction of the free memory of a CUDA device, at
-    most 8 GiB, or a fixed size on other devices.
+    It is `memory_mb` if given. Otherwise it is 60% of the free memory of a CUDA device, at most
+    8 GiB, or 256 MiB on other devices.
     """
     if memory_mb is not None:
         return int(memory_mb * 2**20)
@@ -76,9 +76,10 @@ def budget_on(device: torch.device, memory_mb: float | None) -> int:
 
 @contextmanager
 def working_on(device: torch.device) -> Iterator[None]:
-    """Return a context with full precision that reports out-of-memory errors.
+    """Return a context in which matrix products have full precision; see `full_precision`.
 
-    `torch.OutOfMemoryError` is replaced with a `DeviceMemoryError`, whose message lists remedies.
+    In this context `torch.OutOfMemoryError` is replaced with a `DeviceMemoryError`, whose message
+    lists remedies.
     """
     try:
         with full_precision(device):

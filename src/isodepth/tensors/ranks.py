@@ -16,9 +16,10 @@ def smallest_halfspace(
     directions: torch.Tensor,
     budget: int,
 ) -> torch.Tensor:
-    """Compute the minimum mass of a closed halfspace with each point on its boundary.
+    """Compute the minimum mass of a closed halfspace that has a given point on its boundary.
 
-    The minimum is over halfspaces whose normal vectors are the directions or their negatives.
+    The result has one minimum per point, over the halfspaces whose normal vectors are the
+    directions or their negatives.
 
     Parameters
     ----------
@@ -50,9 +51,10 @@ def mean_rank_weight(
     directions: torch.Tensor,
     budget: int,
 ) -> torch.Tensor:
-    """Compute the mean over directions of min(F, 1 - F) at each point.
+    """Compute the mean of min(F, 1 - F) over directions for each point.
 
-    F is the distribution function of the projections at the point, with mid-ranks for ties. The
+    F is the empirical distribution function of all projections on a direction, evaluated at the
+    projection of the point. For ties, F is the mean of its values just below and at the tie. The
     parameters are those of `smallest_halfspace`, and the result is float64 of shape (u,). Ranks are
     summed as integers, so the result does not depend on the blocks of directions. The lowest bits
     of ranks are dropped only if their sum could overflow.
@@ -77,7 +79,8 @@ def _ranks(
     smaller or equal projection.
     """
     n = len(points)
-    # Bytes for projections, their sorted copy, the buffer of the sort, and integer arrays.
+    # Bytes per direction for projections, their sorted copy, the buffer of the sort, and arrays of
+    # integers.
     each = n * (3 * points.element_size() + 7 * 8)
     places = torch.arange(n, device=points.device)
     for which in blocks(len(directions), each, budget):
@@ -95,5 +98,5 @@ def _ranks(
             first, last = cumulated.gather(1, first), cumulated.gather(1, last)
             del cumulated
         yield index, first, last
-        # Free this block before the next one is allocated.
+        # Free the memory of this block of directions before the next block is allocated.
         del index, first, last

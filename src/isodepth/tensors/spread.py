@@ -16,10 +16,11 @@ def largest_outlyingness(
     directions: torch.Tensor,
     budget: int,
 ) -> torch.Tensor:
-    """Compute the maximum over directions u of |<u,x> - med| / MAD for each point x.
+    """Compute the outlyingness of each point x: the maximum of |<u, x> - median| / MAD.
 
-    The median and the MAD are those of the projections on u. If more than half of the projections
-    are equal, the MAD is zero and is replaced with the median of the nonzero deviations.
+    The maximum is over the directions u. The median and the median absolute deviation (MAD) are
+    those of the projections of all points on u. If more than half of the projections are equal, the
+    MAD is zero. It is then replaced with the median of the nonzero deviations.
 
     Parameters
     ----------
@@ -33,7 +34,8 @@ def largest_outlyingness(
     """
     typical, rounding = typical_sizes(points), rounding_unit(points)
     out = points.new_zeros(len(points))
-    # Bytes for projections, deviations, sorted copies with indices, and the buffer of the sort.
+    # Bytes per direction for projections, deviations, sorted copies with indices, and the buffer of
+    # the sort.
     each = len(points) * (4 * points.element_size() + 4 * 8)
     for which in blocks(len(directions), each, budget):
         projections = directions[which] @ points.T
@@ -50,13 +52,16 @@ def largest_outlyingness(
             scaled = deviations[usual].mul_((1.0 / mad[usual])[:, None])
         if len(scaled):
             torch.maximum(out, scaled.amax(dim=0), out=out)
-        # Free this block before the next one is allocated.
+        # Free the memory of this block of directions before the next block is allocated.
         del projections, deviations, scaled
     return out
 
 
 def medians(values: torch.Tensor, masses: torch.Tensor | None, total: int) -> torch.Tensor:
-    """Compute the medians (B,) of the rows of `values` (B, n) with `masses` (n,)."""
+    """Compute the median (B,) of each row of `values` (B, n), with the masses (n,) of its columns.
+
+    `total` is the sum of the masses. If `masses` is None, all masses are 1.
+    """
     ordered, index = values.sort(dim=1)
     if masses is None:
         n = values.shape[1]
@@ -72,7 +77,7 @@ def medians(values: torch.Tensor, masses: torch.Tensor | None, total: int) -> to
 def typical_sizes(points: torch.Tensor) -> torch.Tensor:
     """Return the upper median (d,) of the absolute values of each column of points (u, d).
 
-    Only evenly spaced rows are used: an order of magnitude is enough.
+    At most 255 evenly spaced rows are used, because only the order of magnitude matters.
     """
     subset = points[:: -(-len(points) // _SIZED_ROWS)].abs()
     return subset.sort(dim=0).values[len(subset) // 2]
@@ -90,12 +95,13 @@ def update_flat_directions(
     directions: torch.Tensor,
     out: torch.Tensor,
 ) -> None:
-    """Update the maximum outlyingness `out` (u,) with directions (B, d) whose MAD is zero.
+    """Update the maximum outlyingness `out` (u,) of points with directions whose MAD is zero.
 
-    `deviations` (B, u) are the absolute differences of projections and median. They are divided by
-    the median of the nonzero ones. A deviation counts as zero if it is within the rounding error of
-    the projections of its point and of a typical point. Directions with a MAD of zero are rare, so
-    they are processed one at a time.
+    The median absolute deviation (MAD) of the projections on such a direction is zero. `deviations`
+    (B, u) are the absolute differences between the projections on `directions` (B, d) and their
+    medians. They are divided by the median of the nonzero deviations. A deviation counts as zero if
+    it is within the rounding error of the projections of its point and of a typical point. Such
+    directions are rare, so they are processed one at a time.
     """
     rounding, typical = rounding_unit(points), typical_sizes(points)
     for away, direction in zip(deviations, directions.abs(), strict=True):

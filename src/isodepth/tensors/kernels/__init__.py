@@ -16,8 +16,8 @@ WORTH_KERNELS = 20_000
 class Passes(NamedTuple):
     """Functions for the three slowest steps of a distance, with torch operations or with Triton.
 
-    Their parameters and results are those of the functions with these names in `ranks`, `spread`
-    and `gaps`.
+    The parameters and results are documented in the modules `ranks`, `spread` and `gaps`, which
+    contain the functions with the same names for torch operations.
     """
 
     smallest_halfspace: Callable[..., torch.Tensor]
@@ -31,8 +31,8 @@ PLAIN = Passes(ranks.smallest_halfspace, spread.largest_outlyingness, gaps.searc
 def passes_for(points: torch.Tensor, masses: torch.Tensor | None) -> Passes:
     """Choose the implementations for points (u, d) with `masses` (u,), or None if all are equal.
 
-    Triton kernels need a CUDA device. Those for depths support only float32 and equal masses, and
-    are used from `WORTH_KERNELS` points on.
+    Triton kernels need a CUDA device. The kernels for depths support only float32 and equal masses,
+    and are used for at least `WORTH_KERNELS` points.
     """
     if points.device.type != "cuda":
         return PLAIN

@@ -1,11 +1,12 @@
 """Triton kernels for halfspace masses, with histograms of projections instead of full sorts.
 
-Along a direction, count the projections that are at most that of a point, and those that are at
-least that of the point. The smaller count is the halfspace mass of the point. The counts of a
-histogram give a lower and an upper bound on it. For each point, only directions whose lower bound
-is below the minimum of all upper bounds can attain a smaller mass, and these are few. Along them
-the bin of the point is opened: the values in it are sorted and ranked. The result is exact for any
-choice of bins.
+The halfspace mass of a point along a direction is the smaller of two counts: the projections that
+are at most that of the point, and the projections that are at least that of the point. The kernels
+compute the minimum over all directions. A histogram of the projections gives a lower and an upper
+bound on the mass. A direction can attain the minimum only if its lower bound is below the minimum
+of the upper bounds of all directions, which few directions satisfy. Along these directions the bin
+of the point is opened: the values in it are sorted and ranked. The result is exact for any choice
+of bins.
 """
 
 from __future__ import annotations
@@ -20,19 +21,20 @@ from isodepth.tensors import ranks
 from isodepth.tensors.kernels.middles import pilot_rows
 from isodepth.tensors.products import blocks
 
-# Block sizes tuned on an H200.
+# Sizes of blocks of values, and target number of programs of a kernel, tuned on an H200.
 _BLOCK = 1024
 _RANKED = 1024
 _PROGRAMS = 4096
-# Target number of values per bin, and maximum number of bins.
+# Target number of values per bin of the histogram, and maximum number of bins.
 _PER_BIN = 16
 _MOST_BINS = 1 << 16
-# Number of random rows, the pilot rows, from whose projections the bins are chosen.
+# Number of pilot rows, which are random rows whose projections determine the bins.
 _PILOT = 2048
-# Assumed upper bound on the ratio of the maximum depth of all points to that of the pilot rows. If
-# it is exceeded, the computation is repeated with bins that divide all values, not only the tails.
+# The maximum depth of all points is assumed to be at most this multiple of the maximum depth of the
+# pilot rows. If this is false, the computation is repeated with bins that divide all values, not
+# only the tails.
 _DEEPER = 4.0
-# Maximum number of cells of the grid by which the points are sorted.
+# Maximum number of cells of the grid in `_neighbors_together`, by which the points are sorted.
 _CELLS = 1024
 
 
@@ -43,7 +45,11 @@ def smallest_halfspace(
     directions: torch.Tensor,
     budget: int,
 ) -> torch.Tensor:
-    """Compute the same as `tensors.ranks.smallest_halfspace`, for float32 and equal masses."""
+    """Compute the minimum mass of a halfspace with each point on its boundary.
+
+    The result is that of `tensors.ranks.smallest_halfspace`. The points must be float32 with equal
+    masses.
+    """
     assert masses is None
     pilot = points[pilot_rows(total, points.device)[:_PILOT]]
     deepest = float(ranks.smallest_halfspace(pilot, None, len(pilot), directions, budget).max())
@@ -75,8 +81,9 @@ def _neighbors_together(points: torch.Tensor, pilot: torch.Tensor) -> torch.Tens
 
 
 def _edges(directions: torch.Tensor, pilot: torch.Tensor, tail: float) -> torch.Tensor:
-    """Return the parameters (K, 4) of the bins of K directions.
+    """Return the parameters (K, 4) of the histogram bins of the projections on K directions.
 
+    The bins divide the lower and the upper tail, and a middle bin contains all values between them.
     The parameters are the lower edge of the middle bin, the inverse unit of the lower tail, the
     upper edge of the middle bin, and the inverse unit of the upper tail. Each tail contains a
     fraction `tail` of the pilot rows. The unit of a tail is a length: half of the pilot rows in the
@@ -104,16 +111,17 @@ def _by_bins(
     """
     n = len(points)
     edges = _edges(directions, pilot, tail)
-    # The counts of the bins of all directions use at most an eighth of the budget.
+    # The int32 counts of the bins of all directions use less than a quarter of the memory budget.
     n_bins = min(n // _PER_BIN, budget // (32 * len(directions)), _MOST_BINS) * 2 * tail
     half = triton.next_power_of_2(max(int(n_bins), 4)) // 2
-    # Bytes for projections and arrays of bins. A third of the budget is reserved for sorting.
+    # A direction needs n * 4 bytes for projections and half * 64 bytes for arrays of bins. A third
+    # of the memory budget is reserved for sorting.
     cut = blocks(len(directions), n * 4 + half * 64, budget - budget // 3)
     best = torch.full((n,), n, dtype=torch.int32, device=points.device)
     tables = []
     projections = None
     for which in cut:
-        # Free the previous block before the next one is allocated.
+        # Free the memory of the previous block of directions before the next block is allocated.
         projections = None
         projections = directions[which] @ points.T
         tables.append(_count(projections, edges[which], half))
@@ -131,27 +139,36 @@ def _by_bins(
 
 
 def _before(upto: torch.Tensor) -> torch.Tensor:
-    """Convert counts of values up to the end of each bin, (B, bins), to counts before each bin."""
+    """Convert counts (B, bins) of values up to the end of each bin to counts before each bin.
+
+    Rows are the histograms of B directions.
+    """
     return torch.nn.functional.pad(upto[:, :-1], (1, 0))
 
 
 def _least(upto: torch.Tensor) -> torch.Tensor:
     """Return a lower bound (B, bins) on the halfspace mass of the values in each bin.
 
-    `upto` (B, bins) is the number of values up to the end of each bin.
+    The halfspace mass of a value is the number of values that are at most it, or at least it,
+    whichever is smaller. `upto` (B, bins) is the number of values up to the end of each bin.
     """
     return torch.minimum(_before(upto), upto[:, -1:] - upto) + 1
 
 
 def _count(projections: torch.Tensor, edges: torch.Tensor, half: int) -> torch.Tensor:
-    """Count the projections (B, n) up to the end of each bin; return an int32 tensor (B, bins)."""
+    """Count the projections (B, n) up to the end of each bin, for each of B directions.
+
+    `edges` (B, 4) are the parameters of the bins; see `_edges`. There are 2 * `half` bins. The
+    result is an int32 tensor of shape (B, bins).
+    """
     count, n = projections.shape
     counted = torch.zeros(count, 2 * half, dtype=torch.int32, device=projections.device)
     parts = triton.cdiv(n, _BLOCK)
     _histogram[(parts * count,)](
         projections, edges, counted, n, parts, HALF=half, BLOCK=_BLOCK, num_warps=4
     )
-    # The kernel does not count the middle bin, because most programs would wait to update it.
+    # The kernel does not count the middle bin, which has most values: atomic updates of one counter
+    # would be slow.
     counted[:, half] = n - counted.sum(dim=1, dtype=torch.int32)
     return torch.cumsum(counted, dim=1, dtype=torch.int32)
 
@@ -159,10 +176,10 @@ def _count(projections: torch.Tensor, edges: torch.Tensor, half: int) -> torch.T
 def _bound(
     projections: torch.Tensor, edges: torch.Tensor, upto: torch.Tensor, best: torch.Tensor
 ) -> None:
-    """Update `best` (n,), upper bounds on the masses of the points, by the counts of the bins.
+    """Lower the upper bounds `best` (n,) on the halfspace masses of n points by counts of bins.
 
-    The mass of a point along a direction is at most the number of values up to the end of its bin,
-    and at most the number of values from the start of its bin on.
+    The mass of a point along a direction is at most the number of projections up to the end of its
+    bin, `upto` (B, bins). It is also at most the number of projections from the start of its bin.
     """
     count, n = projections.shape
     most = torch.minimum(upto, n - _before(upto))
@@ -181,10 +198,10 @@ def _open(
     best: torch.Tensor,
     budget: int,
 ) -> None:
-    """Lower the upper bounds `best` (n,) to the exact masses along these directions.
+    """Lower the upper bounds `best` (n,) on halfspace masses to exact masses along B directions.
 
-    Only bins that may contain a point with a mass below its bound are opened: their values are
-    sorted and ranked.
+    `projections` (B, n) are those of n points. Only bins that may contain a point with a mass below
+    its bound are opened: their values are sorted and ranked. `budget` is the memory in bytes.
     """
     count, n = projections.shape
     bins = upto.shape[1]
@@ -194,14 +211,15 @@ def _open(
         projections, edges, _least(upto), best, opened, n, parts,
         HALF=bins // 2, BLOCK=_BLOCK, num_warps=4,
     )  # fmt: skip
-    # `closed` is the number of values in unopened bins, up to the end of each bin. The rank of a
-    # value is this number plus its rank among the values of opened bins.
+    # Only opened bins are sorted. `closed` is the number of values in unopened bins, up to the end
+    # of each bin. The rank of a value is `closed` plus its rank among the values of opened bins.
     closed = torch.cumsum((upto - _before(upto)).mul_(opened == 0), dim=1, dtype=torch.int32)
     n_open = n - closed[:, -1]
     most = int(n_open.max())
     if most == 0:
         return
-    # The sort holds two copies of the values and of their int64 indices.
+    # Bytes per value: a float32 value, an int32 index, and two copies of the value and its int64
+    # index for the sort.
     for which in blocks(count, most * (4 + 4 + 2 * 12), budget):
         rows = len(n_open[which])
         values = projections.new_full((rows, most), torch.inf)
@@ -217,13 +235,13 @@ def _open(
             values, order, index, edges[which], closed[which], n_open[which], best, n, most, ranked,
             HALF=bins // 2, BLOCK=_RANKED, num_warps=4,
         )  # fmt: skip
-        # Free this block before the next one is allocated.
+        # Free the memory of this block of directions before the next block is allocated.
         del values, order, index
 
 
 @triton.jit
 def _bin(v, edges, k, HALF: tl.constexpr):
-    """Return the index of the bin of a projection v on direction k. Outer bins are wider.
+    """Return the index of the histogram bin of a projection v on direction k. Outer bins are wider.
 
     Correctly rounded operations are monotone, so a larger value never has a smaller index.
     """
@@ -257,9 +275,10 @@ def _histogram(P, edges, counted, n, parts, HALF: tl.constexpr, BLOCK: tl.conste
 def _lower_to_bounds(
     P, edges, most, best, n, count, parts, per, HALF: tl.constexpr, BLOCK: tl.constexpr
 ):
-    """Lower the upper bounds `best` of a block of points to the minimum over `per` directions.
+    """Lower the upper bounds `best` on the halfspace masses of a block of points.
 
-    `most` contains an upper bound for each bin of each direction.
+    `most` contains an upper bound for each bin of each direction. The new bound of a point is the
+    minimum over the bins that contain the point, in `per` directions.
     """
     first = (tl.program_id(0) // parts).to(tl.int64) * per
     i = (tl.program_id(0) % parts) * BLOCK + tl.arange(0, BLOCK)
@@ -272,7 +291,10 @@ def _lower_to_bounds(
 
 @triton.jit
 def _mark(P, edges, least, best, opened, n, parts, HALF: tl.constexpr, BLOCK: tl.constexpr):
-    """Mark the bins of one direction with a point whose mass along it may be below `best`."""
+    """Mark the bins of one direction that contain a point whose mass may be below its bound `best`.
+
+    The mass is that along the direction, and `least` has a lower bound on it for each bin.
+    """
     k = (tl.program_id(0) // parts).to(tl.int64)
     i = (tl.program_id(0) % parts) * BLOCK + tl.arange(0, BLOCK)
     _, at = _load(P, edges, k, i, n, HALF)
@@ -302,9 +324,10 @@ def _lower(
     values, order, index, edges, closed, n_open, best, n, most, parts,
     HALF: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
-    """Lower the bounds `best` to the exact masses, for a block of sorted values of opened bins.
+    """Lower the bounds `best` to the exact halfspace masses of the points in opened bins.
 
-    The mass of a point includes all values that are tied with its own.
+    A program processes a block of the sorted projections on one direction. The mass of a point
+    includes all projections that are equal to its own.
     """
     k = (tl.program_id(0) // parts).to(tl.int64)
     j = (tl.program_id(0) % parts) * BLOCK + tl.arange(0, BLOCK)

@@ -1,10 +1,10 @@
 """Triton kernels for medians and MADs of projections, without a full sort.
 
-Two order statistics of the pilot, a random subset of the rows, bracket the median with high
+Two order statistics of the pilot rows, a random subset of the rows, bracket the median with high
 probability. One pass over the projections counts the values below the bracket and copies the
 values inside it, which are a few percent of all values. The exact median is selected among the
 copied values. Directions along which the bracket does not contain the median are processed by
-`tensors.spread`.
+`tensors.spread`. MAD is the median absolute deviation from the median.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ import triton.language as tl
 from isodepth.tensors import spread
 from isodepth.tensors.products import blocks
 
-# Half width of a bracket, in standard errors of the median of the pilot rows.
+# The median of all rows is searched in a bracket around the median of the pilot rows. This is the
+# half width of the bracket, in standard errors of the median of the pilot rows.
 _SURE = 4.5
-# Block sizes and numbers of warps tuned on an H200.
+# Block sizes, numbers of warps and number of programs of the kernels, tuned on an H200.
 _BLOCK = 1024
 _WARPS = 2
 _BRACKETED = 2048
@@ -38,13 +39,18 @@ def largest_outlyingness(
     directions: torch.Tensor,
     budget: int,
 ) -> torch.Tensor:
-    """Compute the same as `tensors.spread.largest_outlyingness`, for float32 and equal masses."""
+    """Compute the maximum outlyingness of each point over all directions.
+
+    The result is that of `tensors.spread.largest_outlyingness`. The points must be float32 with
+    equal masses.
+    """
     assert masses is None
     n = len(points)
     typical, rounding = spread.typical_sizes(points), spread.rounding_unit(points)
     out = points.new_zeros(n)
     pilot_points = points[pilot_rows(n, points.device)]
-    # Capacity of the buffer for the values in a bracket, which is very unlikely to be exceeded.
+    # Capacity of the buffer for the values in a bracket around the median. More values are very
+    # unlikely.
     cap = min(n, int(1.4 * n * _SURE / math.sqrt(len(pilot_points))) + 256)
     each = (n + len(pilot_points) + cap) * points.element_size() + 256
     groups = max(1, _PROGRAMS // triton.cdiv(n, _ROWS))
@@ -53,7 +59,8 @@ def largest_outlyingness(
         projections, pilot = units @ points.T, units @ pilot_points.T
         middle = middles(projections, pilot, None, cap)
         mad = middles(projections, pilot, middle, cap)
-        # The MAD is NaN if the bracket does not contain the median. The comparison is then false.
+        # The MAD is NaN if a bracket did not contain the median. The comparison is then false, and
+        # the direction is processed by `spread` below.
         usual = mad > rounding * (units.abs() @ typical)
         scale = torch.where(usual, 1.0 / mad, 0.0)
         count = len(units)
@@ -64,7 +71,7 @@ def largest_outlyingness(
             projections, middle, scale, far, n, count, per, BLOCK=_ROWS, num_warps=4
         )
         torch.maximum(out, far.amax(dim=0) if parts > 1 else far[0], out=out)
-        # Free this block before the next one is allocated.
+        # Free the memory of this block of directions before it is needed again.
         del projections, far
         if not bool(usual.all()):
             rest = spread.largest_outlyingness(points, None, total, units[~usual], budget)
@@ -73,10 +80,10 @@ def largest_outlyingness(
 
 
 def pilot_rows(n: int, device: torch.device) -> torch.Tensor:
-    """Return the indices of random rows out of n, with replacement and with a fixed seed.
+    """Return the indices of random rows out of n, drawn with replacement and with a fixed seed.
 
-    The number of indices is 1.6 n**(2/3), rounded to a power of two, but at least 1024. If n is
-    smaller than this number, it is n.
+    The number of indices is 1.6 n**(2/3), rounded to a power of two. It is at least 1024, or n if n
+    is smaller.
     """
     size = 1 << max(10, round(math.log2(1.6 * n ** (2 / 3))))
     generator = torch.Generator(device).manual_seed(0)
@@ -100,7 +107,7 @@ def middles(
     )
     folded = center is not None
     bracket = projections.new_empty(2, count)
-    # Without a center the kernels do not read this argument, but they need a pointer.
+    # Without a center the kernels do not read the argument `around`, but they need a valid pointer.
     around = bracket if center is None else center
     _bracket[(count, 2)](
         pilot, size, first, last, around, bracket, count,
@@ -124,10 +131,11 @@ def middles(
 def _collect(
     P, center, bracket, counted, between, n, cap, count, FOLDED: tl.constexpr, BLOCK: tl.constexpr
 ):  # fmt: skip
-    """Count the values below the bracket and copy those inside, for a block of one direction.
+    """Count the values below the bracket of the median, and copy the values inside the bracket.
 
-    The counts of values below and inside are the upper and lower half of one integer, so that one
-    scan and one atomic addition update both.
+    A program processes a block of projections on one direction. The counts of values below and
+    inside are the upper and lower half of one integer. One scan and one atomic addition therefore
+    update both counts.
     """
     k = tl.program_id(0)
     i = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
@@ -172,7 +180,10 @@ def _keys(base, start, size, middle, FOLDED: tl.constexpr, BLOCK: tl.constexpr):
 
 @triton.jit
 def _ends(base, size, low, high, middle, FOLDED: tl.constexpr, BLOCK: tl.constexpr):
-    """Return the minimum key that is at least `low`, and the maximum key that is at most `high`."""
+    """Return the minimum key that is at least `low`, and the maximum key that is at most `high`.
+
+    Keys are integers with the same order as the `size` values at `base`; see `_key`.
+    """
     smallest = tl.full([BLOCK], 2147483647, tl.int32)
     largest = tl.full([BLOCK], -2147483648, tl.int32)
     for start in range(0, size, BLOCK):
@@ -186,9 +197,10 @@ def _ends(base, size, low, high, middle, FOLDED: tl.constexpr, BLOCK: tl.constex
 def _search(base, size, rank, middle, FOLDED: tl.constexpr, BLOCK: tl.constexpr):
     """Return the key of the value with a given rank, counted from 0, among `size` values.
 
-    Each step counts the values up to two thresholds and continues in one of the three intervals.
-    The thresholds enclose the interpolated position of the rank, as for uniform values. Every third
-    step bisects the interval, which bounds the number of steps.
+    A key is an integer; keys have the same order as the values. Each step counts the keys up to two
+    thresholds, and continues in one of the three intervals between them. The thresholds enclose the
+    position of the rank that linear interpolation predicts. Every third step bisects the interval,
+    which limits the number of steps.
     """
     low, high = _ends(base, size, -2147483648, 2147483647, middle, FOLDED, BLOCK)
     before = 0
@@ -223,8 +235,8 @@ def _search(base, size, rank, middle, FOLDED: tl.constexpr, BLOCK: tl.constexpr)
         high = tl.where(in_one, one, tl.where(in_two, two, high))
         upto = tl.where(in_one, count_one, tl.where(in_two, count_two, upto))
     smallest, largest = _ends(base, size, low, high, middle, FOLDED, BLOCK)
-    # The value with this rank is the first or the last of the remaining keys. If low == high, both
-    # are equal.
+    # The loop ends if the value with the given rank is the smallest or the largest of the remaining
+    # keys, or if all remaining keys are equal.
     return tl.where(rank == before, smallest, largest)
 
 
@@ -232,7 +244,10 @@ def _search(base, size, rank, middle, FOLDED: tl.constexpr, BLOCK: tl.constexpr)
 def _bracket(
     pilot, size, first, last, center, bracket, count, FOLDED: tl.constexpr, BLOCK: tl.constexpr
 ):  # fmt: skip
-    """Store one end of the bracket of a direction: the pilot value with rank `first` or `last`."""
+    """Store one end of the bracket of the median of the projections on one direction.
+
+    It is the projection of a pilot row, with rank `first` or `last` among the pilot rows.
+    """
     k = tl.program_id(0)
     side = tl.program_id(1)
     base = pilot + k.to(tl.int64) * size

@@ -1,9 +1,10 @@
-"""Triton kernels for the gaps of two samples whose rows are in depth order.
+"""Triton kernels for the gaps between the regions of two samples, at all levels.
 
+The rows of both samples are sorted by depth, so the region of a level consists of the first rows.
 Chunks of levels are processed in parallel. A first kernel computes the minimum and maximum
 projections of the rows of each chunk. A scan converts them to the extremes of all rows before each
-chunk. With these, a chunk is processed independently of the others. For each level and tile of
-directions only the maximum gap is stored.
+chunk. With these extremes, a chunk is processed independently of the others. For each level and
+each tile (block) of directions only the maximum gap is stored.
 """
 
 from __future__ import annotations
@@ -14,10 +15,11 @@ import triton.language as tl
 
 from isodepth.tensors.products import blocks
 
-# Number of directions in a tile, which one warp processes.
+# Number of directions in a tile, the block of directions that one warp processes.
 _TILE = 128
-# Target number of rows of a sample per chunk of levels, and maximum number of rows between two
-# levels. The number is smaller if there would be too few chunks for the device.
+# Target number of rows of a sample per chunk of levels. It is also the maximum number of rows
+# between two levels. For small samples it is reduced, to at least _LEAST_ROWS, so that there are
+# about _CHUNKS chunks, enough for all processors of the device.
 _CHUNK_ROWS = 512
 _LEAST_ROWS = 128
 _CHUNKS = 1600
@@ -33,7 +35,10 @@ def search_gaps(
     budget: int,
     locate: bool = False,
 ) -> tuple[torch.Tensor, torch.Tensor | None]:
-    """Compute the same as `tensors.gaps.search_gaps`."""
+    """Compute the maximum difference of the support functions of two samples at each level.
+
+    The parameters and results are those of `tensors.gaps.search_gaps`.
+    """
     ends = torch.stack([prefix_sizes_x[-1], prefix_sizes_y[-1]]).tolist()
     rows = [x[: ends[0]], y[: ends[1]]]
     chunk = max(min(_LEAST_ROWS, _CHUNK_ROWS), min(_CHUNK_ROWS, sum(ends) // (2 * _CHUNKS)))
@@ -74,8 +79,8 @@ def search_gaps(
         widest = largest.amax(dim=0)
         better = widest > gaps
         if best_codes is not None:
-            # If gaps tie, the first direction is required. Tiles are in the order of directions, so
-            # the first direction is in the first tile that attains the maximum.
+            # If several directions have the same gap, the first direction is required. Tiles are in
+            # the order of directions, so it is in the first tile that attains the maximum.
             tile = torch.where(
                 largest == widest, torch.arange(tiles, device=x.device)[:, None], tiles
             ).amin(dim=0)
@@ -83,7 +88,7 @@ def search_gaps(
             moved = torch.where(code >= 0, code + which.start, code - which.start)
             best_codes = torch.where(better, moved, best_codes)
         gaps = torch.where(better, widest, gaps)
-        # Free this block before the next one is allocated.
+        # Free the memory of this block of directions before the next block is allocated.
         del projections, before, largest, codes
     gaps = gaps[real] if real is not None else gaps
     if best_codes is not None and real is not None:
@@ -96,8 +101,9 @@ def _finer_prefix_sizes(
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor | None]:
     """Insert levels, so that at most `most` rows of each sample lie between two levels.
 
-    Return three tensors: the prefix sizes of x and those of y at the new levels, and the indices of
-    the original levels among the new ones. The last one is None if no level was inserted.
+    The prefix size of a level is the number of rows in its region. Return three tensors: the prefix
+    sizes of x at the new levels, those of y, and the indices of the original levels among the new
+    levels. The third result is None if no level was inserted.
     """
     steps = [
         prefix_sizes.diff(prepend=prefix_sizes.new_zeros(1))
@@ -130,9 +136,10 @@ def _cut_levels(walked: torch.Tensor, total: int, each: int) -> torch.Tensor:
 
 @triton.jit
 def _chunk_extremes(P, prefix_sizes, cuts, ends, width, opposite, TILE: tl.constexpr):
-    """Compute the maximum and minimum projections of the rows of one chunk.
+    """Compute the maximum and minimum projections of the rows of one chunk of levels.
 
-    They are stored in `ends` at the index of the next chunk, as the scan requires.
+    They are stored in `ends` at the index of the next chunk. After the scan, each index then has
+    the extremes of all rows before its chunk.
     """
     chunk = tl.program_id(0)
     cols = tl.program_id(1) * TILE + tl.arange(0, TILE)
@@ -161,7 +168,8 @@ def _chunk_extremes(P, prefix_sizes, cuts, ends, width, opposite, TILE: tl.const
         row += 1
     out = ends + (chunk + 1).to(tl.int64) * width + cols
     tl.store(out, top, mask=ok)
-    # The minimum is stored with the opposite sign, so that one scan of maxima serves both.
+    # The minimum is stored with the opposite sign, so that one scan of maxima computes the running
+    # maxima and the running minima.
     tl.store(out + opposite, -low, mask=ok)
 
 
@@ -172,7 +180,10 @@ def _larger(a, b):
 
 @triton.jit
 def _scan_extremes(ends, width, n_chunks, TILE: tl.constexpr, ROWS: tl.constexpr):
-    """Replace the extremes of each chunk, in place, with those of all rows up to its end."""
+    """Replace the extreme projections of each chunk, in place, with running extremes.
+
+    The running extremes of a chunk are those of all rows up to its end.
+    """
     cols = tl.program_id(1) * TILE + tl.arange(0, TILE)
     rows = tl.arange(0, ROWS)
     base = ends + tl.program_id(0).to(tl.int64) * (n_chunks + 1) * width
@@ -196,7 +207,8 @@ def _walk(
 ):  # fmt: skip
     """Store the maximum gap over one tile of directions, for each level in one chunk of levels.
 
-    If LOCATE, also store the code of the maximizing direction.
+    If LOCATE, also store the code of the maximizing direction: k for direction k of the block, and
+    -1 - k for its opposite.
     """
     chunk = tl.program_id(0)
     tile = tl.program_id(1)
