@@ -74,8 +74,9 @@ class Metric(BaseMetric):
         maximizing direction. The parameters are those of `distance`. The attribute `kinds` of the
         result lists every column of data frames, including non-numeric columns.
 
-        If `scale` is None and one column has more than a hundred times the spread of another, a
-        :class:`isodepth.ScaleWarning` is issued, because the wide column dominates the distance.
+        If `scale` is None, a :class:`isodepth.ScaleWarning` is issued if one column has more than a
+        hundred times the spread of another. The column with the larger spread dominates the
+        distance.
 
         If X and Y are tensors, the result has plain numbers and is not differentiable by autograd;
         see `Comparison.gradient`.
@@ -199,8 +200,8 @@ def compare(
         "omit", or a list of values in their order; see :func:`isodepth.two_sample_test`.
     n_permutations : int or None
         Also run :func:`isodepth.two_sample_test` with this number of permutations. Its result is
-        the attribute `test` of the comparison. The test uses the given `scale`, `nan_policy` and
-        `random_state`, but its own directions. It does not support weights.
+        the attribute `test` of the comparison. The test uses the given `scale`, `nan_policy`,
+        `random_state` and `n_jobs`, but its own directions. It does not support weights.
     tolerance, blocks
         Options of the test, see :func:`isodepth.two_sample_test`.
     progress : bool

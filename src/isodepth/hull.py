@@ -4,9 +4,9 @@ The Hausdorff distance at a level is called its gap. It is the supremum over dir
 difference of the two support functions. `find_gaps` takes the maximum over sampled directions and
 refines it towards the supremum. Local ascent starts from the best sampled directions of a few
 levels. The directions that it finds are then evaluated at all levels. Each step of the ascent costs
-one projection of a sample, so the ascent is cheaper than evaluating the sampled directions. If the
-samples are small enough, the vertices of the regions are then searched one by one, as for the exact
-distance, up to a maximum number of operations.
+one projection of a sample, so the ascent is cheaper than evaluating the sampled directions. For
+small samples, the vertices of the regions are then searched one by one, as for the exact distance.
+The number of operations of this search is limited.
 
 `hausdorff`, `exact_gaps` and `project_to_hull` are exact up to rounding. Points are first centered
 and scaled to a size of about one. Few points in many dimensions are represented by coordinates in
@@ -247,8 +247,8 @@ def common_frame(a: np.ndarray, b: np.ndarray) -> Frame:
     points = np.ascontiguousarray(points - points[0] + 0.0)
     basis = None
     if points.shape[1] >= len(points):
-        # Equal points are merged before the factorization, so that rounding cannot make their
-        # coordinates differ. Their distance must be exactly 0.
+        # Equal points must have distance exactly 0. They are merged before the factorization, so
+        # that rounding cannot make their coordinates differ.
         distinct, place = np.unique(points, axis=0, return_inverse=True)
         basis, triangle = np.linalg.qr(distinct.T)
         points = np.ascontiguousarray(triangle.T[place.ravel()])

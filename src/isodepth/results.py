@@ -61,9 +61,10 @@ class ReportableResult(ResultMixin):
         **options
             Optional: `title` of the page; `names` of the two samples of a comparison; `labels` of
             the batches of a monitor; `notes`, warnings to show in the report; `command`, the
-            command line that reproduces the report. The same result gives the same bytes.
+            command line that reproduces the report. Reports of the same result are identical files.
         """
-        from isodepth.report import write_report  # imports Jinja, which is slow
+        # Not imported at the top of the module, because it imports Jinja, which is slow.
+        from isodepth.report import write_report
 
         write_report(self, path, **options)
 
@@ -95,10 +96,10 @@ class TwoSampleReport(ReportableResult):
     def suspicious_rows(self) -> SuspiciousRows:
         """Find rows of each sample that do not look like any row of the other sample.
 
-        A row is listed if a value is far outside the range of the other sample, or if a value does
-        not fit the other columns of the row, for example because of wrong units. Row indices refer
-        to the samples as the user passed them. The threshold is a rule of thumb: listed rows may be
-        correct, and wrong rows may be missed.
+        A row is listed if a value is far outside the range of the other sample. It is also listed
+        if a value does not fit the other columns, for example because of wrong units. Row indices
+        refer to the samples as the user passed them. The threshold is a rule of thumb: listed rows
+        may be correct, and wrong rows may be missed.
 
         Returns
         -------
@@ -145,6 +146,6 @@ class TwoSampleReport(ReportableResult):
 
 
 def unscaled_points(regions: Any) -> np.ndarray:
-    """Return the points (n, d) of regions in the units of the data, without scaling."""
+    """Return the points (n, d) of a sample's regions in the units of the data, before scaling."""
     scale = getattr(regions.origin, "scale", None)
     return regions.points if scale is None else regions.points * np.asarray(scale, dtype=float)

@@ -1,4 +1,4 @@
-"""Rows of one sample that do not look like any row of the other sample."""
+"""Detection of suspicious rows, which do not look like any row of the other sample."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from isodepth.two_samples import TwoSamples
 #: same distribution with exponential tails.
 EXPECTED_SHARE = 0.005
 #: Minimum number of rows of each sample for conformal p-values. Half of the n rows of the other
-#: sample calibrate the scores, so a p-value is at least about 2 / n. It cannot be small for small n.
+#: sample calibrate the scores, so a p-value is at least about 2 / n. This is too large for small n.
 CONFORMAL_ROWS = 1000
 RULE = (
     "The threshold is a rule, not a guarantee: it extrapolates the tail of the scores of the other "
@@ -31,8 +31,9 @@ _BLOCK_NUMBERS = 1 << 21
 # Each column is regressed on the others only if there are at least _ROWS_PER_TERM rows per term of
 # the regression, and at most _MAX_COLUMNS columns.
 _ROWS_PER_TERM, _MAX_COLUMNS = 3, 100
-# Regressions are fitted to rows whose values are all at most this number of spreads from the
-# medians of their columns.
+# Maximum distance from the median, in spreads, of all values of a row that is used to fit
+# regressions. If at most 60% of the rows are this close, all rows are used. Regressions clip values
+# at this distance.
 _FAR = 8.0
 _PENALTY = 1e-3
 # Rows with scores above _CLEARLY are removed from a sample before the other sample is compared with
@@ -235,15 +236,15 @@ def suspicious_rows(samples: TwoSamples) -> SuspiciousRows:
     each divided by its threshold. Missing values are ignored.
 
     A row is listed if its score exceeds 1, both relative to the other sample and relative to the
-    ordinary rows of both samples together. Rows with scores up to 0.6 are ordinary. They are about
-    twice as many rows, so the second condition excludes correct rows.
+    ordinary rows of both samples together. Rows with scores up to 0.6 are ordinary. This second
+    reference has about twice as many rows, so fewer correct rows are listed.
     """
     names, points = list(samples.columns), list(samples.points)
     rows: list[SuspiciousRow] = []
     skipped: list[str] = []
     while names:
         references = _without_outliers(points[0], points[1])
-        # Rows of X are compared with Y, and rows of Y with X.
+        # The first scorer compares rows of X with the reference Y, the second rows of Y with X.
         scorers = [RowScorer(references[1]), RowScorer(references[0])]
         flagged = np.maximum(*(s.flagged(part) for s, part in zip(scorers, points, strict=True)))
         worst = int(flagged.argmax())
@@ -260,10 +261,11 @@ def suspicious_rows(samples: TwoSamples) -> SuspiciousRows:
 def repeated_values(samples: TwoSamples) -> tuple[RepeatedValue, ...]:
     """Find unusual values, such as -9999, that many rows of a sample have in common.
 
-    An unusual value is the minimum or maximum of a column, and at least five rows have it. Its
-    distance from the interval of the central 90% of the other values of the column, in both samples
-    together, is more than three times the length of this interval. For each sample, only the most
-    frequent unusual value is considered. It is returned if 1% to 20% of the rows have it.
+    An unusual value is the minimum or maximum of a column, and at least five rows have it. Consider
+    the interval of the central 90% of the other values of the column, in both samples together. The
+    distance of the unusual value from this interval is more than three times the interval's length.
+    For each sample, only the most frequent unusual value is considered. It is returned if 1% to 20%
+    of the rows have it.
     """
     repeated = []
     for side, sample in enumerate("XY"):
@@ -475,10 +477,10 @@ class RowScorer:
         return float(ends[0]), float(ends[1])
 
     def _transform(self, points: np.ndarray) -> np.ndarray:
-        """Take logarithms of the columns that are positive in the reference.
+        """Take logarithms of the columns of `points` (m, d) that are positive in the reference.
 
-        Below a thousandth of the minimum in the reference, the logarithm is continued linearly, so
-        that it is defined for zero and negative values.
+        Below a thousandth of a column's minimum in the reference, the logarithm is continued
+        linearly, so that it is defined for zero and negative values.
         """
         transformed = points.astype(np.float64, copy=True)
         for j in np.flatnonzero(self.floors > 0):

@@ -160,7 +160,7 @@ def prepare_group(
 
 
 def with_shared_scale(metric: Metric, *groups: SampleGroup) -> Metric:
-    """Replace ``scale="pooled"`` with the robust spreads of the columns in all samples together.
+    """Replace ``scale="pooled"`` with the robust standard deviations of columns in all samples.
 
     Return a copy of the metric, or the metric itself if its scale is None or an array.
     """

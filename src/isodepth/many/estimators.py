@@ -63,7 +63,7 @@ class _BagTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         bags = as_list(X, "X")
         refuse_chunks(bags[0], "X[0]")
         metric = table_metric(options)
-        # Bags after the first `count` are needed only for a common scale.
+        # Bags after the first `count` bags are needed only to estimate a common scale.
         needed = bags if isinstance(metric.scale, str) else bags[:count]
         group = prepare_group(needed, None, metric, "X", convert=True)
         metric = replace(metric, dtype=str(group.samples[0].points.dtype))
@@ -143,7 +143,7 @@ class RegionTransformer(_BagTransformer):
         return self
 
     def transform(self, X: Any) -> np.ndarray:
-        """Compute the flattened region tables of bags.
+        """Compute the features of bags: the support values of their trimmed regions.
 
         Parameters
         ----------

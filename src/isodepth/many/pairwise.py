@@ -181,8 +181,8 @@ def _names(labels: Iterable[Any] | None, count: int, name: str) -> tuple[str, ..
 def table_metric(options: dict[str, Any]) -> Metric:
     """Create a metric for region tables from keyword options.
 
-    If the directions are random and `random_state` is not an integer, a random integer is used, so
-    that all tables have the same directions.
+    If the directions are random and `random_state` is not an integer, it is replaced by a random
+    integer, so that all tables have the same directions.
     """
     if options.get("refine"):
         raise InvalidOptionError(

@@ -69,8 +69,9 @@ class BaseMetric(Settings):
         Order of the mean over directions u of ``|h_X(u) - h_Y(u)|``, where h is the support
         function of a region. inf is the maximum, which is the Hausdorff distance of the regions, as
         in the paper. For a finite q, the mean over the directions and their opposites is divided by
-        its value for a translation of length one, so that a translation by m has distance |m| for
-        every q. The distance then has a smaller upward bias in many dimensions and is smoother.
+        its value for a translation of length one. A translation by m then has distance |m| for
+        every q. With a finite q the distance has a smaller upward bias in many dimensions and is
+        smoother.
         With p = q = 2 samples are embedded isometrically in a Hilbert space.
     eps : float in (0, 1]
         Fraction of the mass that is trimmed: the least deep points.
@@ -252,7 +253,8 @@ class BaseMetric(Settings):
         n_features : int
             Number of columns of the samples.
         dtype : {"float64", "float32"} or None
-            Precision of the samples, if it is known. The directions are then converted once.
+            Precision of the samples, if it is known. The directions are then converted to this
+        precision once, and not again for each sample.
 
         Returns
         -------

@@ -136,7 +136,7 @@ class Comparison(TwoSampleReport):
 
     @property
     def level_widths(self) -> np.ndarray:
-        """Weights (L,) of the levels in the distance; their sum is 1."""
+        """Weights (L,) of the gaps of all levels in the distance; the sum of the weights is 1."""
         return self._gaps.plan.shares
 
     @property
@@ -373,6 +373,7 @@ class Comparison(TwoSampleReport):
         return self.distance
 
     def __repr__(self) -> str:
-        from isodepth.report.sentences import summary_lines  # imports Jinja, which is slow
+        # Not imported at the top of the module, because it imports Jinja, which is slow.
+        from isodepth.report.sentences import summary_lines
 
         return "\n  ".join(summary_lines(self))

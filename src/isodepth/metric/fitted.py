@@ -162,7 +162,7 @@ class FittedMetric:
 
     @property
     def along(self) -> Projections:
-        """Directions, and the threads and memory for projecting on them."""
+        """Directions of the metric, with the threads and the memory for projections on them."""
         return Projections(self.directions, self.resources)
 
     # -- methods for one sample -------------------------------------------------------------
@@ -385,8 +385,8 @@ def fit_both(
 ) -> tuple[FittedMetric, TrimmedRegions, TrimmedRegions, MissingPair | None]:
     """Sample directions and compute the regions of two samples.
 
-    Return the metric with its directions, the regions of X, those of Y, and a report of the dropped
-    rows. The report is None unless `nan_policy` is "omit".
+    Return the metric with its directions, the regions of X, those of Y, and the counts of rows that
+    were dropped for missing values. The last result is None unless `nan_policy` is "omit".
     """
     if not (isinstance(X, np.ndarray) and isinstance(Y, np.ndarray)):
         Y = in_order(Y, labels_of(X), "Y", "X")
@@ -410,8 +410,8 @@ def fit_both(
     fitted = fit_metric(settings, x.points.shape[1], scale=scale)
     sizes = len(x.points), len(y.points)
     threads, memory_mb = fitted.resources.n_threads, fitted.resources.memory_mb
-    # Process both samples in parallel, because some steps of a sample do not use all threads. A
-    # depth function of the user is not called in parallel: it may not be thread-safe.
+    # Both samples are processed in parallel, because some steps for one sample do not use all
+    # threads. A depth function of the user may not be thread-safe, so it is not called in parallel.
     workers = 1
     if isinstance(settings.source, Depth):
         workers = worker_count(threads, 2, sum(sizes) * len(fitted.directions))

@@ -66,7 +66,7 @@ def gradient_of_comparison(comparison: Any) -> Gradient:
     if regions[0].origin.scale is not None:
         gradients = [each / regions[0].origin.scale for each in gradients]
     if missing is not None and missing.kept is not None:
-        # Dropped rows have gradient 0.
+        # Rows that were dropped because of missing values have gradient 0.
         complete = [np.zeros((len(kept), gradients[0].shape[1])) for kept in missing.kept]
         for out, kept, each in zip(complete, missing.kept, gradients, strict=True):
             out[kept] = each
@@ -113,8 +113,9 @@ def mean_slopes(gaps: Any, shares: Any, p: float, length: float) -> Any:
 def _gradients_of_gaps(gaps: Gaps, rows: list[np.ndarray], slopes: np.ndarray) -> list[np.ndarray]:
     """Return the gradient of the distance with respect to `rows`, for the maximum over directions.
 
-    `rows` are the distinct points of both samples, deepest first. `slopes` (L,) are the derivatives
-    of the distance with respect to the gaps. The result has the shapes of `rows`.
+    The gap of a level is then attained along one sampled direction. `rows` are two arrays with the
+    distinct points of each sample, deepest first. `slopes` (L,) are the derivatives of the distance
+    with respect to the gaps of L levels. The result has the shapes of `rows`.
     """
     gradients = [np.zeros(points.shape) for points in rows]
     sizes = gaps.plan.prefix_sizes
@@ -143,9 +144,10 @@ def _gradients_of_gaps(gaps: Gaps, rows: list[np.ndarray], slopes: np.ndarray) -
 def _gradients_of_means(
     gaps: Gaps, rows: list[np.ndarray], slopes: np.ndarray, q: float
 ) -> list[np.ndarray]:
-    """Return the gradient with respect to `rows`, as `_gradients_of_gaps`, for a finite q.
+    """Return the gradient of the distance with respect to `rows`, for a finite q.
 
-    The gap of a level is then the mean of order q over all directions and their opposites.
+    The gap of a level is then the mean of order q over all directions and their opposites. The
+    other arguments and the result are those of `_gradients_of_gaps`.
     """
     gradients = [np.zeros(points.shape) for points in rows]
     sizes = gaps.plan.prefix_sizes
@@ -171,9 +173,10 @@ def _gradients_of_means(
 
 
 def _gradients_of_hulls(gaps: Gaps, rows: list[np.ndarray], slopes: np.ndarray) -> list[np.ndarray]:
-    """Return the gradient with respect to `rows`, as `_gradients_of_gaps`, for ``gap="exact"``.
+    """Return the gradient of the distance with respect to `rows`, for ``gap="exact"``.
 
-    The gap of a level is then the Hausdorff distance of the convex hulls of both regions.
+    The gap of a level is then the Hausdorff distance of the convex hulls of both regions. The
+    arguments and the result are those of `_gradients_of_gaps`.
     """
     gradients = [np.zeros(points.shape) for points in rows]
     sizes = gaps.plan.prefix_sizes

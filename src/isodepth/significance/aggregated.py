@@ -138,9 +138,9 @@ def _add_directions(
 ) -> None:
     """Add the mean of the Cramer-von Mises statistics over all directions to `findings`.
 
-    The caller has already computed the part of the d axes. `axes` (4, d, B + 1) are the squared
-    scaled differences between the sample means of four cosines of the ranks along each axis, for
-    the given labels and B permutations.
+    The caller has already computed the part of the d axes. `axes` (4, d, B + 1) has the squared
+    differences between the sample means of four cosines of the ranks along each axis. The last axis
+    of this array has the given labels and B permutations.
     """
     d = rows.points.shape[1]
     weights = _smooth_weights(_DIRECTION_COSINES)
@@ -162,9 +162,9 @@ def _add_directions(
 
 
 def _add_pairs(rows: PooledSample, findings: Findings) -> None:
-    """Add the change of each rank correlation between two columns to `findings`.
+    """Add the change of the rank correlation of each pair of columns to `findings`.
 
-    The distance from the center serves as an additional column.
+    The distance of a row from the center is used as an additional column.
     """
     ranks = rows.centered_ranks(np.stack([*rows.columns, rows.whole_rows[CENTER]]))
     moments = Moments(rows.permutations, ranks)
@@ -241,7 +241,8 @@ def depth_statistics(rows: PooledSample, metric: BaseMetric, advance: Advance) -
     fitted = replace(
         metric, directions=rows.directions, scale=None, nan_policy="raise", random_state=0
     ).with_directions(d)
-    # The rows are not centered: rounding could change the order of the values of a column.
+    # Columns are divided by their units, but not centered at their medians: rounding in the
+    # subtraction could change the order of the values of a column.
     points = np.ascontiguousarray(rows.columns.T / rows.divisors)
     out = np.empty(rows.permutations.count)
     for b, first in enumerate(rows.permutations.labels(dtype=bool).T):

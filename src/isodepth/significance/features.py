@@ -210,7 +210,7 @@ def in_blocks(items: Any, rows: PooledSample, numbers: int) -> Iterator[Any]:
         yield items[first : first + step]
 
 
-# -- significant changes in the units of their columns --------------------------------------------
+# -- descriptions of significant changes, in the units of their columns ---------------------------
 
 
 def significant_changes(rows: PooledSample, findings: Findings, alpha: float) -> list[Change]:
@@ -334,7 +334,7 @@ def column_kinds(
     enlarged = n / sum(map(len, parts))
 
     def kinds(j: int) -> tuple[str, ...]:
-        # Values are divided by four, so that their differences do not overflow.
+        # Values are multiplied by 0.25, so that differences of very large values do not overflow.
         x, y = (0.25 * part[:, j] for part in parts)
         limit = float(np.quantile(powers[:, j].sum(axis=0), _QUANTILE))
         # A share of contaminated rows may change the mean of a cosine by about this share. The

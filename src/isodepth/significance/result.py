@@ -266,7 +266,8 @@ class TwoSampleResult(TwoSampleReport):
         return null_profile(comparison, self._blocks, len(self.null_distribution))
 
     def __repr__(self) -> str:
-        from isodepth.report.sentences import summary_lines  # imports Jinja, which is slow
+        # Not imported at the top of the module, because it imports Jinja, which is slow.
+        from isodepth.report.sentences import summary_lines
 
         return "\n  ".join(summary_lines(self))
 
@@ -290,7 +291,7 @@ class NullProfile(NamedTuple):
 
     @property
     def band(self) -> tuple[np.ndarray, np.ndarray]:
-        """Lower and upper limits, (L,) each, of the central 90% of the gaps at each level."""
+        """The 0.05 and 0.95 quantiles of the gaps at each level, as two arrays of shape (L,)."""
         low, high = np.quantile(self.gaps, [0.05, 0.95], axis=0, method="weibull")
         return low, high
 

@@ -305,7 +305,7 @@ def standardized(
         points /= divisors
     if names:
         check_finite(points, "X or Y divided by scale", False, names)
-    points += 0.0  # replace -0.0 by 0.0: equal numbers then have equal bits
+    points += 0.0  # adding zero converts -0.0 to 0.0, so that equal numbers have equal bits
     return points, divisors
 
 
@@ -408,9 +408,9 @@ class PooledSample:
 
     @cached_property
     def whole_rows(self) -> dict[str, np.ndarray]:
-        """Functions (n,) of all columns by name: the distance from the center and the sum.
+        """Values (n,) of two functions of a row: the distance from the center and the column sum.
 
-        The sum is left out if there is only one column.
+        Keys are the names of the functions. The sum is left out if there is only one column.
         """
         functions = {CENTER: np.sqrt(np.square(self.points.clip(-_FAR, _FAR)).sum(axis=1))}
         if self.points.shape[1] > 1:

@@ -2,8 +2,8 @@
 
 For a function h of a row with values in [0, 1], let G(h) be the difference of its means over X and
 Y. If at most a share c of the rows of each sample is contaminated, these rows change G(h) by at
-most c. The test compares |G(h)| - c under the given labels with |G(h)| under permuted labels, for
-the maximum over many functions h that do not depend on the labels. These are indicators of
+most c. The test compares |G(h)| - c under the given labels with |G(h)| under permuted labels. It
+uses the maximum over many functions h that do not depend on the labels. These are indicators of
 half-lines and intervals, and clipped ranks, of columns, directions, distances from the center and
 products of columns. One more function, a clipped projection, is fitted separately to the given
 labels and to each permutation, always in the same way.
@@ -107,7 +107,8 @@ def smallest_tolerance(parts: dict[str, np.ndarray], alpha: float) -> float:
 def neg_log_p_beyond(statistics: np.ndarray, share: float) -> np.ndarray:
     """Return -log p of statistics (..., B + 1), with `share` subtracted from observed statistics.
 
-    Observed statistics are those of the given labels, the first entries along the last axis.
+    The last axis has the statistics of the given labels, which are observed, and then those of B
+    permutations.
     """
     kept = statistics.copy()
     kept[..., 0] = np.maximum(kept[..., 0] - share, 0.0)
@@ -117,7 +118,8 @@ def neg_log_p_beyond(statistics: np.ndarray, share: float) -> np.ndarray:
 def allowed_share(tolerance: float, n: int, m: int) -> float:
     """Return the larger of the allowed shares of contaminated rows in samples of n and m rows.
 
-    The number of contaminated rows is an integer, so the share may differ from the tolerance.
+    The allowed number of contaminated rows of a sample is an integer, so the share may differ from
+    the tolerance.
     """
     return max(contaminated_rows(tolerance, size) / size for size in (n, m))
 
@@ -232,7 +234,10 @@ class _Search:
         self.findings.whole.add(features, each)
 
     def products(self) -> None:
-        """Add the products of two columns, and of a column and the distance from the center."""
+        """Add the products of two columns, and of a column and the distance from the center.
+
+        They detect changes of dependence.
+        """
         distance = self.rows.whole_rows[CENTER]
         factors = [*self.rows.points.T.clip(-_HUGE, _HUGE), distance - np.median(distance)]
         for pairs, features, family in self.findings.column_pairs(self.rows, _PAIRS):
@@ -298,7 +303,7 @@ def mean_differences(
     return np.abs(permutations.contrasts(scores)) * np.sqrt(permutations.n_rows / (n_x * n_y))
 
 
-# -- a direction fitted to each labeling ----------------------------------------------------------
+# -- a direction that is fitted to the given labels and to each permutation ------------------------
 
 # Coordinates of whitened rows are clipped at _SOUGHT standard deviations in the search for a
 # direction. Projections on the direction are clipped at _MEASURED standard deviations.
@@ -369,8 +374,8 @@ def _ascend(
 def _mean_weights(permutations: Permutations) -> Iterator[tuple[slice, np.ndarray]]:
     """Yield slices of rows, and the weights (B + 1, rows) of these rows in a difference of means.
 
-    For the given labels and each of B permutations, the weights are 1 / n_x for rows of the first
-    sample and -1 / n_y for rows of the second.
+    Rows of the weights are the given labels and B permutations. The weight is 1 / n_x for the n_x
+    rows of the first sample, and -1 / n_y for the n_y rows of the second.
     """
     n_x, n_y = permutations.sizes.astype(np.float32)
     for block in permutations.blocks_of_rows():

@@ -95,7 +95,8 @@ def working_on(device: torch.device) -> Iterator[None]:
 def blocks(n_directions: int, each: int, budget: int) -> list[slice]:
     """Divide directions into slices of about equal size, each of which fits into `budget` bytes.
 
-    One direction needs `each` bytes. A slice has at least one direction, even if it does not fit.
+    One direction needs `each` bytes. A slice has at least one direction, even if a single direction
+    needs more than `budget` bytes.
     """
     size = max(1, min(n_directions, budget // max(1, each)))
     count = -(-n_directions // size)

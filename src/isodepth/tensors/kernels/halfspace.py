@@ -257,14 +257,17 @@ def _bin(v, edges, k, HALF: tl.constexpr):
 
 @triton.jit
 def _load(P, edges, k, i, n, HALF: tl.constexpr):
-    """Return the projections of points i on direction k, and the flat indices of their bins."""
+    """Return the projections of points i on direction k, and the indices of their histogram bins.
+
+    Indices refer to the flattened array of the bins of all directions.
+    """
     v = tl.load(P + k * n + i, mask=i < n, other=0.0)
     return v, k * 2 * HALF + _bin(v, edges, k, HALF)
 
 
 @triton.jit
 def _histogram(P, edges, counted, n, parts, HALF: tl.constexpr, BLOCK: tl.constexpr):
-    """Add a block of projections on one direction to the counts of all bins but the middle one."""
+    """Count a block of projections on one direction in the bins, except those in the middle bin."""
     k = (tl.program_id(0) // parts).to(tl.int64)
     i = (tl.program_id(0) % parts) * BLOCK + tl.arange(0, BLOCK)
     _, at = _load(P, edges, k, i, n, HALF)
@@ -307,7 +310,7 @@ def _collect(
     P, edges, opened, filled, values, index, n, parts, most,
     HALF: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
-    """Copy the projections in opened bins, and the indices of their points, for sorting."""
+    """Copy the projections in opened bins, and the indices of their points, to sort them later."""
     k = (tl.program_id(0) // parts).to(tl.int64)
     i = (tl.program_id(0) % parts) * BLOCK + tl.arange(0, BLOCK)
     v, at = _load(P, edges, k, i, n, HALF)
@@ -340,7 +343,7 @@ def _lower(
     beyond = n - before + _count_ties(base, v, j, ok, size, -1)
     mass = tl.minimum(upto, beyond)
     row = tl.load(index + k * most + tl.load(order + k * most + j, mask=ok, other=0), mask=ok)
-    # Most values do not lower `best`, and a load is cheaper than an atomic operation.
+    # Most masses do not lower the bound `best`. To compare first is cheaper than an atomic minimum.
     lower = ok & (mass < tl.load(best + row, mask=ok, other=0))
     tl.atomic_min(best + row, mass, mask=lower, sem="relaxed")
 

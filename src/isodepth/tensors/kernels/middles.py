@@ -95,9 +95,9 @@ def middles(
 ) -> torch.Tensor:
     """Compute the medians (B,) of projections (B, n), or of their distances from `center` (B,).
 
-    The median is searched in a bracket, which is estimated from the projections `pilot` (B, s) of
-    the pilot rows. The result is NaN if the bracket does not contain the median, or if it contains
-    more than `cap` values.
+    The median is searched in a bracket, which is estimated from the projections `pilot` (B, s) of s
+    random rows. The result is NaN if the bracket does not contain the median, or if the bracket
+    contains more than `cap` values.
     """
     count, n = projections.shape
     size = pilot.shape[1]
@@ -115,8 +115,8 @@ def middles(
     )  # fmt: skip
     counted = torch.zeros(count, dtype=torch.int64, device=pilot.device)
     between = projections.new_empty(count, cap)
-    # Directions are the first axis of the grid, so that concurrent programs update different
-    # counters. The second axis of a grid has at most 65535 blocks.
+    # Directions are the first axis of the CUDA grid, so that concurrent programs update different
+    # counters. CUDA allows at most 65535 blocks along the second axis.
     block = max(_BLOCK, triton.next_power_of_2(triton.cdiv(n, 65535)))
     _collect[(count, triton.cdiv(n, block))](
         projections, around, bracket, counted, between, n, cap, count,
@@ -291,7 +291,10 @@ def _middle(between, cap, counted, out, n, BLOCK: tl.constexpr):
 
 @triton.jit
 def _farthest(P, middle, scale, far, n, count, per, BLOCK: tl.constexpr):
-    """Store the maximum outlyingness of a block of points over a block of directions."""
+    """Store the maximum outlyingness of a block of points over a block of directions.
+
+    The outlyingness along a direction is |projection - median| / MAD.
+    """
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     part = tl.program_id(1)
     first = part * per
