@@ -63,7 +63,7 @@ class ReportableResult(ResultMixin):
             the batches of a monitor; `notes`, warnings to show in the report; `command`, the
             command line that reproduces the report. Reports of the same result are identical files.
         """
-        # Not imported at the top of the module, because it imports Jinja, which is slow.
+        # Imported here and not at the top, because `isodepth.report` imports Jinja, which is slow.
         from isodepth.report import write_report
 
         write_report(self, path, **options)

@@ -572,8 +572,8 @@ def _terms(standard: np.ndarray, squares: bool) -> np.ndarray:
 def spreads(values: np.ndarray) -> np.ndarray:
     """Return the standard deviations (k,) of columns clipped at their 10% and 90% quantiles.
 
-    If this is 0, because most values of a column are equal, the standard deviation without clipping
-    is returned. The result for a constant column is 1. Missing values are ignored.
+    If most values of a column are equal and the clipped values are constant, the standard deviation
+    without clipping is returned. The result for a constant column is 1. Missing values are ignored.
     """
     low, high = np.nanquantile(values, [0.1, 0.9], axis=0)
     spread = np.nanstd(np.clip(values, low, high), axis=0)

@@ -26,8 +26,8 @@ _PROBABILITY_BITS = 16
 # Labels that need at most this number of bytes in float64 are converted from bits only once, and
 # are then kept in memory.
 _KEPT_LABELS = 1 << 26
-# Minimum number of rows for using threads, and number of rows above which float32 is used. Both
-# save time for large samples only.
+# Minimum number of rows for using threads, and number of rows above which float32 is used. Threads
+# and float32 save time for large samples only.
 _ROWS_FOR_THREADS, _ROWS_FOR_FLOAT32 = 10_000, 20_000
 # Relative difference below which two statistics count as tied, because of rounding.
 _ROUNDING = 1e-6

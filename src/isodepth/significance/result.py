@@ -266,7 +266,7 @@ class TwoSampleResult(TwoSampleReport):
         return null_profile(comparison, self._blocks, len(self.null_distribution))
 
     def __repr__(self) -> str:
-        # Not imported at the top of the module, because it imports Jinja, which is slow.
+        # Imported here and not at the top, because `isodepth.report` imports Jinja, which is slow.
         from isodepth.report.sentences import summary_lines
 
         return "\n  ".join(summary_lines(self))

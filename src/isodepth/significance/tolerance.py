@@ -181,8 +181,8 @@ class _Search:
 
         The statistic `name` is the difference of mean clipped ranks, and `far` (F, n) is True for
         rows without influence on the mean rank. Return -log p of the mean ranks and of the
-        intervals, of shape (F, B + 1) each. The allowed share is subtracted from the observed
-        differences.
+        intervals, of shape (F, B + 1) each, for the given labels and B permutations. The allowed
+        share of contaminated rows is subtracted from the differences for the given labels.
         """
         permutations, n_threads = self.rows.permutations, self.rows.n_threads
         values = np.ascontiguousarray(values)

@@ -31,8 +31,8 @@ _MOST_BINS = 1 << 16
 # Number of pilot rows, which are random rows whose projections determine the bins.
 _PILOT = 2048
 # The maximum depth of all points is assumed to be at most this multiple of the maximum depth of the
-# pilot rows. If this is false, the computation is repeated with bins that divide all values, not
-# only the tails.
+# pilot rows. If this assumption is false, the computation is repeated with bins that divide all
+# values, not only the tails.
 _DEEPER = 4.0
 # Maximum number of cells of the grid in `_neighbors_together`, by which the points are sorted.
 _CELLS = 1024
