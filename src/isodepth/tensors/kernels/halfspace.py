@@ -167,8 +167,8 @@ def _count(projections: torch.Tensor, edges: torch.Tensor, half: int) -> torch.T
     _histogram[(parts * count,)](
         projections, edges, counted, n, parts, HALF=half, BLOCK=_BLOCK, num_warps=4
     )
-    # The kernel does not count the middle bin, which has most values: atomic updates of one counter
-    # would be slow.
+    # The kernel does not count the middle bin, which usually has most values: many atomic updates
+    # of one counter would be slow.
     counted[:, half] = n - counted.sum(dim=1, dtype=torch.int32)
     return torch.cumsum(counted, dim=1, dtype=torch.int32)
 
