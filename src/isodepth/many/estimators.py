@@ -103,8 +103,9 @@ class RegionTransformer(_BagTransformer):
     Parameters
     ----------
     levels : int, default 20
-        Number of regions of each bag. The region of level beta has slightly more than a fraction
-        beta of the points, the deepest ones. Levels are midpoints of equal parts of [0, 1 - eps].
+        Number of regions of each bag. The region of level beta is the smallest set of deepest
+        points with more than a fraction beta of all points. Levels are the midpoints of equal parts
+        of [0, 1 - eps].
     scale : None, "pooled" or array of shape (d,), default None
         Divisors of the columns; "pooled" is the robust standard deviation in all fitted bags.
     random_state : None, int or numpy.random.Generator, default None
@@ -181,8 +182,9 @@ class DepthDistance(_BagTransformer):
     Parameters
     ----------
     levels : int, default 20
-        Number of regions of each bag. The region of level beta has slightly more than a fraction
-        beta of the points, the deepest ones. Levels are midpoints of equal parts of [0, 1 - eps].
+        Number of regions of each bag. The region of level beta is the smallest set of deepest
+        points with more than a fraction beta of all points. Levels are the midpoints of equal parts
+        of [0, 1 - eps].
     scale : None, "pooled" or array of shape (d,), default None
         Divisors of the columns; "pooled" is the robust standard deviation in all fitted bags.
     random_state : None, int or numpy.random.Generator, default None

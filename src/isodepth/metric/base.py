@@ -47,10 +47,10 @@ Documented = TypeVar("Documented", bound=Callable[..., Any])
 class BaseMetric(Settings):
     """Pseudo-metric DR_{p,eps} between samples, with all its settings.
 
-    The region of level beta of a sample has the deepest points, with slightly more than a fraction
-    beta of the mass. The gap of a level is, by default, the Hausdorff distance between the convex
-    hulls of the regions of both samples. DR_{p,eps} is the mean of order p of the gaps over the
-    levels in [0, 1 - eps]. "The paper" is Staerman et al., arXiv 2103.12711.
+    The region of level beta of a sample is the smallest set of its deepest points that has more
+    than a fraction beta of the mass. The gap of a level is, by default, the Hausdorff distance
+    between the convex hulls of the regions of both samples. DR_{p,eps} is the mean of order p of
+    the gaps over the levels in [0, 1 - eps]. "The paper" is Staerman et al., arXiv 2103.12711.
 
     Parameters
     ----------

@@ -119,9 +119,9 @@ class Comparison(TwoSampleReport):
     def levels(self) -> np.ndarray:
         """Levels beta at which the regions of both samples are compared.
 
-        The region of level beta has slightly more than a fraction beta of the rows, the deepest
-        ones. With ``levels="exact"`` the result has shape (L, 2): intervals [start, stop) of levels
-        in which both regions are constant. Otherwise it has shape (L,).
+        The region of level beta is the smallest set of deepest rows that has more than a fraction
+        beta of the mass. With ``levels="exact"`` the result has shape (L, 2): intervals
+        [start, stop) of levels in which both regions are constant. Otherwise it has shape (L,).
         """
         return self._gaps.plan.levels
 

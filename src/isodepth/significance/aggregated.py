@@ -1,9 +1,9 @@
 """The aggregated two-sample test, which combines statistics of several kinds of change.
 
 All statistics are computed for the given labels of the pooled rows and for B permutations of the
-labels. Most statistics are matrix products of the labels with functions of a row that do not depend
-on the labels: cosines of ranks along directions, products of ranks, and indicators. The exception
-is the distance between trimmed regions.
+labels. Most statistics are computed from matrix products of the labels with functions of a row that
+do not depend on the labels: cosines of ranks along directions, products of ranks, and indicators.
+The exception is the distance between trimmed regions.
 """
 
 from __future__ import annotations

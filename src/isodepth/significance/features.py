@@ -328,7 +328,7 @@ def column_kinds(
     n_x, n = rows.permutations.n_x, len(rows.points)
     size = math.sqrt(n_x * (n - n_x) / n)
     parts = [part[:_MAX_ROWS] for part in (rows.points[:n_x], rows.points[n_x:])]
-    # The statistics `powers` were computed from all rows, but aligned samples have at most _MAX_ROWS
+    # The statistics `powers` were computed from all rows, but aligned samples have at most 50,000
     # rows each. The statistics are proportional to the number of rows, so those of aligned samples
     # are multiplied by the ratio of both numbers of rows.
     enlarged = n / sum(map(len, parts))

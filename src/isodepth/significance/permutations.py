@@ -122,7 +122,7 @@ class Permutations:
     def labels(self, rows: slice = slice(None), dtype: Any = np.float64) -> np.ndarray:
         """Return the labels of rows in all labelings: 1 for the first sample, 0 for the second.
 
-        The result has the shape (rows, count). Column 0 has the given labels.
+        The result has one column per labeling. Column 0 has the given labels.
         """
         return _bits(self.words[:, rows].T, self.count).astype(dtype)
 
@@ -138,11 +138,12 @@ class Permutations:
         return [slice(first, first + step) for first in range(0, self.n_rows, step)]
 
     def sums(self, values: np.ndarray) -> np.ndarray:
-        """Return the sums of F functions over the rows of the first sample, for each labeling.
+        """Return the sums of F functions over the rows of the first sample, for all labelings.
 
-        `values` (F, n) are the functions at all rows. The result is float64 of shape (F, count).
-        Large arrays are multiplied in blocks of rows, in float32 for more than 20,000 rows. The
-        results of the blocks are added in float64.
+        `values` (F, n) are the functions at all rows. The result (F, count) is float64, with one
+        column per labeling: the given labels, then the permutations. Large arrays are multiplied in
+        blocks of rows, in float32 for more than 20,000 rows. The results of the blocks are added in
+        float64.
         """
         if self.n_rows <= _ROWS_FOR_FLOAT32 and 8 * self.n_rows * self.count <= _KEPT_LABELS:
             if self._kept is None:
@@ -155,16 +156,19 @@ class Permutations:
         return out
 
     def both_sums(self, values: np.ndarray) -> np.ndarray:
-        """Return the sums of values (F, n) over the rows of each sample, shape (2, F, count)."""
+        """Return the sums of values (F, n) over the rows of each sample, shape (2, F, count).
+
+        The last axis has the given labels, then the permutations.
+        """
         first = self.sums(values)
         return np.stack([first, values.sum(axis=1, dtype=np.float64)[:, None] - first])
 
     def contrasts(self, values: np.ndarray) -> np.ndarray:
         """Return the scaled difference of sample means of values (F, n), of shape (F, count).
 
-        It is the mean over the first sample minus the mean over the second, times
-        sqrt(n m / (n + m)) for samples of n and m rows. Its variance under permutation of the
-        labels is the variance of the values.
+        The last axis has the given labels, then the permutations. The scaled difference is the mean
+        over the first sample minus the mean over the second, times sqrt(n m / (n + m)) for samples
+        of n and m rows. Its variance under permutation of the labels is the variance of the values.
         """
         means = values.mean(axis=1, dtype=np.float64)[:, None]
         centered = self.sums(values) - means * self.sizes[0]
@@ -183,10 +187,10 @@ class Permutations:
         Returns
         -------
         changes : ndarray of shape (F, count)
-            For each sample, the mean within the subset minus the mean of all rows is computed. The
-            result is the difference of these numbers between the samples, times
-            sqrt(k l / (k + l)) for samples with k and l rows in the subset. It is 0 if k or l is
-            less than five.
+            The last axis has the given labels, then the permutations. For each sample, the mean
+            within the subset minus the mean of all rows is computed. The result is the difference
+            of these numbers between the samples, times sqrt(k l / (k + l)) for samples with k and l
+            rows in the subset. It is 0 if k or l is less than five.
         """
         inner, counts, whole = (self.both_sums(v) for v in (values * inside, inside, values))
         sizes = np.maximum(counts, 1.0)

@@ -224,7 +224,7 @@ class TwoSampleResult(TwoSampleReport):
 
     @cached_property
     def comparison(self) -> Comparison:
-        """Distance between the two samples, with the settings of the test.
+        """Comparison of the two samples by their distance, with the settings of the test.
 
         It is computed at the first access.
         """

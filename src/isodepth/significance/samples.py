@@ -138,7 +138,7 @@ class Samples:
 
     @property
     def missing(self) -> MissingPair | None:
-        """Counts of rows that were dropped for missing values; None if these are an error."""
+        """Counts of rows dropped for missing values; None if missing values are an error."""
         return self.x.missing and MissingPair(self.x.missing, self.y.missing)
 
     @property
@@ -327,7 +327,7 @@ def directions_with_axes(d: int, n_directions: int | None, random_state: Any) ->
 
 
 class MissingValues(NamedTuple):
-    """Indicators of missing values in all rows, with and without missing values.
+    """Indicators of the missing values of all rows, including rows that are dropped from samples.
 
     Attributes
     ----------
@@ -390,7 +390,7 @@ class PooledSample:
         return project(self.points, np.ascontiguousarray(directions), self.n_threads)
 
     def random_subset(self, size: int) -> PooledSample:
-        """Return a random subset of `size` rows, or all rows if there are not more.
+        """Return a random subset of `size` rows, or all rows if there are at most `size`.
 
         The subset does not depend on the labels.
         """
