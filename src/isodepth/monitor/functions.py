@@ -23,7 +23,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import chdtrc
 
 from isodepth.core.directions import unit_vectors
 from isodepth.core.scaling import mad_spread
@@ -38,12 +37,15 @@ _LEVELS = {
     "direction": (0.02, *(np.arange(1, 10) / 10), 0.98),
     "distance": (*(np.arange(1, 10) / 10), 0.95, 0.975, 0.99, 0.997),
 }
+# Number of projection directions, and maximum numbers of pairs: of two numeric columns, and of a
+# numeric column and a frequent category.
 _DIRECTIONS, _PAIRS, _CROSSED = 30, 100, 100
-# Maximum number of values per category column that are counted separately, and minimum share of
-# the categories within which medians are compared.
+# Maximum number of values per category column that are counted separately, and minimum share of a
+# frequent category.
 _VALUES, _FREQUENT = 50, 0.05
 # Fraction and maximum number of the reference rows from which functions are chosen.
 _CHOOSING, _MOST_CHOOSING = 0.25, 20_000
+# Maximum number of rows that are counted at once, which limits the memory.
 _CHUNK = 1 << 15
 # Standardized values are clipped to this absolute value, so that their products do not overflow.
 _FAR = 1e6
@@ -52,63 +54,63 @@ _ROUNDING = 1e-9
 #: Minimum number of rows of a group, and of each part of the reference that the warning about
 # dependent rows compares.
 LEAST_ROWS = 20
-# Maximum and minimum number of these parts, and approximate probability of a wrong warning.
+# Maximum and minimum number of these parts, and approximate probability of a false warning.
 _PARTS, _LEAST_PARTS, _LEVEL = 50, 5, 1e-3
-# The warning does not use functions with values 0 or 1 in less than this share of the rows: their
-# counts are not nearly normal.
+# The warning ignores functions that have the same value for more than 90% of the rows, because
+# their counts are not nearly normal.
 _RARE = 0.1
-#: Code of categories that do not occur in the reference.
+#: Code of category values that do not occur in the reference.
 UNSEEN = -1
 
 
 class Counts(NamedTuple):
-    """Sums over a set of rows; counts of several batches can be added."""
+    """Sums over the rows of a batch, a window or the reference; `+` adds those of disjoint rows."""
 
     n_rows: int
     ones: np.ndarray  # (H,), number of rows for which each function is 1
     summaries: np.ndarray  # (3, d), number n of values, n * median, n * interquartile range
-    suspicious: int  # number of rows far outside the reference, or with an unseen category
+    suspicious: int  # number of rows far outside the reference, or with an unseen category value
 
     def __add__(self, other: Counts) -> Counts:  # type: ignore[override]
         return Counts(*(a + b for a, b in zip(self, other, strict=True)))  # type: ignore[operator]
 
     @property
     def digest(self) -> int:
-        """Checksum of the numbers of ones."""
+        """Checksum of `ones`, by which a repeated batch is recognized."""
         return zlib.crc32(self.ones.astype("<i8").tobytes())
 
     @property
     def quartiles(self) -> np.ndarray:
-        """Median and interquartile range (2, d) of each column, or their means over batches."""
+        """Median and interquartile range (2, d) of each numeric column; means for added counts."""
         return self.summaries[1:] / np.where(self.summaries[0], self.summaries[0], np.nan)
 
 
 class Function(NamedTuple):
-    """Property of a row."""
+    """Description of a function of a row with values 0 and 1."""
 
-    kind: str  # such as "column", "deviation", "direction", "pair", "missing" or "category"
-    columns: tuple[int, ...]  # numeric columns first; empty if the function uses all columns
-    value: float = 0  # cut point, or code of the category, UNSEEN for all others together
+    kind: str  # a key of _LEVELS, "pair", "missing", "category" or "crossed"
+    columns: tuple[int, ...]  # numeric columns first; empty if all numeric columns are used
+    value: float = 0  # cut point or code of a category; UNSEEN for all values that are not counted
 
 
 @dataclass(frozen=True, eq=False)
 class Functions:
     """Set of H functions of a row with values 0 and 1, chosen from a part of the reference."""
 
-    center: np.ndarray  # (d,), medians of the columns
-    scale: np.ndarray  # (d,), their spreads
+    center: np.ndarray  # (d,), medians of the numeric columns
+    scale: np.ndarray  # (d,), median absolute deviations of the numeric columns, positive
     directions: np.ndarray  # (K, d), directions on which standardized rows are projected
-    middles: np.ndarray  # (2, K), median and spread of the projections on each direction
-    pairs: np.ndarray  # (P, 2), indices of the two columns of each pair
+    middles: np.ndarray  # (2, K), median and median absolute deviation of each projection
+    pairs: np.ndarray  # (P, 2), indices of pairs of numeric columns
     known: tuple[np.ndarray, ...]  # for each category column, the codes that are counted separately
-    crossed: np.ndarray  # (T, 2), frequent categories: category column and code
-    medians: np.ndarray  # (T, d), medians of the numeric columns within each of these categories
-    cuts: tuple[np.ndarray, ...]  # cut points of each feature
+    crossed: np.ndarray  # (T, 2), category column and code of each frequent category
+    medians: np.ndarray  # (T, d), medians of the numeric columns within each frequent category
+    cuts: tuple[np.ndarray, ...]  # cut points of each feature, see `_features`
     farthest: float  # maximum outlyingness of the rows that the functions were chosen from
 
     @classmethod
     def choose(cls, rows: np.ndarray, width: int, rng: np.random.Generator) -> Functions:
-        """Choose functions from rows with `width` numeric columns, which must not be counted."""
+        """Choose functions from rows (m, d + C), d = `width`. These rows must not be counted."""
         numbers, codes = rows[:, :width], rows[:, width:]
         center, scale = np.zeros(width), np.ones(width)
         for j, column in enumerate(numbers.T):
@@ -141,10 +143,8 @@ class Functions:
     def members(self) -> list[Function]:
         """Description of each function, in the order of `Counts.ones`."""
         width = len(self.center)
-        members: list[Function] = []
-        kinds = _feature_kinds(width, len(self.directions))
-        for kind, cuts in zip(kinds, self.cuts, strict=True):
-            members += [Function(*kind, cut) for cut in cuts.tolist()]
+        kinds = zip(_feature_kinds(width, len(self.directions)), self.cuts, strict=True)
+        members = [Function(*kind, cut) for kind, cuts in kinds for cut in cuts.tolist()]
         members += [Function("pair", (i, j)) for i, j in self.pairs.tolist()]
         members += [Function("missing", (j,)) for j in range(width + len(self.known))]
         for c, known in enumerate(self.known, width):
@@ -154,7 +154,7 @@ class Functions:
         return members
 
     def count(self, rows: np.ndarray) -> Counts:
-        """Count the rows for which each function is 1; there must be at least one row."""
+        """Return the counts of rows (m, d + C); there must be at least one row."""
         starts = range(0, len(rows), _CHUNK)
         return total(self._count_chunk(rows[at : at + _CHUNK]) for at in starts)
 
@@ -195,11 +195,14 @@ def split_reference(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.nd
 def fit_functions(
     rows: np.ndarray, width: int, rng: np.random.Generator, names: Sequence[str], title: str
 ) -> tuple[Functions, Counts]:
-    """Return functions chosen from a part of the reference, and the counts of the rest.
+    """Return functions chosen from a part of the reference, and the counts of the other rows.
 
     Warn if consecutive rows depend on each other: the sum of squared deviations of the counts in
-    consecutive parts, divided by their variance, is nearly chi-squared for independent rows.
+    consecutive parts, divided by their variance, is nearly chi-squared for independent rows. The
+    message contains `names` of columns and the `title` of the reference.
     """
+    from scipy.special import chdtrc
+
     choosing, counted = split_reference(len(rows), rng)
     functions, rows = Functions.choose(rows[choosing], width, rng), rows[counted]
     count = max(1, min(_PARTS, len(rows) // LEAST_ROWS))
@@ -230,28 +233,29 @@ def fit_functions(
 
 
 def _standardized(numbers: np.ndarray, center: np.ndarray, scale: np.ndarray) -> np.ndarray:
-    """Return columns minus `center`, divided by `scale` and clipped; 0 for missing values."""
+    """Return columns (m, d) minus `center`, divided by `scale` and clipped; 0 if missing."""
     with np.errstate(over="ignore", invalid="ignore"):
-        z = numbers / scale - center / scale
+        z = numbers / scale
+        z -= center / scale
     z[np.isnan(z)] = 0.0
     return np.clip(z, -_FAR, _FAR, out=z)
 
 
 def _feature_kinds(width: int, n_directions: int) -> list[tuple[str, tuple[int, ...]]]:
-    """Return the kind and the columns of each of the `_features`."""
-    kinds = [(kind, (j,)) for kind in ("column", "deviation") for j in range(width)]
-    rest = ["direction"] * n_directions + ["distance"] * 2
-    return [*kinds, *((kind, ()) for kind in rest)] if width else []
+    """Return the kind and the columns of each row of the result of `_features`."""
+    kinds: list[tuple[str, tuple[int, ...]]] = [("column", (j,)) for j in range(width)]
+    kinds += [("deviation", (j,)) for j in range(width)] + [("direction", ())] * n_directions
+    return kinds + [("distance", ())] * 2 if width else []
 
 
 def _features(
     numbers: np.ndarray, z: np.ndarray, directions: np.ndarray, middles: np.ndarray
 ) -> np.ndarray:
-    """Return numeric features (F, m) of m rows, to be cut at quantiles.
+    """Return numeric features (F, m) of m rows, to be compared with cut points.
 
-    In this order: the columns, their absolute deviations from the medians, projections of the
-    standardized columns `z`, the distance from the center, and the outlyingness. This is the
-    maximum standardized deviation over all columns and directions.
+    In this order: the columns `numbers` (m, d), their absolute deviations from the medians,
+    projections of the standardized columns `z` (m, d), the distance from the center, and the
+    outlyingness, which is the maximum standardized deviation over all columns and directions.
     """
     m, width = z.shape
     if not width:
@@ -260,16 +264,18 @@ def _features(
     features[:width] = numbers.T
     deviations = np.abs(z.T, out=features[width : 2 * width])
     along = np.matmul(directions, z.T, out=features[2 * width : -2])
-    features[-2] = np.sqrt(np.square(np.minimum(deviations, 10.0)).sum(axis=0))
-    apart = np.abs(along - middles[0][:, None]) / middles[1][:, None]
-    features[-1] = np.maximum(deviations.max(axis=0), apart.max(axis=0, initial=0.0))
+    # One feature at a time: temporary arrays of all features would not fit into the cache, and the
+    # allocation of their memory takes longer than the computation.
+    features[-2] = np.sqrt(sum(np.minimum(values, 10.0) ** 2 for values in deviations))
+    apart = (np.abs(v - middle) / spread for v, middle, spread in zip(along, *middles, strict=True))
+    features[-1] = functools.reduce(np.maximum, apart, deviations.max(axis=0))
     # Standardized missing values are 0: they must not count as values in the center.
     deviations[np.isnan(numbers.T)] = np.nan
     return features
 
 
 def _summaries(ordered: np.ndarray, present: np.ndarray) -> np.ndarray:
-    """Return `Counts.summaries` of sorted columns (d, m), NaN last, with `present` values each."""
+    """Return `Counts.summaries` of sorted columns (d, m) with `present` (d,) values, NaN last."""
     columns, last = np.arange(len(ordered)), np.maximum(present - 1, 0)
     at = np.array([[0.25], [0.5], [0.75]]) * last
     low = at.astype(np.int64)
@@ -282,14 +288,14 @@ def _summaries(ordered: np.ndarray, present: np.ndarray) -> np.ndarray:
 def _cut_points(values: np.ndarray, levels: Sequence[float], exact: bool) -> np.ndarray:
     """Return the quantiles of `levels` as cut points, or all distinct values if there are few.
 
-    The maximum of few values is a cut point, which detects new values above it. For computed values
-    (not `exact`), cut points are placed in the middle of gaps, because of rounding.
+    For few values the maximum is a cut point too, which detects larger values. Computed features
+    (not `exact`) are rounded: their cut points are midpoints between consecutive distinct values.
     """
     present = values[~np.isnan(values)]
     distinct = np.unique(present)
     if not exact:
         distinct = distinct[np.diff(distinct, append=np.inf) > _ROUNDING]
-    cuts = distinct if exact else distinct[:-1]
+    cuts = distinct
     if len(distinct) > len(levels) + 1:
         cuts = np.unique(np.quantile(present, levels, method="inverted_cdf"))
         cuts = cuts[cuts < distinct[-1]]
@@ -301,7 +307,7 @@ def _cut_points(values: np.ndarray, levels: Sequence[float], exact: bool) -> np.
 
 
 def _frequent_values(codes: np.ndarray, most: int) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
-    """Return the fields `known` and `crossed` of `Functions`, at most `most` categories."""
+    """Return `Functions.known` and `Functions.crossed` for codes (m, C), at most `most` crossed."""
     known, frequent = [], []
     for c, column in enumerate(codes.T):
         values, counts = np.unique(column[column >= 0], return_counts=True)
