@@ -12,7 +12,6 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import stdtr
 
 from isodepth.api import Metric
 from isodepth.core.directions import rng_for
@@ -50,23 +49,29 @@ class BlockModel:
         cls, rows: np.ndarray, labels: np.ndarray, width: int, rng: np.random.Generator, seed: int
     ) -> tuple[Functions, Counts, BlockModel]:
         """Return functions chosen from a quarter of the blocks, counts of all, and the model."""
-        names, index = np.unique(labels, return_inverse=True)
-        if len(names) < _LEAST_BLOCKS:
-            raise InvalidInputError(
-                f"blocks must have at least {_LEAST_BLOCKS} labels, got {len(names)}"
-            )
-        fitting = rng.permutation(len(names))[: max(1, len(names) // 4)]
+        _, index, sizes = np.unique(labels, return_inverse=True, return_counts=True)
+        n_blocks = len(sizes)
+        if n_blocks < _LEAST_BLOCKS:
+            message = f"blocks must have at least {_LEAST_BLOCKS} labels, got {n_blocks}"
+            raise InvalidInputError(message)
+        fitting = rng.permutation(n_blocks)[: max(1, n_blocks // 4)]
         functions = Functions.choose(rows[np.isin(index, fitting)], width, rng)
-        blocks = [rows[index == b] for b in range(len(names))]
+        blocks = [rows[index == b] for b in range(n_blocks)]
         counts = [functions.count(block) for block in blocks]
         values = np.array([_statistics(functions, each)[0] for each in counts])
         present = ~np.isnan(values)
-        means = np.where(present, values, 0.0).sum(axis=0) / np.maximum(1, present.sum(axis=0))
+        means = np.nansum(values, axis=0) / np.maximum(1, present.sum(axis=0))
         values = np.where(present, values, means)
         statistics = [means, values.std(axis=0, ddof=1), np.abs(values - means).max(axis=0)]
-        table = _mean_table([blocks[b][:, :width] for b in fitting], seed) if width else None
+        table = None
+        if width:
+            tables = _region_tables([blocks[b][:, :width] for b in fitting], seed)
+            if not tables:
+                message = "every row has a missing value; leave out columns with many of them"
+                raise InvalidInputError(message)
+            table = replace(tables[0], values=np.mean([each.values for each in tables], axis=0))
         shares = _statistics(functions, total(counts[b] for b in fitting))[0][2 * width :]
-        sizes, units = np.bincount(index), np.array([[0.0, 1.0], [0.0, 1.0]])
+        units = np.array([[0.0, 1.0], [0.0, 1.0]])
         model = cls(seed, table, shares, sizes, np.array(statistics), units, np.empty(0))
         both = zip(blocks, counts, strict=True)
         scores = np.array([model._scores(*each, functions) for each in both])
@@ -98,7 +103,8 @@ class BlockModel:
         ranks = ranks.after(pvalue)
         logs, extreme = self._compare(functions, reference, counts)
         evidence = Evidence(
-            counts, logs, pvalue, ranks.n_batches, pvalue_of(-ranks.log_evidence), level, extreme,
+            functions, (reference, counts), logs, pvalue, ranks.n_batches,
+            pvalue_of(-ranks.log_evidence), level, extreme,
             score if math.isfinite(score) else None, bool((self.sizes == counts.n_rows).all()),
         )  # fmt: skip
         return evidence, replace(self, scores=np.append(self.scores, score)), ranks
@@ -112,6 +118,8 @@ class BlockModel:
         does not fit rare or tied values: Fisher's test must confirm the result. An extreme value
         must also lie beyond all blocks. Functions of several columns have p-value 1.
         """
+        from scipy.special import stdtr
+
         values, owner = _statistics(functions, batch)
         means, deviations, ranges = self.statistics
         apart = np.abs(np.where(np.isnan(values), means, values) - means)
@@ -123,9 +131,8 @@ class BlockModel:
         confirmed = np.zeros(len(values) + 1)
         np.minimum.at(confirmed, owner, log_pvalues(a, n, b, m, cap=0.1 / count))
         logs = np.minimum(np.maximum(logs, confirmed[:-1]), 0.0)
-        beyond = logs[apart > _BEYOND * ranges]
-        extreme = len(beyond) and beyond.min() + math.log(count) < math.log(_EXTREME)
-        return np.append(logs, 0.0)[owner], bool(extreme)
+        extreme = logs[apart > _BEYOND * ranges] < math.log(_EXTREME / count)
+        return np.append(logs, 0.0)[owner], bool(extreme.any())
 
     def _scores(self, rows: np.ndarray, counts: Counts, functions: Functions) -> np.ndarray:
         """Return the scores (2,) of the numeric and of the category columns of a batch or block.
@@ -135,10 +142,8 @@ class BlockModel:
         root, width = math.sqrt(counts.n_rows) if functions.known else 1.0, len(functions.center)
         scores = np.full(2, -np.inf)
         if self.table is not None:
-            points, scores[0] = _complete(rows[:, :width]), np.inf
-            if len(points):
-                metric = _metric(self.table.scale, self.seed)
-                scores[0] = root * self.table.distance_to(metric.table(points))
+            tables = _region_tables([rows[:, :width]], self.seed, self.table.scale)
+            scores[0] = root * self.table.distance_to(tables[0]) if tables else np.inf
         if functions.known:
             shares = _statistics(functions, counts)[0][2 * width :]
             scores[1] = root * np.abs(shares - self.shares).max()
@@ -165,25 +170,19 @@ def _statistics(functions: Functions, counts: Counts) -> tuple[np.ndarray, np.nd
     return np.concatenate([counts.quartiles.ravel(), angles]), owner
 
 
-def _complete(numbers: np.ndarray) -> np.ndarray:
-    """Return the rows (k, d) without missing numbers."""
-    return numbers[~np.isnan(numbers).any(axis=1)]
+def _region_tables(
+    samples: list[np.ndarray], seed: int, scale: np.ndarray | None = None
+) -> list[RegionTable]:
+    """Return one region table per sample, of its rows without missing numbers, if it has any.
 
-
-def _metric(scale: np.ndarray | None, seed: int) -> Metric:
-    return Metric(
+    Columns are divided by `scale`; None divides them by their pooled robust standard deviations.
+    """
+    complete = (points[~np.isnan(points).any(axis=1)] for points in samples)
+    samples = [points for points in complete if len(points)]
+    if samples and scale is None:
+        scale = column_units(np.concatenate(samples))
+    metric = Metric(
         q=2, n_directions=200, directions="orthogonal", levels=20, refine=0, scale=scale,
         random_state=seed,
     )  # fmt: skip
-
-
-def _mean_table(samples: list[np.ndarray], seed: int) -> RegionTable:
-    """Return the mean region table of blocks; columns are divided by their pooled spreads."""
-    samples = [points for points in map(_complete, samples) if len(points)]
-    if not samples:
-        raise InvalidInputError(
-            "every row has a missing value; leave out columns with many of them"
-        )
-    metric = _metric(column_units(np.concatenate(samples)), seed)
-    tables = [metric.table(points) for points in samples]
-    return replace(tables[0], values=np.mean([table.values for table in tables], axis=0))
+    return [metric.table(points) for points in samples]

@@ -1,4 +1,4 @@
-"""Reading of batches: match their columns with the reference by name, then check kinds."""
+"""Conversion of the reference and of batches to arrays with the same columns, matched by name."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _REFERENCE, _BATCH = "the reference", "the batch"
 
 @dataclass(frozen=True)
 class BatchReader:
-    """Columns of the reference."""
+    """Columns of the reference, by which batches are read."""
 
     width: int  # number of numeric columns
     columns: Names  # names of the numeric columns; None for plain arrays
@@ -38,17 +38,16 @@ class BatchReader:
     def of_reference(
         cls, reference: Any, nan_policy: str, kinds: Any, seed: int | None
     ) -> tuple[BatchReader, np.ndarray]:
-        """Return the reader and the rows, a random subset if they do not fit into memory."""
+        """Return the reader and the rows, a random subset if a source does not fit into memory."""
         if is_chunked(reference):
             reference = load_rows(reference, "reference", "float64", nan_policy, seed=seed)
-        mixed = split_columns([reference], [_REFERENCE], kinds)
-        numbers, categories, kinds = mixed or MixedFrames([reference], {}, ())
-        strings = {column: values[0] for column, values in categories.items()}
-        known = {c: tuple(sorted(v for v in {*own} if v is not None)) for c, own in strings.items()}
-        reader = cls(0, None, nan_policy, known, kinds)
-        rows, columns, _ = reader._rows(numbers[0], strings, _REFERENCE)
-        if strings:
-            columns = tuple(each.column for each in kinds if each.use == "numbers")
+        mixed = split_columns([reference], [_REFERENCE], kinds) or MixedFrames([reference], {}, ())
+        values = {column: {*strings} for column, (strings,) in mixed.categories.items()}
+        known = {c: tuple(sorted(v for v in own if v is not None)) for c, own in values.items()}
+        reader = cls(0, None, nan_policy, known, mixed.columns)
+        rows, columns, _ = reader._rows(mixed, _REFERENCE)
+        if known:
+            columns = tuple(each.column for each in mixed.columns if each.use == "numbers")
         return replace(reader, width=rows.shape[1] - len(known), columns=columns), rows
 
     @property
@@ -57,7 +56,7 @@ class BatchReader:
         return (*(self.columns or column_labels(self.width)), *self.categories)
 
     def read(self, batch: Any) -> tuple[Iterable[np.ndarray], dict[int, str]]:
-        """Return the rows of a batch in chunks, and the most frequent new value of each column."""
+        """Return the rows of a batch in chunks, and the most frequent new value by column index."""
         if is_chunked(batch) and not self.categories:
             source = as_source(batch)
             if self.columns is not None and source.columns is not None:
@@ -73,13 +72,10 @@ class BatchReader:
             mixed = split_columns([batch], [_BATCH], kinds)
         except InvalidInputError as error:
             raise InvalidInputError(f"{error}. {_KINDS_HINT}") from None
-        strings, numbers = {}, batch
         if mixed is not None:
             self._check_kinds(batch, mixed)
-            strings = {column: mixed.categories[column][0] for column in self.categories}
-            numbers = mixed.numeric[0]
-        rows, _, unseen = self._rows(numbers, strings, _BATCH)
-        check_same_width(self.width, rows.shape[1] - len(strings), _REFERENCE, _BATCH)
+        rows, _, unseen = self._rows(mixed or MixedFrames([batch], {}, ()), _BATCH)
+        check_same_width(self.width, rows.shape[1] - len(self.categories), _REFERENCE, _BATCH)
         return [rows], unseen
 
     def _matched(self, batch: Any) -> Any:
@@ -119,22 +115,21 @@ class BatchReader:
                     f"kinds={{{column!r}: 'category'}} (--category {column}). {_KINDS_HINT}"
                 )
 
-    def _rows(
-        self, numbers: Any, strings: dict[str, list[str | None]], name: str
-    ) -> tuple[np.ndarray, Names, dict[int, str]]:
+    def _rows(self, mixed: MixedFrames, name: str) -> tuple[np.ndarray, Names, dict[int, str]]:
         """Return the rows, the names of the numeric columns, and the most frequent new values."""
+        (numbers,), columns, unseen = mixed.numeric, None, {}
         if numbers is not None:
             policy = "keep" if self.nan_policy == "omit" else "raise"
             hint = OMIT_HINT if name == _REFERENCE else _BATCH_HINT
             points, columns, *_ = read_sample(numbers, None, name, "float64", policy, hint=hint)
+        elif first := next((mixed.categories[column][0] for column in self.categories), None):
+            points = np.empty((len(first), 0))
         else:
-            points, columns = np.empty((len(next(iter(strings.values()), ())), 0)), ()
-            if not len(points):
-                missing = "rows" if strings else "numeric columns or categories"
-                raise InvalidInputError(f"{name} has no {missing}; it needs at least one")
-        rows, unseen = [points], {}
+            missing = "rows" if self.categories else "numeric columns or categories"
+            raise InvalidInputError(f"{name} has no {missing}; it needs at least one")
+        rows = [points]
         for c, (column, categories) in enumerate(self.categories.items(), points.shape[1]):
-            values = strings[column]
+            (values,) = mixed.categories[column]
             if self.nan_policy == "raise":
                 category_values(values, column, name, "raise")
             code: dict[str | None, float] = {value: i for i, value in enumerate(categories)}
@@ -142,4 +137,4 @@ class BatchReader:
             rows.append(np.array([code.get(value, UNSEEN) for value in values], np.float64))
             if new := Counter(str(value) for value in values if value not in code):
                 unseen[c] = max(new, key=lambda value: (new[value], value))
-        return np.column_stack(rows) if strings else points, columns, unseen
+        return np.column_stack(rows) if self.categories else points, columns, unseen

@@ -17,8 +17,8 @@ from isodepth.errors import InvalidInputError, InvalidOptionError, UnreadableFil
 from isodepth.monitor.blocks import BlockModel
 from isodepth.monitor.functions import LEAST_ROWS, Counts, Functions, fit_functions, total
 from isodepth.monitor.reader import BatchReader
-from isodepth.monitor.verdict import Verdict, WindowChanges
-from isodepth.monitor.windows import AlarmPolicy, DyadicSums
+from isodepth.monitor.verdict import Verdict
+from isodepth.monitor.windows import AlarmPolicy, DyadicSums, Evidence
 from isodepth.significance.martingale import N_BETS, RankEvidence
 from isodepth.significance.samples import row_labels
 
@@ -67,19 +67,19 @@ class MonitorState:
     ) -> tuple[MonitorState, Verdict]:  # fmt: skip
         """Return the state after a batch of the group `name`, and the verdict on it."""
         group, policy, number = self.groups[name], self.policy, self.n_batches + 1
-        state = replace(self, n_batches=number)
+        alarm_since = self.alarm_since if policy.arl is None else 0
+        state = replace(self, n_batches=number, alarm_since=alarm_since)
         if self.ranks is None or group.model is None or rows is None:
             sums, windows = group.sums.add(counts)
-            evidence = policy.strongest(group.reference, windows, sums.end, len(self.groups))
-            state.groups = self.groups | {name: group._replace(sums=sums)}
+            evidence = policy.strongest(*group[:2], windows, sums.end, len(self.groups))
+            group = group._replace(sums=sums)
         else:
             evidence, model, state.ranks = group.model.judge(
-                rows, counts, group.functions, group.reference, self.ranks, number, policy.level
+                rows, counts, *group[:2], self.ranks, number, policy.level
             )
-            state.groups = self.groups | {name: group._replace(model=model)}
+            group = group._replace(model=model)
+        state.groups = self.groups | {name: group}
         crossing = evidence.window_pvalue <= evidence.threshold
-        if policy.arl is not None:
-            state.alarm_since = 0
         if crossing and not state.alarm_since:
             state.crossings += 1
             # With blocks, a crossing is an alarm: the evidence is already a minimum over the
@@ -88,13 +88,11 @@ class MonitorState:
                 state.crossings, state.alarm_since = 0, number
             if not state.alarm_since or policy.arl is not None:
                 state.restart()
-        fields = evidence._asdict()
-        both = group.reference, fields.pop("counts")
-        changes = WindowChanges(self.reader, group.functions, both, fields.pop("logs"), unseen)
+        fields = {field: getattr(evidence, field) for field in Evidence._fields[3:]}
         verdict = Verdict(
             batch=number, label=label, group=name, n_rows=counts.n_rows, crossing=crossing,
             alarm=state.alarm_since > 0, alarm_since=state.alarm_since or None,
-            changes=changes.strongest(), suspicious=counts.suspicious, **fields,
+            changes=evidence.changes(self.reader, unseen), suspicious=counts.suspicious, **fields,
         )  # fmt: skip
         state.records = (*self.records[1 - HISTORY :], (label, counts.digest, verdict.to_json()))
         return state, verdict
@@ -132,9 +130,6 @@ def fit_state(
             fitted[name] = Group(*BlockModel.fit(part, days[mask], width, rng, seed))
     ranks = None if days is None else RankEvidence.start(policy.arl is not None, policy.patience)
     return MonitorState(policy, reader, fitted, ranks)
-
-
-# -- files ----------------------------------------------------------------------------------------
 
 
 def check_new(path: Any, overwrite: bool) -> Path:
@@ -186,9 +181,9 @@ def _check(state: MonitorState) -> None:
         len({*reader.names}) == reader.width + len(sizes) > 0,
         None not in state.groups or len(state.groups) == 1,
         all((group.model is None) is (ranks is None) for group in state.groups.values()),
+        ranks is None or ranks.logs.shape == (state.policy.patience, N_BETS),
+        ranks is None or ranks.n_batches >= 0,
     ]
-    if ranks is not None:
-        valid += [ranks.logs.shape == (state.policy.patience, N_BETS), ranks.n_batches >= 0]
     for name, group in state.groups.items():
         f, stored = group.functions, [group.reference, *filter(None, group.sums.blocks)]
         numbers = f.center, f.scale, f.directions, f.middles, f.medians, *f.cuts

@@ -14,13 +14,29 @@ from typing import NamedTuple
 import numpy as np
 
 from isodepth.core.weights import contaminated_rows
+from isodepth.data.changes import Change
 from isodepth.data.validation import check_integer, check_number
 from isodepth.errors import InvalidOptionError
-from isodepth.monitor.functions import Counts
+from isodepth.monitor.functions import UNSEEN, Counts, Function, Functions
+from isodepth.monitor.reader import BatchReader
 from isodepth.significance.fisher import log_pvalues
 
 _ALPHA, _MOST_PATIENCE = 0.01, 100
 _TINY = float(np.finfo(np.float64).tiny)
+# Maximum adjusted p-value of a reported change, and maximum number of changes in a verdict.
+_NAMED, _MOST_CHANGES = 0.05, 10
+# Minimum shift of the median, as a fraction of the interquartile range, that is called a change of
+# location, and minimum factor between these ranges that is called a change of spread.
+_MOVED, _WIDENED = 0.1, 1.05
+# `Change.kind` and `Change.quantity` for each kind of function that is not of one numeric column.
+_QUANTITIES = {
+    "missing": ("missing", "missing"),
+    "category": ("shares", "share"),
+    "crossed": ("dependence", "share up to the median"),
+    "pair": ("dependence", "quadrant correlation"),
+    "direction": ("regions", "share of rows up to a cut point of a direction"),
+    "distance": ("regions", "share of rows up to a cut point of the distance from the center"),
+}
 
 
 def pvalue_of(log: float) -> float:
@@ -52,10 +68,11 @@ class DyadicSums(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """Result of the tests of a batch; the names are those of `Verdict`."""
+    """Result of the tests of a batch. The fields from `pvalue` on are those of `Verdict`."""
 
-    counts: Counts  # of the strongest window
-    logs: np.ndarray  # (H,), logarithms of the p-values of all functions
+    functions: Functions
+    both: tuple[Counts, Counts]  # of the reference, and of the strongest window
+    logs: np.ndarray  # (H,), logarithm of the p-value of each function
     pvalue: float
     window: int
     window_pvalue: float
@@ -63,6 +80,76 @@ class Evidence(NamedTuple):
     extreme: bool = False
     score: float | None = None
     exact: bool = True
+
+    def changes(self, reader: BatchReader, unseen: dict[int, str]) -> list[Change]:
+        """Return the changes of the window, strongest first.
+
+        `unseen` is the most frequent new value of each category column in the last batch.
+        A column is listed if a function of this column alone changed. A pair of columns is listed
+        only if neither column is, and a change of all columns together only if nothing else is.
+        """
+        members, limit = self.functions.members, math.log(_NAMED / len(self.logs))
+        order = np.argsort(self.logs, kind="stable")
+        significant = order[self.logs[order] <= limit].tolist()
+        columns: dict[int, dict[str, int]] = {}
+        for h in significant:
+            if len(members[h].columns) == 1:
+                columns.setdefault(members[h].columns[0], {}).setdefault(members[h].kind, h)
+        listed: list[int] = []
+        for strongest in columns.values():
+            missing = strongest.pop("missing", None)
+            hs = list(strongest.values())
+            if missing is not None:
+                listed.append(missing)
+                hs = [h for h in hs if self._among_present(h, missing) <= limit]
+            listed += hs[:1]
+        pairs = [h for h in significant if len(members[h].columns) == 2][:3]
+        listed += [h for h in pairs if not columns.keys() & {*members[h].columns}]
+        changes = [self._change(h, reader, unseen) for h in listed or significant[:1]]
+        return sorted(changes, key=lambda change: change.pvalue)[:_MOST_CHANGES]
+
+    def _among_present(self, h: int, missing: int) -> float:
+        """Return the log p-value of function h for the rows in which function `missing` is 0."""
+        (a, n), (b, m) = ((c.ones[[h]], int(c.n_rows - c.ones[missing])) for c in self.both)
+        return float(log_pvalues(a, n, b, m)[0]) if n and m else 0.0
+
+    def _change(self, h: int, reader: BatchReader, unseen: dict[int, str]) -> Change:
+        """Return the change that function h measures, with the p-value adjusted for all H."""
+        kind, columns, value = self.functions.members[h]
+        names = tuple(reader.names[c] for c in columns)
+        category, rows = None, [c.n_rows for c in self.both]
+        if kind in ("category", "crossed"):
+            category = unseen.get(columns[-1], "(other values)")
+            if value != UNSEEN:
+                category = reader.categories[names[-1]][int(value)]
+        if kind == "crossed":
+            within = self.functions.members.index(Function("category", columns[1:], value))
+            rows = [max(1, c.ones[within]) for c in self.both]
+        pair = [float(c.ones[h] / n) for c, n in zip(self.both, rows, strict=True)]
+        if kind == "pair":
+            pair = [math.sin(math.pi * (share - 0.5)) for share in pair]
+        if kind in ("column", "deviation"):
+            change, quantity, pair = self._number_change(h)
+        else:
+            change, quantity = _QUANTITIES[kind]
+        pvalue = pvalue_of(float(self.logs[h]) + math.log(len(self.logs)))
+        return Change(change, names, quantity, pair[0], pair[1], pvalue, category)
+
+    def _number_change(self, h: int) -> tuple[str, str, list[float]]:
+        """Return the kind, the quantity and both values of a change of a numeric column."""
+        kind, (column,), value = self.functions.members[h]
+        (middle, spread), (now, wide) = (c.quartiles[:, column].tolist() for c in self.both)
+        if kind == "deviation":
+            if min(spread, wide) > 0 and _WIDENED <= max(spread / wide, wide / spread) < math.inf:
+                return "spread", "interquartile range", [spread, wide]
+            away = value * self.functions.scale[column]
+            quantity = f"share of values within {away:.4g} of the median"
+        elif _MOVED * spread < abs(now - middle) < math.inf:
+            return "location", "median", [middle, now]
+        else:
+            quantity = f"share of values up to {value:.4g}"
+        shares = [float(c.ones[h] / max(c.summaries[0, column], 1.0)) for c in self.both]
+        return "shape", quantity, shares
 
 
 @dataclass(frozen=True)
@@ -112,7 +199,12 @@ class AlarmPolicy:
         return min(1.0, self.patience * self.level * share)
 
     def strongest(
-        self, reference: Counts, windows: list[Counts], end: int, n_groups: int
+        self,
+        functions: Functions,
+        reference: Counts,
+        windows: list[Counts],
+        end: int,
+        n_groups: int,
     ) -> Evidence:
         """Return the window with the smallest ratio of p-value to level, after `end` batches."""
         (n, a, *_), count, tests = reference, len(reference.ones), []
@@ -123,4 +215,5 @@ class AlarmPolicy:
             level = self.window_level(scale, end, n_groups)
             tests.append((adjusted - math.log(level), scale, logs, pvalue_of(adjusted), level))
         _, scale, logs, pvalue, level = min(tests, key=lambda test: test[0])
-        return Evidence(windows[scale], logs, tests[0][3], 2**scale, pvalue, level)
+        both = reference, windows[scale]
+        return Evidence(functions, both, logs, tests[0][3], 2**scale, pvalue, level)
