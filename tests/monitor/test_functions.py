@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from isodepth.monitor import functions as module
-from isodepth.monitor.functions import UNSEEN, Functions, split_reference, total
+from isodepth.monitor.functions import UNSEEN, Functions, fit_functions, total
 
 RNG = np.random.default_rng(5)
 
@@ -38,14 +38,12 @@ def by_loops(functions: Functions, rows: np.ndarray) -> list[int]:
     for values, cuts in zip(features, functions.cuts, strict=True):
         counts += [sum(v <= cut for v in values) for cut in cuts]
     counts += [sum(z[:, i] * z[:, j] > 0) for i, j in functions.pairs]
-    counts += [sum(np.isnan(numbers[:, j])) for j in range(width)]
-    counts += [sum(np.isnan(codes[:, c])) for c in range(codes.shape[1])]
+    counts += [sum(np.isnan(column)) for column in rows.T]
     for c, known in enumerate(functions.known):
         counts += [sum(codes[:, c] == v) for v in known]
         counts.append(sum(~np.isnan(codes[:, c]) & ~np.isin(codes[:, c], known)))
     for (c, v), medians in zip(functions.crossed, functions.medians, strict=True):
-        within = codes[:, c] == v
-        counts += [sum(within & (numbers[:, j] <= medians[j])) for j in range(width)]
+        counts += [sum((codes[:, c] == v) & (numbers[:, j] <= medians[j])) for j in range(width)]
     return [int(count) for count in counts]
 
 
@@ -96,8 +94,7 @@ def test_units_do_not_matter(scale: float) -> None:
     counts = []
     for factor in (1.0, scale):
         rows = numbers * factor
-        functions = Functions.choose(rows, 3, np.random.default_rng(1))
-        counts.append(functions.count(rows).ones)
+        counts.append(Functions.choose(rows, 3, np.random.default_rng(1)).count(rows).ones)
     # Up to a value between two cut points that rounding moves.
     assert np.abs(counts[0] - counts[1]).max() <= 1
 
@@ -110,8 +107,12 @@ def test_pairs_and_frequent_categories_are_limited_in_number() -> None:
     assert (len(functions.crossed), len(functions.pairs)) == (5, 100)
 
 
-def test_the_parts_of_a_reference_are_disjoint() -> None:
-    chosen, counted = split_reference(1000, RNG)
-    assert sorted([*chosen, *counted]) == list(range(1000))
-    assert len(chosen) == 250
-    assert len(split_reference(10**6, RNG)[0]) == 20_000
+@pytest.mark.parametrize(("n", "size"), [(1000, 250), (100_000, 20_000)])
+def test_no_row_is_used_twice(n: int, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    chosen, choose = [], Functions.choose
+    monkeypatch.setattr(Functions, "choose", lambda *args: chosen.extend(args[0]) or choose(*args))
+    functions, counts = fit_functions(RNG.permutation(n)[:, None] * 1.0, 1, RNG, ["a"], "rows")
+    # The values are 0, ..., n - 1: of all rows, v + 1 are at most v.
+    first, cuts = np.sort(chosen, axis=None), functions.cuts[0]
+    assert (counts.ones[: len(cuts)] == cuts + 1 - first.searchsorted(cuts, "right")).all()
+    assert (len(chosen), counts.n_rows) == (size, n - size)

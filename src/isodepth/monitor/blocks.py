@@ -1,9 +1,9 @@
 """Comparison of whole batches with whole blocks of the reference, for dependent rows.
 
-The score of a batch is its distance DR from a mean of region tables, or the largest difference in a
-share of a category. The mean table and the mean shares are fitted to a quarter of the blocks. The
-scores of the other blocks and of undrifted batches are then exchangeable, so that the ranks of new
-scores are the p-values of a test martingale.
+The score of a batch is the maximum of its distance DR from a mean region table and of its largest
+difference in a share of a category. The mean table and the shares come from a quarter of the
+blocks. Without a change, the scores of the other blocks and of the batches are exchangeable, so
+that their ranks are p-values, on which a test martingale bets.
 """
 
 from __future__ import annotations
@@ -23,40 +23,39 @@ from isodepth.monitor.windows import Evidence, pvalue_of
 from isodepth.significance.fisher import log_pvalues
 from isodepth.significance.martingale import RankEvidence, conformal_pvalue
 
-# Adjusted p-value below which a batch is extreme, and minimum deviation of an extreme value from
-# the mean, relative to the largest deviation of a block.
+# Adjusted p-value below which a batch is extreme, and minimum deviation of its statistic from the
+# mean over the blocks, relative to the maximum deviation of a block.
 _EXTREME, _BEYOND = 1e-6, 1.5
 _LEAST_BLOCKS = 4
-# Maximum number of rows of a batch, relative to the largest block. A batch that is smaller than all
-# blocks is refused: the noise of its score would cause false alarms.
+# Maximum number of rows of a batch, relative to the largest block. A batch with fewer rows than all
+# blocks is refused too, because its noisier score could cause a false alarm.
 _LARGER = 1.1
 
 
 @dataclass(frozen=True, eq=False)
 class BlockModel:
-    """Scorer and statistics fitted to the reference blocks of one group."""
+    """Scores and statistics of the reference blocks of one group, to compare a batch with them."""
 
     seed: int
-    table: RegionTable | None  # mean over the blocks of the scorer; None without numeric columns
-    shares: np.ndarray  # mean shares of categories and missing values in these blocks, transformed
+    table: RegionTable | None  # mean table of a quarter of the blocks; None without numeric columns
+    shares: np.ndarray  # shares of categories and missing values in these blocks, transformed
     sizes: np.ndarray  # (B,), number of rows of each block
     statistics: np.ndarray  # (3, S), mean, standard deviation and maximum deviation over blocks
-    units: np.ndarray  # (2, 2), mean and spread of the scores of numbers, and of categories
-    scores: np.ndarray  # scores of the blocks that the scorer is not fitted to, then of all batches
+    units: np.ndarray  # mean and standard deviation of the numeric score, then of the other score
+    scores: np.ndarray  # scores of the other blocks, then of all batches
 
     @classmethod
     def fit(
         cls, rows: np.ndarray, labels: np.ndarray, width: int, rng: np.random.Generator, seed: int
     ) -> tuple[Functions, Counts, BlockModel]:
-        """Return functions chosen from a quarter of the blocks, counts of all, and the model."""
+        """Return functions chosen from a quarter of the blocks, the counts of all, and a model."""
         _, index, sizes = np.unique(labels, return_inverse=True, return_counts=True)
-        n_blocks = len(sizes)
-        if n_blocks < _LEAST_BLOCKS:
-            message = f"blocks must have at least {_LEAST_BLOCKS} labels, got {n_blocks}"
+        if len(sizes) < _LEAST_BLOCKS:
+            message = f"blocks must have at least {_LEAST_BLOCKS} labels, got {len(sizes)}"
             raise InvalidInputError(message)
-        fitting = rng.permutation(n_blocks)[: max(1, n_blocks // 4)]
+        fitting = rng.permutation(len(sizes))[: max(1, len(sizes) // 4)]
         functions = Functions.choose(rows[np.isin(index, fitting)], width, rng)
-        blocks = [rows[index == b] for b in range(n_blocks)]
+        blocks = [rows[index == b] for b in range(len(sizes))]
         counts = [functions.count(block) for block in blocks]
         values = np.array([_statistics(functions, each)[0] for each in counts])
         present = ~np.isnan(values)
@@ -79,12 +78,11 @@ class BlockModel:
             spread = np.std(scores[fitting], axis=0)
             if np.isfinite(spread).all():
                 units = np.transpose([scores[fitting].mean(axis=0), np.where(spread, spread, 1)])
-                model = replace(model, units=units)
-        scores = model._largest(np.delete(scores, fitting, 0))
-        return functions, total(counts), replace(model, scores=scores)
+        scores = ((np.delete(scores, fitting, 0) - units[:, 0]) / units[:, 1]).max(axis=1)
+        return functions, total(counts), replace(model, units=units, scores=scores)
 
     def check_size(self, n_rows: int) -> None:
-        """Raise an error if the size of a batch differs too much from the sizes of the blocks."""
+        """Raise an error if a batch is smaller than all blocks, or over 10% larger than all."""
         smallest, largest = self.sizes.min(), self.sizes.max()
         if not smallest <= n_rows <= _LARGER * largest:
             raise InvalidInputError(
@@ -96,8 +94,8 @@ class BlockModel:
         self, rows: np.ndarray, counts: Counts, functions: Functions, reference: Counts,
         ranks: RankEvidence, number: int, level: float,
     ) -> tuple[Evidence, BlockModel, RankEvidence]:  # fmt: skip
-        """Return the evidence of batch `number`, and the model and the rank evidence after it."""
-        score = float(self._largest(self._scores(rows, counts, functions)))
+        """Return the evidence of batch `number`, and the model and the ranks after this batch."""
+        score = float(self._scores(rows, counts, functions).max())
         uniform = 1.0 - float(rng_for(self.seed, "batches", number).random())
         pvalue = conformal_pvalue(score, self.scores, uniform)
         ranks = ranks.after(pvalue)
@@ -112,11 +110,11 @@ class BlockModel:
     def _compare(
         self, functions: Functions, reference: Counts, batch: Counts
     ) -> tuple[np.ndarray, bool]:
-        """Return the log approximate p-value of each function (H,), and whether any is extreme.
+        """Return the log approximate p-value (H,) per function, and whether the batch is extreme.
 
         The statistics of the batch are compared with those of the blocks by a t distribution, which
-        does not fit rare or tied values: Fisher's test must confirm the result. An extreme value
-        must also lie beyond all blocks. Functions of several columns have p-value 1.
+        does not fit rare or tied values: Fisher's test must confirm the result. In an extreme batch
+        a statistic also lies beyond all blocks. Functions of several columns have p-value 1.
         """
         from scipy.special import stdtr
 
@@ -135,9 +133,9 @@ class BlockModel:
         return np.append(logs, 0.0)[owner], bool(extreme.any())
 
     def _scores(self, rows: np.ndarray, counts: Counts, functions: Functions) -> np.ndarray:
-        """Return the scores (2,) of the numeric and of the category columns of a batch or block.
+        """Return the standardized scores (2,) of a batch: of numeric columns, and of categories.
 
-        A score is -inf without columns of its kind, and inf if every row has a missing number.
+        A score is -inf without such columns, and inf if every row has a missing number.
         """
         root, width = math.sqrt(counts.n_rows) if functions.known else 1.0, len(functions.center)
         scores = np.full(2, -np.inf)
@@ -147,25 +145,21 @@ class BlockModel:
         if functions.known:
             shares = _statistics(functions, counts)[0][2 * width :]
             scores[1] = root * np.abs(shares - self.shares).max()
-        return scores
-
-    def _largest(self, scores: np.ndarray) -> np.ndarray:
-        """Return the larger of the two scores, after standardizing each by `units`."""
-        return ((scores - self.units[:, 0]) / self.units[:, 1]).max(axis=-1)
+        return (scores - self.units[:, 0]) / self.units[:, 1]
 
 
 def _statistics(functions: Functions, counts: Counts) -> tuple[np.ndarray, np.ndarray]:
-    """Return the statistics (S,) of a batch, and the index (H,) of that of each function, or -1.
+    """Return the statistics (S,) of a batch, and the index (H,) of the statistic of each function.
 
-    The statistics are the median and the interquartile range of each numeric column, and the
-    transformed shares of categories and missing values.
+    The statistics are the medians and the interquartile ranges of the numeric columns, and the
+    transformed shares of categories and missing values. The index is -1 for other functions.
     """
     width, kinds = len(functions.center), np.array([member.kind for member in functions.members])
     first = np.array([member.columns[0] if member.columns else 0 for member in functions.members])
     shares = np.isin(kinds, ["category", "missing"])
     cases = [kinds == "column", kinds == "deviation", shares]
     owner = np.select(cases, [first, width + first, 2 * width + np.cumsum(shares) - 1], -1)
-    # The variance of the transformed share is nearly independent of the share.
+    # The variance of a transformed share (arcsine of the root) hardly depends on the share.
     angles = np.arcsin(np.sqrt(counts.ones[shares] / counts.n_rows))
     return np.concatenate([counts.quartiles.ravel(), angles]), owner
 
@@ -173,10 +167,7 @@ def _statistics(functions: Functions, counts: Counts) -> tuple[np.ndarray, np.nd
 def _region_tables(
     samples: list[np.ndarray], seed: int, scale: np.ndarray | None = None
 ) -> list[RegionTable]:
-    """Return one region table per sample, of its rows without missing numbers, if it has any.
-
-    Columns are divided by `scale`; None divides them by their pooled robust standard deviations.
-    """
+    """Return the region tables of all samples that have rows without missing numbers."""
     complete = (points[~np.isnan(points).any(axis=1)] for points in samples)
     samples = [points for points in complete if len(points)]
     if samples and scale is None:

@@ -1,15 +1,15 @@
 """Functions of a row with values 0 and 1, and the number of rows for which each is 1.
 
-Rows are an array (m, d + C) of d numeric columns, and of C category columns with the index of a
-category of the reference or UNSEEN. Missing values are NaN.
+Rows are an array (m, d + C) of d numeric columns and C category columns. A category is the index of
+its value in the reference, or UNSEEN. Missing values are NaN.
 
 The functions are chosen from one part of the reference and stay fixed. A function is 1 if
 
 - a column, its absolute deviation from the median, a projection, the distance from the center or
   the outlyingness is at most a cut point,
 - the product of two centered columns is positive,
-- a value is missing or equals a certain category, or
-- the row belongs to a frequent category and a column is at most its median there.
+- a value is missing, equals a certain category, or equals none of the counted categories, or
+- the row belongs to a frequent category and a column is at most its median in this category.
 """
 
 from __future__ import annotations
@@ -51,8 +51,7 @@ _CHUNK = 1 << 15
 _FAR = 1e6
 # Standardized values that differ by at most this count as equal, because of rounding.
 _ROUNDING = 1e-9
-#: Minimum number of rows of a group, and of each part of the reference that the warning about
-# dependent rows compares.
+#: Minimum number of rows of a group, and of a part of the reference in the check for dependence.
 LEAST_ROWS = 20
 # Maximum and minimum number of these parts, and approximate probability of a false warning.
 _PARTS, _LEAST_PARTS, _LEVEL = 50, 5, 1e-3
@@ -64,7 +63,7 @@ UNSEEN = -1
 
 
 class Counts(NamedTuple):
-    """Sums over the rows of a batch, a window or the reference; `+` adds those of disjoint rows."""
+    """Sums over the rows of a batch, a window or the reference. The operator + joins two sets."""
 
     n_rows: int
     ones: np.ndarray  # (H,), number of rows for which each function is 1
@@ -90,7 +89,7 @@ class Function(NamedTuple):
 
     kind: str  # a key of _LEVELS, "pair", "missing", "category" or "crossed"
     columns: tuple[int, ...]  # numeric columns first; empty if all numeric columns are used
-    value: float = 0  # cut point or code of a category; UNSEEN for all values that are not counted
+    value: float = 0  # cut point or code of a category; UNSEEN for all that are not in `known`
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,18 +104,17 @@ class Functions:
     known: tuple[np.ndarray, ...]  # for each category column, the codes that are counted separately
     crossed: np.ndarray  # (T, 2), category column and code of each frequent category
     medians: np.ndarray  # (T, d), medians of the numeric columns within each frequent category
-    cuts: tuple[np.ndarray, ...]  # cut points of each feature, see `_features`
+    cuts: tuple[np.ndarray, ...]  # cut points of each row of the result of `_features`
     farthest: float  # maximum outlyingness of the rows that the functions were chosen from
 
     @classmethod
     def choose(cls, rows: np.ndarray, width: int, rng: np.random.Generator) -> Functions:
-        """Choose functions from rows (m, d + C), d = `width`. These rows must not be counted."""
+        """Choose functions from rows with `width` numeric columns, which must not be counted."""
         numbers, codes = rows[:, :width], rows[:, width:]
         center, scale = np.zeros(width), np.ones(width)
         for j, column in enumerate(numbers.T):
-            present = column[~np.isnan(column)]
-            if len(present):
-                center[j], scale[j] = np.median(present), mad_spread(present[:, None])[0]
+            if len(present := column[~np.isnan(column), None]):
+                center[j], scale[j] = np.median(present), mad_spread(present)[0]
         directions = np.empty((0, width))
         if width > 1:
             directions = unit_vectors(width, _DIRECTIONS, "orthogonal", rng)
@@ -130,14 +128,21 @@ class Functions:
         kinds = zip(_feature_kinds(width, len(directions)), features, strict=True)
         cuts = tuple(_cut_points(v, _LEVELS[kind], kind == "column") for (kind, _), v in kinds)
         farthest = float(features[-1].max()) if width else 0.0
-        known, crossed = _frequent_values(codes, _CROSSED // max(1, width))
+        known, frequent = [], []
+        for c, column in enumerate(codes.T):
+            values, counts = np.unique(column[column >= 0], return_counts=True)
+            kept = np.sort(np.argsort(-counts, kind="stable")[:_VALUES])
+            known.append(values[kept].astype(np.int64))
+            both = zip(counts[kept].tolist(), known[-1].tolist(), strict=True)
+            frequent += [(n, c, v) for n, v in both if n >= _FREQUENT * len(codes)]
+        most = _CROSSED // max(1, width)
+        crossed = np.array(sorted(frequent, reverse=True)[:most], np.int64).reshape(-1, 3)[:, 1:]
         filled = np.where(np.isnan(numbers), center, numbers)
         medians = np.empty((len(crossed), width))
         for at, (c, v) in enumerate(crossed.tolist()):
             medians[at] = np.quantile(filled[codes[:, c] == v], 0.5, axis=0, method="inverted_cdf")
-        return cls(
-            center, scale, directions, middles, pairs, known, crossed, medians, cuts, farthest
-        )
+        numeric = center, scale, directions, middles, pairs
+        return cls(*numeric, tuple(known), crossed, medians, cuts, farthest)
 
     @functools.cached_property
     def members(self) -> list[Function]:
@@ -154,9 +159,8 @@ class Functions:
         return members
 
     def count(self, rows: np.ndarray) -> Counts:
-        """Return the counts of rows (m, d + C); there must be at least one row."""
-        starts = range(0, len(rows), _CHUNK)
-        return total(self._count_chunk(rows[at : at + _CHUNK]) for at in starts)
+        """Count for each function the rows for which it is 1; there must be at least one row."""
+        return total(self._count_chunk(rows[i : i + _CHUNK]) for i in range(0, len(rows), _CHUNK))
 
     def _count_chunk(self, rows: np.ndarray) -> Counts:
         width, absent = len(self.center), np.isnan(rows).sum(axis=0)
@@ -165,7 +169,7 @@ class Functions:
         features = _features(numbers, z, self.directions, self.middles)
         far = (features[-1:] > self.farthest).any(axis=0)
         suspicious = np.count_nonzero(far | (codes == UNSEEN).any(axis=1))
-        features.sort(axis=1)  # NaN last
+        features.sort(axis=1)  # NaN is sorted to the end
         counts = [f.searchsorted(c, side="right") for f, c in zip(features, self.cuts, strict=True)]
         above, below = (z > 0).astype(np.float32), (z < 0).astype(np.float32)
         same = above.T @ above + below.T @ below
@@ -175,7 +179,14 @@ class Functions:
             counts += [ones, [np.count_nonzero(~np.isnan(column)) - ones.sum()]]
         for (c, v), medians in zip(self.crossed.tolist(), self.medians, strict=True):
             counts.append((numbers[codes[:, c] == v] <= medians).sum(axis=0))
-        summaries = _summaries(features[:width], len(rows) - absent[:width])
+        present, columns = len(rows) - absent[:width], np.arange(width)
+        last = np.maximum(present - 1, 0)
+        at = np.array([[0.25], [0.5], [0.75]]) * last
+        low = at.astype(np.int64)
+        below, above = features[columns, low], features[columns, np.minimum(low + 1, last)]
+        with np.errstate(over="ignore", invalid="ignore"):
+            first, middle, third = np.where(present > 0, below + (at - low) * (above - below), 0.0)
+            summaries = present * np.array([np.ones(width), middle, third - first])
         ones = np.concatenate(counts).astype(np.int64)
         return Counts(len(rows), ones, summaries, int(suspicious))
 
@@ -185,26 +196,20 @@ def total(counts: Iterable[Counts]) -> Counts:
     return functools.reduce(operator.add, counts)
 
 
-def split_reference(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Divide n rows at random: indices for choosing functions, and indices for counting."""
-    order = rng.permutation(n)
-    chosen = min(max(1, int(_CHOOSING * n)), _MOST_CHOOSING)
-    return np.sort(order[:chosen]), np.sort(order[chosen:])
-
-
 def fit_functions(
     rows: np.ndarray, width: int, rng: np.random.Generator, names: Sequence[str], title: str
 ) -> tuple[Functions, Counts]:
     """Return functions chosen from a part of the reference, and the counts of the other rows.
 
     Warn if consecutive rows depend on each other: the sum of squared deviations of the counts in
-    consecutive parts, divided by their variance, is nearly chi-squared for independent rows. The
-    message contains `names` of columns and the `title` of the reference.
+    consecutive parts, divided by their variance, is nearly chi-squared for independent rows.
     """
     from scipy.special import chdtrc
 
-    choosing, counted = split_reference(len(rows), rng)
-    functions, rows = Functions.choose(rows[choosing], width, rng), rows[counted]
+    order = rng.permutation(len(rows))
+    n_chosen = min(max(1, int(_CHOOSING * len(rows))), _MOST_CHOOSING)
+    functions = Functions.choose(rows[np.sort(order[:n_chosen])], width, rng)
+    rows = rows[np.sort(order[n_chosen:])]
     count = max(1, min(_PARTS, len(rows) // LEAST_ROWS))
     ends = np.linspace(0, len(rows), count + 1).astype(np.int64)
     parts = [functions.count(part) for part in np.split(rows, ends[1:-1])]
@@ -264,25 +269,13 @@ def _features(
     features[:width] = numbers.T
     deviations = np.abs(z.T, out=features[width : 2 * width])
     along = np.matmul(directions, z.T, out=features[2 * width : -2])
-    # One feature at a time: temporary arrays of all features would not fit into the cache, and the
-    # allocation of their memory takes longer than the computation.
+    # One feature at a time: the allocation of larger arrays takes longer than the computation.
     features[-2] = np.sqrt(sum(np.minimum(values, 10.0) ** 2 for values in deviations))
     apart = (np.abs(v - middle) / spread for v, middle, spread in zip(along, *middles, strict=True))
     features[-1] = functools.reduce(np.maximum, apart, deviations.max(axis=0))
     # Standardized missing values are 0: they must not count as values in the center.
     deviations[np.isnan(numbers.T)] = np.nan
     return features
-
-
-def _summaries(ordered: np.ndarray, present: np.ndarray) -> np.ndarray:
-    """Return `Counts.summaries` of sorted columns (d, m) with `present` (d,) values, NaN last."""
-    columns, last = np.arange(len(ordered)), np.maximum(present - 1, 0)
-    at = np.array([[0.25], [0.5], [0.75]]) * last
-    low = at.astype(np.int64)
-    below, above = ordered[columns, low], ordered[columns, np.minimum(low + 1, last)]
-    with np.errstate(over="ignore", invalid="ignore"):
-        first, middle, third = np.where(present > 0, below + (at - low) * (above - below), 0.0)
-        return present * np.array([np.ones(len(ordered)), middle, third - first])
 
 
 def _cut_points(values: np.ndarray, levels: Sequence[float], exact: bool) -> np.ndarray:
@@ -301,19 +294,5 @@ def _cut_points(values: np.ndarray, levels: Sequence[float], exact: bool) -> np.
         cuts = cuts[cuts < distinct[-1]]
     if exact:
         return cuts
-    index = np.unique(np.searchsorted(distinct, cuts))
-    index = index[index < len(distinct) - 1]
-    return (distinct[index] + distinct[index + 1]) / 2
-
-
-def _frequent_values(codes: np.ndarray, most: int) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
-    """Return `Functions.known` and `Functions.crossed` for codes (m, C), at most `most` crossed."""
-    known, frequent = [], []
-    for c, column in enumerate(codes.T):
-        values, counts = np.unique(column[column >= 0], return_counts=True)
-        kept = np.sort(np.argsort(-counts, kind="stable")[:_VALUES])
-        known.append(values[kept].astype(np.int64))
-        both = zip(counts[kept].tolist(), known[-1].tolist(), strict=True)
-        frequent += [(n, c, v) for n, v in both if n >= _FREQUENT * len(codes)]
-    crossed = [(c, v) for _, c, v in sorted(frequent, reverse=True)[:most]]
-    return tuple(known), np.array(crossed, np.int64).reshape(-1, 2)
+    midpoints, index = (distinct[:-1] + distinct[1:]) / 2, np.unique(distinct.searchsorted(cuts))
+    return midpoints[index[index < len(midpoints)]]

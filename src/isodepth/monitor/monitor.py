@@ -120,7 +120,7 @@ class Monitor(ReportableResult):
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        """Lock the monitor and its file, which must be as this monitor saved it."""
+        """Lock the monitor and its file; raise an error if another process changed the file."""
         with self._lock, output.locked(self._path) if self._path else nullcontext():
             if output.archive_digest(self._path) != self._digest:
                 raise BusyFileError(
@@ -139,8 +139,7 @@ class Monitor(ReportableResult):
     @property
     def columns(self) -> tuple[str, ...] | None:
         """Names of the columns, categories last; None if the reference has no names."""
-        reader = self._state.reader
-        return None if reader.columns is None else reader.names
+        return None if self._state.reader.columns is None else self._state.reader.names
 
     @property
     def kinds(self) -> tuple[ColumnKind, ...]:
@@ -163,7 +162,7 @@ class Monitor(ReportableResult):
         return [Verdict.from_json(line) for _, _, line in self._state.records]
 
     def check(self, batch: Any, label: Any = None, group: Any = None) -> Verdict:
-        """Check the next batch of the stream.
+        """Check the next batch of the stream, and return the verdict on it.
 
         Parameters
         ----------
@@ -174,10 +173,6 @@ class Monitor(ReportableResult):
             Name of the batch. A batch with the label of one of the last 500 batches is not counted
             again: the earlier verdict is returned, or an error is raised if the rows differ.
         group : str, only if the reference has groups
-
-        Returns
-        -------
-        verdict : Verdict
         """
         label, group = (None if name is None else str(name) for name in (label, group))
         if label is not None and not (label.isprintable() and 0 < len(label) <= _LONGEST_LABEL):
@@ -221,14 +216,7 @@ class Monitor(ReportableResult):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, autosave: bool = False) -> Monitor:
-        """Read a saved monitor.
-
-        Parameters
-        ----------
-        path : str or path-like
-        autosave : bool, default False
-            Save the monitor to this file after every batch, as ``Monitor(..., path=path)`` does.
-        """
+        """Read a saved monitor; with `autosave`, save it to this file again after every batch."""
         monitor = cls.__new__(cls)
         saved = output.check_archive_target(path) if check_boolean(autosave, "autosave") else None
         # Read the digest first: if the file changes in between, the next batch is refused.
@@ -256,7 +244,7 @@ class Monitor(ReportableResult):
         return plain(content)
 
     def _rows(self) -> dict[str, list[Any]]:
-        """Rows of the table of verdicts: one per batch, with its strongest change."""
+        """Return the columns of a table with one row per batch and its strongest change."""
         names = ("batch", "label", "group", "n_rows", "pvalue", "window", "window_pvalue",
                  "threshold", "alarm")  # fmt: skip
         rows = {name: [getattr(each, name) for each in self.verdicts] for name in names}

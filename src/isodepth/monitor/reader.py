@@ -32,7 +32,7 @@ class BatchReader:
     columns: Names  # names of the numeric columns; None for plain arrays
     nan_policy: str
     categories: dict[str, tuple[str, ...]]  # for each category column, its values in the reference
-    kinds: tuple[ColumnKind, ...]  # of all columns if the reference is a data frame, else empty
+    kinds: tuple[ColumnKind, ...]  # kinds of all columns of a data frame; empty for an array
 
     @classmethod
     def of_reference(
@@ -100,17 +100,15 @@ class BatchReader:
         import narwhals as nw
 
         dtypes = {str(label): dtype for label, dtype in nw.from_native(batch).schema.items()}
-        given = {each.column for each in self.kinds if each.given is not None}
+        detected = self.categories.keys() - {k.column for k in self.kinds if k.given is not None}
         for column, _, use, *_ in mixed.columns:
-            dtype, wanted = dtypes[column], ""
-            if column in (self.columns or ()) and use != "numbers":
-                wanted = "numbers"
-            elif column in self.categories and column not in given:
-                typed = dtype.is_numeric() or dtype.is_temporal()
-                wanted = "strings" if typed and any(mixed.categories[column][0]) else ""
-            if wanted:
+            dtype = dtypes[column]
+            typed = column in detected and (dtype.is_numeric() or dtype.is_temporal())
+            strings = typed and any(mixed.categories[column][0])
+            if strings or (column in (self.columns or ()) and use != "numbers"):
+                kind = "strings" if strings else "numbers"
                 raise InvalidInputError(
-                    f"column {column!r} holds {wanted} in the reference and {dtype} in the batch; "
+                    f"column {column!r} holds {kind} in the reference and {dtype} in the batch; "
                     "convert it, or fit a new monitor without the column, or with "
                     f"kinds={{{column!r}: 'category'}} (--category {column}). {_KINDS_HINT}"
                 )

@@ -22,7 +22,7 @@ from isodepth.monitor.windows import AlarmPolicy, DyadicSums, Evidence
 from isodepth.significance.martingale import N_BETS, RankEvidence
 from isodepth.significance.samples import row_labels
 
-#: Number of verdicts that a monitor keeps. It is limited so that files do not grow forever.
+#: Number of verdicts that a monitor keeps, so that its file does not grow without limit.
 HISTORY = 500
 #: Kind of the file, and kinds of the files that versions 0.1.0 and 0.2.0 wrote.
 KIND, _FORMER_KINDS = "monitor", ("depth monitor", "calibrated depth monitor")
@@ -35,8 +35,8 @@ class Group(NamedTuple):
 
     functions: Functions
     reference: Counts
-    model: BlockModel | None = None  # only with blocks
-    sums: DyadicSums = DyadicSums()
+    model: BlockModel | None = None  # None without blocks
+    sums: DyadicSums = DyadicSums()  # of no batch with blocks
 
     def counted(self, parts: Iterable[np.ndarray]) -> tuple[Counts, np.ndarray | None]:
         """Return the counts of a batch given in parts, and its rows (None without blocks)."""
@@ -54,7 +54,7 @@ class MonitorState:
     policy: AlarmPolicy
     reader: BatchReader
     groups: dict[str | None, Group]  # without groups, the only key is None
-    ranks: RankEvidence | None = None  # only with blocks
+    ranks: RankEvidence | None = None  # evidence of the batches of all groups; None without blocks
     n_batches: int = 0
     crossings: int = 0  # number of windows that crossed their level since the last alarm or reset
     alarm_since: int = 0  # number of the batch that raised the alarm; 0 without an alarm
@@ -82,8 +82,8 @@ class MonitorState:
         crossing = evidence.window_pvalue <= evidence.threshold
         if crossing and not state.alarm_since:
             state.crossings += 1
-            # With blocks, a crossing is an alarm: the evidence is already a minimum over the
-            # batches that `patience` allows to ignore.
+            # With blocks, every crossing is an alarm, because `RankEvidence` already takes
+            # `patience` into account.
             if state.crossings >= policy.patience or self.ranks is not None:
                 state.crossings, state.alarm_since = 0, number
             if not state.alarm_since or policy.arl is not None:
@@ -98,7 +98,7 @@ class MonitorState:
         return state, verdict
 
     def restart(self) -> None:
-        """Restart all windows, but continue the numbers of the batches."""
+        """Restart all windows; the numbering of the batches continues."""
         self.ranks = self.ranks and RankEvidence.start(self.ranks.restarting, self.policy.patience)
         self.groups = {k: g._replace(sums=g.sums.restarted()) for k, g in self.groups.items()}
 
@@ -107,7 +107,7 @@ def fit_state(
     reference: Any, policy: AlarmPolicy, blocks: Any, groups: Any, kinds: Any, nan_policy: str,
     seed: int,
 ) -> MonitorState:  # fmt: skip
-    """Fit a monitor to a reference; see `Monitor`."""
+    """Return the state before the first batch; the arguments are those of `Monitor`."""
     # Do not sample a source that does not fit into memory if there are labels of all its rows.
     sampling = seed if blocks is None and groups is None else None
     reader, rows = BatchReader.of_reference(reference, nan_policy, kinds, sampling)
@@ -121,9 +121,8 @@ def fit_state(
         part, width = rows[mask], reader.width
         title = "the reference" if name is None else f"group {name!r} of the reference"
         if len(part) < LEAST_ROWS:
-            raise InvalidInputError(
-                f"{title} has {len(part)} rows, and a monitor needs at least {LEAST_ROWS}"
-            )
+            message = f"{title} has {len(part)} rows, and a monitor needs at least {LEAST_ROWS}"
+            raise InvalidInputError(message)
         if days is None:
             fitted[name] = Group(*fit_functions(part, width, rng, reader.names, title))
         else:
@@ -133,7 +132,7 @@ def fit_state(
 
 
 def check_new(path: Any, overwrite: bool) -> Path:
-    """Refuse to replace an existing file, unless it is a monitor and `overwrite` is True."""
+    """Return the path of a new monitor; a file there must be a monitor, and `overwrite` True."""
     target = output.check_archive_target(path)
     if target.exists():
         try:
@@ -150,7 +149,7 @@ def check_new(path: Any, overwrite: bool) -> Path:
 
 
 def write_state(path: str | os.PathLike[str], state: MonitorState) -> None:
-    """Write a monitor; an existing file is replaced atomically."""
+    """Write the state of a monitor to a file; an existing file is replaced atomically."""
     output.write_archive(path, KIND, {"state": packed(state)}, {})
 
 
@@ -181,8 +180,7 @@ def _check(state: MonitorState) -> None:
         len({*reader.names}) == reader.width + len(sizes) > 0,
         None not in state.groups or len(state.groups) == 1,
         all((group.model is None) is (ranks is None) for group in state.groups.values()),
-        ranks is None or ranks.logs.shape == (state.policy.patience, N_BETS),
-        ranks is None or ranks.n_batches >= 0,
+        not ranks or (ranks.logs.shape == (state.policy.patience, N_BETS) and ranks.n_batches >= 0),
     ]
     for name, group in state.groups.items():
         f, stored = group.functions, [group.reference, *filter(None, group.sums.blocks)]

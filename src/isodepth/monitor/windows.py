@@ -1,4 +1,4 @@
-"""Windows of the last 1, 2, 4, 8, ... batches, their tests, and the levels of these tests.
+"""Windows of the last 1, 2, 4, 8, ... batches, their tests, and the changes that these tests find.
 
 A window of 2^j batches is tested whenever it ends at a multiple of 2^(j - 1), counted from the
 first batch of the stream. A restart removes the windows that began before it. `docs/monitoring.md`
@@ -21,8 +21,8 @@ from isodepth.monitor.functions import UNSEEN, Counts, Function, Functions
 from isodepth.monitor.reader import BatchReader
 from isodepth.significance.fisher import log_pvalues
 
+# Default of alpha, and maximum patience.
 _ALPHA, _MOST_PATIENCE = 0.01, 100
-_TINY = float(np.finfo(np.float64).tiny)
 # Maximum adjusted p-value of a reported change, and maximum number of changes in a verdict.
 _NAMED, _MOST_CHANGES = 0.05, 10
 # Minimum shift of the median, as a fraction of the interquartile range, that is called a change of
@@ -40,14 +40,14 @@ _QUANTITIES = {
 
 
 def pvalue_of(log: float) -> float:
-    """Return exp(log), limited to (0, 1]."""
-    return max(math.exp(min(0.0, log)), _TINY)
+    """Return exp(log), but at least the minimum normal number 2**-1022, and at most 1."""
+    return max(math.exp(min(0.0, log)), 2.0**-1022)
 
 
 class DyadicSums(NamedTuple):
-    """Counts of the latest blocks of 2**j batches that end at a multiple of 2**j, j = 0, 1, ...."""
+    """Counts of the latest block of 2**j batches that ends at a multiple of 2**j, for each j."""
 
-    end: int = 0  # batches so far
+    end: int = 0  # number of batches so far
     blocks: tuple[Counts | None, ...] = ()  # None if batches of the block precede a restart
 
     def restarted(self) -> DyadicSums:
@@ -55,7 +55,7 @@ class DyadicSums(NamedTuple):
         return DyadicSums(self.end, (None,) * len(self.blocks))
 
     def add(self, batch: Counts) -> tuple[DyadicSums, list[Counts]]:
-        """Add a batch, and return the counts of the last 1, 2, 4, ... batches."""
+        """Return the sums with one more batch, and the counts of the last 1, 2, 4, ... batches."""
         end, blocks, windows = self.end + 1, [*self.blocks, None], [batch]
         for scale, before in enumerate(blocks):
             blocks[scale] = windows[-1]
@@ -71,7 +71,7 @@ class Evidence(NamedTuple):
     """Result of the tests of a batch. The fields from `pvalue` on are those of `Verdict`."""
 
     functions: Functions
-    both: tuple[Counts, Counts]  # of the reference, and of the strongest window
+    both: tuple[Counts, Counts]  # counts of the reference and of the strongest window
     logs: np.ndarray  # (H,), logarithm of the p-value of each function
     pvalue: float
     window: int
@@ -84,13 +84,12 @@ class Evidence(NamedTuple):
     def changes(self, reader: BatchReader, unseen: dict[int, str]) -> list[Change]:
         """Return the changes of the window, strongest first.
 
-        `unseen` is the most frequent new value of each category column in the last batch.
-        A column is listed if a function of this column alone changed. A pair of columns is listed
-        only if neither column is, and a change of all columns together only if nothing else is.
+        `unseen` is the most frequent new value of each category column with new values.
+        A column is listed if a function of this column alone changed, a pair of columns only if
+        neither column is, and a change of all columns together only if nothing else is.
         """
         members, limit = self.functions.members, math.log(_NAMED / len(self.logs))
-        order = np.argsort(self.logs, kind="stable")
-        significant = order[self.logs[order] <= limit].tolist()
+        significant = np.argsort(self.logs, kind="stable")[: (self.logs <= limit).sum()].tolist()
         columns: dict[int, dict[str, int]] = {}
         for h in significant:
             if len(members[h].columns) == 1:
@@ -101,20 +100,18 @@ class Evidence(NamedTuple):
             hs = list(strongest.values())
             if missing is not None:
                 listed.append(missing)
-                hs = [h for h in hs if self._among_present(h, missing) <= limit]
+                # Missing values change all functions: compare only the rows without them.
+                (a, n), (b, m) = ((c.ones[hs], int(c.n_rows - c.ones[missing])) for c in self.both)
+                logs = log_pvalues(a, n, b, m) if n and m else np.zeros(len(hs))
+                hs = [h for h, log in zip(hs, logs, strict=True) if log <= limit]
             listed += hs[:1]
         pairs = [h for h in significant if len(members[h].columns) == 2][:3]
         listed += [h for h in pairs if not columns.keys() & {*members[h].columns}]
         changes = [self._change(h, reader, unseen) for h in listed or significant[:1]]
         return sorted(changes, key=lambda change: change.pvalue)[:_MOST_CHANGES]
 
-    def _among_present(self, h: int, missing: int) -> float:
-        """Return the log p-value of function h for the rows in which function `missing` is 0."""
-        (a, n), (b, m) = ((c.ones[[h]], int(c.n_rows - c.ones[missing])) for c in self.both)
-        return float(log_pvalues(a, n, b, m)[0]) if n and m else 0.0
-
     def _change(self, h: int, reader: BatchReader, unseen: dict[int, str]) -> Change:
-        """Return the change that function h measures, with the p-value adjusted for all H."""
+        """Return the change that function h detects; the arguments are those of `changes`."""
         kind, columns, value = self.functions.members[h]
         names = tuple(reader.names[c] for c in columns)
         category, rows = None, [c.n_rows for c in self.both]
@@ -128,26 +125,24 @@ class Evidence(NamedTuple):
         pair = [float(c.ones[h] / n) for c, n in zip(self.both, rows, strict=True)]
         if kind == "pair":
             pair = [math.sin(math.pi * (share - 0.5)) for share in pair]
-        if kind in ("column", "deviation"):
-            change, quantity, pair = self._number_change(h)
-        else:
-            change, quantity = _QUANTITIES[kind]
+        described = (*_QUANTITIES[kind], pair) if kind in _QUANTITIES else self._number_change(h)
+        change, quantity, (before, after) = described
         pvalue = pvalue_of(float(self.logs[h]) + math.log(len(self.logs)))
-        return Change(change, names, quantity, pair[0], pair[1], pvalue, category)
+        return Change(change, names, quantity, before, after, pvalue, category)
 
     def _number_change(self, h: int) -> tuple[str, str, list[float]]:
         """Return the kind, the quantity and both values of a change of a numeric column."""
         kind, (column,), value = self.functions.members[h]
         (middle, spread), (now, wide) = (c.quartiles[:, column].tolist() for c in self.both)
-        if kind == "deviation":
+        if kind == "column":
+            if _MOVED * spread < abs(now - middle) < math.inf:
+                return "location", "median", [middle, now]
+            quantity = f"share of values up to {value:.4g}"
+        else:
             if min(spread, wide) > 0 and _WIDENED <= max(spread / wide, wide / spread) < math.inf:
                 return "spread", "interquartile range", [spread, wide]
-            away = value * self.functions.scale[column]
-            quantity = f"share of values within {away:.4g} of the median"
-        elif _MOVED * spread < abs(now - middle) < math.inf:
-            return "location", "median", [middle, now]
-        else:
-            quantity = f"share of values up to {value:.4g}"
+            distance = value * self.functions.scale[column]
+            quantity = f"share of values within {distance:.4g} of the median"
         shares = [float(c.ones[h] / max(c.summaries[0, column], 1.0)) for c in self.both]
         return "shape", quantity, shares
 
@@ -175,12 +170,11 @@ class AlarmPolicy:
         checked["tolerance"] = check_number(self.tolerance, "tolerance", 0, 0.5, high_open=True)
         checked["patience"] = check_integer(self.patience, "patience", 1)
         check_number(self.patience, "patience", 1, _MOST_PATIENCE)
-        for name, value in checked.items():
-            object.__setattr__(self, name, value)
+        vars(self).update(checked)  # a frozen dataclass refuses assignments
 
     @property
     def level(self) -> float:
-        """Level for the whole stream: an alarm is raised if 1 / evidence is at most this."""
+        """Level for the whole stream. With blocks, it is the threshold of 1 / evidence."""
         return self.alpha or 1.0 / (self.arl or 1.0)
 
     def window_level(self, scale: int, end: int, n_groups: int = 1) -> float:
