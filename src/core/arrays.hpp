@@ -97,7 +97,7 @@ inline std::pair<const int64_t*, int64_t> check_weights(const Weights& weights, 
     int64_t total = 0;
     for (const int64_t weight : check_vector(*weights, n)) {
         require(weight >= least && weight <= most - total,
-                "weights must not be negative or, for depths, zero; their sum must be below 2**62");
+                "weights must not be negative or, for depths, zero; their sum must be at most 2**62");
         total += weight;
     }
     require(total > 0, "the sum of the weights must be positive");

@@ -60,8 +60,10 @@ template <class T> void ranks_of_few(const DirectionTask<T>& task, auto use) {
     std::copy_n(task.points, n * d, rows.data());
     for (int64_t i = 0; i < n * d; i++) frame.move(&rows[i], 1, i % d);
     if (task.weights) std::copy_n(task.weights, n, weights.data());
-    double once = 0.0;  // value of sum_i weights[i] * upto[i] if no two projections are tied
-    for (int64_t i = 0; i < n; i++) once += 0.5 * weights[i] * (double(total) + weights[i]);
+    // Value of sum_i weights[i] * upto[i] if no two projections are tied. Ties of a point of weight zero do
+    // not change the sum: NaN, which differs from every sum, has ties counted in full precision.
+    double once = 0.0;
+    for (int64_t i = 0; i < n; i++) once += weights[i] ? weights[i] * (double(total) + weights[i]) / 2 : NAN;
     for (int64_t first = 0; first < task.count; first += together) {
         for (int64_t k = 0; k < together; k += lanes<T>) {
             const int64_t tile = std::min((first + k) / lanes<T>, tiles.count - 1);

@@ -264,9 +264,9 @@ struct Start {
     int side() const { return gap < 0; }
 };
 
-// Return at most `most` starts of local ascents: the vertices that extend farthest along `directions`. The
-// vertex of largest gap of each level comes first, then the vertex of second largest gap of each level, and
-// so on.
+// Return at most `most` starts of local ascents. For each level and direction, the start is the vertex that
+// extends farthest along the direction, of both hulls. Each vertex occurs once per level. The vertex of
+// largest gap of each level comes first, then the vertex of second largest gap of each level, and so on.
 inline std::vector<Start> find_starts(const GrowingHull (&hulls)[2], int64_t levels, Rows<double> directions,
                                       int64_t most, int64_t n_threads) {
     const int64_t count = directions.n, rows = hulls[0].rows.rows.n + hulls[1].rows.rows.n;

@@ -44,8 +44,8 @@ template <class T> class Moves {
   public:
     explicit Moves(int64_t rows) : ranges_(rows + 2), rows_(rows + 2) {}
 
-    // Record those rows among start..stop that have a projection outside of `range`, the range of all earlier
-    // rows. Extend `range` by these projections.
+    // Record the rows among start..stop that have a projection outside of the range of all earlier rows. On
+    // entry, `range` is the range of the rows before `start`. On return, it includes the rows before `stop`.
     void follow(const T* tile, const T* rows, int64_t d, int64_t start, int64_t stop, Range<T>& range) {
         ranges_[0] = range;
         count_ = 0;
@@ -164,9 +164,9 @@ template <class T, int Samples> class Walk {
         parallel_chain(workers, int64_t(ends_.size()) - 1, directions.count, step);
     }
 
-    // Divide the depth levels level..stop into runs over which the ranges of projections of both samples are
-    // constant. Call `note(level, end, x, y)` for each run level..end, where x and y are the ranges of the
-    // first and of the last sample.
+    // Divide the depth levels level..stop into runs over which the ranges of projections of all samples are
+    // constant. Call `note(level, end, x, y)` for each run level..end. If there are two samples, x and y are
+    // their ranges; if there is one, both are its range.
     ISODEPTH_INLINE void for_each_run(const Moves<T>* moves, int64_t level, int64_t stop, auto note) const {
         const int64_t *sizes_x = samples[0].sizes, *sizes_y = samples[Samples - 1].sizes;
         const Moves<T>&moves_x = moves[0], &moves_y = moves[Samples - 1];

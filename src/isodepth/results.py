@@ -61,7 +61,8 @@ class ReportableResult(ResultMixin):
         **options
             Optional: `title` of the page; `names` of the two samples of a comparison; `labels` of
             the batches of a monitor; `notes`, warnings to show in the report; `command`, the
-            command line that reproduces the report. Reports of the same result are identical files.
+            command line that reproduces the report. Reports of the same result with
+            the same options are identical files.
         """
         # Imported here and not at the top, because `isodepth.report` imports Jinja, which is slow.
         from isodepth.report import write_report

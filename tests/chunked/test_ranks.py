@@ -152,10 +152,11 @@ ORDERS_OF_MAGNITUDE = {
 def test_ranks_over_many_orders_of_magnitude(kind: str, depth: str) -> None:
     """The bounds hold for depths from the ranks of the raw values."""
     values = ORDERS_OF_MAGNITUDE[kind].astype("float32" if kind == "float32" else "float64")
-    n, ranks = len(values), rankdata(values)
+    n, ranks = len(values), rankdata(values.astype(float))
     exact = np.minimum(ranks - 0.5, n - ranks + 0.5) / n
     if depth == "halfspace":
-        exact = np.minimum(rankdata(values, "max"), n + 1 - rankdata(values, "min")) / n
+        low, high = (rankdata(values.astype(float), method) for method in ("min", "max"))
+        exact = np.minimum(high, n + 1 - low) / n
     summary = Summary(n)
     summary.add(0, values[:, None], None)
     numbers = rank_numbers(summary, values[:500, None], np.array([[1.0]]))

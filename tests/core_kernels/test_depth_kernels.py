@@ -172,7 +172,7 @@ def test_centered_ranks(seed: int, n: int, tied: bool, single: bool) -> None:
     rng = np.random.default_rng(seed)
     points = rng.integers(-2, 3, (n, 2)).astype(float) if tied else rng.standard_normal((n, 2))
     points = points.astype("float32" if single else "float64")
-    weights = rng.integers(1, 9, n)
+    weights = np.append(1, rng.integers(0, 9, n - 1))
     U = np.eye(2, dtype=points.dtype)[rng.integers(0, 2, int(rng.integers(1, 40)))]
     along = points @ U.T
     balance = (np.sign(along[:, None] - along[None]) * weights[None, :, None]).sum(axis=1)

@@ -24,7 +24,7 @@ CLIPPED = 0.2
 _CLIPPED_NORMAL = 0.6419398154859957
 _MAD_OF_NORMAL = 0.6744897501960817
 _LARGEST = float(np.finfo(np.float64).max)
-# Integer weights from this value on are not interpreted as numbers of rows.
+# Weights are interpreted as numbers of rows only if all of them are integers below this value.
 _LARGEST_COUNT = 2.0**32
 # Ratio of the robust standard deviations of two columns above which a comparison without scaling
 # warns.
@@ -153,8 +153,8 @@ def units_of_samples(
 ) -> np.ndarray:
     """Compute the unit (d,) of each column from the pooled rows of several samples.
 
-    An integer weight counts as this number of rows. If a sample has non-integer weights, they are
-    scaled, so that their sum is its number of rows of positive weight.
+    If all weights of a sample are integers below 2**32, each counts as this number of rows. Other
+    weights are scaled, so that their sum is the number of rows of positive weight of the sample.
     """
     if all(w is None for w in weights):
         return column_units(np.concatenate(samples), None, eps)

@@ -172,7 +172,7 @@ def dependence_change(
     """Return the change of the rank correlation of two columns, from x (n, 2) to y (m, 2)."""
     from scipy.stats import rankdata
 
-    before, after = (float(_correlation(rankdata(v, axis=0))) for v in (x, y))
+    before, after = (float(_correlation(rankdata(v.astype(float), axis=0))) for v in (x, y))
     return Change("dependence", names, "rank correlation", before, after, pvalue)
 
 

@@ -495,10 +495,11 @@ class _Column:
         return self._kind("numeric", note, option), series
 
     def _common_order(self) -> list[str] | None:
-        """Return the categories of ordered categoricals, in order; None for other types.
+        """Return the common categories of ordered categoricals, in order.
 
-        These are the categories of the sample with the most categories. Raise an error if another
-        sample has other categories, or has them in another order.
+        These are the categories of the sample with the most categories. Other samples may lack some
+        of them. Raise an error if a sample has a further category, or another order. Return None if
+        the column is not an ordered categorical in every sample.
         """
         categories = [getattr(each.dtype, "categories", None) for each in self.series]
         orders = [[*map(str, each)] for each in categories if each is not None]

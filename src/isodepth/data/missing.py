@@ -77,10 +77,10 @@ class MissingPair:
         return plain({"rows": rows, "left_out": left_out, "columns": self.shares})
 
     def difference(self, names: Sequence[str] = ("X", "Y")) -> str:
-        """Return a sentence about the column whose shares of missing values differ most.
+        """Return a sentence about the most significant difference of shares of missing values.
 
-        Return "" if the difference of these shares is less than four standard errors. `names` are
-        the names of the two samples.
+        Return "" if no column has a difference of at least four standard errors. `names` are the
+        names of the two samples.
         """
         first = self.shares[0]
         if abs(first.z) < TELLING:

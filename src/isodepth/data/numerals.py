@@ -114,7 +114,7 @@ class Numerals:
 
     @property
     def plain(self) -> bool:
-        """Whether all strings, except those for missing values, are numbers in Python notation."""
+        """Whether all strings, except for missing values, are finite numbers in Python notation."""
         return self.count == self.rows and (not self.rows or _is_plain(self.example))
 
     def fits(self, style: Style) -> bool:

@@ -72,10 +72,11 @@ class AIIRW(Depth):
         return depths
 
     def tied_depth(self, sample: Sample) -> np.ndarray:
-        # Let s_i be the fraction of the mass of vertex i. The projections of the whitened vertices
-        # on a random direction are proportional to g_i / sqrt(s_i), where g is a uniform unit
-        # vector orthogonal to sqrt(s). Depths therefore depend on the weights only. With equal
-        # weights every depth is the mean of min(F, 1 - F) over all mid-ranks F.
+        # The points are affinely independent: they are the vertices of a simplex. Let s_i be the
+        # fraction of the mass of vertex i. The projections of the whitened vertices on a random
+        # direction are proportional to g_i / sqrt(s_i), where g is a uniform unit vector orthogonal
+        # to sqrt(s). Depths therefore depend on the weights only. With equal weights every depth is
+        # the mean of min(F, 1 - F) over all mid-ranks F.
         if sample.masses is None:
             ranks = 2 * np.arange(sample.n_points) + 1
             mean = np.minimum(ranks, 2 * sample.n_points - ranks).mean() / (2 * sample.n_points)
@@ -85,7 +86,7 @@ class AIIRW(Depth):
         rng = rng_for(0, "tied depths")
         along = Projections(rng.standard_normal((4096, sample.n_points)), Resources(n_jobs=1))
         depths = along.run(_core.mean_rank_weight, corners, sample.masses, None)
-        # Points of equal weight have equal exact depths. Averaging their estimated depths reduces
+        # Vertices of equal weight have equal exact depths. Averaging their estimated depths reduces
         # the Monte-Carlo error.
         _, group = np.unique(sample.masses, return_inverse=True)
         return (np.bincount(group, depths) / np.bincount(group))[group]

@@ -111,7 +111,8 @@ def is_plain(source: Any) -> bool:
 def depth_text(depth: Any) -> str:
     """Format the option `depth` as a string: the name of the depth, and non-default settings.
 
-    Settings in `TAKEN_OVER` are left out. A depth of the user is "custom:" and its name.
+    Settings that the metric replaces with its own, and settings without an effect on depths, are
+    left out (`TAKEN_OVER`). A depth of the user is formatted as "custom:" and its name.
     """
     if isinstance(depth, str):
         return depth
@@ -135,7 +136,10 @@ def same_depth(first: DepthSource, second: DepthSource) -> bool:
 
 
 def _own_settings(depth: Depth) -> dict[str, Any]:
-    """Return the settings of a depth that are not defaults, without those in `TAKEN_OVER`."""
+    """Return the settings of a depth that differ from the defaults.
+
+    Settings that the metric replaces with its own (`TAKEN_OVER`) are left out.
+    """
     defaults = type(depth)().settings()
     return {
         name: value

@@ -51,7 +51,7 @@ _CHUNK = 1 << 15
 _FAR = 1e6
 # Standardized values that differ by at most this count as equal, because of rounding.
 _ROUNDING = 1e-9
-#: Minimum number of rows of a group, and of a part of the reference in the check for dependence.
+#: Minimum number of rows of the reference, of each group, and of a part in the check of dependence.
 LEAST_ROWS = 20
 # Maximum and minimum number of these parts, and approximate probability of a false warning.
 _PARTS, _LEAST_PARTS, _LEVEL = 50, 5, 1e-3

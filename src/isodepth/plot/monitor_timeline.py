@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _MOST_COLUMNS = 12
-# Minimum width of a figure, in inches, in which the legend has one line.
+# In figures wider than this, in inches, the legend has one line.
 _WIDE = 7.0
 # Minimum p-value on the axis. Smaller p-values are drawn at this value, so that a single batch does
 # not determine the range of the axis.

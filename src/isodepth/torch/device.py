@@ -171,7 +171,8 @@ def _host_regions(
 ) -> TrimmedRegions:
     """Convert the depth-trimmed regions of a tensor from the device to the host.
 
-    The depths are reordered, because the host stores the distinct rows in another order.
+    The depths are reordered, because the host stores the distinct rows in another order. Depths of
+    rows of weight zero are computed here, because the device does not compute them.
     """
     points, weights = tensor.cpu().numpy(), to_host(weights)
     sample = Sample.of(points, weights)
