@@ -88,6 +88,20 @@ def test_a_pilot_brackets_order_statistics_for_one_pass() -> None:
     assert fold.call_count == 1
 
 
+def test_many_rows_with_a_small_part_of_the_mass() -> None:
+    points, masses = np.arange(3000.0)[:, None], np.where(np.arange(3000) < 2900, 1, 2**30)
+    run, passes = fold_of(points, masses, 1000), iter(range(20))
+    pilot, mass = rows_of(points[-100:], None), int(masses.sum())
+    selecting = Selection(lambda work: (run(work), next(passes))[0], pilot, 0.05, mass, 3000, 1, 1)
+    values = selecting.order_statistics(Numbers((np.zeros(1), 0), np.eye(1)), np.array([[1450]]))
+    assert values == 1450
+
+
+def test_projections_are_computed_in_blocks_of_bounded_size() -> None:
+    numbers = Numbers((np.zeros(1), 0), np.ones((2**12, 1)))
+    assert max(values.size for _, values in numbers.along(np.ones((2**11, 1)), 1)) <= 2**22
+
+
 def test_the_pilot_of_a_weighted_source_has_rows_of_equal_mass() -> None:
     points = points_of("normal", 1000, 1, 0)
     source = scan(np.hstack([points, np.where(points < 0, 1.0, 99.0)]), weights=1)

@@ -182,6 +182,7 @@ EXTREME = {
     "axes": ("float64", [1e200, 1e-240], np.eye(2), 0.0),
     "an entry that is zero in float32": ("float32", [1e-30, 1e30], np.array([[1.0, 1e-50]]), 0.0),
     "a large column that is mostly zero": ("float64", [1.0, 1e40], np.array([[0.6, 0.8]]), 0.7),
+    "a small column that is mostly zero": ("float64", [1.0, 1e-250], np.eye(2)[1:], 0.7),
 }
 
 

@@ -26,6 +26,7 @@ def tables() -> list[np.ndarray]:
         rng.integers(0, 4, (40, 3)).astype(float),
         mostly_zero,
         np.ones((7, 2)),
+        np.minimum(np.arange(31) // 3, 5.0)[:, None],  # the median is the maximum
         np.array([[3.0, -1.0]]),
         rng.standard_normal((30, 2)).astype(np.float32),
     ]

@@ -54,6 +54,7 @@ def test_what_is_saved_comes_back(tmp_path: Path) -> None:
         TABLE,
         replace(TABLE, values=TABLE.values.astype("float32")),
         RegionTable(TABLE.values, SIGNATURE, 2, ("größe, cm", "x\n|y")),
+        METRIC.table([[1.0], [2.0], [4.0]]),
     ):
         table.save(tmp_path / "table.npz")
         assert same(RegionTable.load(str(tmp_path / "table.npz")), table)

@@ -40,6 +40,16 @@ def test_a_corner_with_most_of_the_mass_is_the_median_along_every_direction() ->
     assert depth.tolist() == [1.0, 1 / 3, 0.0, 0.0]
 
 
+@pytest.mark.filterwarnings("ignore::isodepth.errors.DegenerateDepthWarning")
+def test_a_weighted_triangle_has_the_mean_depths_over_all_directions() -> None:
+    # A corner of the whitened triangle is in the middle for a fraction angle / pi of directions.
+    angles = np.arccos(np.array([9, 2, 2]) / np.sqrt([11 * 11, 11 * 4, 11 * 4]))
+    ends, middles = np.array([[2, 9, 9], [20, 13, 13]]) / 40
+    expected = ends + (middles - ends) * angles / np.pi
+    depth = AIIRWDepth(random_state=0).fit(CORNERS[:3, :2], sample_weight=[2, 9, 9]).depth_
+    assert depth == pytest.approx(expected, abs=0.01)
+
+
 @pytest.mark.parametrize("covariance", ["empirical", "mcd", "ledoit-wolf"])
 def test_whitening_does_not_change_depths_on_a_line(covariance: str) -> None:
     X = np.random.default_rng(0).standard_normal((25, 1)) * 7 + 3

@@ -37,7 +37,7 @@ def test_adjusted_is_the_smallest_level_at_which_holm_rejects(pvalues: list[floa
 
 
 def test_each_pair_is_the_test_of_two_samples() -> None:
-    result = isodepth.pairwise_test(BAGS, random_state=3, n_permutations=199)
+    result = isodepth.pairwise_test(samples=BAGS, random_state=3, n_permutations=199)
     assert result.labels == ("a", "b", "c")
     assert result.pairs == (("a", "b"), ("a", "c"), ("b", "c"))
     for (first, second), test, p in zip(result.pairs, result.tests, result.pvalues, strict=True):

@@ -95,13 +95,9 @@ def test_a_translation_has_its_length_up_to_the_scatter_of_directions(q: float) 
 
 def test_a_translation_has_its_length_exactly_along_orthonormal_bases() -> None:
     x = np.random.default_rng(0).standard_normal((40, 5))
-    found = isodepth.distance(
-        x, x + M, q=2, directions="orthogonal", n_directions=30, random_state=0
-    )
-    assert found == pytest.approx(float(np.linalg.norm(M)), rel=1e-13)
-    assert isodepth.distance(x, x + M, q=2, directions=np.eye(5)) == pytest.approx(
-        float(np.linalg.norm(M)), rel=1e-13
-    )
+    for options in ({"directions": "orthogonal", "n_directions": 30}, {"directions": np.eye(5)}):
+        found = isodepth.distance(x, x + M, q=2, random_state=0, **options)
+        assert found == pytest.approx(float(np.linalg.norm(M)), rel=1e-13)
 
 
 @pytest.mark.parametrize("q", [2, 4, 6, 18])

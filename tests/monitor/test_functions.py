@@ -101,8 +101,11 @@ def test_units_do_not_matter(scale: float) -> None:
 
 def test_pairs_and_frequent_categories_are_limited_in_number() -> None:
     codes = np.repeat(np.arange(20), 20)[:, None] * np.ones(6, np.int64)
-    functions = Functions.choose(np.hstack([RNG.normal(size=(400, 1)), codes]), 1, RNG)
+    rows = np.hstack([RNG.normal(size=(400, 1)), codes])
+    functions = Functions.choose(rows, 1, RNG)
     assert len(functions.crossed) == 100
+    # Half of the 20 rows of each category are at most the median within the category.
+    assert functions.count(rows).ones[-100:].tolist() == [10] * 100
     functions = Functions.choose(np.hstack([RNG.normal(size=(400, 20)), codes]), 20, RNG)
     assert (len(functions.crossed), len(functions.pairs)) == (5, 100)
 

@@ -77,6 +77,9 @@ def test_many_at_once_with_large_counts() -> None:
     tails = np.minimum(rv.logsf(b - 1), rv.logcdf(b)) + math.log(2)
     # SciPy adds nine logarithms of up to 9e6, each with a relative rounding error of 2e-16.
     assert found == pytest.approx(np.minimum(tails, 0.0), abs=2e-8)
+    # With 10,000 tables, fewer terms of each tail are computed at once.
+    tiled = log_pvalues(np.tile(a, 50), n, np.tile(b, 50), m)
+    assert tiled == pytest.approx(np.tile(found, 50), abs=ERROR)
 
 
 @settings(deadline=None, max_examples=60)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -68,19 +70,14 @@ def rejections(draw: object, tests: int, **options: object) -> int:
 @pytest.mark.parametrize("kind", laws.CONTAMINATIONS)
 @pytest.mark.parametrize("both", [False, True])
 def test_contaminated_rows_stay_within_the_level(kind: str, both: bool) -> None:
-    def draw(rng: np.random.Generator) -> laws.Pair:
-        return laws.contaminated(kind, 500, 5, 0.05, both, rng)
-
+    draw = partial(laws.contaminated, kind, 500, 5, 0.05, both)
     # A binomial with mean 5 is above 13 once in two thousand.
     assert rejections(draw, 100, tolerance=0.05) <= 13
 
 
 @pytest.mark.parametrize("kind", laws.ATTACKS)
 def test_attacks_stay_within_the_level(kind: str) -> None:
-    def draw(rng: np.random.Generator) -> laws.Pair:
-        return laws.ATTACKS[kind](500, 3, 25, rng)
-
-    assert rejections(draw, 100, tolerance=0.05) <= 13
+    assert rejections(partial(laws.ATTACKS[kind], 500, 3, 25), 100, tolerance=0.05) <= 13
 
 
 @pytest.mark.parametrize(
@@ -89,8 +86,5 @@ def test_attacks_stay_within_the_level(kind: str) -> None:
      ("scale 1.15", 2000, 20), ("correlation 0.5", 1000, 5)],
 )  # fmt: skip
 def test_changes_are_seen_in_spite_of_a_tolerance(change: str, n: int, d: int) -> None:
-    def draw(rng: np.random.Generator) -> laws.Pair:
-        return laws.changed(change, n, d, rng)
-
     # A power of 0.9 gives 30 or fewer of 40 once in two hundred.
-    assert rejections(draw, 40, tolerance=0.05) > 30
+    assert rejections(partial(laws.changed, change, n, d), 40, tolerance=0.05) > 30

@@ -14,23 +14,13 @@ PLUS = [[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0], [0.0, 0.0]]
 AXES = [[1.0, 0.0], [0.0, 1.0]]
 
 
-def test_halfspace_on_a_line_counts_from_the_nearer_end() -> None:
+def test_halfspace_counts_from_the_nearer_end_with_the_border() -> None:
     assert naive.halfspace_depth(LINE, AXIS) == [Q(1, 4), Q(1, 2), Q(1, 2), Q(1, 4)]
-
-
-def test_halfspace_in_the_plane_counts_the_border() -> None:
+    outside, inside = [[-1.0], [8.0]], [[2.0], [7.0]]
+    assert naive.halfspace_depth(LINE, AXIS, Z=outside + inside) == [0, 0, Q(1, 2), Q(1, 4)]
     # In direction e1, (0, 1) has (-1, 0) and the three points on the axis x=0 on one side: 4/5.
     # In direction -e2 only itself is as far up: 1/5. The center has 4/5 on every side.
     assert naive.halfspace_depth(PLUS, AXES) == [Q(1, 5)] * 4 + [Q(4, 5)]
-
-
-def test_halfspace_of_other_points_is_zero_outside() -> None:
-    assert naive.halfspace_depth(LINE, AXIS, Z=[[-1.0], [2.0], [7.0], [8.0]]) == [
-        0,
-        Q(1, 2),
-        Q(1, 4),
-        0,
-    ]
 
 
 def test_projection_on_a_line() -> None:
@@ -56,13 +46,10 @@ def test_projection_of_equal_rows() -> None:
     assert naive.projection_depth(X, AXIS, Z=[[2.0], [2.5]]) == [1, 0]
 
 
-def test_irw_on_a_line_and_with_ties() -> None:
+def test_irw_on_a_line_with_ties_and_as_the_mean_of_both_axes() -> None:
     assert naive.irw_depth(LINE, AXIS) == [Q(1, 8), Q(3, 8), Q(3, 8), Q(1, 8)]
     # F at 0 is (0 + 2/3)/2 = 1/3, at 5 it is (2/3 + 1)/2 = 5/6
     assert naive.irw_depth([[0.0], [0.0], [5.0]], AXIS) == [Q(1, 3), Q(1, 3), Q(1, 6)]
-
-
-def test_irw_in_the_plane_is_the_mean_of_both_axes() -> None:
     # Along an axis the values are -1, 0, 0, 0, 1 with min(F, 1-F) = 1/10, 1/2, 1/2, 1/2, 1/10.
     assert naive.irw_depth(PLUS, AXES) == [Q(3, 10)] * 4 + [Q(1, 2)]
 
@@ -75,13 +62,8 @@ def test_irw_does_not_depend_on_the_signs_of_the_directions() -> None:
 
 def test_ai_irw_is_irw_of_the_transformed_points() -> None:
     # The map (x, y) -> y keeps one coordinate of PLUS: values 0, 0, 1, -1, 0.
-    assert naive.ai_irw_depth(PLUS, [[0.0, 1.0]], AXIS) == [
-        Q(1, 2),
-        Q(1, 2),
-        Q(1, 10),
-        Q(1, 10),
-        Q(1, 2),
-    ]
+    expected = [Q(1, 2), Q(1, 2), Q(1, 10), Q(1, 10), Q(1, 2)]
+    assert naive.ai_irw_depth(PLUS, [[0.0, 1.0]], AXIS) == expected
 
 
 @pytest.mark.parametrize("depth", sorted(naive.DEPTHS))

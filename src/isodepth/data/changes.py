@@ -95,8 +95,10 @@ def format_pair(before: float, after: float, *, percent: bool = False) -> tuple[
     --------
     >>> format_pair(129.04, 158.3), format_pair(0.01234, 0.01871)
     (('129', '158'), ('0.0123', '0.0187'))
-    >>> format_pair(0, 0.06, percent=True), format_pair(1.5e9, 2.5e9)
-    (('0%', '6%'), ('1.5e+09', '2.5e+09'))
+    >>> format_pair(0, 0.06, percent=True), format_pair(0.52, 0.06, percent=True)
+    (('0%', '6%'), ('52%', '6%'))
+    >>> format_pair(1.5e9, 2.5e9)
+    ('1.5e+09', '2.5e+09')
     """
     if percent:
         before, after = 100 * before, 100 * after
