@@ -97,11 +97,11 @@ class Verdict(ResultMixin):
             changes.append(f"and {len(self.changes) - _SHOWN} more")
         lines = [
             f"batch {self.batch}{label}{group}: {status}",
-            f"  p-value    {p_text(self.pvalue)} for this batch of {self.n_rows} rows",
+            f"  p-value    {p_text(self.pvalue)} for this batch (rows: {self.n_rows})",
             f"  window     p = {p_text(self.window_pvalue)} for {window}, "
             f"threshold {self.threshold:.2g}{'' if self.exact else ', approximately'}",
             *(f"  {'' if i else 'changes':10} {text}" for i, text in enumerate(changes)),
         ]
         if self.suspicious:
-            lines.append(f"  suspicious {self.suspicious} rows outside the reference")
+            lines.append(f"  suspicious {self.suspicious} of {self.n_rows} rows, outside the reference")
         return "\n".join(lines)
