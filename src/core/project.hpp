@@ -182,7 +182,7 @@ template <class T> class Frame {
             for (int64_t k = 0; k < rows.d; k++) {
                 const T x = rows[i][k], middle = center[size_t(k)], moved = x - middle;
                 // The difference x - middle is exact if both x and middle can be recovered from it.
-                center[size_t(k)] = (moved + middle == x) & (x - moved == middle) ? middle : T(0);
+                center[size_t(k)] = ((moved + middle == x) & (x - moved == middle)) ? middle : T(0);
             }
     }
 
