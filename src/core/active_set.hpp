@@ -42,7 +42,7 @@ class ActiveSet {
 
     ActiveSet(int64_t dim, int64_t capacity) : offset(dim), width_(dim + 1), capacity_(capacity) {}
 
-    // Compute the QR factorization of the active rows from scratch. Return false if there are no active rows,
+    // Compute the QR factorization of the active rows from scratch. Return false without active rows,
     // if a row equals the query, or if the rows are affinely dependent. The height, the first entry of each
     // column, is the distance from the query to the nearest active row. With this size, neither the first
     // entry nor the others are lost to rounding.

@@ -89,8 +89,9 @@ template <class T> Rows<T> check_rows(const Matrix<T>& array, int64_t d = -1) {
     return {array.data(), int64_t(array.shape(0)), int64_t(array.shape(1))};
 }
 
-// Check the weights of n rows. Return a pointer to the weights and their sum, or a null pointer and n if
-// there are no weights. Each weight must be at least `least`. The sum must be positive and at most 2**62.
+// Check the weights of n rows. Return a pointer to the weights and their sum, or without
+// weights a null pointer and n. Each weight must be at least `least`. The sum must be positive and at most
+// 2**62.
 inline std::pair<const int64_t*, int64_t> check_weights(const Weights& weights, int64_t n, int64_t least) {
     if (!weights) return {nullptr, n};
     constexpr int64_t most = int64_t(1) << 62;

@@ -103,7 +103,7 @@ template <class Mass> void exchange(Mass* best, Mass* known, int64_t n) {
 }
 
 // Write to `out` (m,) the minimum mass of a closed halfspace with a target on its boundary, over all
-// directions and their opposites. The targets are the queries or, if there are no queries, the points.
+// directions and their opposites. The targets are the queries or, without queries, the points.
 template <class T, class Mass> void smallest_halfspaces(const DirectionTask<T>& task, int64_t* out) {
     const int64_t m = task.m, total = task.total;
     struct State {

@@ -33,7 +33,7 @@ template <class T> void masses_around(const T* keys, const uint32_t* index, int6
 }
 
 // Total weights of the points below and up to each target along one direction. The targets are the queries
-// or, if there are no queries, the points.
+// or, without queries, the points.
 template <class T> class Ranks {
   public:
     Sorter<T> sorter;
@@ -63,7 +63,7 @@ template <class T> class Ranks {
 };
 
 // For each target, write to `out` (m,) the mean over directions of min(F, 1 - F). F = (P(<) + P(<=)) / 2 is
-// the mid-rank of the target among the points. The targets are the queries or, if there are no queries, the
+// the mid-rank of the target among the points. The targets are the queries or, without queries, the
 // points. Sums over directions are exact, because they are integers in units of 2**shift / (2 total), where
 // `total` is the total weight.
 template <class T, class Sum> void mean_rank_weights(const DirectionTask<T>& task, int shift, double* out) {

@@ -223,7 +223,7 @@ void outlyingness_of_few(const DirectionPass<T>& pass, const TypicalSizes<T>& ty
         for (int k = 0; k < lanes<T>; k++) out[i] = std::max(out[i], best[i * lanes<T> + k]);
 }
 
-// For each target (a query, or a point if there are no queries), write the maximum outlyingness over
+// For each target (a query, or a point without queries), write the maximum outlyingness over
 // directions to `out` (m,).
 template <class T> void largest_outlyingness(const DirectionTask<T>& given, T* out) {
     DirectionTask<T> task = given;

@@ -104,7 +104,7 @@ class Preparation:
         Number of rows that are read at a time.
     n_threads : int
     unit : MassUnit or None
-        Conversion of weights to masses; None if there are no weights, or before the conversion is
+        Conversion of weights to masses; None without weights, or before the conversion is
         known.
     most_rows : int or None
         Number of rows that the first pass read; None in the first pass itself. A later pass stops

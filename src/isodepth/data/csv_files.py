@@ -47,7 +47,7 @@ class CsvFormat(NamedTuple):
     Attributes
     ----------
     names : tuple of str or None
-        Names in the header. None if there is no header: the nonempty cells of the first row are
+        Names in the header. None without a header: the nonempty cells of the first row are
         numbers.
     width : int
         Number of cells per row.

@@ -177,7 +177,7 @@ class Depth(DepthSource):
     def warn_if_uninformative(self, *samples: Sample) -> None:
         """Warn once if the depth cannot order the points of one or more of the samples."""
         for sample in samples:
-            # There is no warning for two points: if their weights are equal, no depth function can
+            # Two points do not cause a warning: if their weights are equal, no depth function can
             # order them.
             if len(sample.points) > 2 and self.is_uninformative(sample):
                 warnings.warn(

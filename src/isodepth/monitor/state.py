@@ -36,7 +36,7 @@ class Group(NamedTuple):
     functions: Functions
     reference: Counts
     model: BlockModel | None = None  # None without blocks
-    sums: DyadicSums = DyadicSums()  # of no batch with blocks
+    sums: DyadicSums = DyadicSums()  # empty with blocks
 
     def counted(self, parts: Iterable[np.ndarray]) -> tuple[Counts, np.ndarray | None]:
         """Return the counts of a batch given in parts, and its rows (None without blocks)."""
@@ -67,15 +67,16 @@ class MonitorState:
     ) -> tuple[MonitorState, Verdict]:  # fmt: skip
         """Return the state after a batch of the group `name`, and the verdict on it."""
         group, policy, number = self.groups[name], self.policy, self.n_batches + 1
+        functions, reference = group.functions, group.reference
         alarm_since = self.alarm_since if policy.arl is None else 0
         state = replace(self, n_batches=number, alarm_since=alarm_since)
         if self.ranks is None or group.model is None or rows is None:
             sums, windows = group.sums.add(counts)
-            evidence = policy.strongest(*group[:2], windows, sums.end, len(self.groups))
+            evidence = policy.strongest(functions, reference, windows, sums.end, len(self.groups))
             group = group._replace(sums=sums)
         else:
             evidence, model, state.ranks = group.model.judge(
-                rows, counts, *group[:2], self.ranks, number, policy.level
+                rows, counts, functions, reference, self.ranks, number, policy.level
             )
             group = group._replace(model=model)
         state.groups = self.groups | {name: group}

@@ -103,7 +103,5 @@ class Verdict(ResultMixin):
             *(f"  {'' if i else 'changes':10} {text}" for i, text in enumerate(changes)),
         ]
         if self.suspicious:
-            lines.append(
-                f"  suspicious {self.suspicious} of {self.n_rows} rows, outside the reference"
-            )
+            lines.append(f"  suspicious rows outside the reference: {self.suspicious}")
         return "\n".join(lines)

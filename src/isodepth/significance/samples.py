@@ -143,7 +143,7 @@ class Samples:
 
     @property
     def blocks_of_complete_rows(self) -> np.ndarray | None:
-        """Index of the block of each row without missing values; None if there are no blocks."""
+        """Index of the block of each row without missing values; None without blocks."""
         if self.blocks is None or self.x.kept is None:
             return self.blocks
         kept = np.concatenate([self.x.kept, self.y.kept])
