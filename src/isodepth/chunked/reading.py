@@ -177,7 +177,7 @@ class Limits(NamedTuple):
         pilots = min(pilots, _PILOTS if known is None else max(_PILOTS // 4, known >> 7))
         return cls(
             max(64, min(_MOST_CHUNK_ROWS, chunk, _MOST_WORK // count)),
-            max(1, min(numbers, runner.most_numbers * count)),
+            min(numbers, runner.most_numbers * count),
             max(LEAST_PILOTS, min(runner.most_rows, pilots)),
             int(budget / (_COPIES_IN_MEMORY * (width * item + 16))),
         )
@@ -313,11 +313,8 @@ def selection_of(*sources: CheckedSource) -> Selection:
 _COPIES = 6
 
 
-def load_rows(
-    data: Any, name: str, dtype: str | None, nan_policy: str, memory_mb: float = MEMORY_MB,
-    seed: int | None = None,
-) -> Table:  # fmt: skip
-    """Load the rows of a source or Dask collection into memory.
+def load_rows(data: Any, name: str, nan_policy: str, seed: int | None) -> Table:
+    """Load the rows of a source or Dask collection into memory, as float64.
 
     Missing values are kept if `nan_policy` is "omit", and are an error otherwise. The source must
     not have weights.
@@ -327,37 +324,36 @@ def load_rows(
     data : source, Dask collection, or data that `scan` accepts
     name : str
         Name of the sample in messages.
-    dtype, nan_policy, memory_mb : as in `Metric`
+    nan_policy : as in `Metric`
     seed : int or None
-        If the rows do not fit into `memory_mb`, this is the seed of a random subset, which is
+        If the rows do not fit into `MEMORY_MB`, this is the seed of a random subset, which is
         returned instead. If the seed is None, an error is raised in this case.
     """
     source = as_source(data)
-    a_row = _COPIES * source.n_features * np.dtype(dtype or source.dtype).itemsize
-    drawn = Summary(max(1, int(memory_mb * 2**20 / a_row)), seed or 0)
-    for points in row_chunks(source, name, dtype, nan_policy):
+    a_row = _COPIES * source.n_features * 8
+    drawn = Summary(max(1, int(MEMORY_MB * 2**20 / a_row)), seed or 0)
+    for points in row_chunks(source, name, nan_policy):
         drawn.add(drawn.n_rows, points, None)
         if drawn.n_rows > drawn.capacity and seed is None:
             raise InvalidInputError(
                 f"{name} ({source.label}) has more than {drawn.capacity} rows, which do not fit "
-                f"into memory_mb={memory_mb:g}; give more memory or a smaller {name}"
+                f"into {MEMORY_MB:g} MB of memory; give a smaller {name}"
             )
     return Table(drawn.drawn()[0], source.columns)
 
 
-def row_chunks(
-    source: Source, name: str, dtype: str | None, nan_policy: str
-) -> Iterator[np.ndarray]:
-    """Yield the rows of a source in chunks. Raise an error if it has weights, or no rows.
+def row_chunks(source: Source, name: str, nan_policy: str) -> Iterator[np.ndarray]:
+    """Yield the rows of a source in chunks, as float64.
 
-    Missing values are kept if `nan_policy` is "omit", and are an error otherwise.
+    Raise an error if the source has weights, or no rows. Missing values are kept if `nan_policy` is
+    "omit", and are an error otherwise.
     """
     if source.weighted:
         raise InvalidInputError(
             f"the {name} must not have weights, because its rows are used one by one; scan the "
             f"{name} without them"
         )
-    how, empty = Preparation.of(source, dtype, nan_policy), True
+    how, empty = Preparation.of(source, "float64", nan_policy), True
     for chunk in source.chunks(_MOST_CHUNK_ROWS):
         points = how.split(chunk)[0]
         if len(points):

@@ -40,7 +40,7 @@ class BatchReader:
     ) -> tuple[BatchReader, np.ndarray]:
         """Return the reader and the rows, a random subset if a source does not fit into memory."""
         if is_chunked(reference):
-            reference = load_rows(reference, "reference", "float64", nan_policy, seed=seed)
+            reference = load_rows(reference, "reference", nan_policy, seed)
         mixed = split_columns([reference], [_REFERENCE], kinds) or MixedFrames([reference], {}, ())
         values = {column: {*strings} for column, (strings,) in mixed.categories.items()}
         known = {c: tuple(sorted(v for v in own if v is not None)) for c, own in values.items()}
@@ -64,7 +64,7 @@ class BatchReader:
                     raise differing(self.columns, source.columns, _REFERENCE, _BATCH)
                 source = source.select(self.columns)
             check_same_width(self.width, source.n_features, _REFERENCE, _BATCH)
-            return row_chunks(source, "batch", "float64", self.nan_policy), {}
+            return row_chunks(source, "batch", self.nan_policy), {}
         batch = self._matched(batch)
         kinds = {k.column: k.given for k in self.kinds if k.use == "numbers" and k.given}
         kinds |= dict.fromkeys(self.categories, "category")
