@@ -30,8 +30,9 @@ def gap_profile(comparison: Any, ax: Axes | None = None) -> Axes:
     different outer rows.
 
     The largest gap is marked, with the columns that contribute most. A dashed line shows the
-    distance, which is the mean of order p of the curve. With a test, a hatched band shows the
-    central 90% of the gaps at each level if the rows are assigned to the samples at random.
+    distance: the mean of order p of the curve, or its integral of order p if ``normalize=False``.
+    With a test, a hatched band shows the central 90% of the gaps at each level if the rows are
+    assigned to the samples at random.
 
     Parameters
     ----------

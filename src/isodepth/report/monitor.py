@@ -31,6 +31,6 @@ def monitor_context(monitor: Any, *, labels: Any = None) -> dict[str, Any]:
         figure = loose_figure(WIDTH, 4.0 + 0.25 * min(len(named), 12))
         context |= {
             "strongest": min(verdicts, key=lambda verdict: verdict.window_pvalue),
-            "pictures": {"timeline": monitor_timeline(monitor, labels, figure)},
+            "figures": {"timeline": monitor_timeline(monitor, labels, figure)},
         }
     return context
