@@ -10,11 +10,10 @@ from chunked.streaming import KINDS, fold_of, points_of, rows_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from isodepth import Metric, scan
 from isodepth.chunked import selection
-from isodepth.chunked.passes import Runner
-from isodepth.chunked.reading import CheckedSource, selection_of
-from isodepth.chunked.selection import Numbers, Selection, level_ranks
+from isodepth.chunked.selection import BracketPass, Numbers, Selection, level_ranks, margin_of
+
+NUMBERS = Numbers((np.zeros(1), 0), np.eye(1))
 
 
 @settings(max_examples=150, deadline=None)
@@ -79,13 +78,41 @@ def test_any_rank_from_any_bracket(
 
 
 def test_a_pilot_brackets_order_statistics_for_one_pass() -> None:
-    points = points_of("normal", 3000, 3, 0)
-    fold = mock.Mock(side_effect=fold_of(points, None, 1000))
-    selecting = Selection(fold, rows_of(points[:1000], None), 0.07, 3000, 3000, 10**4, 1)
-    ranks = np.array([[0, 1], [1500, 1501], [2998, 2999]])
-    values = selecting.order_statistics(Numbers((np.zeros(3), 0), np.eye(3)), ranks)
-    assert np.array_equal(values, np.take_along_axis(np.sort(points.T), ranks, axis=1))
-    assert fold.call_count == 1
+    values = np.random.default_rng(0).permutation(np.arange(20_000.0))[:, None]
+    works: list[BracketPass] = []
+    run = fold_of(values, None, 3000)
+    fold = mock.Mock(side_effect=lambda work: (works.append(work), run(work))[1])
+    pilot = rows_of(np.arange(0.0, 20_000, 20)[:, None], None)
+    # The pilot has every 20th value, and each value equals its rank. The bracket of the ranks 5000
+    # and 5001 has the orders 0.25 - 0.07 and 0.25005 + 0.07.
+    for most, shares in ((3360, [None]), (3359, [3359 / 3360, None]), (1, [1024 / 3360, None])):
+        works.clear()
+        selecting = Selection(fold, pilot, 0.07, 20_000, 20_000, most, 1)
+        found = selecting.order_statistics(NUMBERS, np.array([[5000, 5001]]))
+        assert found.tolist() == [[5000.0, 5001.0]]
+        first = works[0]
+        assert (first.low[0], first.high[0]) == (3600, np.nextafter(6400, np.inf))
+        assert [work.share for work in works] == pytest.approx(shares)
+        if len(shares) == 2:
+            # The margin of error of a frequency among 2801 * share of the values in the bracket.
+            width = 2 * margin_of(2801 * first.share) * 2801
+            assert works[1].high[0] - works[1].low[0] == pytest.approx(width, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("low", "high"), [(100, 200), (9000, 9100), (5000, 5001), (5000, 5000), (4900, 5001), (0, 9000)]
+)
+def test_passes_from_a_wrong_bracket(low: float, high: float) -> None:
+    values = np.random.default_rng(0).permutation(np.arange(20_000.0))[:, None]
+    fold = mock.Mock(side_effect=fold_of(values, None, 3000))
+    selecting = Selection(fold, rows_of(values[:9], None), 0.01, 20_000, 20_000, 1, 1)
+    ends = np.array([low * 1.0]), np.array([high * 1.0])
+    with mock.patch.object(Selection, "guess", return_value=ends):
+        found = selecting.order_statistics(NUMBERS, np.array([[5000, 5001]]))
+    assert found.tolist() == [[5000.0, 5001.0]]
+    # One pass finds that the bracket is wrong. Two passes with random values and a margin of error
+    # of 0.08 narrow 5000 to 15,000 values to less than 1024, and one pass collects these.
+    assert fold.call_count == 4
 
 
 def test_many_rows_with_a_small_part_of_the_mass() -> None:
@@ -93,20 +120,13 @@ def test_many_rows_with_a_small_part_of_the_mass() -> None:
     run, passes = fold_of(points, masses, 1000), iter(range(20))
     pilot, mass = rows_of(points[-100:], None), int(masses.sum())
     selecting = Selection(lambda work: (run(work), next(passes))[0], pilot, 0.05, mass, 3000, 1, 1)
-    values = selecting.order_statistics(Numbers((np.zeros(1), 0), np.eye(1)), np.array([[1450]]))
+    values = selecting.order_statistics(NUMBERS, np.array([[1450]]))
     assert values == 1450
 
 
 def test_projections_are_computed_in_blocks_of_bounded_size() -> None:
     numbers = Numbers((np.zeros(1), 0), np.ones((2**12, 1)))
     assert max(values.size for _, values in numbers.along(np.ones((2**11, 1)), 1)) <= 2**22
-
-
-def test_the_pilot_of_a_weighted_source_has_rows_of_equal_mass() -> None:
-    points = points_of("normal", 1000, 1, 0)
-    source = scan(np.hstack([points, np.where(points < 0, 1.0, 99.0)]), weights=1)
-    checked = CheckedSource.of(Runner(), source, Metric(random_state=0).with_directions(1))
-    assert np.mean(selection_of(checked).pilot.points < 0) == pytest.approx(0.01, abs=0.005)
 
 
 @pytest.mark.parametrize("total", [1, 7, 10, 12345, 2**40 + 1])

@@ -71,25 +71,13 @@ def test_the_matrix_is_exactly_symmetric_with_a_zero_diagonal() -> None:
     assert (MATRIX[~np.eye(150, dtype=bool)] > 0).all()
 
 
-def test_a_permuted_list_permutes_the_matrix() -> None:
-    order = np.random.default_rng(1).permutation(150)
-    assert (pairwise([BAGS[i] for i in order], **OPTIONS) == MATRIX[np.ix_(order, order)]).all()
-
-
 @pytest.mark.parametrize("count", [1, 2, 64, 65, 129, 149])
 def test_entries_do_not_depend_on_other_samples(count: int) -> None:
-    assert (pairwise(BAGS[:count], **OPTIONS) == MATRIX[:count, :count]).all()
-
-
-def test_rows_against_columns() -> None:
-    rows, columns = BAGS[:7], BAGS[3:140]
-    assert (pairwise(rows, columns, **OPTIONS) == MATRIX[:7, 3:140]).all()
-    assert (pairwise(columns, rows, **OPTIONS) == MATRIX[3:140, :7]).all()
-
-
-@pytest.mark.parametrize("n_jobs", [1, 2, 5])
-def test_threads_change_nothing(n_jobs: int) -> None:
-    assert (pairwise(BAGS, **OPTIONS, n_jobs=n_jobs) == MATRIX).all()
+    order = np.random.default_rng(1).permutation(150)[:count]
+    some, bags = BAGS[:7], [BAGS[i] for i in order]
+    assert (pairwise(bags, **OPTIONS, n_jobs=1 + count % 3) == MATRIX[np.ix_(order, order)]).all()
+    assert (pairwise(some, bags, **OPTIONS) == MATRIX[:7, order]).all()
+    assert (pairwise(bags, some, **OPTIONS) == MATRIX[order, :7]).all()
 
 
 def test_tables_have_the_distances_of_their_samples() -> None:

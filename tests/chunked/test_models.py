@@ -1,0 +1,121 @@
+"""Scaling of rows before projection, and the fitted models, against values computed by hand."""
+
+from __future__ import annotations
+
+from unittest import mock
+
+import numpy as np
+import pytest
+from chunked.streaming import fold_of, rows_of
+
+from isodepth.chunked import depths
+from isodepth.chunked.depths import ProjectionModel, RankCells, sized_numbers
+from isodepth.chunked.reading import Summary
+from isodepth.chunked.selection import Numbers, Selection
+
+
+def summary_of(points: np.ndarray) -> Summary:
+    summary = Summary(len(points))
+    summary.add(0, points, None)
+    return summary
+
+
+def moved(numbers: Numbers, points: np.ndarray) -> np.ndarray:
+    """Return the points as they are projected: centered and scaled."""
+    points = points if numbers.of is None else numbers.of(points, 1)
+    return np.ldexp(points - numbers.frame[0], -numbers.frame[1])
+
+
+@pytest.mark.parametrize("bits", [9, 8, 7, 6, 5])
+def test_rank_cells_of_a_pilot(bits: int) -> None:
+    steps, few = np.arange(5.0), np.array([0.0, 0.0, 0.0, 0.0, 8.0])
+    points = np.column_stack([4 * steps, few, np.full(5, 7.0), steps * 5e-324])
+    numbers, pilot = Numbers((np.zeros(4), 0), np.eye(4)), rows_of(points, np.arange(1, 6))
+    # 24 bytes for each of 2 * 8 * 2**bits cells on each of four directions
+    memory = 24 * 16 * 2**bits * 4
+    assert RankCells.around(numbers, pilot, memory - 1, 1).bits == max(5, bits - 1)
+    cells = RankCells.around(numbers, pilot._replace(masses=None), memory, 1)
+    assert cells.bits == bits
+    assert cells.middles.tolist() == [8.0, 0.0, 7.0, 1e-323]
+    # The MAD 4, the maximum 8 in place of a MAD of 0, 1 for a constant, and a subnormal MAD.
+    assert cells.scales.tolist() == [1 / 4, 1 / 8, 1.0, 1 / np.finfo(float).tiny]
+    counts = cells.start()
+    cells.step(counts, pilot, 1)
+    assert counts.shape == (4, 16 << bits)
+    # The values 8 and 12 are at the start of the first and second range above the median.
+    assert counts[0, [8 << bits, 9 << bits]].tolist() == [3, 4]
+    assert counts.sum(axis=1).tolist() == [15] * 4
+
+
+@pytest.mark.parametrize(
+    ("columns", "center", "exponent"),
+    [
+        # Without a center, the largest value becomes at least 1/2 and below 1.
+        ([[-100.0, 1.0, 3.0], [-3.0, 1.0, 5.0]], [0, 0], 7),
+        ([[-3.0, 1.0, 100.0], [-5.0, 1.0, 5.0]], [0, 0], 7),
+        ([[1000.0, 1003.0, 1005.0], [-5.0, 1.0, 6.0]], [1003, 0], 3),
+        ([[1000.0, 1005.0, 1006.0], [1000.0, 1001.0, 1002.0]], [1005, 1001], 3),
+        # No value becomes subnormal: the smallest is 2**-1022, or 2**-1022 in its last digit.
+        ([[-(2.0**-1002), 1.0, 2.0**30], [-1.0, 0.0, 1.0]], [0, 0], 20),
+        ([[-(2.0**-1030), 1.0, 2.0**30], [-1.0, 0.0, 1.0]], [0, 0], 0),
+        ([[-(2.0**-949), 1.0, 2.0**30], [1000.0, 1003.0, 1005.0]], [0, 1003], 20),
+    ],
+)
+def test_scaling_by_a_power_of_two_for_ranks(
+    columns: list[list[float]], center: list[int], exponent: int
+) -> None:
+    points = np.array(columns).T.copy()
+    numbers = depths.rank_numbers(summary_of(points), points, np.eye(2))
+    assert numbers.frame[0].tolist() == center
+    assert numbers.frame[1] == exponent
+
+
+def test_whitened_rows_are_centered_if_the_subtraction_is_exact() -> None:
+    points = np.random.default_rng(0).normal(size=(500, 2)) + [1e6, 0.0]
+    fold, axes = fold_of(points, None, 77), np.eye(2)
+    numbers = depths.whitened_numbers(fold, summary_of(points), points, axes)
+    assert np.median(moved(numbers, points)[:, 0]) == pytest.approx(0, abs=0.1)
+    assert numbers.frame[0][1] == 0
+    ((_, values),) = numbers.along(points, 1)
+    assert np.cov(values) / np.var(values[0], ddof=1) == pytest.approx(axes, abs=1e-9)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("units", [[1.0, 3.0, 4.0], [1.0, 2.0**40, 2.0**-20]])
+def test_columns_of_typical_size_one(units: list[float], dtype: str) -> None:
+    rng = np.random.default_rng(1)
+    points = ((1.1 + 0.1 * rng.normal(size=(999, 3))) * units).astype(dtype)
+    directions = rng.normal(size=(4, 3)) / units
+    numbers = sized_numbers(points, directions)
+    typical = np.median(np.abs(moved(numbers, points)), axis=0)
+    assert 0.5 <= typical.max() < 1
+    assert typical.min() >= (0.5 if units[1] > 9 else 0.125)
+    # The projections are those of the rows, up to a shift and a power of two.
+    ((_, values),) = numbers.along(points, 1)
+    raw = directions.astype(dtype).astype(float) @ points.T.astype(float)
+    ratio = np.ptp(values, axis=1) / np.ptp(raw, axis=1)
+    assert np.log2(ratio) == pytest.approx(np.rint(np.log2(ratio)), abs=1e-4)
+    assert np.frexp(np.abs(numbers.directions).max(axis=1))[1].tolist() == [0] * 4
+
+
+def test_a_column_that_is_mostly_constant_is_scaled_up() -> None:
+    points = np.column_stack([np.r_[np.full(60, 3.0), np.arange(40.0)], np.arange(100.0)])
+    largest = np.abs(moved(sized_numbers(points, np.eye(2)), points)).max(axis=0)
+    # The maximum distance 36 is divided by 2**(6 - 512).
+    assert largest[0] == 36 * 2.0 ** (512 - 6)
+    assert 1 < largest[1] < 2
+
+
+def test_projection_models_have_medians_and_scales() -> None:
+    rng = np.random.default_rng(2)
+    points = rng.permuted(np.tile(np.arange(101.0)[:, None], 2), axis=0)
+    fold = mock.Mock(side_effect=fold_of(points, None, 30))
+    selection = Selection(fold, rows_of(points, None), 0.1, 101, 101, 10**4, 1)
+    model = ProjectionModel.fit(selection, points, np.eye(2))
+    center, exponent = model.numbers.frame
+    unit = 2.0**exponent / model.numbers.directions.diagonal()
+    assert (model.middles * unit + center).tolist() == [50.0, 50.0]
+    assert (model.mads * unit).tolist() == [25.0, 25.0]
+    assert (model.scales == 0).all()
+    # One pass for the medians and one for the MADs.
+    assert fold.call_count == 2
