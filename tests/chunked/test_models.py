@@ -80,24 +80,6 @@ def test_whitened_rows_are_centered_if_the_subtraction_is_exact() -> None:
     assert np.cov(values) / np.var(values[0], ddof=1) == pytest.approx(axes, abs=1e-9)
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("units", [[1.0, 3.0, 4.0], [1.0, 2.0**40, 2.0**-20]])
-def test_columns_of_typical_size_one(units: list[float], dtype: str) -> None:
-    rng = np.random.default_rng(1)
-    points = ((1.1 + 0.1 * rng.normal(size=(999, 3))) * units).astype(dtype)
-    directions = rng.normal(size=(4, 3)) / units
-    numbers = sized_numbers(points, directions)
-    typical = np.median(np.abs(moved(numbers, points)), axis=0)
-    assert 0.5 <= typical.max() < 1
-    assert typical.min() >= (0.5 if units[1] > 9 else 0.125)
-    # The projections are those of the rows, up to a shift and a power of two.
-    ((_, values),) = numbers.along(points, 1)
-    raw = directions.astype(dtype).astype(float) @ points.T.astype(float)
-    ratio = np.ptp(values, axis=1) / np.ptp(raw, axis=1)
-    assert np.log2(ratio) == pytest.approx(np.rint(np.log2(ratio)), abs=1e-4)
-    assert np.frexp(np.abs(numbers.directions).max(axis=1))[1].tolist() == [0] * 4
-
-
 def test_a_column_that_is_mostly_constant_is_scaled_up() -> None:
     points = np.column_stack([np.r_[np.full(60, 3.0), np.arange(40.0)], np.arange(100.0)])
     largest = np.abs(moved(sized_numbers(points, np.eye(2)), points)).max(axis=0)

@@ -103,13 +103,14 @@ def test_a_pilot_brackets_order_statistics_for_one_pass() -> None:
     ("low", "high"), [(100, 200), (9000, 9100), (5000, 5001), (5000, 5000), (4900, 5001), (0, 9000)]
 )
 def test_passes_from_a_wrong_bracket(low: float, high: float) -> None:
-    values = np.random.default_rng(0).permutation(np.arange(20_000.0))[:, None]
+    values = np.repeat(np.random.default_rng(0).permutation(np.arange(20_000.0)), 2).reshape(-1, 2)
     fold = mock.Mock(side_effect=fold_of(values, None, 3000))
     selecting = Selection(fold, rows_of(values[:9], None), 0.01, 20_000, 20_000, 1, 1)
-    ends = np.array([low * 1.0]), np.array([high * 1.0])
+    ends = np.array([4900.0, low]), np.array([5100.0, high])
     with mock.patch.object(Selection, "guess", return_value=ends):
-        found = selecting.order_statistics(NUMBERS, np.array([[5000, 5001]]))
-    assert found.tolist() == [[5000.0, 5001.0]]
+        numbers = Numbers((np.zeros(2), 0), np.eye(2))
+        found = selecting.order_statistics(numbers, np.array([[5000, 5001]] * 2))
+    assert found.tolist() == [[5000.0, 5001.0]] * 2
     # One pass finds that the bracket is wrong. Two passes with random values and a margin of error
     # of 0.08 narrow 5000 to 15,000 values to less than 1024, and one pass collects these.
     assert fold.call_count == 4

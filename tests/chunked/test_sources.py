@@ -99,11 +99,6 @@ def test_precision_as_in_memory(tmp_path: Path) -> None:
     assert np.array_equal(isodepth.Metric(**OPTIONS).table(scan(tmp_path)).values, both.values)
 
 
-def test_a_side_may_be_an_array() -> None:
-    mixed = isodepth.distance(scan([POINTS]), POINTS + 1, **OPTIONS)
-    assert mixed == isodepth.distance(POINTS, POINTS + 1, refine=0, **OPTIONS)
-
-
 @pytest.mark.parametrize(
     ("data", "options", "match"),
     [

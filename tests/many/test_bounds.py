@@ -10,8 +10,6 @@ import pytest
 from isodepth import (
     DegenerateDepthWarning,
     InvalidInputError,
-    InvalidOptionError,
-    pairwise,
     region_tables,
 )
 from isodepth.many.collections import as_list
@@ -44,13 +42,6 @@ def test_a_collection_is_a_list_or_has_three_axes() -> None:
     for other in ("ab", b"ab", 3, None):
         with pytest.raises(InvalidInputError, match="bags must be a sequence of samples"):
             as_list(other, "bags")
-
-
-def test_tables_are_not_refined() -> None:
-    assert table_metric({}).refine == table_metric({"refine": 0}).refine == 0
-    assert (pairwise(BAGS, refine=0, **OPTIONS) == pairwise(BAGS, **OPTIONS)).all()
-    with pytest.raises(InvalidOptionError, match="tables cannot be refined, got refine=1"):
-        pairwise(BAGS, refine=1, **OPTIONS)
 
 
 def test_a_seed_is_drawn_only_for_random_directions() -> None:

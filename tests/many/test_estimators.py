@@ -7,7 +7,6 @@ import pickle
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.cluster import SpectralClustering
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
@@ -25,10 +24,6 @@ CENTRES = np.array([[0.0, 0.0], [4.0, 0.0], [0.0, 4.0]])
 BAGS = [RNG.normal(CENTRES[label], 1, (int(RNG.integers(20, 40)), 2)) for label in LABELS]
 MATRIX = pairwise(BAGS, **OPTIONS)
 BOTH = [RegionTransformer, DepthDistance]
-
-
-def same_groups(found: np.ndarray) -> bool:
-    return len({(a, b) for a, b in zip(found, LABELS, strict=True)}) == 3 == len(set(found))
 
 
 # -- the checks of scikit-learn that do not need a table of numbers as input ----------------------
@@ -139,16 +134,6 @@ def test_float32_bags_are_taken_in_the_precision_of_the_fit() -> None:
 
 
 # -- in pipelines ---------------------------------------------------------------------------------
-
-
-def test_spectral_clustering() -> None:
-    model = make_pipeline(
-        DepthDistance(**OPTIONS),
-        SpectralClustering(
-            3, affinity="precomputed_nearest_neighbors", n_neighbors=14, random_state=0
-        ),
-    )
-    assert same_groups(model.fit_predict(BAGS))
 
 
 @pytest.mark.parametrize(
