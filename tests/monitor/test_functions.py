@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -119,3 +121,16 @@ def test_no_row_is_used_twice(n: int, size: int, monkeypatch: pytest.MonkeyPatch
     first, cuts = np.sort(chosen, axis=None), functions.cuts[0]
     assert (counts.ones[: len(cuts)] == cuts + 1 - first.searchsorted(cuts, "right")).all()
     assert (len(chosen), counts.n_rows) == (size, n - size)
+
+
+@pytest.mark.parametrize(("seed", "warned"), [(130, True), (106, False)])
+def test_the_level_of_the_check_of_dependence_is_one_per_mille(seed: int, warned: bool) -> None:
+    """A trend whose adjusted p-values are 0.00094 and 0.00102."""
+    rng = np.random.default_rng(seed)
+    rows = rng.normal(size=(140, 1)) + np.linspace(0.0, 1.2, 140)[:, None]
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        fit_functions(rows, 1, rng, ["a"], "rows")
+    assert ["5 consecutive parts have 6.2 times" in str(each.message) for each in found] == (
+        [True] * warned
+    )

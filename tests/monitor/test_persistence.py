@@ -8,6 +8,7 @@ import sys
 import tracemalloc
 from base64 import b64decode, b64encode
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,8 @@ from isodepth import (
 )
 from isodepth.data import output
 from isodepth.data.output import read_archive, write_archive
-from isodepth.monitor.state import KIND
+from isodepth.monitor.state import KIND, MonitorState, read_state, write_state
+from isodepth.significance.martingale import RankEvidence
 
 RNG = np.random.default_rng(20)
 REFERENCE = RNG.normal(size=(1500, 2))
@@ -234,6 +236,49 @@ def test_crafted_files_are_refused(tmp_path: Path, blocks: Any) -> None:
     path.write_bytes(content)
     with pytest.raises(UnreadableFileError):
         Monitor.load(path)
+
+
+def parts_out_of_range(state: MonitorState) -> Iterator[MonitorState]:
+    """States that no monitor has, each with one wrong part."""
+    group, n = state.groups["0"], state.n_batches
+    for other in ({"alarm_since": -1}, {"alarm_since": n + 1}, {"crossings": -1}, {"n_batches": 0},
+                  {"records": ((None, 0, "{}"),)}, {"ranks": RankEvidence.start()},
+                  {"groups": {**state.groups, None: group}}):  # fmt: skip
+        yield replace(state, **other)
+    for other in ({"width": 3}, {"columns": ("b", "b")}, {"categories": {}}):
+        yield replace(state, reader=replace(state.reader, **other))
+    f, counts, (first, *_) = group.functions, group.reference, group.sums.blocks
+    groups = [
+        *(group._replace(functions=replace(f, **other)) for other in (
+            {"scale": f.scale * [0, 1]}, {"scale": f.scale[:1]}, {"center": f.center * np.inf},
+            {"middles": f.middles * [[1], [0]]}, {"middles": np.vstack([f.middles] * 2)},
+            {"medians": f.medians + np.nan}, {"known": (f.known[0][::-1],)},
+            {"known": (f.known[0] + 1,)},
+        )),
+        *(group._replace(reference=counts._replace(**other)) for other in (
+            {"n_rows": 0}, {"n_rows": 1 << 31}, {"n_rows": int(counts.ones.max()) - 1},
+            {"ones": counts.ones[:-1]}, {"summaries": counts.summaries[:, :1]},
+        )),
+        group._replace(sums=group.sums._replace(blocks=(first._replace(n_rows=0), None))),
+        group._replace(sums=group.sums._replace(blocks=(first,) * 3)),
+    ]  # fmt: skip
+    yield from (replace(state, groups={**state.groups, "0": other}) for other in groups)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_parts_out_of_range_are_refused(tmp_path: Path) -> None:
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(REFERENCE[:100], columns=["a", "b"]).assign(k=["x", "y"] * 50)
+    monitor = Monitor(frame, groups=np.arange(100) // 2 % 2, random_state=0)
+    for group in (0, 0, 1):
+        monitor.check(frame[:5], group=group)
+    state = monitor._state
+    write_state(tmp_path / "m.npz", state)
+    assert read_state(tmp_path / "m.npz").n_batches == 3
+    for number, wrong in enumerate(parts_out_of_range(state)):
+        write_state(tmp_path / "m.npz", wrong)
+        with pytest.raises(UnreadableFileError):
+            pytest.fail(f"state {number} was read: {read_state(tmp_path / 'm.npz')}")
 
 
 # -- kill -9 --------------------------------------------------------------------------------------

@@ -191,7 +191,7 @@ def _check(state: MonitorState) -> None:
         valid += [
             f.center.shape == f.scale.shape == (reader.width,),
             all(np.isfinite(array).all() for array in numbers),
-            (f.scale > 0).all() and (f.middles[1] > 0).all() and f.middles.shape[0] == 2,
+            (f.scale > 0).all() and (f.middles[1] > 0).all(),
             all((np.diff(k, append=n) > 0).all() for k, n in zip(f.known, sizes, strict=True)),
             all(0 < c.n_rows < _MOST_ROWS for c in stored),
             all((c.ones <= c.n_rows).all() for c in stored),
