@@ -16,17 +16,19 @@ pd = pytest.importorskip("pandas")
 SETTINGS: dict[str, dict[str, Any]] = {
     "rows": {},
     "tolerance": {"tolerance": 0.1, "patience": 2},
-    "groups": {"arl": 30.0, "patience": 2, "groups": np.arange(600) % 2},
-    "blocks": {"blocks": np.arange(600) // 30},
-    "blocks-arl": {"blocks": np.arange(600) // 30, "arl": 5.0},
+    "groups": {"arl": 30.0, "patience": 2, "groups": np.arange(1200) % 2},
+    "blocks": {"blocks": np.arange(1200) // 60},
+    "blocks-arl": {"blocks": np.arange(1200) // 60, "arl": 5.0},
 }
 
 
 def table(n: int, rng: np.random.Generator) -> Any:
     """Dependent numbers, counts, missing values, and categories with frequent and rare values."""
     a, kind = rng.normal(size=n), rng.choice(["u", "v", "w", "x"], n, p=[0.5, 0.3, 0.18, 0.02])
-    b = 0.6 * a + rng.normal(size=n) + (kind == "v")
-    frame = pd.DataFrame({"a": a, "b": b, "c": rng.poisson(3.0, n), "d": rng.gamma(2.0, size=n)})
+    b = a + 0.7 * rng.normal(size=n) + 0.6 * (kind == "v") - 0.2
+    frame = pd.DataFrame(
+        {"a": a, "b": b, "c": rng.binomial(4, 0.5, n), "d": rng.gamma(2.0, size=n)}
+    )
     frame.loc[rng.random(n) < 0.1, "d"] = np.nan
     return frame.assign(kind=kind, flag=rng.random(n) < 0.3)
 
@@ -35,10 +37,11 @@ CHANGES: list[Any] = [
     lambda f: f.assign(a=f["a"] + 1.0),
     lambda f: f.assign(b=2.0 * f["b"], c=f["c"] + 8),
     lambda f: f.assign(d=np.nan),
-    lambda f: f.assign(d=f["d"].mask(f["a"] > 0.5), kind=["new"] * 9 + ["y"] * (len(f) - 9)),
+    lambda f: f.assign(d=2.0 + f["d"].mask(f["a"] > 0), kind=["new"] * 9 + ["y"] * (len(f) - 9)),
     lambda f: f.assign(a=np.where(f["kind"] == "u", abs(f["a"]), f["a"])),
-    lambda f: f.assign(b=-f["b"].to_numpy()[::-1], flag=True),
-    lambda f: f.assign(a=np.sign(f["a"])),
+    lambda f: f.assign(b=-f["b"]),
+    lambda f: f.assign(c=np.where(f["c"] > 2, f["c"] + 6, f["c"]), flag=True),
+    lambda f: f.assign(a=f["a"] * (1.0 + (abs(f["a"]) > 0.8))),
     lambda f: f,
 ]
 
@@ -47,12 +50,12 @@ CHANGES: list[Any] = [
 def test_verdicts_are_the_recorded_ones(name: str) -> None:
     rng = np.random.default_rng(80)
     options = {"nan_policy": "omit", "random_state": 4, "kinds": {"kind": "category"}}
-    monitor = Monitor(table(600, rng), **options, **SETTINGS[name])
+    monitor = Monitor(table(1200, rng), **options, **SETTINGS[name])
     groups = [0, 1] if "groups" in SETTINGS[name] else [None]
     for number, change in enumerate([*CHANGES, *CHANGES[:0:-1]]):
-        batch = change(table(30 + number % 3, rng))
+        batch = change(table(60 + number % 3, rng))
         monitor.check(batch, group=groups[number % len(groups)])
-        if number == 7:
+        if number == 8:
             monitor.reset()
     found = {str(verdict.batch): verdict.to_dict() for verdict in monitor.verdicts}
     for label, group in monitor._state.groups.items():
