@@ -59,23 +59,6 @@ def test_a_loaded_monitor_continues_bit_for_bit(tmp_path: Path, options: dict[st
     assert again.to_dict() == whole.to_dict()
 
 
-@pytest.mark.parametrize("blocks", [None, np.arange(1500) // 30])
-def test_groups_categories_and_missing_values_are_kept(tmp_path: Path, blocks: Any) -> None:
-    pd = pytest.importorskip("pandas")
-    frame = pd.DataFrame(REFERENCE, columns=["a", "b"]).assign(
-        k=np.array(["x", "y"])[RNG.integers(0, 2, 1500)]
-    )
-    frame.iloc[::50, 1] = np.nan
-    frame.iloc[::40, 2] = None
-    monitor = Monitor(frame, groups=np.arange(1500) // 30 % 2, blocks=blocks, nan_policy="omit",
-                      kinds={"k": "category"}, random_state=0)  # fmt: skip
-    monitor.save(tmp_path / "m.npz")
-    again = Monitor.load(tmp_path / "m.npz")
-    batch = frame.iloc[:30].assign(k="new")
-    assert again.check(batch, group=1) == monitor.check(batch, group=1)
-    assert again.kinds == monitor.kinds
-
-
 def test_no_row_is_in_the_file(tmp_path: Path) -> None:
     monitor = fresh()
     monitor.check(BATCHES[0])

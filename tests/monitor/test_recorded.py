@@ -47,7 +47,7 @@ CHANGES: list[Any] = [
 
 
 @pytest.mark.parametrize("name", SETTINGS)
-def test_verdicts_are_the_recorded_ones(name: str) -> None:
+def test_verdicts_are_the_recorded_ones(name: str, tmp_path: Path) -> None:
     rng = np.random.default_rng(80)
     options = {"nan_policy": "omit", "random_state": 4, "kinds": {"kind": "category"}}
     monitor = Monitor(table(1200, rng), **options, **SETTINGS[name])
@@ -57,6 +57,8 @@ def test_verdicts_are_the_recorded_ones(name: str) -> None:
         monitor.check(batch, group=groups[number % len(groups)])
         if number == 8:
             monitor.reset()
+            monitor.save(tmp_path / "m.npz")
+            monitor = Monitor.load(tmp_path / "m.npz")
     found = {str(verdict.batch): verdict.to_dict() for verdict in monitor.verdicts}
     for label, group in monitor._state.groups.items():
         found[f"group {label}"] = [*group.reference.ones.tolist(), group.functions.farthest]

@@ -16,7 +16,6 @@ import isodepth
 from experiments.power import laws
 from isodepth import InvalidInputError, InvalidOptionError, two_sample_test
 from isodepth.core.directions import rng_for
-from isodepth.data.frames import Table
 from isodepth.significance.permutations import Permutations
 
 
@@ -106,24 +105,6 @@ def test_columns_say_how_far_apart_they_are() -> None:
         assert column.shift == pytest.approx((np.median(y) - np.median(x)) / spread, rel=1e-12)
 
 
-def test_a_difference_is_seen_and_named() -> None:
-    rng = np.random.default_rng(5)
-    X = Table(rng.normal(size=(300, 2)), ("warm", "wet"))
-    Y = Table(rng.normal(size=(300, 2)) + [0.6, 0], ("warm", "wet"))
-    for tolerance in (None, 0.05):
-        result = run(X, Y, tolerance=tolerance)
-        assert result.pvalue == 0.01
-        assert result.column_tests[0][:2] == ("warm", "location")
-        assert result.column_tests[0].pvalue == 0.01
-        assert result.column_tests[1].pvalue > 0.05  # adjusted, and in increasing order
-        medians = [np.median(sample.points[:, 0]) for sample in (X, Y)]
-        change = result.changes[0]
-        assert (change.kind, change.columns, change.quantity) == ("location", ("warm",), "median")
-        assert [change.before, change.after] == pytest.approx(medians)
-        assert result.headline.endswith(f"(p = 0.01): {change.text}")
-        assert len(result.headline.split()) <= 25
-
-
 @pytest.mark.parametrize("q", [2, math.inf])
 def test_the_fast_way_is_the_way_of_metric(q: float) -> None:
     """An estimator goes through Metric, labeling by labeling; the name goes by counting."""
@@ -163,23 +144,6 @@ def test_the_headline_names_the_change(change: Any, kind: str, columns: tuple[in
     assert (first.kind, first.columns) == (kind, tuple(f"column {j}" for j in columns))
     assert first.pvalue == 0.01
     assert result.headline == f"The samples differ (p = 0.01): {first.text}"
-
-
-def test_several_changes_are_listed() -> None:
-    rng = np.random.default_rng(0)
-    X = Table(rng.normal(size=(1000, 4)), ("temp", "dewp", "wind", "precip"))
-    Y = rng.normal(size=(1000, 4)) * [1, 1, 1.4, 1]
-    Y[:, 1] = 0.6 * Y[:, 0] + 0.8 * Y[:, 1]
-    result = run(X, Table(Y, X.columns))
-    changes = {(change.kind, change.columns) for change in result.changes}
-    # An unchanged column is named as well in 5% of the cases.
-    assert changes >= {("spread", ("wind",)), ("dependence", ("temp", "dewp"))}
-    assert not any("precip" in columns for _, columns in changes)
-    assert all(str(change) in repr(result) for change in result.changes[1:])
-    kinds = {component.name: component.kind for component in result.components}
-    assert kinds["dependence"] == "dependence"
-    assert kinds["regions"] == "regions"
-    assert kinds["columns"] == "spread"
 
 
 def test_a_change_that_no_column_shows_is_said_to_be_one() -> None:
@@ -327,24 +291,6 @@ def test_rows_with_missing_values_are_left_out_and_counted() -> None:
     assert "2 rows dropped: missing values" in repr(result)
     blocks = (np.arange(62) // 2, 100 + np.arange(45) // 2)
     assert run(dirty, Y, nan_policy="omit", blocks=blocks).n_rows == (60, 45)
-
-
-@pytest.mark.parametrize("tolerance", [None, 0.05])
-def test_missing_values_are_a_change(tolerance: float | None) -> None:
-    rng = np.random.default_rng(3)
-    X, Y = rng.normal(size=(2, 400, 3))
-    X[0, 1] = np.nan
-    Y[rng.random(400) < 0.24, 2] = np.nan
-    result = run(X, Y, nan_policy="omit", tolerance=tolerance)
-    first = result.changes[0]
-    share = np.isnan(Y[:, 2]).mean()
-    assert (first.kind, first.columns, first.before) == ("missing", ("column 2",), 0.0)
-    assert first.after == pytest.approx(share)
-    column = result.column_tests[0]
-    assert column[:2] == ("column 2", "missing")
-    assert (column.difference, column.pvalue) == (pytest.approx(share), 0.01)
-    assert len(result.column_tests) == 3
-    assert run(X[:, :2], Y[:, :2], nan_policy="omit", tolerance=tolerance).pvalue > 0.05
 
 
 # -- the result -----------------------------------------------------------------------------------
