@@ -93,10 +93,19 @@ def test_precision_as_in_memory(tmp_path: Path) -> None:
     FRAME.to_parquet(tmp_path / "double.parquet")
     assert scan(tmp_path / "single.parquet").dtype == "float32"
     assert scan(tmp_path).dtype == "float64"
+    assert scan(single.to_numpy()).dtype == "float32"
     assert scan([single.to_numpy(), POINTS]).dtype == "float64"
     assert scan(tmp_path, dtype="float32").dtype == "float32"
     both = isodepth.Metric(**OPTIONS).table(np.concatenate([FRAME, single.astype("float64")]))
     assert np.array_equal(isodepth.Metric(**OPTIONS).table(scan(tmp_path)).values, both.values)
+
+
+def test_columns_are_matched_by_name() -> None:
+    turned = isodepth.distance(scan(FRAME), scan(FRAME[["z", "x", "y"]] + 1), **OPTIONS)
+    assert turned == isodepth.distance(POINTS, POINTS + 1, refine=0, **OPTIONS)
+    for names in (["w", "y", "z"], ["x", "y", "zz"]):
+        with pytest.raises(InvalidInputError, match="name their columns differently"):
+            isodepth.distance(scan(FRAME), scan(FRAME.set_axis(names, axis=1)), **OPTIONS)
 
 
 @pytest.mark.parametrize(
@@ -213,9 +222,13 @@ def test_missing_values(tmp_path: Path) -> None:
     holes[13:53, 1] = np.nan
     table = pa.table({name: holes[:, j] for j, name in enumerate("xyz")})
     pq.write_table(table, tmp_path / "t.parquet", row_group_size=10)
-    other = scan(POINTS, dtype="float64")
-    with pytest.raises(InvalidInputError, match=r"t\.parquet, row group 1 contains 7 NaN.*row 3"):
-        isodepth.distance(scan(tmp_path), other, **OPTIONS)
+    for source, match in (
+        (scan(tmp_path), r"t\.parquet, row group 1 contains 7 NaN.*row 3"),
+        (scan(holes, chunk_rows=10), r"array contains 7 NaN.*row 13"),
+        (scan(lambda: [POINTS, holes]), r"chunk 1 contains 40 NaN.*row 13"),
+    ):
+        with pytest.raises(InvalidInputError, match=match):
+            isodepth.distance(source, POINTS, **OPTIONS)
     comparison = isodepth.compare(scan(tmp_path), POINTS, scale=None, nan_policy="omit", **OPTIONS)
     kept = holes[~np.isnan(holes).any(axis=1)]
     whole = isodepth.compare(holes, POINTS, scale=None, nan_policy="omit", refine=0, **OPTIONS)
