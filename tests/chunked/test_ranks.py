@@ -95,6 +95,17 @@ def test_the_distance_lies_between_its_bounds(depth: str, q: float) -> None:
     assert widths[1] < widths[0]
 
 
+def test_cells_take_a_quarter_of_the_memory() -> None:
+    points = np.random.default_rng(6).standard_normal((3000, 2))
+    # 2**9 * 2 * 8 cells of 24 bytes on each of 9 directions are a quarter of 6.75 MB.
+    with small_scale():
+        precise, coarse = (
+            stream_table(metric("halfspace", memory_mb=memory_mb), scan(points)).depth_bound
+            for memory_mb in (6.75, 6.74)
+        )
+    assert precise < 0.8 * coarse
+
+
 def test_depths_that_need_all_rows_are_refused() -> None:
     points = np.random.default_rng(6).standard_normal((150, 2))
     with small_scale(), pytest.raises(InvalidOptionError, match="do not fit into memory_mb=256"):
