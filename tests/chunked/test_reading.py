@@ -88,31 +88,24 @@ def test_rows_that_fit_into_memory_are_kept(n: int, whole: bool, known: bool) ->
 
 
 @pytest.mark.parametrize(
-    ("weights", "share", "size", "mass"),
+    ("weights", "share", "squares", "mass"),
     [
-        (None, 1 / 4, 400, 400),
-        (np.full(100, 3.0), 1 / 2, 600**2 / (300 + 900), 600),
+        (np.full(100, 3.0), 1 / 2, 300 + 900, 600),
         # Non-integer weights count as 100 rows.
-        (np.repeat([0.5, 2.5], 50), 1 / 4, 400**2 / (300 + 50 * (1 / 9 + 25 / 9)), 400),
+        (np.repeat([0.5, 2.5], 50), 1 / 4, 300 + 50 * (1 / 9 + 25 / 9), 400),
     ],
 )
 def test_the_pilot_of_pooled_sources(
-    weights: np.ndarray | None, share: float, size: float, mass: int
+    weights: np.ndarray, share: float, squares: float, mass: int
 ) -> None:
-    rows = np.ones((100, 1))
     fitted = Metric(random_state=0).with_directions(1)
-    pooled = [
-        scan(np.zeros((300, 1))),
-        scan(rows) if weights is None else scan(np.column_stack([rows, weights]), weights=1),
-    ]
+    pooled = scan(np.zeros((300, 1))), scan(np.column_stack([np.ones(100), weights]), weights=1)
     selection = selection_of(*(CheckedSource.of(Runner(), each, fitted) for each in pooled))
-    assert len(selection.pilot.points) == 400
+    assert len(selection.pilot.points) == selection.n_rows == 400
     assert selection.pilot.points.mean() == share
-    assert selection.margin == pytest.approx(margin_of(size))
+    assert selection.margin == pytest.approx(margin_of(mass**2 / squares))
     # Masses are weights multiplied by a power of two.
-    unit = 1 if weights is None else 2.0 ** (60 - mass.bit_length())
-    assert selection.mass / unit == pytest.approx(mass)
-    assert selection.n_rows == 400
+    assert selection.mass / 2.0 ** (60 - mass.bit_length()) == pytest.approx(mass)
 
 
 def test_a_reference_that_does_not_fit_into_memory() -> None:

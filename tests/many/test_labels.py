@@ -31,13 +31,6 @@ def check(found: Any, labels: tuple[str, ...] = ("1", "3", "10")) -> None:
     assert found.signature == isodepth.region_tables(ORDERED, **OPTIONS).signature
 
 
-def test_a_list_still_gives_an_array() -> None:
-    assert type(MATRIX) is np.ndarray
-    assert type(isodepth.pairwise(tuple(ORDERED), **OPTIONS)) is np.ndarray
-    assert type(isodepth.pairwise(iter(ORDERED), **OPTIONS)) is np.ndarray
-    assert type(isodepth.pairwise(np.stack(ORDERED), **OPTIONS)) is np.ndarray
-
-
 def test_samples_with_names() -> None:
     check(isodepth.pairwise(dict(zip((1, 3, 10), ORDERED, strict=True)), **OPTIONS))
     with pytest.raises(InvalidInputError, match="tuple"):

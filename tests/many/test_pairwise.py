@@ -115,10 +115,8 @@ def test_weights_are_repeated_rows() -> None:
     bags = BAGS[:6]
     weights = [rng.integers(1, 4, len(bag)) for bag in bags]
     repeated = [np.repeat(bag, w, axis=0) for bag, w in zip(bags, weights, strict=True)]
-    expected = pairwise(repeated, **OPTIONS)
-    assert (pairwise(bags, weights=weights, **OPTIONS) == expected).all()
     mixed = pairwise(bags[:2], bags[2:], weights=(weights[:2], weights[2:]), **OPTIONS)
-    assert (mixed == expected[:2, 2:]).all()
+    assert (mixed == pairwise(repeated[:2], repeated[2:], **OPTIONS)).all()
     half = pairwise(bags[:2], bags[2:], weights=(None, weights[2:]), **OPTIONS)
     assert (half == pairwise(bags[:2], repeated[2:], **OPTIONS)).all()
 
@@ -127,7 +125,9 @@ def test_many_kinds_of_collections() -> None:
     cube = np.random.default_rng(4).normal(size=(5, 9, 2))
     expected = pairwise(list(cube), **OPTIONS)
     for given_as in (cube, tuple(cube), cube.tolist(), (bag for bag in cube)):
-        assert (pairwise(given_as, **OPTIONS) == expected).all()
+        found = pairwise(given_as, **OPTIONS)
+        assert type(found) is np.ndarray
+        assert (found == expected).all()
 
 
 def test_without_a_seed_the_directions_are_shared_but_new() -> None:
