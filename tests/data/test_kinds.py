@@ -64,15 +64,6 @@ def test_numbers_in_any_style_are_numeric(style: str, library: str, tmp_path: Pa
     assert told == (written and not (library == "csv" and style == "plain"))
 
 
-def test_a_shift_of_prices_is_found() -> None:
-    rng = np.random.default_rng(5)
-    prices = rng.normal(1500, 100, (2, 60)) + [[0], [300]]
-    X, Y = (pd.DataFrame({"price": [f"${v:,.2f}" for v in side]}) for side in prices)
-    result = isodepth.two_sample_test(X, Y, n_permutations=99, random_state=0)
-    assert result.pvalue == 0.01
-    assert result.kinds[0].kind == "numeric"
-
-
 @pytest.mark.parametrize(
     ("x", "y", "reason"),
     [
