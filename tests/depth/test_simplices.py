@@ -7,7 +7,13 @@ import warnings
 import numpy as np
 import pytest
 
-from isodepth import AIIRWDepth, HalfspaceDepth, IRWDepth, ProjectionDepth
+from isodepth import (
+    AIIRWDepth,
+    DegenerateDepthWarning,
+    HalfspaceDepth,
+    IRWDepth,
+    ProjectionDepth,
+)
 from isodepth.core.regions import Sample
 from isodepth.depth.base import standardize
 
@@ -27,6 +33,17 @@ def test_a_corner_has_the_depth_of_a_corner_however_it_is_asked_for(estimator, w
     # The middle is deeper than the corners, a point far away is not.
     middle, far = depth.score_samples([CORNERS.mean(axis=0), CORNERS[0] + 1000.0])
     assert middle > far
+
+
+@pytest.mark.parametrize(
+    # The mid-ranks of three points are 1/6, 1/2 and 5/6.
+    ("estimator", "corner"),
+    [(HalfspaceDepth, 1 / 3), (ProjectionDepth, 0.0), (AIIRWDepth, (1 / 6 + 1 / 2 + 1 / 6) / 3)],
+)
+def test_the_corners_of_a_triangle_have_equal_depths(estimator, corner: float) -> None:
+    with pytest.warns(DegenerateDepthWarning, match="cannot order 3 points"):
+        depth = estimator(n_directions=60, random_state=0).fit(CORNERS[:3, :2])
+    assert depth.depth_ == pytest.approx([corner] * 3)
 
 
 @pytest.mark.filterwarnings("ignore::isodepth.errors.DegenerateDepthWarning")

@@ -145,7 +145,7 @@ def _depths() -> Iterator[Case]:
         x, y = _pair(11, n, m, d)
 
         def told(kind: Any = kind, x: Any = x, y: Any = y, n: int = n) -> Any:
-            weights = 1 + np.arange(n) % 3
+            weights = np.arange(n) % 3
             plain = kind(n_directions=70, random_state=11).fit(x)
             heavy = kind(n_directions=70, random_state=11).fit(x, sample_weight=weights)
             return [*plain.depth_, *plain.score_samples(y), *heavy.depth_, *heavy.score_samples(y)]

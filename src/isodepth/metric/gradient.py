@@ -159,13 +159,13 @@ def _gradients_of_means(
         vectors = gaps.vectors[first : first + size].astype(np.float64)
         column = np.arange(len(vectors))
         supports = [support_rows(*pair, vectors) for pair in zip(rows, sizes, strict=True)]
-        for side, outward in ((0, 1.0), (1, -1.0)):
-            apart = outward * (supports[0][side] - supports[1][side])
+        for side in (0, 1):
+            apart = supports[0][side] - supports[1][side]
             ratio = np.divide(
                 np.abs(apart), means[:, None], where=means[:, None] > 0, out=0 * apart
             )
             lengths = share[:, None] * ratio ** (q - 1.0) * np.sign(apart)
-            for each, gradient, sign in zip(supports, gradients, (outward, -outward), strict=True):
+            for each, gradient, sign in zip(supports, gradients, (1.0, -1.0), strict=True):
                 weight = np.zeros((len(gradient), len(vectors)))
                 np.add.at(weight, (each[2 + side], column), lengths)
                 gradient += sign * (weight @ vectors)

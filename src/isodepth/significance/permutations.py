@@ -209,15 +209,13 @@ def random_subsets(n: int, size: int, count: int, rng: np.random.Generator) -> n
     subsets of this size are equally likely.
     """
     words = np.zeros((-(-count // WORD), n), np.uint64)
-    probability = round(size / n * 2**_PROBABILITY_BITS)
+    probability = min(round(size / n * 2**_PROBABILITY_BITS), 2**_PROBABILITY_BITS - 1)
     for w, word in enumerate(words):
         for i in range(_PROBABILITY_BITS):
             one = probability >> i & 1
             if one or word.any():
                 random = rng.integers(0, 2**WORD, n, np.uint64)
                 word[:] = word | random if one else word & random
-        if probability == 2**_PROBABILITY_BITS:
-            word[:] = ~np.uint64(0)
         excess = _bit_counts(word) - size
         for b in range(min(WORD, count - w * WORD)):
             if excess[b]:

@@ -236,7 +236,7 @@ def check_blocks(blocks: Any, n_x: int, n_y: int) -> np.ndarray | None:
     if blocks is None:
         return None
     parts = [("blocks", blocks, n_x + n_y, "X and Y, or be a pair (labels of X, labels of Y)")]
-    if isinstance(blocks, tuple | list) and len(blocks) == 2 and n_x + n_y != 2:
+    if isinstance(blocks, tuple | list) and len(blocks) == 2:
         parts = [("blocks[0]", blocks[0], n_x, "X"), ("blocks[1]", blocks[1], n_y, "Y")]
     labels: list[Any] = []
     for name, part, n, rows in parts:
