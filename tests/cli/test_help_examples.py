@@ -56,15 +56,15 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "months").mkdir()
     months = []
     for month, name in ((6, "june"), (7, "july"), (8, "august")):
-        frame = pd.DataFrame(rng.normal(size=(60, 3)), columns=["temp", "dewp", "wind"])
-        frame.insert(0, "day", 100 * month + np.arange(60) // 3)
+        frame = pd.DataFrame(rng.normal(size=(30, 3)), columns=["temp", "dewp", "wind"])
+        frame.insert(0, "day", 100 * month + np.arange(30) // 3)
         frame["temp"] += month
         frame.to_csv(folder / f"{name}.csv", index=False)
         frame.to_csv(folder / "months" / f"{name}.csv", index=False)
-        months.append(frame.assign(origin=["JFK", "EWR"] * 30, month=month))
+        months.append(frame.assign(origin=["JFK", "EWR"] * 15, month=month))
     pd.concat(months).to_csv(folder / "year.csv", index=False)
     raw = months[0].drop(columns="month")
-    raw.loc[59, "temp"] = np.nan
+    raw.loc[29, "temp"] = np.nan
     raw.to_csv(folder / "raw.csv", index=False)
     reference = pd.DataFrame(rng.normal(size=(2000, 2)), columns=["a", "b"])
     reference.assign(week=np.arange(2000) // 20).to_csv(folder / "reference.csv", index=False)

@@ -10,7 +10,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from cli.helpers import refusal, run, run_json
+from cli.helpers import QUICK, refusal, run, run_json
 
 import isodepth
 from isodepth.data.kinds import (
@@ -125,6 +125,7 @@ def test_codes_with_a_new_word_are_a_category(x: list, y: list) -> None:
         split(many, [*many, "NEW"])
 
 
+@pytest.mark.usefixtures("without_pictures")
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_codes_with_a_new_word_in_files(ending: str, tmp_path: Path) -> None:
     paths = [tmp_path / f"{name}.{ending}" for name in "xy"]
@@ -133,7 +134,7 @@ def test_codes_with_a_new_word_in_files(ending: str, tmp_path: Path) -> None:
         frame.to_csv(path, index=False) if ending == "csv" else frame.to_parquet(path)
     for command in ("compare", "test", "report"):
         page = ["-o", tmp_path / "r.html"] if command == "report" else []
-        found = run_json(command, *paths, *page, "--permutations", 9)
+        found = run_json(command, *paths, *page, "--permutations", 9, *QUICK)
         assert "'NEW' is not a number" in str(found["warnings"])
         assert "check column 'v'" in str(found)
     run("monitor", "fit", paths[0], "-o", tmp_path / "m.npz")

@@ -236,9 +236,9 @@ def test_choice_of_columns() -> None:
 
 
 def test_many_columns_are_named_briefly(tmp_path: Path) -> None:
-    names = [f"c{i}" for i in range(3000)]
-    path = write(tmp_path, ",".join(names) + "\n" + ",".join(["x"] * 3000) + "\n")
-    assert "and 2980 more" in fault(path)
+    names = [f"c{i}" for i in range(400)]
+    path = write(tmp_path, ",".join(names) + "\n" + ",".join(["x"] * 400) + "\n")
+    assert "and 380 more" in fault(path)
 
 
 # -- Arrow ----------------------------------------------------------------------------------------

@@ -23,7 +23,6 @@ from isodepth import (
     scan,
 )
 from isodepth.data.frames import Table
-from isodepth.monitor.state import HISTORY
 
 pd = pytest.importorskip("pandas")
 
@@ -128,7 +127,7 @@ def test_a_shift_of_a_correlated_column_is_not_called_dependence() -> None:
 def test_batches_of_any_size_add_up() -> None:
     """Single rows raise the alarm as soon as their number allows it."""
     monitor = fresh()
-    rows = batches(1, rows=200, seed=56, shift=3.0)[0]
+    rows = batches(1, rows=60, seed=56, shift=3.0)[0]
     verdicts = [monitor.check(row[None]) for row in rows]
     first = next(verdict.batch for verdict in verdicts if verdict.alarm)
     assert 3 < first < 40
@@ -140,16 +139,17 @@ def test_batches_of_any_size_add_up() -> None:
         assert not sizes.check(rng.normal(size=(size, 3))).alarm
 
 
-def test_false_alarms_are_rarer_than_alpha() -> None:
-    """Discrete and heavy-tailed rows, small references: 60 streams of 30 batches, alpha 20%."""
+@pytest.mark.parametrize("streams", [15, pytest.param(60, marks=pytest.mark.slow)])
+def test_false_alarms_are_rarer_than_alpha(streams: int) -> None:
+    """Discrete and heavy-tailed rows, small references: streams of 30 batches, alpha 20%."""
     alarms = 0
-    for seed in range(60):
+    for seed in range(streams):
         rng = np.random.default_rng([58, seed])
         rows = np.column_stack([rng.poisson(1.0, 1500), rng.standard_cauchy(1500)])
         monitor = Monitor(rows[:300], alpha=0.2, random_state=seed)
         alarms += any(monitor.check(batch).alarm for batch in np.split(rows[300:], 30))
     # Three standard errors above 20%.
-    assert alarms <= 60 * 0.2 + 3 * np.sqrt(60 * 0.2 * 0.8)
+    assert alarms <= streams * 0.2 + 3 * np.sqrt(streams * 0.2 * 0.8)
 
 
 def test_groups_have_references_of_their_own() -> None:
@@ -172,20 +172,24 @@ def test_groups_have_references_of_their_own() -> None:
 # -- memory ---------------------------------------------------------------------------------------
 
 
-def test_memory_does_not_grow_with_the_stream(tmp_path: Path) -> None:
+def test_memory_does_not_grow_with_the_stream(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = 100
+    monkeypatch.setattr("isodepth.monitor.state.HISTORY", kept)
     monitor, rows = fresh(), batches(1, rows=1)[0]
     sizes = {}
-    for number in range(1, 2 * HISTORY + 1):
+    for number in range(1, 2 * kept + 1):
         monitor.check(rows)
-        if number in (HISTORY, 2 * HISTORY):
+        if number in (kept, 2 * kept):
             monitor.save(tmp_path / "m.npz")
             sizes[number] = (tmp_path / "m.npz").stat().st_size
     blocks = monitor._state.groups[None].sums.blocks
-    assert len(blocks) <= (2 * HISTORY).bit_length()
-    assert len(monitor.verdicts) == HISTORY
-    assert monitor.n_batches == 2 * HISTORY
+    assert len(blocks) <= (2 * kept).bit_length()
+    assert len(monitor.verdicts) == kept
+    assert monitor.n_batches == 2 * kept
     one_more = 12 * monitor.to_dict()["groups"][0]["functions"] + 1000
-    assert sizes[2 * HISTORY] < sizes[HISTORY] + one_more + 10_000
+    assert sizes[2 * kept] < sizes[kept] + one_more + 10_000
 
 
 # -- labels, threads, copies ----------------------------------------------------------------------
@@ -338,7 +342,7 @@ def test_dependent_rows_of_a_reference_warn() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error", DependenceWarning)
         Monitor(rows, blocks=day, random_state=0)
-        for seed in range(40):
+        for seed in range(15):
             Monitor(rng.permutation(rows), random_state=seed)
     # Sorted rows have the maximum variance: 105 counted rows in 5 parts, 105 / (5 - 1) times.
     with pytest.warns(DependenceWarning, match=r"in 5 consecutive parts have 2[456]\.\d times"):

@@ -161,6 +161,7 @@ def test_the_same_input_gives_the_same_bytes(pages) -> None:
 # -- content -------------------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("without_pictures")
 def test_headlines_of_a_comparison(comparison, pages) -> None:
     """The test decides and names the columns; contributions to the distance do not."""
     text = " ".join("".join(read(pages["test"]).words).split())
@@ -184,6 +185,7 @@ def test_headlines_are_short(comparison) -> None:
     assert len(str(comparison).splitlines()) <= 12
 
 
+@pytest.mark.usefixtures("without_pictures")
 def test_suspicious_rows_are_shown_under_their_numbers_as_given() -> None:
     x, y = pair(0.0)
     y.points[3, 1] = np.nan

@@ -1,8 +1,8 @@
 """Slow, obvious twins of the fast routines: plain loops, straight from the definitions.
 
 This file is the reference the tests compare against. It is written to be read beside the
-definitions, not to be quick: masses are :class:`fractions.Fraction`, so levels and ties are exact;
-every maximum is a loop over points. ``U`` is always a list of unit vectors, of which both ``u``
+definitions, not to be quick: masses are :class:`fractions.Fraction` or integers that are
+proportional to them, so levels and ties are exact; every maximum is a loop over points. ``U`` is always a list of unit vectors, of which both ``u``
 and ``-u`` are used.
 
 A sample is a list of points (rows) with one mass each; masses are positive or zero and sum to one.
@@ -17,11 +17,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import MAX_EMAX, MIN_EMIN, Decimal, localcontext
 from fractions import Fraction
+from functools import cached_property
 
 Point = Sequence[float]
 Points = Sequence[Point]
 Weights = Sequence[float] | None
 Number = Fraction | float
+Mass = Fraction | int
 
 #: Projection depths are quotients of floats, so values that are equal by symmetry may differ by
 #: rounding: closer than this they count as equal. The other depths are exact sums of masses.
@@ -57,21 +59,28 @@ def masses(n: int, weights: Weights = None) -> list[Fraction]:
     return [w / total for w in exact]
 
 
-def mass_where(mass: Sequence[Fraction], chosen: Sequence[bool]) -> Fraction:
+def counts(n: int, weights: Weights = None) -> list[int]:
+    """Return integers proportional to the masses of n points."""
+    mass = masses(n, weights)
+    common = math.lcm(*(m.denominator for m in mass))
+    return [int(m * common) for m in mass]
+
+
+def mass_where(mass: Sequence[Mass], chosen: Sequence[bool]) -> Mass:
     """Return the total mass of the chosen points."""
-    return sum((m for m, yes in zip(mass, chosen, strict=True) if yes), Fraction(0))
+    return sum(m for m, yes in zip(mass, chosen, strict=True) if yes)
 
 
-def weighted_median(values: Sequence[float], mass: Sequence[Fraction]) -> float:
+def weighted_median(values: Sequence[float], mass: Sequence[Mass]) -> float:
     """Return the middle of the lower and the upper median, as for repeated rows."""
     present = sorted((v, m) for v, m in zip(values, mass, strict=True) if m > 0)
     lower = upper = None
-    reached = Fraction(0)
+    reached, total = 0, sum(mass)
     for value, m in present:
         reached += m
-        if lower is None and 2 * reached >= 1:
+        if lower is None and 2 * reached >= total:
             lower = value
-        if upper is None and 2 * reached > 1:
+        if upper is None and 2 * reached > total:
             upper = value
     assert lower is not None
     assert upper is not None
@@ -87,15 +96,15 @@ def halfspace_depth(
     X: Points, U: Points, weights: Weights = None, Z: Points | None = None
 ) -> list[Fraction]:
     """Return the smallest mass of a closed halfspace whose border passes through the point."""
-    mass = masses(len(X), weights)
+    mass = counts(len(X), weights)
     targets = X if Z is None else Z
-    smallest = [Fraction(1)] * len(targets)
+    smallest = [sum(mass)] * len(targets)
     for u in both_signs(U):
         values = [dot(u, x) for x in X]
         for i, z in enumerate(targets):
             at = dot(u, z)
             smallest[i] = min(smallest[i], mass_where(mass, [v <= at for v in values]))
-    return smallest
+    return [Fraction(each, sum(mass)) for each in smallest]
 
 
 def projection_depth(
@@ -106,7 +115,7 @@ def projection_depth(
     Where the MAD is 0, the median of the deviations that are positive takes its place. Where no
     deviation of the sample is positive either, whatever lies off the sample is infinitely far out.
     """
-    mass = masses(len(X), weights)
+    mass = counts(len(X), weights)
     targets = X if Z is None else Z
     worst = [0.0] * len(targets)
     for u in U:  # -u gives the same outlyingness
@@ -117,8 +126,7 @@ def projection_depth(
         if scale == 0:
             positive = [(v, m) for v, m in zip(deviations, mass, strict=True) if v > 0 and m > 0]
             if positive:
-                share = sum(m for _, m in positive)
-                scale = weighted_median([v for v, _ in positive], [m / share for _, m in positive])
+                scale = weighted_median(*zip(*positive, strict=True))
         for i, z in enumerate(targets):
             off = abs(dot(u, z) - center)
             if off == 0:
@@ -135,19 +143,19 @@ def irw_depth(
     X: Points, U: Points, weights: Weights = None, Z: Points | None = None
 ) -> list[Fraction]:
     """Return the mean over directions of min(F, 1-F), with F the mid-rank (P(<) + P(<=)) / 2."""
-    mass = masses(len(X), weights)
+    mass = counts(len(X), weights)
     targets = X if Z is None else Z
     signed = both_signs(U)
-    total = [Fraction(0)] * len(targets)
+    whole, total = sum(mass), [0] * len(targets)
     for u in signed:
         values = [dot(u, x) for x in X]
         for i, z in enumerate(targets):
             at = dot(u, z)
             below = mass_where(mass, [v < at for v in values])
             up_to = mass_where(mass, [v <= at for v in values])
-            F = (below + up_to) / 2
-            total[i] += min(F, 1 - F)
-    return [t / len(signed) for t in total]
+            twice = below + up_to
+            total[i] += min(twice, 2 * whole - twice)
+    return [Fraction(t, 2 * whole * len(signed)) for t in total]
 
 
 def ai_irw_depth(
@@ -200,15 +208,19 @@ class NaiveRegions:
     mass: list[Fraction]
     depth: list[Number]
 
-    def mass_at_least(self, g: Number) -> Fraction:
-        """Return mass(D >= g)."""
-        return mass_where(self.mass, [value >= g for value in self.depth])
+    @cached_property
+    def reached(self) -> dict[Number, Mass]:
+        """Mass(D >= g) for the depth g of each point of the sample, from the deepest on."""
+        present = {g for g, m in zip(self.depth, self.mass, strict=True) if m > 0}
+        return {
+            g: mass_where(self.mass, [value >= g for value in self.depth])
+            for g in sorted(present, reverse=True)
+        }
 
     def alpha(self, beta: Number) -> Number:
         """Return sup{g : mass(D >= g) > beta}; the sup is attained at the depth of some point."""
-        present = {g for g, m in zip(self.depth, self.mass, strict=True) if m > 0}
-        for g in sorted(present, reverse=True):
-            if self.mass_at_least(g) > Fraction(beta):
+        for g, mass in self.reached.items():
+            if mass > Fraction(beta):
                 return g
         raise ValueError(f"no region has mass above beta={beta}")
 
@@ -223,8 +235,7 @@ class NaiveRegions:
 
     def breakpoints(self) -> list[Fraction]:
         """Return the levels at which the region grows, and 1, in increasing order."""
-        present = {g for g, m in zip(self.depth, self.mass, strict=True) if m > 0}
-        return sorted(self.mass_at_least(g) for g in present)
+        return sorted(self.reached.values())
 
 
 def regions(
@@ -341,14 +352,13 @@ def walked_gaps(
     Level l compares the first ``stops_x[l]`` rows of X with the first ``stops_y[l]`` of Y. Of equal
     gaps the first direction counts, and u before -u: k stands for U[k], -1 - k for its opposite.
     """
-    result = []
-    for i, j in zip(stops_x, stops_y, strict=True):
-        best, where = -1.0, 0
-        for k, u in enumerate(U):
-            for sign, name in ((1.0, k), (-1.0, -1 - k)):
-                v = [sign * float(c) for c in u]
-                size = abs(farthest(X[:i], v) - farthest(Y[:j], v))
-                if size > best:
-                    best, where = size, name
-        result.append((best, where))
+    result = [(-1.0, 0)] * len(stops_x)
+    for k, u in enumerate(U):
+        for sign, name in ((1.0, k), (-1.0, -1 - k)):
+            v = [sign * float(c) for c in u]
+            along_x, along_y = ([dot(v, row) for row in rows] for rows in (X, Y))
+            for level, (i, j) in enumerate(zip(stops_x, stops_y, strict=True)):
+                size = abs(max(along_x[:i]) - max(along_y[:j]))
+                if size > result[level][0]:
+                    result[level] = (size, name)
     return result
