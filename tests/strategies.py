@@ -15,7 +15,15 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+import isodepth
+
 Array = np.ndarray
+ESTIMATORS = {
+    "halfspace": isodepth.HalfspaceDepth,
+    "projection": isodepth.ProjectionDepth,
+    "irw": isodepth.IRWDepth,
+    "ai_irw": isodepth.AIIRWDepth,
+}
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import pytest
 
 pytest.importorskip("resource")
 
-MEMORY_MB = 16
+MEMORY_MB = 8
 CODE = """
 import resource, sys
 import numpy as np
@@ -29,7 +29,7 @@ options = {"n_directions": 12, "levels": 5, "random_state": 0, "memory_mb": %d, 
 metric = Metric(depth=%r, **options)
 stream_table(metric, scan(chunks(1)), in_memory=False)
 before = peak()
-stream_table(metric, scan(chunks(66)), in_memory=False)
+stream_table(metric, scan(chunks(33)), in_memory=False)
 print(peak() - before)
 """
 
@@ -37,7 +37,7 @@ print(peak() - before)
 @pytest.mark.parametrize("depth", ["projection", "halfspace"])
 def test_peak_of_a_table(depth: str) -> None:
     """All that the process takes, for a sample three times as large as what it may take."""
-    assert 3 * MEMORY_MB < 66 * 20_000 * 5 * 8 / 2**20
+    assert 3 * MEMORY_MB < 33 * 20_000 * 5 * 8 / 2**20
     source = str(Path(__file__).parents[2] / "src")
     environment = {**os.environ, "PYTHONPATH": source, "MALLOC_ARENA_MAX": "2"}
     done = subprocess.run(

@@ -79,9 +79,3 @@ def test_equal_rows_have_the_larger_of_their_scores() -> None:
     regions = Metric(depth=lambda X: scores, random_state=0).regions(rows)
     assert regions.depth.tolist() == [0.1, 0.9, 0.9, 0.3]
     assert regions.inside(0.0).tolist() == [1, 2]
-
-
-@pytest.mark.parametrize("depth", ["deepest", 3, None])
-def test_invalid_depth(depth) -> None:
-    with pytest.raises(InvalidOptionError, match="depth must be one of"):
-        Metric(depth=depth)

@@ -46,15 +46,6 @@ def test_weights_enter_the_spread() -> None:
     assert got == pytest.approx(wanted, rel=1e-12)
 
 
-@pytest.mark.parametrize("scale", ["pooled", "reference"])
-def test_an_integer_weight_is_a_number_of_repeated_rows(scale: str) -> None:
-    weights = np.arange(40) % 4, np.full(len(Y), 3)
-    repeated = [np.repeat(rows, w, axis=0) for rows, w in zip((X, Y), weights, strict=True)]
-    weighted = isodepth.distance(X, Y, weights=weights, scale=scale, **OPTIONS)
-    wanted = isodepth.distance(*repeated, scale=scale, **OPTIONS)
-    assert weighted == pytest.approx(wanted, rel=1e-12)
-
-
 def test_the_array_is_kept_as_it_was() -> None:
     scale = np.array([1.0, 2.0, 3.0])
     metric = isodepth.Metric(scale=scale, **OPTIONS)

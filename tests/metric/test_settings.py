@@ -23,7 +23,9 @@ def test_normalize_is_a_bool(value: object) -> None:
 
 
 @pytest.mark.parametrize(
-    "value", [10**400, 10**5000, Fraction(10**400)], ids=["large", "unprintable", "fraction"]
+    "value",
+    [10**400, -(10**400), 10**5000, Fraction(10**400)],
+    ids=["large", "low", "unprintable", "fraction"],
 )
 def test_numbers_too_large_for_a_float(value: object) -> None:
     for name in ("p", "eps", "memory_mb"):
@@ -98,20 +100,10 @@ def test_a_metric_cannot_be_changed() -> None:
 def test_defaults_of_a_metric() -> None:
     metric = Metric()
     expected = {
-        "depth": "projection",
-        "p": 2,
-        "eps": 0.1,
-        "n_directions": 1000,
-        "directions": "uniform",
-        "levels": "exact",
-        "n_levels": None,
-        "normalize": True,
-        "refine": None,
-        "gap": "search",
-        "dtype": None,
-        "random_state": None,
-        "n_jobs": None,
-    }
+        "depth": "projection", "p": 2, "eps": 0.1, "n_directions": 1000, "directions": "uniform",
+        "levels": "exact", "normalize": True, "gap": "search",
+        **dict.fromkeys(["n_levels", "refine", "dtype", "random_state", "n_jobs"]),
+    }  # fmt: skip
     assert {name: getattr(metric, name) for name in expected} == expected
     seeded = isodepth.distance(X, Y, random_state=3)
     assert seeded == Metric(**{**expected, "refine": 20, "random_state": 3}).distance(X, Y)

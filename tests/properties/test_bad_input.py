@@ -9,19 +9,13 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from strategies import ESTIMATORS
 
 import isodepth
 from isodepth.errors import InvalidInputError, InvalidOptionError, IsodepthError
 
 X = np.random.default_rng(0).standard_normal((8, 3))
 Y = np.random.default_rng(1).standard_normal((6, 3))
-DEPTH_NAMES = ["halfspace", "projection", "irw", "ai_irw"]
-ESTIMATORS = [
-    isodepth.HalfspaceDepth,
-    isodepth.ProjectionDepth,
-    isodepth.IRWDepth,
-    isodepth.AIIRWDepth,
-]
 
 #: A message helps when it tells the reader what to do or what would have been right.
 ADVICE = re.compile(
@@ -85,7 +79,7 @@ def test_too_large_to_be_projected(dtype: str) -> None:
     )
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS)
+@pytest.mark.parametrize("estimator", ESTIMATORS.values())
 def test_estimators_check_their_points(estimator: type) -> None:
     assert_refused(
         lambda: estimator().fit(spoiled(X, np.nan)), InvalidInputError, r"\bX\b", "(?i)nan"
@@ -104,19 +98,13 @@ def test_estimators_check_their_points(estimator: type) -> None:
     ("points", "shown"),
     [
         (np.empty((0, 3)), r"\(0, 3\)"),
-        (np.empty((0, 0)), r"\(0, 0\)"),
-        (np.empty((5, 0)), r"\(5, 0\)"),
         ([], "0"),
         (np.float64(3.0), "float64"),
         (np.ones(5), r"\(5,\).*reshape\(-1, 1\)"),
-        (np.ones((2, 2, 2)), r"\(2, 2, 2\)"),
         ([[1.0, 2.0], [3.0]], "array"),
         (X[:, :2], r"\b2\b"),
         (np.asfortranarray(np.where(X > 0, np.nan, X).astype(np.float32)), "(?i)nan"),
-        (X.astype(complex), "complex128"),
         (X.astype(str).astype(object), "object"),
-        (X.astype(str), "str|<U"),
-        (np.full((4, 3), None), "object"),
         (np.zeros((4, 3), dtype="datetime64[s]"), "datetime64"),
     ],
 )
@@ -137,39 +125,20 @@ def test_invalid_samples(points: object, shown: str) -> None:
         (np.ones((8, 1)), (r"\(8, 1\)",)),
         (np.r_[np.ones(7), -0.5], (r"-0\.5|\b1\b", "(?i)negative|non-negative")),
         (np.zeros(8), ("(?i)zero",)),
-        (np.r_[np.ones(7), np.nan], ("(?i)nan|finite",)),
-        (np.r_[np.ones(7), np.inf], ("(?i)inf|finite",)),
         (np.ones(8, dtype=complex), ("complex",)),
-        (np.array(["a"] * 8), ("(?i)str|<U",)),
     ],
-    ids=["length", "shape", "negative", "zero", "nan", "inf", "complex", "string"],
+    ids=["length", "shape", "negative", "zero", "complex"],
 )
 def test_bad_weights(weights: np.ndarray, mentions: tuple[str, ...]) -> None:
     metric = isodepth.Metric(n_directions=5)
-    named = (r"(?i)\bw(eights|x)", *mentions)
-    assert_refused(
-        lambda: metric.distance(X, Y, weights=(weights, None)), InvalidInputError, *named
-    )
-    assert_refused(lambda: metric.regions(X, weights=weights), InvalidInputError, *named)
-    assert_refused(
-        lambda: isodepth.distance(Y, X, weights=(None, weights)),
-        InvalidInputError,
-        r"(?i)\bw(eights|y)",
-        *mentions,
-    )
-    assert_refused(
-        lambda: isodepth.IRWDepth(n_directions=5).fit(X, sample_weight=weights),
-        InvalidInputError,
-        "weight",
-        *mentions,
-    )
-
-
-@pytest.mark.parametrize(
-    "weights", [np.ones(8), (np.ones(8),), (None, None, None), 3.0, "uniform"], ids=str
-)
-def test_weights_must_be_a_pair(weights: object) -> None:
-    assert_refused(lambda: isodepth.distance(X, Y, weights=weights), InvalidInputError, "weights")
+    for call, name in (
+        (lambda: metric.distance(X, Y, weights=(weights, None)), r"(?i)\bw(eights|x)"),
+        (lambda: metric.regions(X, weights=weights), r"(?i)\bw(eights|x)"),
+        (lambda: isodepth.distance(Y, X, weights=(None, weights)), r"(?i)\bw(eights|y)"),
+        (lambda: isodepth.IRWDepth(n_directions=5).fit(X, sample_weight=weights), "weight"),
+    ):
+        assert_refused(call, InvalidInputError, name, *mentions)
+    assert_refused(lambda: isodepth.distance(X, Y, weights=weights), InvalidInputError, "a pair")
 
 
 # ---------------------------------------------------------------------------------------------
@@ -177,60 +146,40 @@ def test_weights_must_be_a_pair(weights: object) -> None:
 # ---------------------------------------------------------------------------------------------
 
 
+BAD_OPTIONS = {
+    "eps": (0, -0.1, 1.0001, np.nan, np.inf, "a", None),
+    "p": (0, -2, np.nan, -np.inf, "two", None),
+    "n_directions": (0, -3, 2.5, "many"),
+    "directions": ("spiral",),
+    "levels": (0, -4, "coarse", 2.5),
+    "refine": (-1,),
+    "gap": ("guess",),
+    "depth": ("tukey", 3),
+    "dtype": ("int8",),
+}
+
+
 @pytest.mark.parametrize(
-    ("option", "value", "shown"),
-    [
-        ("eps", 0, "0"),
-        ("eps", -0.1, r"-0\.1"),
-        ("eps", 1.0001, r"1\.0001"),
-        ("eps", float("nan"), "nan"),
-        ("eps", float("inf"), "inf"),
-        ("eps", "a", "'a'"),
-        ("eps", None, "None"),
-        ("p", 0, "0"),
-        ("p", -2, "-2"),
-        ("p", float("nan"), "nan"),
-        ("p", -float("inf"), "-inf"),
-        ("p", "two", "two"),
-        ("p", None, "None"),
-        ("n_directions", 0, "0"),
-        ("n_directions", -3, "-3"),
-        ("n_directions", 2.5, r"2\.5"),
-        ("n_directions", "many", "many"),
-        ("directions", "spiral", "spiral"),
-        ("levels", 0, "0"),
-        ("levels", -4, "-4"),
-        ("levels", "coarse", "coarse"),
-        ("levels", 2.5, r"2\.5"),
-        ("refine", -1, "-1"),
-        ("gap", "guess", "guess"),
-        ("depth", "tukey", "tukey"),
-        ("depth", 3, "3"),
-        ("dtype", "int8", "int8"),
-    ],
+    ("option", "value"), [(name, value) for name, bad in BAD_OPTIONS.items() for value in bad]
 )
-def test_bad_option(option: str, value: object, shown: str) -> None:
+def test_bad_option(option: str, value: object) -> None:
     options = {option: value}
     for call in (lambda: isodepth.Metric(**options), lambda: isodepth.distance(X, Y, **options)):
-        assert_refused(call, InvalidOptionError, rf"\b{option}\b", shown)
+        assert_refused(call, InvalidOptionError, rf"\b{option}\b", re.escape(str(value)))
 
 
 @pytest.mark.parametrize(
     ("call", "names"),
     [
-        (lambda: isodepth.Metric(depth="tukey"), DEPTH_NAMES),
+        (lambda: isodepth.Metric(depth="tukey"), list(ESTIMATORS)),
         (lambda: isodepth.Metric(directions="spiral"), ["uniform", "sobol", "orthogonal"]),
-        (
-            lambda: isodepth.AIIRWDepth(covariance="pearson").fit(X),
-            ["covariance", "pearson", "empirical", "mcd", "ledoit-wolf"],
-        ),
     ],
 )
 def test_the_valid_names_are_listed(call: Callable[[], object], names: list[str]) -> None:
     assert_refused(call, InvalidOptionError, *names)
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS)
+@pytest.mark.parametrize("estimator", ESTIMATORS.values())
 @pytest.mark.parametrize("option", ["n_directions", "n_jobs"])
 @pytest.mark.parametrize("value", [0, -1, 1.5])
 def test_estimators_check_their_numbers(estimator: type, option: str, value: float) -> None:
@@ -239,14 +188,9 @@ def test_estimators_check_their_numbers(estimator: type, option: str, value: flo
     assert estimator(**{option: 1}).fit(X).depth_.shape == (len(X),)
 
 
-def test_unknown_option_is_named() -> None:
+def test_options_have_known_names_and_are_keyword_only() -> None:
     with pytest.raises((TypeError, InvalidOptionError), match="epsilon"):
         isodepth.Metric(epsilon=0.1)
-    with pytest.raises((TypeError, InvalidOptionError), match="epsilon"):
-        isodepth.distance(X, Y, epsilon=0.1)
-
-
-def test_options_are_keyword_only() -> None:
     with pytest.raises(TypeError):
         isodepth.Metric("projection")
     with pytest.raises(TypeError):
@@ -298,21 +242,3 @@ def test_bad_directions_for_a_support() -> None:
     regions = isodepth.Metric(n_directions=5).regions(X)
     with pytest.raises(ValueError, match=r"\b2\b"):
         regions.support(np.ones(2), 0.5)
-
-
-# ---------------------------------------------------------------------------------------------
-# callables
-# ---------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "depth",
-    [
-        lambda *args: np.ones(3),
-        lambda *args: np.full(len(args[0]), np.nan),
-        lambda *args: "deep",
-    ],
-    ids=["length", "nan", "string"],
-)
-def test_a_callable_that_gives_no_depths(depth: Callable) -> None:
-    assert_refused(lambda: isodepth.Metric(depth=depth).regions(X), ValueError, "depth")

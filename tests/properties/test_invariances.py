@@ -8,24 +8,15 @@ the transformation.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from strategies import POINTS, dyadic_weights, gaussian_directions, lattice_pairs, make_case
+from strategies import ESTIMATORS, POINTS, gaussian_directions, make_case
 
 import isodepth
 
 DEPTHS = ["ai_irw", "halfspace", "irw", "projection"]
 KINDS = ["duplicated", "gaussian", "heavy_tailed", "lattice"]
-ESTIMATORS: dict[str, Callable] = {
-    "halfspace": isodepth.HalfspaceDepth,
-    "projection": isodepth.ProjectionDepth,
-    "irw": isodepth.IRWDepth,
-    "ai_irw": isodepth.AIIRWDepth,
-}
 pytestmark = pytest.mark.filterwarnings("ignore::isodepth.DegenerateDepthWarning")
 
 
@@ -68,55 +59,6 @@ def test_zero_and_symmetry_bit_for_bit(depth: str, options: dict) -> None:
         assert forth == back
         assert forth > 0
         assert metric.distance(case.x, case.x.copy(), weights=(case.wx, case.wx)) == 0.0
-
-
-@settings(max_examples=60, derandomize=True, deadline=None)
-@given(pair=lattice_pairs(), depth=st.sampled_from(DEPTHS), data=st.data())
-def test_zero_and_symmetry_on_any_lattice(
-    pair: tuple[np.ndarray, np.ndarray], depth: str, data: st.DataObject
-) -> None:
-    X, Y = pair
-    wx, wy = data.draw(dyadic_weights(len(X))), data.draw(dyadic_weights(len(Y)))
-    metric = isodepth.Metric(depth=depth, n_directions=16, random_state=0)
-    assert metric.distance(X, X, weights=(wx, wx)) == 0.0
-    forth = metric.distance(X, Y, weights=(wx, wy))
-    assert forth == metric.distance(Y, X, weights=(wy, wx))
-    assert np.isfinite(forth)
-    assert forth >= 0
-
-
-@pytest.mark.parametrize("depth", DEPTHS)
-@pytest.mark.parametrize("directions", ["uniform", "sobol", "orthogonal"])
-def test_same_seed_same_bits_for_any_number_of_threads(depth: str, directions: str) -> None:
-    X, Y = samples(4, n=700, m=500, d=4)
-    options = {"n_directions": 300, "directions": directions, "random_state": 5}
-    results, fitted = [], []
-    for n_jobs in (1, 2, 8, 1):
-        results.append(isodepth.Metric(depth=depth, n_jobs=n_jobs, **options).compare(X, Y))
-        fitted.append(ESTIMATORS[depth](n_jobs=n_jobs, **options).fit(X))
-    for result, estimator in zip(results[1:], fitted[1:], strict=True):
-        assert result.distance == results[0].distance
-        np.testing.assert_array_equal(result.gaps, results[0].gaps)
-        np.testing.assert_array_equal(result.direction, results[0].direction)
-        np.testing.assert_array_equal(result.regions[0].depth, results[0].regions[0].depth)
-        np.testing.assert_array_equal(estimator.depth_, fitted[0].depth_)
-        np.testing.assert_array_equal(estimator.score_samples(Y), fitted[0].score_samples(Y))
-
-
-@pytest.mark.parametrize("depth", DEPTHS)
-def test_the_size_of_the_blocks_does_not_matter(depth: str) -> None:
-    X, Y = samples(4, n=700, m=500, d=4)
-    X[:200] = X[300:500]
-    results = [
-        isodepth.Metric(depth=depth, n_directions=300, random_state=5, memory_mb=memory_mb).compare(
-            X, Y
-        )
-        for memory_mb in (0.05, 1, 256)
-    ]
-    for other in results[1:]:
-        assert other.distance == pytest.approx(results[0].distance, rel=1e-12)
-        for a, b in zip(other.regions, results[0].regions, strict=True):
-            np.testing.assert_allclose(a.depth, b.depth, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("depth", DEPTHS)
@@ -213,18 +155,6 @@ def test_integer_weights_are_repeated_rows(depth: str, d: int) -> None:
         one_sided = metric.distance(X, Y, weights=(wx, None))
         repeated = metric.distance(np.repeat(X, wx, axis=0), Y)
         assert abs(one_sided - repeated) <= 1e-12 * scale_of(X, Y)
-
-
-@pytest.mark.parametrize("depth", DEPTHS)
-@pytest.mark.parametrize("factor", [1e-3, 1 / 3, 7.0, 1e6])
-def test_only_the_shares_of_the_weights_matter(depth: str, factor: float) -> None:
-    X, Y = samples(14)
-    wx = np.random.default_rng(0).uniform(0.1, 1, len(X))
-    metric = isodepth.Metric(depth=depth, n_directions=64, random_state=0)
-    before = metric.distance(X, Y, weights=(wx, None))
-    after = metric.distance(X, Y, weights=(wx * factor, np.full(len(Y), factor)))
-    # Rescaled weights are rounded again, which moves each breakpoint by about 1e-16.
-    assert abs(before - after) <= 1e-12 * scale_of(X, Y)
 
 
 # ---------------------------------------------------------------------------------------------

@@ -127,7 +127,8 @@ def test_weights_that_vanish_beside_others_are_not_made_their_equals() -> None:
 def test_threads_restore_the_filters_of_warnings() -> None:
     """A column twice: the estimate is singular, of which scikit-learn warns."""
     rows = np.column_stack([X, X[:, 0]])
-    metric = isodepth.Metric(depth=isodepth.AIIRWDepth(covariance="mcd"), n_directions=40)
+    depth = isodepth.AIIRWDepth(covariance="mcd")
+    metric = isodepth.Metric(depth=depth, n_directions=40, random_state=0)
     before = list(warnings.filters)
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(lambda _: metric.distance(rows, rows + 1), range(12)))

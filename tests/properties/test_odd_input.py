@@ -10,19 +10,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from strategies import LAYOUTS, gaussian_directions
+from strategies import ESTIMATORS, LAYOUTS, gaussian_directions
 from twins import naive
 
 import isodepth
 
 DEPTHS = ["ai_irw", "halfspace", "irw", "projection"]
 AFFINE_INVARIANT = ["ai_irw", "halfspace", "projection"]
-ESTIMATORS = {
-    "halfspace": isodepth.HalfspaceDepth,
-    "projection": isodepth.ProjectionDepth,
-    "irw": isodepth.IRWDepth,
-    "ai_irw": isodepth.AIIRWDepth,
-}
 quiet = pytest.mark.filterwarnings("ignore::isodepth.DegenerateDepthWarning")
 
 
@@ -175,21 +169,6 @@ def test_one_dimension_needs_no_random_direction(depth: str) -> None:
     if depth != "ai_irw":
         x, y = (naive.depth_regions(depth, z, [[1.0]]) for z in (X, Y))
         assert values.pop() == pytest.approx(naive.distance(x, y, [[1.0]]), rel=1e-10)
-
-
-@pytest.mark.parametrize("depth", DEPTHS)
-def test_a_sample_of_duplicates_with_few_distinct_rows(depth: str) -> None:
-    """Ten distinct rows many times over: equal rows enter every region together."""
-    rng = np.random.default_rng(1)
-    base = rng.standard_normal((10, 2))
-    rows = rng.integers(0, 10, 200)
-    regions = isodepth.Metric(depth=depth, n_directions=50, random_state=0).regions(base[rows])
-    for beta in np.linspace(0, 0.99, 34):
-        inside = set(np.asarray(regions.inside(beta)).tolist())
-        assert inside
-        for row in range(10):
-            copies = set(np.flatnonzero(rows == row).tolist())
-            assert copies <= inside or not copies & inside
 
 
 # ---------------------------------------------------------------------------------------------

@@ -6,12 +6,12 @@ import hashlib
 
 import numpy as np
 import pytest
+from strategies import ESTIMATORS
 
 import isodepth
 from isodepth import Metric
 
 N_JOBS = (1, 3, 16)
-DEPTHS = ("halfspace", "projection", "irw", "ai_irw")
 
 
 def digest(*arrays: object) -> str:
@@ -47,15 +47,17 @@ def everything(
         bags = [X[k : k + 2000] for k in range(0, 8000, 2000)]
         options = {"depth": depth, "n_directions": 100, "random_state": 0, "n_jobs": n_jobs}
         result.append(digest(isodepth.pairwise(bags, **options)))
+        fitted = ESTIMATORS[depth](n_directions=300, random_state=0, n_jobs=n_jobs).fit(X[:700])
+        result.append(digest(fitted.depth_, fitted.score_samples(Y[:500])))
         # Many directions, so that blocks of them are what is divided.
-        many = Metric(depth=depth, n_directions=700, refine=0, random_state=0, n_jobs=n_jobs)
+        many = Metric(depth=depth, n_directions=700, random_state=0, n_jobs=n_jobs)
         c = many.compare(X[:1500], Y[:1000])
         result.append(digest(c.distance, c.gaps, c.direction))
     return result
 
 
 @pytest.mark.parametrize("kind", ["random", "tied"])
-@pytest.mark.parametrize("depth", DEPTHS)
+@pytest.mark.parametrize("depth", ESTIMATORS)
 def test_same_bits(depth: str, kind: str) -> None:
     expected = everything(depth, kind, 1)
     for n_jobs in N_JOBS[1:]:

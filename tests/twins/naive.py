@@ -1,9 +1,9 @@
 """Slow, obvious twins of the fast routines: plain loops, straight from the definitions.
 
 This file is the reference the tests compare against. It is written to be read beside the
-definitions, not to be quick: masses are :class:`fractions.Fraction` or integers that are
-proportional to them, so levels and ties are exact; every maximum is a loop over points. ``U`` is always a list of unit vectors, of which both ``u``
-and ``-u`` are used.
+definitions, not to be quick: masses are :class:`fractions.Fraction`, or integers proportional to
+the masses, so levels and ties are exact; every maximum is a loop over points. ``U`` is always a
+list of unit vectors, of which both ``u`` and ``-u`` are used.
 
 A sample is a list of points (rows) with one mass each; masses are positive or zero and sum to one.
 A row of mass zero does not belong to the sample: it may have a depth, but it is in no region.

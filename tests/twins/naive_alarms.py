@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from fractions import Fraction
 
 
 def rank_pvalue(score: float, earlier: Sequence[float], uniform: float) -> float:
@@ -57,15 +56,6 @@ def evidence(
         )
     cash = 0.0 if restarting else 1.0 - sum(1.0 / (t * (t + 1)) for t in range(1, count + 1))
     return total / n_bets + cash
-
-
-def urn_probability(passed: Sequence[bool], k: int, b: int) -> Fraction:
-    """Chance of a sequence when k of k + b balls mean passing, and each drawn is doubled."""
-    chance, hits, misses = Fraction(1), k, b
-    for hit in passed:
-        chance *= Fraction(hits if hit else misses, hits + misses)
-        hits, misses = hits + hit, misses + (not hit)
-    return chance
 
 
 def log(value: float) -> float:
