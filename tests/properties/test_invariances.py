@@ -196,18 +196,6 @@ def test_score_samples_agrees_with_depth_on_the_own_points(depth: str, weighted:
         assert ((own >= 0) & (own <= 1)).all()
 
 
-def test_estimator_and_metric_agree() -> None:
-    X, _ = samples(18)
-    U = gaussian_directions(np.random.default_rng(0), 3, 40)
-    for depth, estimator in ESTIMATORS.items():
-        of_metric = isodepth.Metric(depth=depth, directions=U).regions(X).depth
-        np.testing.assert_allclose(
-            estimator(directions=U).fit(X).depth_, of_metric, rtol=0, atol=1e-12
-        )
-        through = isodepth.Metric(depth=estimator(directions=U), directions=U).regions(X).depth
-        np.testing.assert_allclose(through, of_metric, rtol=0, atol=1e-12)
-
-
 # ---------------------------------------------------------------------------------------------
 # to 1e-9: the transformation itself rounds the points
 # ---------------------------------------------------------------------------------------------

@@ -324,17 +324,3 @@ def test_kinds_of_weights(depth: str, weights: str) -> None:
     metric = isodepth.Metric(depth=depth, n_directions=40, random_state=0)
     expected = metric.distance(X, Y, weights=(counts.astype(float), None))
     assert metric.distance(X, Y, weights=(given, None)) == pytest.approx(expected, rel=1e-12)
-
-
-def test_directions_of_any_length_are_made_unit() -> None:
-    X, Y = samples()
-    U = gaussian_directions(np.random.default_rng(5), 3, 20)
-    lengths = np.random.default_rng(6).uniform(0.01, 100, (20, 1))
-    options = {"refine": 0, "depth": "halfspace"}
-    plain = isodepth.distance(X, Y, directions=U, **options)
-    assert isodepth.distance(X, Y, directions=U * lengths, **options) == pytest.approx(
-        plain, rel=1e-12
-    )
-    assert isodepth.distance(X, Y, directions=U.tolist(), **options) == plain
-    tiny = isodepth.distance(X, Y, directions=U * 1e-200, **options)
-    assert tiny == pytest.approx(plain, rel=1e-12)
