@@ -115,6 +115,8 @@ def test_columns_are_matched_by_name() -> None:
         (3, {}, "scan takes a file or folder"),
         (POINTS[:, 0], {}, "must be a table"),
         ([POINTS, POINTS[:, :2]], {}, "'2' is only in chunk 0"),
+        ([POINTS, FRAME.set_axis(["0", "1", "2"], axis=1)], {}, "chunk 0 and chunk 1 name"),
+        ([FRAME.set_axis(["0", "1", "2"], axis=1), POINTS], {}, "chunk 0 and chunk 1 name"),
         (FRAME, {"columns": ["x", "w"]}, "no column 'w'"),
         (FRAME, {"columns": ["x", "x"]}, "selected twice"),
         (FRAME, {"columns": "x"}, r"write \['x'\]"),

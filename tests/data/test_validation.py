@@ -95,7 +95,7 @@ def test_levels_lie_in_the_half_open_unit_interval(betas) -> None:
         (3, "X must be a table .*an int"),
         (np.ones((2, 2), complex), "real numbers"),
         (np.array([["a", "b"]]), "real numbers"),
-        (np.array([[None, 1]]), "real numbers"),
+        (np.array([[1, 2], [3, 4], [5, None]]), "real numbers, .*None at row 2, column 1"),
         (csr_array(np.eye(2)), r"X is sparse \(csr_array\); pass X.toarray"),
         (np.ma.masked_array(np.ones((2, 2)), [[0, 1], [0, 0]]), "1 masked entries"),
         # NaN is named before a number that is too large.
@@ -121,6 +121,8 @@ def test_the_largest_numbers_whose_projections_do_not_overflow(dtype: str, d: in
         with pytest.raises(InvalidInputError, match="overflow") as caught:
             check_points(bad)
         assert ("use float64" in str(caught.value)) is (dtype == "float32")
+        with pytest.raises(InvalidInputError, match=r"Y contains values .* overflow"):
+            read_pair(allowed, bad)
     assert check_points(refused, any_size=True)[0] is refused
 
 
