@@ -129,6 +129,7 @@ def test_matrix_is_an_array_to_numpy() -> None:
 
 def test_labels_of_a_matrix() -> None:
     assert isodepth.DistanceMatrix.of([[3.0, 0.5]], ["a"]).other_labels == ("0", "1")
+    assert isodepth.DistanceMatrix.of([[3.0], [0.5]], ["a", "b"]).other_labels == ("0",)
     between = isodepth.DistanceMatrix.of([[3.0, 0.5]], ["a"], ["p", "sample"])
     assert list(between._rows()) == ["sample_", "p", "sample"]
 
@@ -137,6 +138,7 @@ def test_labels_of_a_matrix() -> None:
     ("values", "labels", "message"),
     [
         ([1.0, 2.0], None, "matrix of distances"),
+        (np.array([["a"]]), None, "matrix of distances"),
         ([[0.0, 1.0], [1.0, 0.0]], ["a"], "must have 2 entries, got 1"),
         ([[0.0, 1.0], [1.0, 0.0]], ["a", "a"], "'a' twice"),
     ],
