@@ -129,6 +129,7 @@ def test_units_are_mads_if_more_contamination_is_expected() -> None:
     for eps in (0.1, 0.3):
         # Three standard errors of the less efficient estimate.
         assert column_units(rows, eps=eps) == pytest.approx([1.0], abs=0.12)
+        assert column_units(np.ones((9, 1)), eps=eps) == 1.0
 
 
 def test_units_of_extreme_values() -> None:
