@@ -139,6 +139,7 @@ def test_labels_of_a_matrix() -> None:
     [
         ([1.0, 2.0], None, "matrix of distances"),
         (np.array([["a"]]), None, "matrix of distances"),
+        ([[0.0, 1.0], [2.0]], None, "matrix of distances"),
         ([[0.0, 1.0], [1.0, 0.0]], ["a"], "must have 2 entries, got 1"),
         ([[0.0, 1.0], [1.0, 0.0]], ["a", "a"], "'a' twice"),
     ],

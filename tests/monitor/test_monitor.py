@@ -241,8 +241,7 @@ def test_results_can_be_read_by_programs() -> None:
     assert monitor._rows()["change"][0].startswith("column 1: median")
     assert verdict._rows()["columns"] == [c.columns[0] for c in verdict.changes]
     assert "1 batch checked, alarm since batch 1" in repr(monitor)
-    members = monitor._state.groups[None].functions.members
-    assert fields["groups"][0]["functions"] == len(members)
+    assert fields["groups"][0]["functions"] == len(monitor._state.groups[None].functions.members)
 
 
 # -- columns and kinds ----------------------------------------------------------------------------
@@ -347,12 +346,6 @@ def test_dependent_rows_of_a_reference_warn() -> None:
     # Sorted rows have the maximum variance: 105 counted rows in 5 parts, 105 / (5 - 1) times.
     with pytest.warns(DependenceWarning, match=r"in 5 consecutive parts have 2[456]\.\d times"):
         Monitor(np.arange(140.0)[:, None], random_state=0)
-
-
-def test_weather_in_the_order_of_time_warns() -> None:
-    data = pytest.importorskip("vega_datasets").local_data.seattle_weather().drop(columns="date")
-    with pytest.warns(DependenceWarning, match=r"strongest in temp_.*blocks"):
-        Monitor(data, random_state=0)
 
 
 def test_settings_are_checked() -> None:

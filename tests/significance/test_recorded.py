@@ -38,10 +38,8 @@ def pair(name: str, rng: np.random.Generator) -> list[Any]:
         frame = pd.DataFrame({"shift": rng.normal(size=n) + changed, "inner": a, "within": b})
         frame = frame.assign(wide=(1 + changed) * rng.normal(size=n), shape=shape, kind=kind)
         frame["both"] = (2 + changed) * rng.standard_t(2, n) - changed
-        frame["counts"], frame["flag"] = (
-            rng.poisson(2 + changed, n),
-            rng.random(n) < 0.6 - changed / 4,
-        )
+        frame["counts"] = rng.poisson(2 + changed, n)
+        frame["flag"] = rng.random(n) < 0.6 - changed / 4
         frame.loc[rng.random(n) < 0.02 + 0.1 * changed, "wide"] = np.nan
         frames.append(frame)
     return frames

@@ -297,10 +297,8 @@ def test_rows_with_missing_values_are_left_out_and_counted() -> None:
 
 
 def test_the_result_is_readable() -> None:
-    X, Y = pair(d=7)
-    text = repr(run(X, Y, tolerance=0.05))
-    assert "No significant difference between X and Y beyond a tolerance of 0.05" in text
-    assert "two-sample|method=aggregated|tolerance=0.05|permutations=99" in text
+    text = "No significant difference between X and Y beyond a tolerance of 0.05"
+    assert text in repr(run(*pair(d=7), tolerance=0.05))
 
 
 def test_the_headline_without_a_change_of_a_column() -> None:
@@ -345,17 +343,6 @@ def test_a_wide_column_hides_nothing() -> None:
     result = run(X * [1e170, 1], (Y + [0, 0.8]) * [1e170, 1], scale=None)
     assert result.pvalue == 0.01
     assert (result.changes[0].kind, result.changes[0].columns) == ("location", ("column 1",))
-
-
-def test_the_signature_says_how_it_was_made() -> None:
-    X, Y = pair()
-    parts = dict(
-        part.split("=")
-        for part in run(X, Y, method="regions", q=1, eps=0.3, levels=7).signature.split("|")[1:]
-    )
-    wanted = {"q": "1", "eps": "0.3", "levels": "7", "seed": "0", "scale": "pooled",
-              "blocks": "rows", "dirs": "axes+orthogonal:102"}  # fmt: skip
-    assert {key: parts[key] for key in wanted} == wanted
 
 
 # -- what it refuses ------------------------------------------------------------------------------

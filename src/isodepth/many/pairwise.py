@@ -90,7 +90,10 @@ class DistanceMatrix(ResultMixin):
         signature : str
             Settings of the distances as a string.
         """
-        matrix = values if isinstance(values, np.ndarray) else np.asarray(values, dtype=float)
+        try:
+            matrix = values if isinstance(values, np.ndarray) else np.asarray(values, dtype=float)
+        except (TypeError, ValueError) as error:
+            raise InvalidInputError(f"values must be a matrix of distances: {error}") from None
         if matrix.ndim != 2 or matrix.dtype.kind not in "fiu" or matrix.size == 0:
             raise InvalidInputError(
                 f"values must be a matrix of distances, got {matrix.dtype} of shape {matrix.shape}"

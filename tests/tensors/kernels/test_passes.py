@@ -25,11 +25,6 @@ def tensors_of(sample, directions):
     return torch.from_numpy(sample.points), masses, sample.total, torch.from_numpy(directions)
 
 
-def prefix_sizes_of(n, rng):
-    count = int(rng.integers(1, n + 1))
-    return np.sort(rng.choice(np.arange(1, n + 1), size=count))
-
-
 @settings(max_examples=150, deadline=None, derandomize=True)
 @given(case=cases())
 def test_ranks_and_spreads(case):
