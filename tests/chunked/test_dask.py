@@ -96,7 +96,7 @@ def test_collections_are_samples() -> None:
     array = da.from_array(x, chunks=(90, 3))
     assert isodepth.distance(array, y, **options) == expected
     assert scan(array.astype("float32")).dtype == "float32"
-    frames = [dd.from_pandas(pd.DataFrame(z, columns=list("abc")), npartitions=3) for z in (x, y)]
+    frames = [dd.from_pandas(pd.DataFrame(z, columns=list("abc")), npartitions=2) for z in (x, y)]
     assert isodepth.distance(*frames, **options) == expected
     named = scan(frames[0], ["c", "a"], weights="b")
     assert (named.columns, named.weighted, named.dtype) == (("c", "a"), True, "float64")
