@@ -247,9 +247,8 @@ def depth_statistics(rows: PooledSample, metric: BaseMetric, advance: Advance) -
     out = np.empty(rows.permutations.count)
     for b, first in enumerate(rows.permutations.labels(dtype=bool).T):
         with warnings.catch_warnings():
-            # A warning about a permuted sample would not help the user. For the given samples, the
-            # attribute `comparison` of the result issues the warning.
-            warnings.simplefilter("ignore", DegenerateDepthWarning)
+            if b > 0:  # a warning about a permuted sample would not help the user
+                warnings.simplefilter("ignore", DegenerateDepthWarning)
             x, y = fitted.all_regions([points[first], points[~first]])
         out[b] = fitted.distance(x, y) * mean_of_direction(d, metric.q)
         advance(1)
