@@ -73,8 +73,9 @@ def choose_compiler() -> None:
                 f"'pip install \"{ZIG}\"', a compiler in a package, and build again."
             )
         # By default zig compiles for the processor of this machine. It compiles its standard
-        # library again for every combination of these options.
-        os.environ["CXX"] = f"{sys.executable} -m ziglang c++ -mcpu=baseline -O3 -fPIC"
+        # library, which takes a minute, for every combination of these options. The modules are
+        # stripped (-s), so the checks of CMake have to be stripped too.
+        os.environ["CXX"] = f"{sys.executable} -m ziglang c++ -mcpu=baseline -O3 -fPIC -s"
 
 
 def build_wheel(
