@@ -28,8 +28,8 @@ from isodepth.significance.samples import CENTER, Category, PooledSample
 #: Number of cosines cos(pi j R), j = 1, 2, ..., that are computed for each column. R are the ranks
 #: of its values, scaled to (0, 1).
 COSINES = 6
-#: Maximum number of values in memory when functions are evaluated at all rows: 512 MB in float32.
-MAX_NUMBERS = 1 << 27
+#: Maximum number of values in memory when functions are evaluated at all rows: 400 MB in float32.
+MAX_NUMBERS = 100_000_000
 # To determine the kind of change of a column, both samples are shifted to the same median and
 # divided by their spreads. A column with at most this number of distinct values is not aligned in
 # this way, because alignment would break ties.
