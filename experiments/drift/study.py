@@ -132,9 +132,10 @@ def run(
 
 def _write(file: Any, results: Any, total: int) -> None:
     for done, lines in enumerate(results, start=1):
-        file.writelines(json.dumps(line) + "\n" for line in lines)
+        # One write per pair, so that an interrupted run contains no part of a pair.
+        file.write("".join(json.dumps(line) + "\n" for line in lines))
+        file.flush()
         if done % 50 == 0 or done == total:
-            file.flush()
             print(f"{done} of {total} pairs", flush=True)
 
 
