@@ -71,17 +71,22 @@ def pooled(points: np.ndarray, *others: Any) -> PooledSample:
     return PooledSample(np.ascontiguousarray(points.T), points, 1.0, *others)
 
 
+def multiples(values: np.ndarray) -> np.ndarray:
+    """Round to multiples of 2**-10: projections are exact, and only equal depths are tied."""
+    return np.round(values * 1024) / 1024
+
+
 class Drawn:
     """Rows with some of them in blocks, and their labelings in both forms."""
 
     def __init__(self, kind: str, seed: int, n_x: int, n_y: int, d: int, blocked: bool) -> None:
         self.kind = kind
         rng = np.random.default_rng(seed)
-        points = np.ascontiguousarray(POINTS[kind](rng, n_x + n_y, d)[: n_x + n_y])
+        points = multiples(POINTS[kind](rng, n_x + n_y, d)[: n_x + n_y])
         if kind == "lattice":
             directions = exact_directions(rng, d)
         else:
-            directions = np.vstack([np.eye(d), gaussian_directions(rng, d, 4)])
+            directions = multiples(np.vstack([np.eye(d), gaussian_directions(rng, d, 4)]))
         blocks = some_blocks(rng, n_x, n_y) if blocked else None
         permutations = Permutations.draw(n_x, n_y, COUNT, np.random.default_rng(3), blocks)
         names = tuple(f"c{j}" for j in range(d))
@@ -173,7 +178,7 @@ def test_differences_of_clipped_ranks(drawn: Drawn) -> None:
     assert found == pytest.approx(np.array(wanted), rel=1e-12, abs=1e-12)
 
 
-@settings(max_examples=30, deadline=None, derandomize=True)
+@settings(max_examples=30, deadline=None)
 @cases
 @pytest.mark.parametrize(("q", "p", "eps"), [(2, 2, 0.1), (1, 3, 0.3), (math.inf, math.inf, 0.2)])
 def test_distances_of_regions(drawn: Drawn, q: float, p: float, eps: float) -> None:
