@@ -225,7 +225,7 @@ def parts_out_of_range(state: MonitorState) -> Iterator[MonitorState]:
     """States that no monitor has, each with one wrong part."""
     group, n = state.groups["0"], state.n_batches
     for other in ({"alarm_since": -1}, {"alarm_since": n + 1}, {"crossings": -1}, {"n_batches": 0},
-                  {"records": ((None, 0, "{}"),)}, {"ranks": RankEvidence.start()},
+                  {"records": ((None, 0, "{}"),)}, {"ranks": RankEvidence.start(False, 1)},
                   {"groups": {**state.groups, None: group}}):  # fmt: skip
         yield replace(state, **other)
     for other in ({"width": 3}, {"columns": ("b", "b")}, {"categories": {}}):

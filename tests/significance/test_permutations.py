@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from unittest import mock
-
 import numpy as np
 import pytest
 
 import isodepth
 from isodepth import InvalidInputError
 from isodepth.core.directions import rng_for
+from isodepth.significance import result
 from isodepth.significance.permutations import Permutations, neg_log_p
 from isodepth.significance.result import null_profile
 from isodepth.significance.samples import check_blocks
@@ -35,14 +34,6 @@ def test_sizes_of_samples_stay_the_same(n_x: int, n_y: int) -> None:
     permutations = Permutations.draw(n_x, n_y, 130, np.random.default_rng(0))
     assert (permutations.labels().sum(axis=0) == n_x).all()
     assert (permutations.sizes == [[n_x], [n_y]]).all()
-
-
-def test_labels_of_few_rows_are_converted_once() -> None:
-    permutations = Permutations.draw(3, 4, 9, np.random.default_rng(0))
-    with mock.patch.object(Permutations, "labels", return_value=permutations.labels()) as labels:
-        for values in (np.eye(7), np.ones((1, 7))):
-            assert np.array_equal(permutations.sums(values), values @ labels.return_value)
-    labels.assert_called_once()
 
 
 def test_restriction_keeps_labels_and_avoids_empty_samples() -> None:
@@ -98,7 +89,7 @@ def test_large_statistics_do_not_overflow() -> None:
     np.testing.assert_allclose(neg_log_p(values * 1e307), neg_log_p(values), rtol=1e-9)
 
 
-def test_null_profile_is_that_of_permuted_labels() -> None:
+def test_null_profile_is_that_of_permuted_labels(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each permutation, compared by the public metric along the same directions."""
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(80, 3)), 2 * rng.normal(size=(70, 3)) + [3, 0, 0]
@@ -119,6 +110,12 @@ def test_null_profile_is_that_of_permuted_labels() -> None:
         np.testing.assert_allclose(null.gaps[b], again.gaps, rtol=1e-9)
         np.testing.assert_allclose(null.distances[b], again.distance, rtol=1e-9)
         np.testing.assert_allclose(null.levels, again.levels)
+    for affordable, most, count in ((25.5, 49, 25), (0, 200, 19), (25, 22, 22), (120, 200, 99)):
+        monkeypatch.setattr(result, "_WORK", int(affordable * 150 * 30))
+        null = null_profile(tested, None, most)
+        assert len(null.gaps) == len(null.distances) == count
+        if count == 19:
+            assert np.array_equal(null.band, [null.gaps.min(axis=0), null.gaps.max(axis=0)])
 
 
 def test_blocks_change_sides_together() -> None:

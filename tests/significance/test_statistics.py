@@ -23,7 +23,11 @@ from isodepth._core import share_differences
 from isodepth.metric.base import BaseMetric
 from isodepth.significance import features
 from isodepth.significance import tolerance as tolerance_module
-from isodepth.significance.aggregated import aggregated_statistics, region_statistics
+from isodepth.significance.aggregated import (
+    _may_be_simplex,
+    aggregated_statistics,
+    region_statistics,
+)
 from isodepth.significance.features import Feature, _remaining_pairs, column_kinds
 from isodepth.significance.permutations import (
     Moments,
@@ -270,7 +274,7 @@ def test_statistics_of_the_aggregated_test(
     drawn = Drawn("gaussian", seed, 14, 12, d, blocked)
     codes = np.random.default_rng(seed).integers(0, 2, 26)
     rows = replace(drawn.rows, categories=[Category("g", ("a", "b"), codes)])
-    found = aggregated_statistics(rows, regions(), advance)
+    found = aggregated_statistics(rows, regions(), advance, only_regions=False)
     labels = np.array(drawn.labels)
 
     def powers(values: np.ndarray, count: int = 6) -> np.ndarray:
@@ -413,6 +417,29 @@ def test_many_rows_in_float32_and_threads_give_the_same_contrasts() -> None:
     assert found == pytest.approx(wanted, abs=1e-4)
 
 
+def test_a_random_subset_has_all_parts_of_its_rows() -> None:
+    drawn = Drawn("gaussian", 0, 14, 12, 2, False)
+    rows = replace(drawn.rows, categories=[Category("g", ("a", "b"), np.arange(26) % 2)])
+    assert rows.random_subset(26) is rows
+    part = rows.random_subset(25)
+    (gone,) = np.flatnonzero(~np.isin(rows.points[:, 0], part.points[:, 0]))
+    assert np.array_equal(part.points, np.delete(rows.points, gone, 0))
+    assert np.array_equal(part.columns, part.points.T)
+    assert np.array_equal(part.permutations.words, np.delete(rows.permutations.words, gone, 1))
+    assert np.array_equal(part.categories[0].codes, np.delete(np.arange(26) % 2, gone))
+
+
+@pytest.mark.parametrize(("repeats", "simplex"), [((3, 2, 2), True), ((3, 2, 1), False)])
+def test_a_sample_of_few_distinct_rows_may_be_a_simplex(
+    repeats: tuple[int, ...], simplex: bool
+) -> None:
+    """Three distinct rows of the plane may be all 7 rows of the first sample."""
+    rng = np.random.default_rng(0)
+    points = np.concatenate([np.repeat(np.eye(3, 2), repeats, axis=0), rng.normal(size=(9, 2))])
+    permutations = Permutations.draw(7, len(points) - 7, 9, rng)
+    assert _may_be_simplex(pooled(points, ("u", "v"), np.eye(2), permutations, rng)) is simplex
+
+
 # -- how statistics are combined ------------------------------------------------------------------
 
 
@@ -493,7 +520,7 @@ def test_the_pvalue_is_exact_over_all_labelings(kind: str, tolerant: bool) -> No
         if tolerant:
             found = tolerant_statistics(rows, 0.0, 0.05, advance)
         else:
-            found = aggregated_statistics(rows, regions(), advance)
+            found = aggregated_statistics(rows, regions(), advance, only_regions=False)
         scores = combined(found.neg_log_p, found.weights)
         pvalues.append(permutation_pvalue(scores[0], scores[1:]))
         columns.append(found.columns.pvalues())

@@ -87,11 +87,8 @@ def test_too_few_permutations_for_any_rejection() -> None:
     X = np.random.default_rng(0).normal(size=(50, 1))
     headline = "No significant difference (p = 0.1, the smallest possible with 9 permutations)"
     assert run(X, X + 9, n_permutations=9).headline == headline
-
-
-def test_constant_data_are_no_difference() -> None:
-    result = run(np.ones((5, 2)), np.ones((4, 2)))
-    assert result.headline == "No significant difference (p = 1)"
+    constant = run(np.ones((5, 2)), np.ones((4, 2)), tolerance=0.2)
+    assert constant.headline == "No significant difference beyond the tolerance (p = 1)"
 
 
 def test_columns_say_how_far_apart_they_are() -> None:
@@ -304,12 +301,17 @@ def test_the_result_is_readable() -> None:
 def test_the_headline_without_a_change_of_a_column() -> None:
     X, Y = pair()
     result = run(X, Y + 2)
-    tolerant = replace(result, smallest_tolerance=0.123)
-    assert tolerant.tolerance_range == "significant with every tolerance below 12%"
+    for smallest, percent in ((0.123, "12%"), (0.9949, "99%"), (0.995, "100%")):
+        tolerant = replace(result, smallest_tolerance=smallest)
+        assert tolerant.tolerance_range == f"significant with every tolerance below {percent}"
     assert replace(tolerant, pvalue=0.051).tolerance_range == ""
-    for name, text in (("regions", "regions of the deepest"), ("directions", "location along")):
+    along = next(each for each in result.components if each.name == "directions")
+    location = f"location along {along.feature}"
+    for name, text in (("regions", "regions of the deepest rows"), ("directions", location)):
         only = [component for component in result.components if component.name == name]
-        assert text in replace(result, changes=[], components=only).headline
+        tolerant = replace(result, changes=[], components=only, tolerance=0.0123)
+        text = f"The samples differ beyond a tolerance of 0.0123 (p = 0.01): {text}"
+        assert tolerant.headline == f"{text}, no column by itself"
     assert replace(result, pvalue=0.051).strongest_change == ""
 
 

@@ -89,7 +89,7 @@ class Function(NamedTuple):
 
     kind: str  # a key of _LEVELS, "pair", "missing", "category" or "crossed"
     columns: tuple[int, ...]  # numeric columns first; empty if all numeric columns are used
-    value: float = 0  # cut point or code of a category; UNSEEN for all that are not in `known`
+    value: float = np.nan  # cut point or code of a category; UNSEEN for all not in `known`
 
 
 @dataclass(frozen=True, eq=False)

@@ -63,7 +63,7 @@ Advance = Callable[[int], None]
 
 
 def aggregated_statistics(
-    rows: PooledSample, metric: BaseMetric, advance: Advance, *, only_regions: bool = False
+    rows: PooledSample, metric: BaseMetric, advance: Advance, *, only_regions: bool
 ) -> Findings:
     """Compute each statistic and its -log p for the given labels and all permutations of them.
 

@@ -59,7 +59,7 @@ class RankEvidence(NamedTuple):
     n_batches: int = 0  # number of batches since `start`
 
     @classmethod
-    def start(cls, restarting: bool = False, patience: int = 1) -> RankEvidence:
+    def start(cls, restarting: bool, patience: int) -> RankEvidence:
         """Return the evidence before the first batch."""
         return cls(restarting, np.full((patience, N_BETS), -np.inf))
 

@@ -342,8 +342,8 @@ def rank_cosines(values: np.ndarray, count: int, n_threads: int = 1) -> np.ndarr
         ordered = without_ties
         if len(ranks) < n:
             ordered = np.repeat(np.cos(frequencies * ranks), sizes, axis=1)
-        for j in range(count):
-            cosines[j, f, at] = ordered[j]
+        for j, of_frequency in enumerate(ordered):
+            cosines[j, f, at] = of_frequency
 
     map_rows(fill, len(values), n, n_threads)
     return cosines

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -159,9 +159,9 @@ class TwoSampleResult(TwoSampleReport):
     shares: list[ValueShare]
     moved_from: str | None = None
     _signature: Callable[[], str] = str
-    _compare: Callable[[], Comparison] | None = field(default=None, repr=False)
-    _blocks: np.ndarray | None = field(default=None, repr=False)
-    _inputs: Any = field(default=None, repr=False)
+    _compare: Callable[[], Comparison] | None = None
+    _blocks: np.ndarray | None = None
+    _inputs: Any = None
 
     @cached_property
     def signature(self) -> str:
@@ -296,9 +296,7 @@ class NullProfile(NamedTuple):
         return low, high
 
 
-def null_profile(
-    comparison: Comparison, blocks: np.ndarray | None = None, most: int = _MOST
-) -> NullProfile:
+def null_profile(comparison: Comparison, blocks: np.ndarray | None, most: int) -> NullProfile:
     """Compute the gaps between the regions of two samples after permutations of their labels.
 
     The settings are those of `comparison`, except that gaps are computed at 20 fixed levels. The
