@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import warnings
+from typing import Any
 
 import numpy as np
 import pytest
 
 from isodepth.monitor import functions as module
-from isodepth.monitor.functions import UNSEEN, Functions, fit_functions, total
+from isodepth.monitor.functions import UNSEEN, Functions, _cut_points, fit_functions, total
 
 RNG = np.random.default_rng(5)
 
@@ -22,8 +24,8 @@ def table(m: int, rng: np.random.Generator = RNG) -> np.ndarray:
     return np.hstack([numbers, codes])
 
 
-def by_loops(functions: Functions, rows: np.ndarray) -> list[int]:
-    """Counts from the definition of each function."""
+def by_loops(functions: Functions, rows: np.ndarray) -> tuple[list[int], int]:
+    """Counts from the definition of each function, and the number of suspicious rows."""
     numbers, codes = rows[:, :3], rows[:, 3:]
     z = (numbers - functions.center) / functions.scale
     z[np.isnan(z)] = 0.0
@@ -46,7 +48,8 @@ def by_loops(functions: Functions, rows: np.ndarray) -> list[int]:
         counts.append(sum(~np.isnan(codes[:, c]) & ~np.isin(codes[:, c], known)))
     for (c, v), medians in zip(functions.crossed, functions.medians, strict=True):
         counts += [sum((codes[:, c] == v) & (numbers[:, j] <= medians[j])) for j in range(width)]
-    return [int(count) for count in counts]
+    suspicious = (codes == UNSEEN).any(axis=1) | (features[-1] > functions.farthest)
+    return [int(count) for count in counts], int(suspicious.sum())
 
 
 def test_counts_are_those_of_plain_loops(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -54,11 +57,10 @@ def test_counts_are_those_of_plain_loops(monkeypatch: pytest.MonkeyPatch) -> Non
     rows = table(500)
     rows[rows[:, 3] == 3, 3] = np.nan
     functions, rows = Functions.choose(rows, 3, RNG), table(300)
+    rows[:40, 1], rows[50:53, 2] = np.nan, 20.0
     whole = functions.count(rows)
-    assert whole.ones.tolist() == by_loops(functions, rows)
+    assert (whole.ones.tolist(), whole.suspicious) == by_loops(functions, rows)
     assert len(whole.ones) == len(functions.members)
-    unseen = (rows[:, 3:] == UNSEEN).any(axis=1)
-    assert unseen.sum() <= whole.suspicious < unseen.sum() + 10
     assert {f.kind for f in functions.members} == {
         "column", "deviation", "direction", "distance", "pair", "missing", "category", "crossed",
     }  # fmt: skip
@@ -67,10 +69,13 @@ def test_counts_are_those_of_plain_loops(monkeypatch: pytest.MonkeyPatch) -> Non
     again = functions.count(rows)
     assert again.ones.tolist() == whole.ones.tolist()
     assert again[::3] == whole[::3]
-    present = ~np.isnan(rows[:, 0])
-    low, middle, high = np.quantile(rows[present, 0], [0.25, 0.5, 0.75])
-    expected = present.sum() * np.array([1.0, middle, high - low])
-    assert whole.summaries[:, 0] == pytest.approx(expected)
+    for counts, parts in ((whole, [rows]), (again, np.split(rows, range(37, 300, 37)))):
+        expected = np.zeros((3, 3))
+        for part, j in itertools.product(parts, range(3)):
+            if len(values := part[~np.isnan(part[:, j]), j]):
+                low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])
+                expected[:, j] += len(values) * np.array([1.0, middle, high - low])
+        assert counts.summaries == pytest.approx(expected)
 
 
 def test_tied_values_do_not_depend_on_rounding() -> None:
@@ -110,6 +115,22 @@ def test_pairs_and_frequent_categories_are_limited_in_number() -> None:
     assert functions.count(rows).ones[-100:].tolist() == [10] * 100
     functions = Functions.choose(np.hstack([RNG.normal(size=(400, 20)), codes]), 20, RNG)
     assert (len(functions.crossed), len(functions.pairs)) == (5, 100)
+    # The 50 most frequent of 60 categories are counted one by one.
+    (known,) = Functions.choose(
+        np.repeat(np.arange(60.0), np.arange(60) // 3 + 1)[:, None], 0, RNG
+    ).known
+    assert known.tolist() == [9, 10, *range(12, 60)]
+
+
+@pytest.mark.parametrize(("most", "cuts", "midpoints"), [
+    (10.0, [1, 2, 3, 10], [1.5, 2.5, 6.5]), (20.0, [2], [2.5]),
+])  # fmt: skip
+def test_few_values_are_all_cut_points(most: float, cuts: Any, midpoints: Any) -> None:
+    """Up to four values for three levels; the quartiles of these five values are 2."""
+    values = np.array([1.0, *[2.0] * 12, 3.0, np.nan, 10.0, most])
+    levels = (0.25, 0.5, 0.75)
+    assert _cut_points(values, levels, True).tolist() == cuts
+    assert _cut_points(np.append(values, 3 + 1e-10), levels, False) == pytest.approx(midpoints)
 
 
 @pytest.mark.parametrize(("n", "size"), [(1000, 250), (100_000, 20_000)])

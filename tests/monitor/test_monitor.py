@@ -6,6 +6,7 @@ import copy
 import json
 import pickle
 import warnings
+from dataclasses import replace
 from multiprocessing.pool import ThreadPool
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from isodepth import (
     Verdict,
     scan,
 )
+from isodepth.data.changes import Change
 from isodepth.data.frames import Table
 
 pd = pytest.importorskip("pandas")
@@ -198,7 +200,6 @@ def test_memory_does_not_grow_with_the_stream(
 def test_a_batch_that_comes_again_with_its_label_is_counted_once(tmp_path: Path) -> None:
     monitor, (first, second) = fresh(path=tmp_path / "m.npz"), batches(2)
     verdict = monitor.check(first, label="2024-01-07")
-    assert "batch 1 (2024-01-07)" in str(verdict)
     monitor.check(second, label=np.datetime64("2024-01-14"))
     monitor.check(second)
     for again in (monitor, Monitor.load(tmp_path / "m.npz", autosave=True)):
@@ -229,6 +230,34 @@ def test_copies_are_independent(tmp_path: Path) -> None:
     monitor.check(batches(1)[0])
     with pytest.raises(BusyFileError):
         other.check(batches(1)[0])
+
+
+def test_the_text_of_a_verdict() -> None:
+    changes = [Change("location", (name,), "median", 0.0, 2.0, 1e-9) for name in "abcdefg"]
+    verdict = Verdict(
+        batch=3, label="May", group="north", n_rows=40, pvalue=0.25, window=4, window_pvalue=1e-4,
+        threshold=2e-4, crossing=True, alarm=False, alarm_since=None, extreme=False,
+        changes=changes, suspicious=2, score=None, exact=False,
+    )  # fmt: skip
+    assert str(verdict).splitlines() == [
+        "batch 3 (May) of group north: threshold crossed, no alarm yet",
+        "  p-value    0.25 for this batch (rows: 40)",
+        "  window     p = 0.0001 for the last 4 batches, threshold 0.0002, approximately",
+        f"  changes    {changes[0]}",
+        *(f"             {change}" for change in changes[1:5]),
+        "             and 2 more",
+        "  suspicious rows outside the reference: 2",
+    ]
+    single = {"label": None, "group": None, "window": 1, "exact": True, "crossing": False}
+    verdict = replace(verdict, **single, changes=changes[:5], suspicious=0)
+    assert len(lines := str(verdict).splitlines()) == 8
+    assert lines[0] == "batch 3: no alarm"
+    assert lines[2] == "  window     p = 0.0001 for this batch, threshold 0.0002"
+    verdict = replace(verdict, extreme=True, alarm=True, alarm_since=2)
+    assert str(verdict).splitlines()[0] == (
+        "batch 3: EXTREME batch, far beyond all blocks of the reference (approximation); "
+        "ALARM since batch 2"
+    )
 
 
 def test_results_can_be_read_by_programs() -> None:
@@ -275,8 +304,14 @@ def test_a_batch_of_another_kind_is_refused_and_not_counted() -> None:
     for odd, column in ((words, "length"), (batch.assign(kind=1.5), "kind")):
         with pytest.raises(InvalidInputError, match=f"'{column}'.*not counted"):
             monitor.check(odd)
+    with pytest.raises(InvalidInputError, match="column 'kind' of the batch has 3 missing values"):
+        monitor.check(batch.assign(kind=batch["kind"].where(batch.index > 2)))
     assert monitor.n_batches == 0
     monitor.check(batch)
+    codes = pd.DataFrame({"code": np.arange(300) % 3})
+    coded = Monitor(codes, kinds={"code": "category"}, random_state=0)
+    verdict = coded.check(pd.DataFrame({"code": [1, 7, 7, 8, 8, 8, 9, 9, 9]}))
+    assert (verdict.changes[0].value, verdict.suspicious) == ("9", 8)
     with pytest.raises(InvalidInputError, match="not a data frame"):
         monitor.check(REFERENCE[:, :2])
     with pytest.raises(InvalidInputError, match="no rows"):
@@ -353,7 +388,13 @@ def test_settings_are_checked() -> None:
         ({"overwrite": True}, "overwrite"),
         ({"nan_policy": "drop"}, "nan_policy"),
         ({"random_state": -1}, "random_state"),
-        ({"alpha": 2}, "alpha"),
+        ({"alpha": 0}, "alpha"),
+        ({"alpha": 1}, "alpha"),
+        ({"alpha": 0.1, "arl": 100}, "alpha .* arl"),
+        ({"arl": 1}, "arl"),
+        ({"tolerance": 0.5}, "tolerance"),
+        ({"patience": 0}, "patience"),
+        ({"patience": 101}, "patience"),
     ):
         with pytest.raises(InvalidOptionError, match=name):
             fresh(**options)

@@ -65,9 +65,8 @@ def test_labels_of_any_kind_are_numbered_in_the_order_of_x_and_y() -> None:
     assert pair.tolist() == [0, 1, 2, 2]
 
 
-@pytest.mark.parametrize(
-    ("blocks", "message"),
-    [
+def test_what_cannot_be_blocks_is_refused() -> None:
+    for blocks, message in (
         ([1, 2, 3], r"5 rows of X and Y.*got"),
         (([1, 2], [3, 4]), r"blocks\[0\] must hold one label for each of the 3 rows of X"),
         (([1, 2, 3], [4]), r"blocks\[1\] must hold one label for each of the 2 rows of Y"),
@@ -77,11 +76,9 @@ def test_labels_of_any_kind_are_numbered_in_the_order_of_x_and_y() -> None:
         ([1.0, 2.0, np.nan, 3.0, 4.0], "1 missing of 5 labels"),
         (["a", None, "b", "c", None], "2 missing of 5 labels"),
         (np.array(["2013", "NaT", "2014", "2015", "2016"], "M8[D]"), "1 missing of 5 labels"),
-    ],
-)
-def test_what_cannot_be_blocks_is_refused(blocks: object, message: str) -> None:
-    with pytest.raises(InvalidInputError, match=message):
-        check_blocks(blocks, 3, 2)
+    ):
+        with pytest.raises(InvalidInputError, match=message):
+            check_blocks(blocks, 3, 2)
 
 
 def test_large_statistics_do_not_overflow() -> None:
@@ -89,19 +86,21 @@ def test_large_statistics_do_not_overflow() -> None:
     np.testing.assert_allclose(neg_log_p(values * 1e307), neg_log_p(values), rtol=1e-9)
 
 
-def test_null_profile_is_that_of_permuted_labels(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("blocks", [None, np.arange(150) // 5])
+def test_null_profile_is_that_of_permuted_labels(
+    blocks: np.ndarray | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Each permutation, compared by the public metric along the same directions."""
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(80, 3)), 2 * rng.normal(size=(70, 3)) + [3, 0, 0]
-    tested = isodepth.compare(
-        x, y, n_directions=30, random_state=0, n_permutations=49, scale="pooled"
-    )
+    options = {"n_directions": 30, "random_state": 0, "n_permutations": 49, "scale": "pooled"}
+    tested = isodepth.compare(x, y, blocks=blocks, **options)
     null = tested.null_profile
     assert null.gaps.shape == (49, 20)
     x, y = (regions.points for regions in tested.regions)
     points = np.concatenate([x, y])
     rng = rng_for(0, "permutations")
-    labels = Permutations.draw(len(x), len(y), 49, rng).labels(dtype=bool).T[1:]
+    labels = Permutations.draw(len(x), len(y), 49, rng, blocks).labels(dtype=bool).T[1:]
     metric = isodepth.Metric(
         directions=tested._fitted.directions, levels=20, refine=20, random_state=0
     )
@@ -116,21 +115,3 @@ def test_null_profile_is_that_of_permuted_labels(monkeypatch: pytest.MonkeyPatch
         assert len(null.gaps) == len(null.distances) == count
         if count == 19:
             assert np.array_equal(null.band, [null.gaps.min(axis=0), null.gaps.max(axis=0)])
-
-
-def test_blocks_change_sides_together() -> None:
-    """Rows of one block are one point: permutations see their whole blocks only."""
-    centers = np.repeat([0.0, 10.0, 20.0, 30.0], 5)[:, None]
-    x, y = centers[:10], centers[10:]
-    plain = isodepth.compare(x, y, depth="halfspace", random_state=0, scale=None)
-    null = null_profile(plain, np.repeat([0, 1, 2, 3], 5), 19)
-    # Two blocks of four on each side: the pairs {0, 1}, {0, 2} and {0, 3}, as far apart as here.
-    possible = {
-        round(isodepth.distance(a, b, depth="halfspace", levels=20, random_state=0), 6)
-        for a, b in (
-            (centers[[0, 5]], centers[[10, 15]]),
-            (centers[[0, 10]], centers[[5, 15]]),
-            (centers[[0, 15]], centers[[5, 10]]),
-        )
-    }
-    assert {round(float(value), 6) for value in null.distances} == possible

@@ -21,13 +21,9 @@ from twins import naive_permutation as twin
 from isodepth import two_sample_test
 from isodepth._core import share_differences
 from isodepth.metric.base import BaseMetric
-from isodepth.significance import features
+from isodepth.significance import aggregated, features
 from isodepth.significance import tolerance as tolerance_module
-from isodepth.significance.aggregated import (
-    _may_be_simplex,
-    aggregated_statistics,
-    region_statistics,
-)
+from isodepth.significance.aggregated import aggregated_statistics, region_statistics
 from isodepth.significance.features import Feature, _remaining_pairs, column_kinds
 from isodepth.significance.permutations import (
     Moments,
@@ -437,7 +433,8 @@ def test_a_sample_of_few_distinct_rows_may_be_a_simplex(
     rng = np.random.default_rng(0)
     points = np.concatenate([np.repeat(np.eye(3, 2), repeats, axis=0), rng.normal(size=(9, 2))])
     permutations = Permutations.draw(7, len(points) - 7, 9, rng)
-    assert _may_be_simplex(pooled(points, ("u", "v"), np.eye(2), permutations, rng)) is simplex
+    rows = pooled(points, ("u", "v"), np.eye(2), permutations, rng)
+    assert aggregated._may_be_simplex(rows) is simplex
 
 
 # -- how statistics are combined ------------------------------------------------------------------

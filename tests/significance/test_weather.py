@@ -48,14 +48,3 @@ def test_temperature_and_dew_point_carry_the_comparison_for_any_seed(faults: int
     for seed in range(20):
         found = isodepth.compare(june, july, scale="pooled", nan_policy="omit", random_state=seed)
         assert [name for name, _ in found.contributions[:2]] == ["dewp", "temp"]
-
-
-def test_half_a_month_is_not_another_distribution() -> None:
-    """The odd and the even days of June: no more apart than days are."""
-    days, june = month("june")
-    odd = days % 2 == 1
-    result = isodepth.two_sample_test(
-        Table(june.points[odd], june.columns), Table(june.points[~odd], june.columns),
-        blocks=(days[odd], days[~odd]), nan_policy="omit", n_permutations=199, random_state=0,
-    )  # fmt: skip
-    assert result.pvalue > 0.05
