@@ -58,7 +58,8 @@ def test_sizes_and_options_of_blocks() -> None:
     with pytest.raises(InvalidOptionError, match=r"tolerance .* blocks"):
         Monitor(reference, blocks=day, tolerance=0.1)
     with pytest.raises(InvalidInputError, match="at least 4"):
-        Monitor(reference, blocks=day // 6)
+        Monitor(reference, blocks=day // 4)
+    assert Monitor(reference, blocks=day // 3, random_state=0).check(reference[:180]).exact
     missing = Monitor(reference, blocks=day, nan_policy="omit", random_state=0)
     gone = missing.check(np.column_stack([rng.normal(size=60), np.full(60, np.nan)]))
     assert gone.extreme

@@ -207,6 +207,7 @@ def test_a_batch_that_comes_again_with_its_label_is_counted_once(tmp_path: Path)
         with pytest.raises(InvalidInputError, match="label '2024-01-07'"):
             again.check(second, label="2024-01-07")
         assert [v.label for v in again.verdicts] == ["2024-01-07", "2024-01-14", None]
+    assert monitor.check(first, label="x" * 200).batch == 4
     for odd in ("", "x" * 201, "a\nb"):
         with pytest.raises(InvalidInputError, match="label must have"):
             monitor.check(first, label=odd)
@@ -355,6 +356,7 @@ def test_extreme_numbers_and_constants() -> None:
     rng = np.random.default_rng(72)
     rows = np.column_stack([np.ones(500), 1e-300 * rng.random(500), 1e200 * rng.random(500)])
     monitor = Monitor(rows, random_state=0)
+    assert not Monitor(rows[:20], random_state=0).check(rows[20:40]).alarm
     assert not monitor.check(rows[:40]).alarm
     verdict = monitor.check(rows[:40] + [1.0, 0.0, 0.0])
     assert verdict.alarm
@@ -371,11 +373,12 @@ def test_dependent_rows_of_a_reference_warn() -> None:
     day = np.repeat(np.arange(60), 50)
     rows = rng.normal(size=(3000, 2))
     rows[:, 1] += rng.normal(size=60)[day]
-    with pytest.warns(DependenceWarning, match=r"times the variance .*column 1.*blocks"):
+    with pytest.warns(DependenceWarning, match=r"in 50 .* times the variance .*column 1.*blocks"):
         Monitor(rows, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("error", DependenceWarning)
         Monitor(rows, blocks=day, random_state=0)
+        Monitor(np.arange(130.0)[:, None], random_state=0)  # too few rows for 5 parts
         for seed in range(15):
             Monitor(rng.permutation(rows), random_state=seed)
     # Sorted rows have the maximum variance: 105 counted rows in 5 parts, 105 / (5 - 1) times.

