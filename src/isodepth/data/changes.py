@@ -103,14 +103,13 @@ def format_pair(before: float, after: float, *, percent: bool = False) -> tuple[
     if percent:
         before, after = 100 * before, 100 * after
     sign = "%" if percent else ""
-    finite = [abs(v) for v in (before, after, after - before) if math.isfinite(v) and v != 0]
-    if not finite:
-        return f"{before:g}{sign}", f"{after:g}{sign}"
-    if max(finite) >= 1e7 or min(max(finite[:2]), max(finite)) < 1e-4:
+    size, step = max(abs(before), abs(after)), abs(after - before)
+    # Comparisons with NaN are false, so NaN is formatted here.
+    if not (1e-4 <= size < 1e7 and step < 1e7):
         return f"{before:.4g}{sign}", f"{after:.4g}{sign}"
-    step = abs(after - before) or max(finite)
+    step = step or size
     decimals = min(max(0, 1 - math.floor(math.log10(step))), 8)
-    if decimals <= 1 and step >= 1 and max(finite) >= 10:
+    if step >= 1 and size >= 10:
         decimals = 0
     shown = [f"{v:.{decimals}f}" for v in (before, after)]
     while decimals and all(text.endswith("0") for text in shown):
