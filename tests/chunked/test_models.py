@@ -88,6 +88,17 @@ def test_a_column_that_is_mostly_constant_is_scaled_up() -> None:
     assert 1 < largest[1] < 2
 
 
+@pytest.mark.parametrize("units", [[1.0, 2.0, 4.0], [1.0, 2.0**9, 2.0**-30]])
+def test_projections_are_those_of_the_rows_up_to_a_power_of_two(units: list[float]) -> None:
+    rng = np.random.default_rng(3)
+    points, directions = rng.normal(size=(50, 3)) * units, rng.normal(size=(5, 3)) / units
+    ((_, values),) = sized_numbers(points, directions).along(points, 1)
+    exact = directions @ (points - points[0]).T
+    ratios = (values - values[:, :1])[:, 1:] / exact[:, 1:]
+    powers = np.rint(np.log2(ratios[:, :1]))
+    assert ratios == pytest.approx(np.broadcast_to(2.0**powers, ratios.shape), rel=1e-9)
+
+
 def test_projection_models_have_medians_and_scales() -> None:
     rng = np.random.default_rng(2)
     points = rng.permuted(np.tile(np.arange(101.0)[:, None], 2), axis=0)

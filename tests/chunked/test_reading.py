@@ -50,7 +50,7 @@ def test_limits_for_a_given_memory(
 
 
 @pytest.mark.parametrize(
-    ("n", "whole", "capacity"), [(600, 600, 50), (601, 600, 50), (600, 0, 600), (600, 0, 599)]
+    ("n", "whole", "capacity"), [(600, 600, 50), (601, 600, 50), (600, 0, 600), (600, 0, 1)]
 )
 @pytest.mark.parametrize("size", [1000, 250, 40])
 def test_the_summary_of_any_chunks(n: int, whole: int, capacity: int, size: int) -> None:

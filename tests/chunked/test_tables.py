@@ -66,7 +66,7 @@ def test_single_precision(kind: str) -> None:
     expected = metric().table(points)
     for size in (77, 3000):
         with small_scale(pilots=3000):
-            found = stream_table(metric(), scan(cut(points, size)), in_memory=False).table
+            found = stream_table(metric(), scan(cut(points, size))).table
         assert_same(found.values, expected.values, 1e-6)
         assert found.signature == expected.signature
 
@@ -130,7 +130,7 @@ def test_scales_are_those_of_memory(
         scan(cut(rows, 17)) if w is None else scan(cut(np.column_stack([rows, w]), 17), weights=3)
         for rows, w in zip(samples, weights, strict=True)
     ]
-    with small_scale():
+    with small_scale(), np.errstate(invalid="raise"):
         units = column_spreads(sources, metric(eps=eps), Runner())
     assert np.allclose(units, units_of_samples(samples, weights, eps), rtol=1e-12, atol=0)
 

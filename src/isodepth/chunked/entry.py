@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -117,7 +117,7 @@ def _source(X: Any, weights: Any, name: str) -> Source:
 # -- result ---------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False)
 class SourceComparison(Comparison):
     """Comparison of samples that were read in chunks, without results per row.
 
@@ -128,7 +128,7 @@ class SourceComparison(Comparison):
         give. Both equal `distance` if the depths are exact.
     """
 
-    distance_bounds: tuple[float, float] = (0.0, 0.0)
+    distance_bounds: tuple[float, float] = field(kw_only=True)
 
     def to_dict(self) -> dict[str, Any]:
         """Convert to plain Python numbers and strings, including `distance_bounds`."""

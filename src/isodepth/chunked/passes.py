@@ -114,9 +114,9 @@ class Preparation:
     source: Source
     dtype: str
     nan_policy: str
-    scale: np.ndarray | None = None
-    chunk_rows: int = 1 << 15
-    n_threads: int = 1
+    scale: np.ndarray | None
+    chunk_rows: int
+    n_threads: int
     unit: MassUnit | None = None
     most_rows: int | None = None
 

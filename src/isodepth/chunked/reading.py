@@ -353,8 +353,8 @@ def row_chunks(source: Source, name: str, nan_policy: str) -> Iterator[np.ndarra
             f"the {name} must not have weights, because its rows are used one by one; scan the "
             f"{name} without them"
         )
-    how, empty = Preparation.of(source, "float64", nan_policy), True
-    for chunk in source.chunks(_MOST_CHUNK_ROWS):
+    how, empty = Preparation.of(source, "float64", nan_policy, None, _MOST_CHUNK_ROWS, 1), True
+    for chunk in source.chunks(how.chunk_rows):
         points = how.split(chunk)[0]
         if len(points):
             empty = False

@@ -36,7 +36,7 @@ class Chunk(NamedTuple):
     first: int
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False)
 class Source:
     """A sample that is read in chunks; created by :func:`isodepth.scan`.
 

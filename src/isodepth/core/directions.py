@@ -101,7 +101,7 @@ def _cached_vectors(d: int, n_directions: int, family: str, seed: int) -> np.nda
     return rows
 
 
-@lru_cache(maxsize=64)
+@lru_cache
 def mean_of_direction(d: int, q: float) -> float:
     """Compute (E |u_1|^q)^(1/q) for u uniform on the unit sphere of R^d; 1 for q = inf.
 

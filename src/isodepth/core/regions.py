@@ -138,7 +138,7 @@ class Sample:
         return self.unit_masses / self.total
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False)
 class TrimmedRegions:
     """Nested depth-trimmed regions of one sample.
 

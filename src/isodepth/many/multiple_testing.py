@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from isodepth.data.arrays import listed
 from isodepth.data.results import ResultMixin, label_text, plain
 from isodepth.data.validation import check_integer
 from isodepth.errors import InvalidInputError
@@ -21,7 +22,7 @@ from isodepth.significance.two_sample import two_sample_test
 _ATTAINABLE = 50
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False)
 class PairwiseTestResult(ResultMixin):
     """Two-sample tests of all pairs of samples, the result of :func:`isodepth.pairwise_test`.
 
@@ -50,8 +51,7 @@ class PairwiseTestResult(ResultMixin):
         test = tests.get(names) or tests.get(names[::-1])
         if test is None:
             raise InvalidInputError(
-                f"there is no pair {first!r} and {second!r}; the samples are "
-                f"{', '.join(self.labels[:20])}"
+                f"there is no pair {first!r} and {second!r}; the samples are {listed(self.labels)}"
             )
         return test
 

@@ -38,7 +38,7 @@ TABLE_LEVELS = 20
 NOT_FOR_TABLES = ("gap", "refine", "n_levels")
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False)
 class DistanceMatrix(ResultMixin):
     """Distance matrix with labels.
 

@@ -43,7 +43,7 @@ OPTIONS_LINE = "{options of Metric}"
 Documented = TypeVar("Documented", bound=Callable[..., Any])
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class BaseMetric(Settings):
     """Pseudo-metric DR_{p,eps} between samples, with all its settings.
 

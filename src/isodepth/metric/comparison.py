@@ -65,7 +65,7 @@ class ChanceLevel(ResultMixin):
         return f"{self.n_splits} random splits of the same rows: {low:.3g} to {high:.3g}"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False)
 class Comparison(TwoSampleReport):
     """Result of :func:`isodepth.compare`.
 

@@ -119,7 +119,7 @@ class Origin:
         return [name for name, equal in same.items() if not equal]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False)
 class FittedMetric:
     """Metric with sampled directions and levels, to compare many samples.
 
@@ -374,7 +374,7 @@ def fit_metric(
         directions = unit_vectors(width, count, family, seed)
     if levels == "monte-carlo":
         betas = rng_for(seed, "levels").uniform(0.0, 1.0 - settings.eps, settings.n_levels)
-    used = directions if dtype is None else directions.astype(dtype, copy=False)
+    used = np.asarray(directions, dtype)
     resources = Resources(Resources(settings.n_jobs).n_threads, settings.memory_mb or MEMORY_MB)
     origin = Origin(settings.source, directions, scale)
     return FittedMetric(settings, origin, used, betas, resources)

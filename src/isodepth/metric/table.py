@@ -23,7 +23,7 @@ KIND = "region table"
 _BLOCK_BYTES = 1 << 26
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False)
 class RegionTable:
     """Support values of the nested regions of one sample, on a grid of levels and directions.
 
@@ -226,7 +226,7 @@ def _table_from_archive(
     return RegionTable(values, signature, width, columns, algorithm, scale)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False)
 class TableStack(Sequence[RegionTable]):
     """Sequence of :class:`RegionTable` with the same settings, stored in one array.
 
