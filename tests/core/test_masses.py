@@ -22,11 +22,9 @@ def reduced(integers: list[int]) -> list[int]:
 
 
 @SETTINGS
+@example([194, *range(196, 232, 2), 233], 0.3)  # the first 16 ratios have the denominator 97
 @example([6788, 11461], 2.0)  # halves, within the rounding of single precision of 475 : 802
-@given(
-    st.lists(st.integers(1, 2**20), min_size=1, max_size=40),
-    st.floats(1e-200, 1e200),
-)
+@given(st.lists(st.integers(1, 2**20), min_size=1, max_size=40), st.floats(1e-200, 1e200))
 def test_small_integers_times_anything_are_those_integers(integers: list[int], c: float) -> None:
     weights = np.array(integers, dtype=float)
     expected = reduced(integers)

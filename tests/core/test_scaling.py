@@ -10,6 +10,7 @@ from isodepth.core.scaling import (
     CLIPPED,
     check_scale,
     column_units,
+    is_integral,
     mad_spread,
     scaled,
     units_of_samples,
@@ -62,11 +63,13 @@ def test_units_do_not_depend_on_the_order_of_rows() -> None:
 def test_an_integer_weight_is_a_number_of_rows(eps: float) -> None:
     rng = np.random.default_rng(3)
     x, y = rng.standard_normal((9, 2)), 5 * rng.standard_normal((11, 2))
-    w, v = np.arange(9), rng.integers(1, 5, 11)
+    w, v = 20 * np.arange(9), rng.integers(1, 5, 11)
     repeated = [np.repeat(x, w, axis=0), np.repeat(y, v, axis=0)]
     for weights, samples in (([w, v], repeated), ([w, None], [repeated[0], y])):
         weighted = units_of_samples([x, y], [u if u is None else u * 1.0 for u in weights], eps)
-        assert weighted == pytest.approx(units_of_samples(samples, [None, None], eps), rel=1e-14)
+        assert weighted == pytest.approx(units_of_samples(samples, [None, None], eps), rel=1e-13)
+    largest = 2.0**32 - 1, 2.0**32, 2.5
+    assert [is_integral(np.array([1.0, w])) for w in largest] == [True, False, False]
 
 
 def test_other_weights_count_in_proportion_within_each_sample() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
+import re
 import warnings
 from pathlib import Path
 from typing import Any
@@ -90,8 +91,8 @@ def test_levels_lie_in_the_half_open_unit_interval(betas) -> None:
         (np.zeros((2, 0)), "empty"),
         (np.zeros(3), "got 1 dimension .*reshape"),
         (np.zeros((2, 2, 2)), "got 3"),
-        (None, "X must be a table .*got None"),
-        ({"a": [1]}, "X must be a table .*got a dict"),
+        (None, r"X must be a table of shape \(n .*got None; pass a sample$"),
+        ({"a": [1]}, "X must be a table .*got a dict; pass a data frame: pandas"),
         (3, "X must be a table .*an int"),
         (np.ones((2, 2), complex), "real numbers"),
         (np.array([["a", "b"]]), "real numbers"),
@@ -126,14 +127,19 @@ def test_the_largest_numbers_whose_projections_do_not_overflow(dtype: str, d: in
     assert check_points(refused, any_size=True)[0] is refused
 
 
-@pytest.mark.parametrize("row", [0, 1 << 18, (1 << 18) + 5, (1 << 19) + 1])
+@pytest.mark.parametrize("row", [0, 349_525, 349_530, 599_998])
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
 def test_the_first_bad_value_is_named_wherever_it_is(row: int, value: float) -> None:
-    points = np.zeros((600_000, 4))
-    points[row, 2] = value
-    points[-1, 3] = value
-    with pytest.raises(InvalidInputError, match=rf"contains 2 .* row {row}, column 2;"):
-        check_points(points)
+    points = np.zeros((600_000, 3))
+    points[row, 1] = value
+    advice = "drop or impute" if math.isnan(value) else "infinite values are not missing values"
+    for where, words in (((row, 1), "1 NaN or infinite value (as float64), in column 1 (1)"),
+                         ((-1, 2), "2 NaN or infinite values (as float64), in column 1 (1), "
+                                   "column 2 (1)")):  # fmt: skip
+        points[where] = value
+        words = f"X contains {words}, the first at row {row}, column 1; {advice}"
+        with pytest.raises(InvalidInputError, match=re.escape(words)):
+            check_points(points)
 
 
 def test_dtypes() -> None:

@@ -7,13 +7,7 @@ import warnings
 import numpy as np
 import pytest
 
-from isodepth import (
-    AIIRWDepth,
-    DegenerateDepthWarning,
-    HalfspaceDepth,
-    IRWDepth,
-    ProjectionDepth,
-)
+from isodepth import AIIRWDepth, DegenerateDepthWarning, HalfspaceDepth, IRWDepth, ProjectionDepth
 from isodepth.core.regions import Sample
 from isodepth.depth.base import standardize
 

@@ -7,11 +7,7 @@ import warnings
 import numpy as np
 import pytest
 
-from isodepth import (
-    DegenerateDepthWarning,
-    InvalidInputError,
-    region_tables,
-)
+from isodepth import DegenerateDepthWarning, InvalidInputError, region_tables
 from isodepth.many.collections import as_list
 from isodepth.many.pairwise import table_metric
 

@@ -11,7 +11,7 @@ import isodepth
 
 #: One setting a row: each takes another way through the depths, the levels or the supremum.
 WAYS: list[dict[str, Any]] = [
-    {"depth": "projection"},
+    {"depth": "projection", "q": float("inf")},
     {"depth": "halfspace", "levels": 9},
     {"depth": "irw", "p": 1},
     {"depth": "ai_irw", "p": float("inf")},

@@ -133,7 +133,8 @@ def test_transformers_learn_the_scale_from_the_bags_fitted() -> None:
 
 
 def test_very_different_spreads_warn_once() -> None:
-    frame = pd.DataFrame(X, columns=["temp", "pressure", "rain"])
+    rows = np.vstack([np.minimum(X.min(axis=0), Y.min(axis=0)), X])
+    frame = pd.DataFrame(rows, columns=["temp", "pressure", "rain"])
     with pytest.warns(
         isodepth.ScaleWarning, match=r"in pressure and .* in rain.*scale='pooled'"
     ) as c:
@@ -147,7 +148,7 @@ def test_no_warning_for_similar_or_scaled_columns() -> None:
         warnings.simplefilter("error")
         isodepth.compare(X, Y, scale="pooled", **OPTIONS)
         isodepth.compare(X, Y, scale=UNITS, **OPTIONS)
-        isodepth.compare(X / UNITS * [1, 99, 1], Y / UNITS * [1, 60, 1], scale=None, **OPTIONS)
+        isodepth.compare(X / UNITS * [9, 891, 9], Y / UNITS * [9, 540, 9], scale=None, **OPTIONS)
         isodepth.compare(X[:, :1], Y[:, :1], scale=None, **OPTIONS)
         # A constant column has no spread to speak of.
         flat = np.column_stack([X[:, 1], np.ones(40)])

@@ -363,17 +363,6 @@ def test_repeated_simplices_are_exact_ties_too(depth: str) -> None:
     np.testing.assert_array_equal(twice.depth, np.tile(once.depth, 2))
 
 
-def test_irw_orders_the_corners_of_a_simplex() -> None:
-    """irw is not affine-invariant: there its depths do carry information."""
-    rng = np.random.default_rng(2)
-    X = rng.standard_normal((6, 20))
-    directions = gaussian_directions(rng, 20, 30)
-    found = isodepth.Metric(depth="irw", directions=directions).regions(X)
-    expected = [float(v) for v in naive.irw_depth(X, directions)]
-    np.testing.assert_allclose(found.depth, expected, rtol=0, atol=DEPTH_TOLERANCE)
-    assert len(set(expected)) > 1
-
-
 @pytest.mark.parametrize("depth", ["halfspace", "projection"])
 @pytest.mark.parametrize("seed", range(6))
 def test_few_points_not_in_general_position(depth: str, seed: int) -> None:

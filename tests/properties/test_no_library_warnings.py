@@ -76,11 +76,7 @@ def test_distances_are_silent_and_right(case: str) -> None:
 
 
 @pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize(
-    "options",
-    [{"q": 2}, {"q": 1, "scale": "pooled"}, {"levels": 5}],
-    ids=str,
-)
+@pytest.mark.parametrize("options", [{"q": 2}, {"q": 1, "scale": "pooled"}, {"levels": 5}], ids=str)
 def test_settings_are_silent_and_right(case: str, options: dict) -> None:
     x, y, weights = CASES[case]
     metric = isodepth.Metric(n_directions=40, random_state=0, **options)
