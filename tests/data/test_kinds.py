@@ -157,6 +157,9 @@ def test_one_style_for_both_samples() -> None:
     mixed = split(["1500", "2000"], ["1.500,5", "1.250"])
     assert mixed.numeric[1]["v"].tolist() == [1500.5, 1250.0]
     assert split(["1.500", "2.5"]).numeric[0]["v"].tolist() == [1.5, 2.5]
+    days = split(pd.to_datetime(["1970-01-03 06:00", "1969-12-31 00:00"]), v="numeric")
+    assert days.numeric[0]["v"].tolist() == [2.25, -1.0]
+    assert column_lines(days.columns) == ["numbers: v (days since 1970)"]
     assert split(["10000000000000000000", "2"]).numeric[0]["v"].tolist() == [1e19, 2.0]
     assert split([1.5, 2.5], ["1.5", "n/a"]).columns[0].kind == "numeric"
     with pytest.raises(InvalidInputError, match="'x' in X, which is not a number"):
