@@ -87,8 +87,8 @@ def test_levels_lie_in_the_half_open_unit_interval(betas) -> None:
 @pytest.mark.parametrize(
     ("sample", "reason"),
     [
-        (np.zeros((0, 2)), "empty"),
-        (np.zeros((2, 0)), "empty"),
+        (np.zeros((0, 2)), "empty: got 0 sample"),
+        (np.zeros((2, 0)), "empty: got 0 feature"),
         (np.zeros(3), "got 1 dimension .*reshape"),
         (np.zeros((2, 2, 2)), "got 3"),
         (None, r"X must be a table of shape \(n .*got None; pass a sample$"),
