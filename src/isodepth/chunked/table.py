@@ -67,6 +67,7 @@ def stream_table(
     storage: str = "float64",
     *,
     runner: Runner | None = None,
+    in_memory: bool = True,
 ) -> SourceRegions:
     """Compute the support values of the regions of a source, as `Metric.table` does for an array.
 
@@ -74,10 +75,12 @@ def stream_table(
     ----------
     runner : Runner or None
         Object that runs the passes; None to run them in this process.
+    in_memory : bool
+        Whether to load a sample that fits into memory, instead of reading it in several passes.
     """
     metric.check_for_tables(storage)
     fitted = metric.with_directions(source.n_features)
-    checked = CheckedSource.of(runner or Runner(), source, fitted, in_memory=True)
+    checked = CheckedSource.of(runner or Runner(), source, fitted, in_memory)
     n_points, sample = checked.summary.n_rows, None
     errors: dict[str, Any] = {}
     points, weights = checked.summary.drawn()
