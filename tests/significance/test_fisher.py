@@ -84,7 +84,7 @@ def test_many_at_once_with_large_counts() -> None:
 
 @pytest.mark.parametrize(("n", "m"), [(29, 5), (60, 9), (7, 12)])
 def test_a_tolerance_takes_the_maximum_over_all_counts(n: int, m: int) -> None:
-    """A maximum above 3/4 may be found at a neighbor, whose p-value is also above 3/4."""
+    """A maximum at a count next to the expected one is above 3/4, and replaced by 1."""
     a, b = np.divmod(np.arange((n + 1) * (m + 1)), m + 1)
     for dirty in range(m // 2 + 1):
         logs = [[exact_log(i, n, x, m - dirty) for x in range(m - dirty + 1)] for i in range(n + 1)]
@@ -92,4 +92,4 @@ def test_a_tolerance_takes_the_maximum_over_all_counts(n: int, m: int) -> None:
         expected = np.array([max(logs[i][max(0, j - dirty) : j + 1]) for i, j in both])
         found, small = log_pvalues(a, n, b, m, dirty), expected < math.log(0.75)
         assert found[small] == pytest.approx(expected[small], abs=ERROR)
-        assert (found[~small] >= math.log(0.75)).all()
+        assert (found[~small] >= expected[~small] - ERROR).all()

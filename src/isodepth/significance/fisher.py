@@ -26,9 +26,9 @@ def log_pvalues(
     replaced by 1, so that its tail need not be summed to the end.
 
     If `dirty` of the m rows may be contaminated, the p-value is the maximum over all counts that
-    the other rows may have. As a function of this count, the p-value has one local maximum, near
-    the expected count. The possible count that is nearest to the expected count is therefore used.
-    If its p-value is above 3/4, the maximum may be larger.
+    the other rows may have. Above the expected count, the p-value falls with the count, and below
+    it, the p-value grows with the count. So the maximum is at the possible count that is nearest
+    to the expected count. If the expected count is itself possible, the p-value is set to 1.
 
     Examples
     --------
@@ -37,8 +37,9 @@ def log_pvalues(
     """
     clean = m - dirty
     low, high = np.maximum(b - dirty, 0), np.minimum(b, clean)
-    at = np.clip(np.rint(a * (clean / n)).astype(np.int64), low, high)
-    return _clean_log_pvalues(a, n, at, clean, cap)
+    expected = a * (clean / n)
+    logs = _clean_log_pvalues(a, n, np.where(expected < low, low, high), clean, cap)
+    return np.where((low <= expected) & (expected <= high), 0.0, logs)
 
 
 def _clean_log_pvalues(a: np.ndarray, n: int, b: np.ndarray, m: int, cap: float) -> np.ndarray:
