@@ -89,9 +89,9 @@ def test_kinds_can_be_given() -> None:
     assert result.regions[0].points.tolist() == np.transpose(expected).tolist()
     assert result.regions[1].points[:, 2].tolist() == days[::-1].tolist()
     notes = {k.column: k.note for k in result.kinds}
-    assert notes["when"] == "days since 1970"
+    assert (notes["when"], notes["late"]) == ("days since 1970", "0 and 1")
     assert notes["size"] == notes["carrier"] == "ranks of its values"
-    assert (notes["tail"], notes["late"]) == ("on request", "0 and 1")
+    assert result.kinds[3][:4] == ("tail", "identifier", "left out", "on request")
     assert run(X, Y, kinds={"tail": "category"}).kinds[3].use == "shares"
     with pytest.raises(InvalidInputError, match="'size' has 'L' in X, which is not in the list"):
         isodepth.compare(X, Y, kinds={"size": ["S", "M"]})
@@ -180,7 +180,7 @@ def test_missing_categories() -> None:
 def test_kinds_that_make_no_sense_are_refused() -> None:
     for kinds, message in (
         ({"zip": "category"}, "kinds has the key 'zip', which is not a column of X"),
-        ({"carrier": "text"}, "must be one of numeric, category, omit"),
+        ({"carrier": ["AA"]}, "must be one of numeric, category, omit"),
         (["carrier"], "kinds must be a dictionary"),
     ):
         with pytest.raises(InvalidOptionError, match=message):
