@@ -34,7 +34,7 @@ def small_scale(few: int = 16, pilots: int = 24) -> Iterator[None]:
 
 def streamed_values(metric: Metric, chunks: Any, **options: Any) -> np.ndarray:
     """Return the table of chunks computed by passes, even if they fit into memory."""
-    return stream_table(metric, scan(chunks, **options)).table.values
+    return stream_table(metric, scan(chunks, **options), in_memory=False).table.values
 
 
 def cut(points: np.ndarray, size: int) -> list[np.ndarray]:

@@ -66,7 +66,7 @@ def client(cluster: Any) -> Iterator[Any]:
 
 def streamed(source: Any, client: Any = None) -> np.ndarray:
     with small_scale(few=100, pilots=4096):
-        made = stream_table(METRIC, source, runner=DaskRunner(client))
+        made = stream_table(METRIC, source, in_memory=False, runner=DaskRunner(client))
     return made.table.values
 
 

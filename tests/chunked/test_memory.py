@@ -27,9 +27,9 @@ def peak():
 
 options = {"n_directions": 12, "levels": 5, "random_state": 0, "memory_mb": %d, "n_jobs": 2}
 metric = Metric(depth=%r, **options)
-stream_table(metric, scan(chunks(1)))
+stream_table(metric, scan(chunks(1)), in_memory=False)
 before = peak()
-stream_table(metric, scan(chunks(33)))
+stream_table(metric, scan(chunks(33)), in_memory=False)
 print(peak() - before)
 """
 

@@ -66,7 +66,7 @@ def test_single_precision(kind: str) -> None:
     expected = metric().table(points)
     for size in (77, 3000):
         with small_scale(pilots=3000):
-            found = stream_table(metric(), scan(cut(points, size))).table
+            found = stream_table(metric(), scan(cut(points, size)), in_memory=False).table
         assert_same(found.values, expected.values, 1e-6)
         assert found.signature == expected.signature
 

@@ -13,11 +13,7 @@ from experiments.texts.human_correlation import (
     williams_test,
 )
 
-COEFFICIENTS = {
-    "pearson": stats.pearsonr,
-    "spearman": stats.spearmanr,
-    "kendall": stats.kendalltau,
-}
+COEFFICIENTS = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
 
 
 @pytest.fixture(scope="module")

@@ -51,8 +51,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.usefixtures("folder", "without_pictures")
 @pytest.mark.parametrize(
-    "page",
-    [pytest.param(page, id=page.name, marks=NEEDED.get(page.name, ())) for page in pages()],
+    "page", [pytest.param(page, id=page.name, marks=NEEDED.get(page.name, ())) for page in pages()]
 )
 def test_examples_give_the_shown_outputs(page: Path) -> None:
     assert run_page(page.name, page.read_text("utf-8")) == RUN.get(page.name, 0)

@@ -49,6 +49,13 @@ def spoiled(points: np.ndarray, value: float) -> np.ndarray:
     return bad
 
 
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_not_finite(value: float) -> None:
+    for name, both in (("X", (spoiled(X, value), Y)), ("Y", (X, spoiled(Y, value)))):
+        with pytest.raises(InvalidInputError, match=f"{name} contains 2 NaN.*row 3, column 1"):
+            isodepth.distance(*both)
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_too_large_to_be_projected(dtype: str) -> None:
     rng = np.random.default_rng(0)
