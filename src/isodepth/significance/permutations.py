@@ -31,6 +31,9 @@ _KEPT_LABELS = 1 << 26
 _ROWS_FOR_THREADS, _ROWS_FOR_FLOAT32 = 10_000, 20_000
 # Relative difference below which two statistics count as tied, because of rounding.
 _ROUNDING = 1e-6
+# Range of the values of a function, relative to their largest absolute value, up to which the
+# function counts as constant.
+_CONSTANT = 1e-6
 # Minimum number of rows of each sample in a category for comparing means within the category.
 _MIN_INSIDE = 5
 
@@ -169,9 +172,12 @@ class Permutations:
         The last axis has the given labels, then the permutations. The scaled difference is the mean
         over the first sample minus the mean over the second, times sqrt(n m / (n + m)) for samples
         of n and m rows. Its variance under permutation of the labels is the variance of the values.
+        The result is exactly 0 for values that are constant up to rounding: the rounding errors of
+        their sums depend on the labels, and would otherwise be compared with each other.
         """
         means = values.mean(axis=1, dtype=np.float64)[:, None]
         centered = self.sums(values) - means * self.sizes[0]
+        centered[np.ptp(values, axis=1) <= _CONSTANT * np.abs(values).max(axis=1)] = 0.0
         return centered * np.sqrt(self.n_rows / (self.sizes[0] * self.sizes[1]))
 
     def mean_changes(self, values: np.ndarray, inside: np.ndarray) -> np.ndarray:
