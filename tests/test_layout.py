@@ -32,6 +32,7 @@ LAYERS = (
     ("report",),
     ("results",),
     ("metric",),
+    ("rowfunctions",),
     ("significance",),
     ("chunked", "torch"),
     ("api",),

@@ -57,7 +57,7 @@ def comparison_headline(result: Any, names: Sequence[str]) -> Headline:
     beyond = f" beyond a tolerance of {test.tolerance:g}" if test.tolerance else ""
     if not test.significant:
         return Headline(f"No significant difference between {x} and {y}{beyond} ({p}).", "alike")
-    change = test.headlined_rows(names) or test.strongest_change
+    change = test.strongest_change
     return Headline(f"{y} differs from {x}{beyond} ({p}): {change}.", "differs")
 
 
