@@ -144,7 +144,7 @@ def summary_lines(
         # The first change is skipped. It is already in the headline, or in the remarks if the
         # headline is about an unusual value that many rows have in common.
         lines += [str(change) for change in test.changes[1 : 1 + _MAX_CHANGES]]
-        lines.append(test.tolerance_range)
+        lines.append(test.changed_share_text)
     else:
         lines.append(f"largest contributions: {largest_contributions(result.contributions)}")
     if rows is not None:

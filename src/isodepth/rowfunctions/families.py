@@ -210,8 +210,9 @@ class SingleCategories:
         return [Member("category", (self.n_numbers + c,), code) for c, code in both]
 
     def evaluate(self, rows: Rows) -> np.ndarray:
-        """Return the values (F, n) of all functions at n rows; 0 for a missing category."""
-        return (self.codes[:, None] == rows.codes[:, self.columns].T).astype(np.float64)
+        """Return the values (F, n) of all functions at n rows."""
+        columns = rows.codes[:, self.columns].T
+        return np.where(np.isnan(columns), np.nan, columns == self.codes[:, None])
 
 
 @dataclass(frozen=True, eq=False)

@@ -405,8 +405,8 @@ def _column_changes(rows: PooledSample, tests: list[Test]) -> list[tuple[float, 
         strength, pvalue = max(test[0] for test in own), min(test[1] for test in own)
         shares = [_share_change(rows, test[2], test[1]) for test in own if test[2].member]
         if missing or name not in rows.samples.names:
-            shares = shares or [_category_change(rows, own[0][2], pvalue)]
-            group = [max(shares, key=lambda each: abs(each.after - each.before))]
+            strongest = max(own, key=lambda test: (test[2].member is not None, test[0]))
+            group = [_whole_change(rows, strongest[2], pvalue)]
             if not missing and group[0].kind == "missing" and (name, True) in tested:
                 continue
         elif name in exchanged:
@@ -532,7 +532,8 @@ def _joint_text(
         return names, f"the joint distribution of {_listed(names)} {verb}"
     higher = [rows.names[j] for j in kept if direction[j] > 0]
     lower = [rows.names[j] for j in kept if direction[j] < 0]
-    parts = [f"{_listed(higher)} higher"] * bool(higher) + [f"{_listed(lower)} lower"] * bool(lower)
+    both = ((higher, "higher"), (lower, "lower"))
+    parts = [f"{_listed(columns)} {side}" for columns, side in both if columns]
     return names, f"small shifts together: {', '.join(parts)}"
 
 

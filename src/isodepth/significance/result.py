@@ -198,6 +198,8 @@ class TwoSampleResult(TwoSampleReport):
     @property
     def changed_share_text(self) -> str:
         """Sentence about `changed_share`, such as "at least 21% of the rows changed"."""
+        if self._samples is not None and self._samples.blocks is not None:
+            return "no bound for the share of changed rows with blocks"
         share, confidence = self.changed_share, f"{100 * self.confidence:g}% confidence"
         if share < 0.01:
             return f"less than 1% of changed rows can be claimed ({confidence})"

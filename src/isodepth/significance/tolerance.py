@@ -28,6 +28,7 @@ from isodepth.significance.features import (
     in_blocks,
 )
 from isodepth.significance.permutations import (
+    WORD,
     Permutations,
     combined,
     critical_value,
@@ -310,12 +311,14 @@ def _restricted(rows: PooledSample, present: np.ndarray) -> tuple[Permutations, 
     (1 / n + 1 / m) / (1 / a + 1 / b).
     """
     everything = rows.permutations
-    permutations = everything.restricted(present, rows.rng)
-    words = Permutations(everything.words.take(present, axis=1), everything.count)
-    known, sizes = words.sizes, everything.sizes
+    permutations = Permutations(everything.words.take(present, axis=1), everything.count)
+    known = permutations.sizes
     with np.errstate(divide="ignore"):
-        factors = (1 / sizes).sum(axis=0) / (1 / known).sum(axis=0)
-    return permutations, factors
+        factors = (1 / everything.sizes).sum(axis=0) / (1 / known).sum(axis=0)
+    # If all these rows are in one sample, the factor is 0. The core needs a row in each sample.
+    for b in np.flatnonzero(known.min(axis=0) == 0):
+        permutations.words[b // WORD, 0] ^= np.uint64(1) << np.uint64(b % WORD)
+    return Permutations(permutations.words, everything.count), factors
 
 
 def outlyingness(values: np.ndarray, n_threads: int = 1) -> np.ndarray:
