@@ -12,7 +12,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.data.arrays import FEW, is_missing, listed, numbered, warn_of_rounding
+from isodepth.data.arrays import (
+    EXACT_INTEGERS,
+    FEW,
+    is_missing,
+    listed,
+    numbered,
+    warn_of_rounding,
+)
 from isodepth.errors import InvalidInputError
 
 Names = tuple[str, ...] | None
@@ -83,7 +90,7 @@ def read_frame(X: Any, name: str) -> tuple[np.ndarray, Names]:
     ('7', '3')
     """
     if isinstance(X, Table):
-        return X.points, None if X.columns is None else _names(X.columns, name)
+        return X.points, None if X.columns is None else column_names(X.columns, name)
     import narwhals as nw
 
     if callable(getattr(X, "collect", None)):
@@ -99,7 +106,7 @@ def read_frame(X: Any, name: str) -> tuple[np.ndarray, Names]:
             f"({' '.join(str(error).split())}); give all columns different names, or pass an array"
         ) from None
     labels = list(frame.columns)
-    return _numbers(frame, name), None if _is_count(labels) else _names(labels, name)
+    return _numbers(frame, name), None if _is_count(labels) else column_names(labels, name)
 
 
 # -- names of columns ----------------------------------------------------------------------------
@@ -230,7 +237,11 @@ def _is_count(labels: list[Any]) -> bool:
     )
 
 
-def _names(labels: Any, name: str) -> tuple[str, ...]:
+def column_names(labels: Any, name: str) -> tuple[str, ...]:
+    """Return the labels of the columns of the sample `name` as strings.
+
+    Raise an error if two labels are equal as strings, or if a label contains a lone surrogate.
+    """
     names = tuple(str(label) for label in labels)
     seen: set[str] = set()
     for position, label in enumerate(names):
@@ -269,7 +280,8 @@ def _numbers(frame: Any, name: str) -> np.ndarray:
 def object_numbers(series: Any) -> Any:
     """Convert a narwhals series of Python numbers to Float64; return any other series unchanged.
 
-    Values of type `decimal.Decimal` count as numbers, booleans do not.
+    Values of type `decimal.Decimal` count as numbers, booleans do not. A series is converted to
+    Int64 if all values are integers and floats would round them.
     """
     import narwhals as nw
 
@@ -280,6 +292,10 @@ def object_numbers(series: Any) -> Any:
     real = all(isinstance(value, numbers.Real | Decimal) for value in known)
     if not known or not real or any(isinstance(value, bool | np.bool_) for value in known):
         return series
+    if len(known) == len(values) and all(isinstance(value, numbers.Integral) for value in known):
+        largest = max(max(known), -min(known))
+        if EXACT_INTEGERS < largest < 2**63:
+            return nw.new_series(series.name, values, nw.Int64, backend=series.implementation)
     floats = [None if value is None else float(value) for value in values]
     return nw.new_series(series.name, floats, nw.Float64, backend=series.implementation)
 
