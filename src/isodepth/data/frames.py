@@ -161,10 +161,7 @@ def in_order(X: Any, names: Names, name: str, like: str) -> Any:
     if labels is None or labels == names or len(set(labels)) < len(labels):
         return X
     if sorted(labels) != sorted(names):
-        # Default labels 0, 1, ... of one sample are matched by position with the names of the other
-        # sample, unless all these names are other integers.
-        both = ((labels, names), (names, labels))
-        if any(_counts(a) and (_counts(b) or not _integers(b)) for a, b in both):
+        if _matched_by_position(labels, names):
             return X
         raise differing(names, labels, like, name)
     points, _ = read_frame(X, name)
@@ -172,6 +169,42 @@ def in_order(X: Any, names: Names, name: str, like: str) -> Any:
     places = {name: place for place, name in enumerate(labels)}
     points = np.ascontiguousarray(points[:, [places[name] for name in names]])
     return Table(points, None if _counts(names) else names)
+
+
+def _matched_by_position(labels: tuple[str, ...], names: tuple[str, ...]) -> bool:
+    """Return whether the columns of two samples are matched by position instead of by name.
+
+    Default labels 0, 1, ... of one sample are matched by position with the names of the other
+    sample, unless all these names are other integers.
+    """
+    both = ((labels, names), (names, labels))
+    return any(_counts(a) and (_counts(b) or not _integers(b)) for a, b in both)
+
+
+def common_columns(X: Any, Y: Any) -> tuple[Any, Any, tuple[tuple[str, ...], tuple[str, ...]]]:
+    """Return the columns that two samples have in common, and the names of all other columns.
+
+    Samples without names, samples with the same columns, and samples whose columns are matched by
+    position are returned unchanged. Raise an error if the samples have no column in common.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> X, Y = pd.DataFrame({"a": [1], "b": [2]}), pd.DataFrame({"c": [3], "a": [4]})
+    >>> X, Y, others = common_columns(X, Y)
+    >>> list(X), list(Y), others
+    (['a'], ['a'], (('b',), ('c',)))
+    """
+    first, second = labels_of(X) or (), labels_of(Y) or ()
+    in_x, in_y = set(first), set(second)
+    distinct = len(in_x) == len(first) and len(in_y) == len(second)
+    if in_x == in_y or not in_x or not in_y or not distinct or _matched_by_position(first, second):
+        return X, Y, ((), ())
+    both = tuple(name for name in first if name in in_y)
+    if not both:
+        raise differing(first, second, "X", "Y")
+    others = tuple(n for n in first if n not in in_y), tuple(n for n in second if n not in in_x)
+    return select_columns(X, both), select_columns(Y, both), others
 
 
 def select_columns(X: Any, names: tuple[str, ...]) -> Any:
