@@ -363,7 +363,7 @@ class _Column:
     @cached_property
     def types(self) -> list[str]:
         """Type of the column in each sample; "empty" if all values of the sample are missing."""
-        types = [_type(series) for series in self.series]
+        types = [column_type(series) for series in self.series]
         if len({*types}) == 1:
             return types
         # A sample of missing values has no influence on the kind of the column.
@@ -388,7 +388,11 @@ class _Column:
     @cached_property
     def pooled(self) -> Counter[str]:
         """Number of rows of each value in all samples together, without missing values."""
-        return Counter(value for part in self.values for value in part if value is not None)
+        counts: Counter[Any] = Counter()
+        for part in self.values:
+            counts.update(part)
+        del counts[None]
+        return counts
 
     def _kind(
         self, kind: str, note: str = "", given: Any = None, attention: bool = False
@@ -716,7 +720,7 @@ _RULES = (
 )
 
 
-def _type(series: Any) -> str:
+def column_type(series: Any) -> str:
     """Return the type of a series: "number", "date", "boolean", "category" or "text"."""
     import narwhals as nw
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 import numbers
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from contextlib import suppress
 from decimal import Decimal
+from types import NoneType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,19 +30,23 @@ class Strings(NamedTuple):
     types: set[type]
 
 
-def strings_of(values: Iterable[Any]) -> Strings:
+def strings_of(values: Sequence[Any]) -> Strings:
     """Convert values of any type to strings, such that equal values have equal strings.
 
     Whole numbers are written as integers, because pandas converts integers to floats if a value is
     missing. The empty string is a missing value.
     """
+    if {*map(type, values)} <= {str, NoneType}:
+        strings: list[Any] = [value or None for value in values]
+        if not "".join(filter(None, values)).isascii():
+            strings = [None if value is None else _writable(value) for value in strings]
+        return Strings(strings, {str} if any(values) else set())
     known: dict[Any, str | None] = {}
     types: set[type] = set()
     strings = []
     for value in values:
-        kind = type(value)
         # The type is part of the key, because True and 1 are equal in a dictionary.
-        key = value if kind is str else (kind, value)
+        key = type(value), value
         try:
             strings.append(known[key])
             continue
@@ -70,10 +75,12 @@ def _string(value: Any, types: set[type]) -> str | None:
     if not string:
         return None
     types.add(str)
-    if not string.isascii():
-        # Lone surrogates cannot be written to files or terminals, so they are escaped.
-        string = string.encode("utf-8", "backslashreplace").decode()
-    return string
+    return _writable(string)
+
+
+def _writable(string: str) -> str:
+    """Escape lone surrogates, which cannot be written to files or terminals."""
+    return string.encode("utf-8", "backslashreplace").decode()
 
 
 def boolean(value: str) -> str:
