@@ -27,7 +27,7 @@ LAYERS = (
     ("core",),
     ("depth", "hull"),
     ("two_samples",),
-    ("suspicious",),
+    ("suspicious", "checks"),
     ("plot",),
     ("report",),
     ("results",),

@@ -21,7 +21,7 @@ from typing import Any, BinaryIO, NamedTuple, NoReturn
 import numpy as np
 
 from isodepth.data.arrays import numbered
-from isodepth.data.input_file import InputFile, refuse
+from isodepth.data.input_file import TEXT_ENDINGS, InputFile, refuse
 from isodepth.data.numerals import MISSING_NUMBERS
 
 # Words for missing values. Cells with "nan" are read as the number NaN instead, and later checks
@@ -66,7 +66,7 @@ class CsvFormat(NamedTuple):
     def notes(self, file: InputFile) -> list[str]:
         """Return messages about an unusual separator, decimal commas, and a missing header."""
         notes = []
-        if self.delimiter != (usual := "\t" if file.ending == ".tsv" else ","):
+        if self.delimiter != (usual := TEXT_ENDINGS.get(file.ending, ",")):
             comma = ", and numbers have decimal commas" if self.decimal == "," else ""
             detected, expected = _DELIMITERS[self.delimiter], _DELIMITERS[usual]
             notes.append(
@@ -81,43 +81,62 @@ def csv_format(file: InputFile) -> CsvFormat:
     """Detect separator, decimal mark and header from the beginning of a file."""
     # The first 256 KiB are usually enough. If they do not contain a whole row, 16 MiB are read.
     for size in (_HEAD_BYTES, _LINE_BYTES):
-        head = file.read(size)
-        whole = len(head) < size
-        try:
-            text = codecs.getincrementaldecoder("utf-8-sig")().decode(head, whole)
-        except UnicodeDecodeError as error:
-            _refuse_encoding(file, error)
-        lines = list(io.StringIO(text, newline=""))[: None if whole else -1]
-        usual = "\t" if file.ending == ".tsv" else ","
-        rows_by_mark = {mark: _first_rows(lines, mark) for mark in (usual, *_DELIMITERS)}
-        if whole or all(rows_by_mark.values()):
+        lines, whole = _decoded_lines(file, size)
+        sniffed = _sniffed_rows(lines, file.ending)
+        if whole or all(sniffed.values()):
             break
     if not whole and not lines:
         _refuse_line(file, 1)
-    delimiter = _best_delimiter(rows_by_mark)
-    rows = rows_by_mark[delimiter]
-    if not rows:
-        blank = not any(line.strip() for line in lines)
-        refuse(file.path, "it is empty" if blank else "its quotes are damaged: one is not closed")
-    if any("\0" in cell for cell in rows[0]):
-        refuse(file.path, "it is not a text file")
+    delimiter = _best_delimiter(sniffed)
+    rows = sniffed[delimiter]
+    _check_first_row(file, lines, rows)
+    if _is_data(rows[0], delimiter):
+        return CsvFormat(None, len(rows[0]), delimiter, _decimal_mark(rows, delimiter), 0)
     names = [cell.strip() for cell in rows[0]]
-    if len(names) == 1 and _separated_by_spaces(lines):
-        example = "pandas.read_csv(..., sep=r'\\s+').to_csv(...)"
-        advice = f"separate them with commas, for example with {example}"
-        refuse(file.path, f"its cells are separated by several spaces; {advice}")
-    numeric = [
-        _is_number(n) or (delimiter != "," and bool(_COMMA_NUMBER.fullmatch(n))) for n in names
-    ]
-    if any(numeric) and all(
-        number or not name for number, name in zip(numeric, names, strict=True)
-    ):
-        return CsvFormat(None, len(names), delimiter, _decimal_mark(rows, delimiter), 0)
     _check_names(file, names)
     reader = csv.reader(lines, delimiter=delimiter)
     next(row for row in reader if row)
     decimal = _decimal_mark(rows[1:], delimiter)
     return CsvFormat(tuple(names), len(names), delimiter, decimal, reader.line_num)
+
+
+def _decoded_lines(file: InputFile, size: int) -> tuple[list[str], bool]:
+    """Return the whole lines in the first `size` bytes, and whether these are the whole file."""
+    head = file.read(size)
+    whole = len(head) < size
+    try:
+        text = codecs.getincrementaldecoder("utf-8-sig")().decode(head, whole)
+    except UnicodeDecodeError as error:
+        _refuse_encoding(file, error)
+    return list(io.StringIO(text, newline=""))[: None if whole else -1], whole
+
+
+def _sniffed_rows(lines: list[str], ending: str) -> dict[str, list[list[str]]]:
+    """Return the first rows, split by each possible separator; the usual separator comes first."""
+    marks = (TEXT_ENDINGS.get(ending, ","), *_DELIMITERS)
+    return {mark: _first_rows(lines, mark) for mark in marks}
+
+
+def _check_first_row(file: InputFile, lines: list[str], rows: list[list[str]]) -> None:
+    """Raise an error if there is no row, or if the first row is not a row of a table."""
+    if not rows:
+        blank = not any(line.strip() for line in lines)
+        refuse(file.path, "it is empty" if blank else "its quotes are damaged: one is not closed")
+    if any("\0" in cell for cell in rows[0]):
+        refuse(file.path, "it is not a text file")
+    if len(rows[0]) == 1 and _separated_by_spaces(lines):
+        example = "pandas.read_csv(..., sep=r'\\s+').to_csv(...)"
+        advice = f"separate them with commas, for example with {example}"
+        refuse(file.path, f"its cells are separated by several spaces; {advice}")
+
+
+def _is_data(row: list[str], delimiter: str) -> bool:
+    """Return whether the first row is not a header: its nonempty cells are numbers."""
+    cells = [cell for cell in map(str.strip, row) if cell]
+    return bool(cells) and all(
+        _is_number(cell) or (delimiter != "," and bool(_COMMA_NUMBER.fullmatch(cell)))
+        for cell in cells
+    )
 
 
 def _separated_by_spaces(lines: list[str]) -> bool:
