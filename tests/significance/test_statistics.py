@@ -51,6 +51,7 @@ from isodepth.significance.tolerance import (
     share_units,
     tolerant_statistics,
 )
+from isodepth.two_samples import TwoSamples
 
 COUNT = 5
 
@@ -81,7 +82,8 @@ def pooled(
 ) -> PooledSample:
     """Rows in units of one."""
     n_x, categories = permutations.n_x, categories or []
-    samples = Samples(points, names, n_x, len(points) - n_x, categories, (), None, True)
+    read = TwoSamples((points[:n_x], points[n_x:]), names, {})
+    samples = Samples(points, read, categories, None)
     columns = np.ascontiguousarray(points.T)
     standardized = np.nan_to_num(points)
     return PooledSample(

@@ -153,10 +153,18 @@ class ColumnPair:
         return None
 
     def shape(self, pvalue: float) -> Change:
-        """Return the share of values on one side of the point with the largest difference."""
+        """Return the share of values on one side of the point with the largest difference.
+
+        If a single value explains the difference, its share is returned.
+        """
         values, before, after = _distribution_functions(self.x, self.y)
         at = int(np.abs(before - after).argmax())
         low, high = float(before[at]), float(after[at])
+        x, y = np.diff(before, prepend=0.0), np.diff(after, prepend=0.0)
+        single = int(np.abs(x - y).argmax())
+        if abs(x[single] - y[single]) >= _COMPARABLE * abs(high - low):
+            both, value = (float(x[single]), float(y[single])), f"{values[single]:.10g}"
+            return Change("value", (self.name,), "share", *both, pvalue, value=value)
         if min(low, high) >= 1 - _TAIL:
             quantity, low, high = f"above {values[at]:.4g}", 1 - low, 1 - high
         elif max(low, high) <= _TAIL:
@@ -203,7 +211,8 @@ def describe_column(
         shift, spread = column.without_shift(), column.without_spread()
         moved, widened = column.shift(pvalue), column.spread(pvalue)
         if moved is not None and column.explained_by(shift) and shift <= spread:
-            return [moved, *rounded]
+            wider = shift > column.critical and column.without_both() <= _EXPLAINED * shift
+            return [moved, *([widened] if widened is not None and wider else []), *rounded]
     for kind in ("value", "precision"):
         change = best[kind]
         if change is not None and sizes[change] >= _COMPARABLE * largest:

@@ -267,7 +267,7 @@ def all_shares(rows: PooledSample, *, fixed: bool) -> Iterator[Shares]:
     Functions are left out if they are 1, or 0, for fewer than four rows. If `fixed`, functions that
     depend on other rows are left out too.
     """
-    names = (*rows.samples.names, *(category.name for category in rows.samples.categories))
+    names = rows.samples.all_names
     families: list[type[FunctionFamily]] = [*FAMILIES] if fixed else [*FAMILIES, Repeated]
     for kind in families:
         family = kind.choose(rows.rows)
@@ -421,8 +421,7 @@ def _column_changes(rows: PooledSample, tests: list[Test]) -> list[tuple[float, 
 def _share_change(rows: PooledSample, feature: Feature, pvalue: float) -> Change:
     """Return the change of the share of rows for which a function with values 0 and 1 is 1."""
     assert feature.member is not None
-    names = (*rows.samples.names, *(category.name for category in rows.samples.categories))
-    return feature.member.change(names, feature.value, *feature.shares, pvalue)
+    return feature.member.change(rows.samples.all_names, feature.value, *feature.shares, pvalue)
 
 
 def _category_change(rows: PooledSample, feature: Feature, pvalue: float) -> Change:

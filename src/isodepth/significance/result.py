@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from isodepth.checks import Check
 from isodepth.core.directions import rng_for
 from isodepth.core.regions import midpoint_levels
 from isodepth.data.changes import Change
@@ -34,6 +35,10 @@ _COPIED = (
 
 # Minimum fraction of the rows of a sample with the same unusual value that the headline mentions.
 _HEADLINED_FRACTION = 0.01
+# Kinds of checks that the headline mentions, minimum fraction of rows with a new category, and
+# maximum number of facts.
+_HEADLINED_CHECKS = ("empty", "constant", "new category", "date range")
+_HEADLINED_CATEGORY, _MOST_FACTS = 0.05, 2
 _LEVELS = 20
 # Minimum and maximum number of permutations in `null_profile`. The 0.05 and 0.95 quantiles of 19
 # numbers are their minimum and maximum. More than 99 permutations hardly change these quantiles.
@@ -129,6 +134,8 @@ class TwoSampleResult(TwoSampleReport):
         Kind and use of every column of data frames; empty for arrays.
     shares : list of ValueShare
         Shares of all values of categories in X and in Y; rare values are pooled.
+    checks : tuple of Check
+        Facts about the two tables that need no test, such as constant columns and new categories.
     moved_from : str or None
         Device from which tensors were copied to the host, such as "cuda:0".
 
@@ -157,6 +164,7 @@ class TwoSampleResult(TwoSampleReport):
     notes: tuple[str, ...]
     kinds: tuple[ColumnKind, ...]
     shares: list[ValueShare]
+    checks: tuple[Check, ...] = ()
     moved_from: str | None = None
     _changes: list[Change] = field(default_factory=list)
     _bounds: Callable[[], tuple[float, dict[tuple[str, ...], float]]] | None = None
@@ -258,7 +266,12 @@ class TwoSampleResult(TwoSampleReport):
         for each in self.repeated_values:
             if each.fraction >= _HEADLINED_FRACTION and not named & {*each.columns}:
                 facts.append(each.text(names["XY".index(each.sample)]))
-        return facts[:1]
+        for check in self.checks:
+            listed = check.kind in _HEADLINED_CHECKS and not named & {*check.columns}
+            rare = check.kind == "new category" and (check.after or 0.0) < _HEADLINED_CATEGORY
+            if listed and not rare and (check.sample or check.kind == "date range"):
+                facts.append(check.text)
+        return facts[:_MOST_FACTS]
 
     @property
     def _caveat(self) -> str:
@@ -293,7 +306,7 @@ class TwoSampleResult(TwoSampleReport):
     def samples(self) -> TwoSamples:
         """Rows of both samples with missing values and categories, as the test read them."""
         assert self._samples is not None
-        return self._samples.two_samples()
+        return self._samples.read
 
     def to_dict(self) -> dict[str, Any]:
         """Convert to plain Python numbers and strings.
@@ -307,6 +320,7 @@ class TwoSampleResult(TwoSampleReport):
         result |= {
             "changes": [change.to_dict() for change in self.changes],
             "null": {"mean": self.null_mean, "deviation": null.std(), "interval": interval},
+            "checks": [check.to_dict() for check in self.checks],
             "n_permutations": len(null),
             "rows": list(self.n_rows),
         }

@@ -17,14 +17,13 @@ import numpy as np
 from isodepth._core import project
 from isodepth.core.directions import unit_vectors
 from isodepth.core.scaling import column_units, mad_spread
-from isodepth.data.arrays import column_labels, describe, is_missing
-from isodepth.data.kinds import MISSING, ColumnKind, category_values, column_lines, split_columns
+from isodepth.data.arrays import describe, is_missing
+from isodepth.data.kinds import MISSING, category_values
 from isodepth.data.missing import NAN_POLICIES, MissingPair
 from isodepth.data.validation import (
     MissingReport,
     check_choice,
     check_finite,
-    read_pair,
     to_array,
 )
 from isodepth.errors import InvalidInputError, InvalidOptionError
@@ -45,6 +44,7 @@ CENTER, TOTAL = "distance from the center", "sum of the columns"
 _CONSTANT = 8 * float(np.finfo(np.float64).eps)
 # For the distance from the center, standardized values are clipped to [-6, 6].
 _FAR = 6.0
+_KEEP_HINT = ", or accept them with nan_policy='omit', which drops no row"
 # Approximate default number of directions. It is rounded up to a multiple of the number of columns,
 # because whole orthonormal bases are used. More directions add little power.
 _DIRECTIONS = 100
@@ -140,27 +140,38 @@ class Samples:
     ----------
     numbers : float64 ndarray of shape (n_x + n_y, columns)
         Numeric columns of the rows of X, followed by those of Y; NaN if missing.
-    names : tuple of str
-        Names of the numeric columns.
-    n_x, n_y : int
+    read : TwoSamples
+        Rows of each sample, with the same numbers.
     categories : list of Category
-    kinds : tuple of ColumnKind
-        Kind and use of every column of data frames; empty for arrays.
     blocks : int64 ndarray or None
         Index of the block of each row of X and Y. The rows of a block are permuted together. None
         if every row is a block.
-    named : bool
-        Whether the numeric columns have names in the data.
     """
 
     numbers: np.ndarray
-    names: tuple[str, ...]
-    n_x: int
-    n_y: int
+    read: TwoSamples
     categories: list[Category]
-    kinds: tuple[ColumnKind, ...]
     blocks: np.ndarray | None
-    named: bool
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the numeric columns."""
+        return self.read.columns
+
+    @property
+    def all_names(self) -> tuple[str, ...]:
+        """Names of the numeric columns, followed by those of the category columns."""
+        return (*self.names, *(category.name for category in self.categories))
+
+    @property
+    def n_x(self) -> int:
+        """Number of rows of X."""
+        return self.read.n_rows[0]
+
+    @property
+    def n_y(self) -> int:
+        """Number of rows of Y."""
+        return self.read.n_rows[1]
 
     @cached_property
     def compared(self) -> np.ndarray:
@@ -179,17 +190,6 @@ class Samples:
         low, high = float(values.min()), float(values.max())
         return high - low <= _CONSTANT * max(abs(low), abs(high))
 
-    def two_samples(self) -> TwoSamples:
-        """Return the rows of each sample, with categories as strings."""
-        categories = {}
-        for category in self.categories:
-            names = np.array([*category.all_values, None], dtype=object)
-            codes = np.where(np.isnan(category.all_codes), len(names) - 1, category.all_codes)
-            values = names[codes.astype(np.int64)].tolist()
-            categories[category.name] = [values[: self.n_x], values[self.n_x :]]
-        points = self.numbers[: self.n_x], self.numbers[self.n_x :]
-        return TwoSamples(points, self.names, categories)
-
     @property
     def missing(self) -> MissingPair:
         """Numbers of missing values of each numeric column; no row is dropped."""
@@ -204,44 +204,30 @@ class Samples:
 def read_samples(X: Any, Y: Any, nan_policy: str, blocks: Any, kinds: Any) -> Samples:
     """Read and check two samples.
 
-    The arguments are the options of :func:`isodepth.two_sample_test` with the same names.
+    The arguments are the options of :func:`isodepth.two_sample_test` with the same names. Columns
+    of data frames that only one sample has are left out.
     """
     check_choice(nan_policy, "nan_policy", NAN_POLICIES)
-    mixed = None
-    if kinds is not None or not isinstance(X, np.ndarray):
-        mixed = split_columns((X, Y), ("X", "Y"), kinds)
-    columns: tuple[str, ...] | None = ()
-    if mixed is not None:
-        X, Y = mixed.numeric
-    if mixed is not None and X is None:
-        if not mixed.categories:
-            raise InvalidInputError(
-                "X and Y must have a column of numbers or categories, got neither; "
-                f"{'; '.join(column_lines(mixed.columns))}"
-            )
-        first = next(iter(mixed.categories.values()))
-        parts = [np.empty((len(values), 0)) for values in first]
-    else:
-        x, y = read_pair(X, Y, "keep" if nan_policy == "omit" else "raise")
-        parts, columns = [x.points, y.points], x.columns
-    for name, part in zip("XY", parts, strict=True):
+    read = TwoSamples.read(X, Y, kinds, common=True)
+    for name, part in zip("XY", read.points, strict=True):
         if len(part) < 2:
             raise InvalidInputError(
                 f"{name} must have at least 2 rows to be tested, got {len(part)}"
             )
+        if nan_policy == "raise" and read.columns:
+            check_finite(part, name, True, read.columns if read.kinds else None, _KEEP_HINT)
     categories = []
-    for name, both in mixed.categories.items() if mixed else ():
+    for name, both in read.categories.items():
         if nan_policy == "raise":
             for sample, values in zip("XY", both, strict=True):
                 category_values(values, name, sample, "raise")
         categories.append(category_of(name, [*both[0], *both[1]]))
-    # Adding zero replaces -0.0 by 0.0, so that equal numbers have equal bits.
-    numbers = np.concatenate(parts).astype(np.float64) + 0.0
-    names = columns if columns is not None else tuple(column_labels(numbers.shape[1]))
-    n_x, n_y = map(len, parts)
-    indices = check_blocks(blocks, n_x, n_y)
-    found = mixed.columns if mixed else ()
-    return Samples(numbers, names, n_x, n_y, categories, found, indices, columns is not None)
+    # Adding zero replaces -0.0 by 0.0, so that equal numbers have equal bits. The rows are copied,
+    # so that the result does not depend on later changes of X and Y.
+    numbers = np.concatenate(read.points).astype(np.float64) + 0.0
+    n_x, n_y = read.n_rows
+    copied = replace(read, points=(numbers[:n_x], numbers[n_x:]))
+    return Samples(numbers, copied, categories, check_blocks(blocks, n_x, n_y))
 
 
 def check_blocks(blocks: Any, n_x: int, n_y: int) -> np.ndarray | None:

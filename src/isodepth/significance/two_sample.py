@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from isodepth._version import __version__
+from isodepth.checks import table_checks
 from isodepth.core.directions import mean_of_direction, rng_for
 from isodepth.core.scaling import check_scale_width, column_units
 from isodepth.data.arrays import listed
@@ -277,8 +278,8 @@ def two_sample_test(
         X, Y, blocks, device = arrays_on_host(X, Y, blocks)
     samples = read_samples(X, Y, nan_policy, blocks, kinds)
     rows = _pool(samples, settings)
-    findings = _statistics(rows, settings)
-    return replace(_result(rows, findings, settings), moved_from=device)
+    result = _result(rows, _statistics(rows, settings), settings)
+    return replace(result, moved_from=device, checks=table_checks(X, Y, samples.read))
 
 
 def _pool(samples: Samples, settings: Settings) -> PooledSample:
@@ -362,7 +363,7 @@ def _result(rows: PooledSample, findings: Findings, settings: Settings) -> TwoSa
         fixed = replace(metric, directions=rows.directions, scale=scale)
         missing = np.isnan(rows.columns)
         filled = np.where(missing, np.nanmedian(rows.columns, axis=1, keepdims=True), rows.columns)
-        names = rows.names if samples.named else None
+        names = rows.names if samples.read.kinds else None
         tables = (Table(part, names) for part in np.split(filled.T, [samples.n_x]))
         compare = partial(fixed.compare, *tables)
     return TwoSampleResult(
@@ -377,7 +378,7 @@ def _result(rows: PooledSample, findings: Findings, settings: Settings) -> TwoSa
         confidence=settings.confidence,
         missing=samples.missing,
         notes=(*findings.notes, *_notes(samples, settings.tolerance)),
-        kinds=samples.kinds,
+        kinds=samples.read.kinds,
         shares=[each for category in rows.categories for each in category.shares(samples.n_x)],
         _changes=changes,
         _bounds=partial(_lower_bounds, rows, findings, settings),
@@ -408,7 +409,7 @@ def _notes(samples: Samples, tolerance: float | None) -> list[str]:
 
     The notes also list categories that occur in only one sample.
     """
-    notes = column_lines(samples.kinds) if samples.kinds else []
+    notes = column_lines(samples.read.kinds)
     constant = [name for j, name in enumerate(samples.names) if j not in samples.compared]
     constant += [each.name for each in samples.categories if len(each.values) == 1]
     if constant:
