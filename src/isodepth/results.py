@@ -5,12 +5,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
 from isodepth.data.results import ResultMixin
 from isodepth.errors import ColumnWarning, InvalidInputError
+from isodepth.protocols import AnyResult
 from isodepth.suspicious import RepeatedValue, SuspiciousRows, repeated_values, suspicious_rows
 from isodepth.two_samples import TwoSamples
 
@@ -49,7 +50,7 @@ class ReportableResult(ResultMixin):
         """
         from isodepth.plot import draw  # not imported at the top: figures need optional packages
 
-        return draw(self, kind, ax)
+        return draw(cast(AnyResult, self), kind, ax)
 
     def report(self, path: Any, **options: Any) -> None:
         """Write a report as one self-contained HTML file.
@@ -67,7 +68,7 @@ class ReportableResult(ResultMixin):
         # Imported here and not at the top, because `isodepth.report` imports Jinja, which is slow.
         from isodepth.report import write_report
 
-        write_report(self, path, **options)
+        write_report(cast(AnyResult, self), path, **options)
 
 
 class TwoSampleReport(ReportableResult):

@@ -17,7 +17,7 @@ from isodepth.errors import InvalidInputError, InvalidOptionError, MissingExtraE
 from isodepth.report import html_report, write_report
 from isodepth.report.comparison import comparison_content, comparison_lines
 from isodepth.report.repeat import TableFile
-from isodepth.report.sentences import comparison_headline
+from isodepth.summary import comparison_headline
 
 pytest.importorskip("matplotlib")
 

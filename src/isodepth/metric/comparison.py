@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from isodepth.metric.attribution import (
 )
 from isodepth.metric.gradient import Gradient, gradient_of_comparison
 from isodepth.results import TwoSampleReport, unscaled_points
+from isodepth.summary import summary_lines
 from isodepth.two_samples import TwoSamples
 
 
@@ -102,7 +103,7 @@ class Comparison(TwoSampleReport):
     19
     """
 
-    result_type = "comparison"
+    result_type: ClassVar[Literal["comparison"]] = "comparison"
 
     distance: float
     regions: tuple[TrimmedRegions, TrimmedRegions]
@@ -373,7 +374,4 @@ class Comparison(TwoSampleReport):
         return self.distance
 
     def __repr__(self) -> str:
-        # Imported here and not at the top, because `isodepth.report` imports Jinja, which is slow.
-        from isodepth.report.sentences import summary_lines
-
         return "\n  ".join(summary_lines(self))

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from isodepth.data.changes import Change
 from isodepth.plot import style
+from isodepth.two_samples import TwoSamples
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 _BINS = 24
 _MAX_POINTS = 250
 _MAX_VALUES = 6
 
 
-def change_figure(change: Any, samples: Any, figure: Any) -> str:
+def change_figure(change: Change, samples: TwoSamples, figure: Figure) -> str:
     """Draw the distributions of a changed column in both samples, and return an alternative text.
 
     A change within a category is drawn from the rows of this category only.
@@ -104,13 +107,13 @@ def _bars(ax: Axes, shares: list[tuple[str, float, float]]) -> str:
     return ", ".join(f"{name}: {before:.0%} and {after:.0%}" for name, before, after in shares)
 
 
-def _shares(both: Any) -> list[tuple[str, float, float]]:
+def _shares(both: list[list[str | None]]) -> list[tuple[str, float, float]]:
     values = sorted({value for part in both for value in part if value is not None})
     shares = [(v, both[0].count(v) / len(both[0]), both[1].count(v) / len(both[1])) for v in values]
     return sorted(shares, key=lambda share: -abs(share[1] - share[2]))[:_MAX_VALUES]
 
 
-def _scatter(names: tuple[str, ...], samples: Any, axes: Any) -> str:
+def _scatter(names: tuple[str, ...], samples: TwoSamples, axes: np.ndarray) -> str:
     columns = [samples.columns.index(name) for name in names]
     pairs = [points[:, columns] for points in samples.points]
     pairs = [pair[~np.isnan(pair).any(axis=1)] for pair in pairs]

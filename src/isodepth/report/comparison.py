@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
@@ -15,9 +16,19 @@ from isodepth.plot.changes import change_figure
 from isodepth.plot.comparisons import contributions, gap_profile, null_distribution
 from isodepth.plot.regions import nested_regions
 from isodepth.plot.style import loose_axes, loose_figure
+from isodepth.protocols import ChanceLevelLike, ComparisonLike, PairResult, TwoSampleTestLike
 from isodepth.report.figures import WIDTH
 from isodepth.report.repeat import TableFile, compare_code
-from isodepth.report.sentences import comparison_headline, distance_sentence, remarks, summary_lines
+from isodepth.summary import (
+    comparison_headline,
+    distance_sentence,
+    get_test,
+    largest_contributions,
+    remarks,
+    summary_lines,
+)
+from isodepth.suspicious import SuspiciousRows
+from isodepth.two_samples import TwoSamples
 
 _MAX_CHANGES, _MAX_ROWS = 30, 100
 # Maximum number of values that are shown for a suspicious row besides its unusual value.
@@ -42,28 +53,36 @@ class Findings(NamedTuple):
         Distances between random splits of the pooled rows, or the reason why there are none.
     """
 
-    comparison: Any
-    test: Any
-    samples: Any
-    rows: Any
-    chance: Any
+    comparison: ComparisonLike | None
+    test: TwoSampleTestLike | None
+    samples: TwoSamples | None
+    rows: SuspiciousRows | None
+    chance: ChanceLevelLike | str
 
     @classmethod
-    def of(cls, result: Any) -> Findings:
+    def of(cls, result: PairResult) -> Findings:
         """Collect the parts of a comparison or a test, and compute those that it does not store."""
-        is_test = result.result_type == "test"
-        test = result if is_test else result.test
-        comparison = getattr(result, "comparison", None) if is_test else result
-        try:
+        comparison: ComparisonLike | None = None
+        if result.result_type == "comparison":
+            comparison = result
+        else:
+            # A test of categories alone has no comparison.
+            with suppress(AttributeError):
+                comparison = result.comparison
+        samples: TwoSamples | None = None
+        rows: SuspiciousRows | None = None
+        # The samples are None if they were read in chunks.
+        with suppress(InvalidInputError):
             samples, rows = result.samples, result.suspicious_rows()
-        except InvalidInputError:  # this error is raised if the samples were read in chunks
-            samples = rows = None
-        return cls(comparison, test, samples, rows, _chance_or_reason(comparison))
+        return cls(comparison, get_test(result), samples, rows, _chance_or_reason(comparison))
 
 
 @check_option_names
 def comparison_context(
-    result: Any, *, names: Sequence[str] = ("X", "Y"), sources: Sequence[TableFile] | None = None
+    result: PairResult,
+    *,
+    names: Sequence[str] = ("X", "Y"),
+    sources: Sequence[TableFile] | None = None,
 ) -> dict[str, Any]:
     """Return the variables of the HTML template for a comparison or a test of two samples.
 
@@ -79,7 +98,7 @@ def comparison_context(
         "y": names[1],
         "verdict": comparison_headline(result, names),
         "second": remarks(result, rows, names),
-        "counts": test.n_rows if test else [regions.n_points for regions in comparison.regions],
+        "counts": _counts(result),
         "sources": None if sources is None else [file.path for file in sources],
         "kinds": (test or result).kinds,
         "missing": result.missing,
@@ -88,33 +107,41 @@ def comparison_context(
         "more_changes": max(0, len(test.changes) - _MAX_CHANGES) if test else 0,
         "columns": _unchanged_columns(test, samples, names),
         "suspicious": rows,
-        "suspicious_table": [] if rows is None else _suspicious(rows, samples, names),
+        "suspicious_table": _suspicious(rows, samples, names),
         "csv": "" if rows is None else _csv(rows, names),
         "distance_sentence": "" if comparison is None else distance_sentence(comparison, chance),
         "figures": _figures(comparison, test, names),
+        "contributions": largest_contributions(comparison.contributions) if comparison else "",
         "code": compare_code(comparison, test, sources),
     }
 
 
+def _counts(result: PairResult) -> list[int]:
+    """Return the numbers of compared rows of X and Y."""
+    test = get_test(result)
+    if test is not None:
+        return list(test.n_rows)
+    return [r.n_points for r in result.regions] if result.result_type == "comparison" else []
+
+
 def comparison_content(
-    result: Any, names: Sequence[str], sources: Sequence[TableFile] | None = None
+    result: PairResult, names: Sequence[str], sources: Sequence[TableFile] | None = None
 ) -> dict[str, Any]:
     """Return the content of the report as a dictionary for the JSON output."""
     comparison, test, samples, rows, chance = Findings.of(result)
-    omitted = isinstance(chance, str)
     return {
         **result.to_dict(),
         "headline": comparison_headline(result, names).sentence,
         "remarks": remarks(result, rows, names),
         "unchanged_columns": _unchanged_columns(test, samples, names),
         "suspicious_rows": None if rows is None else rows.to_dict(),
-        "chance_level": None if omitted else chance.to_dict(),
-        "chance_level_omitted": chance if omitted else None,
+        "chance_level": None if isinstance(chance, str) else chance.to_dict(),
+        "chance_level_omitted": chance if isinstance(chance, str) else None,
         "code": compare_code(comparison, test, sources),
     }
 
 
-def comparison_lines(result: Any, names: Sequence[str]) -> list[str]:
+def comparison_lines(result: PairResult, names: Sequence[str]) -> list[str]:
     """Return the lines of the summary of a comparison or a test.
 
     The summary includes suspicious rows and distances between random splits of the pooled rows.
@@ -123,7 +150,7 @@ def comparison_lines(result: Any, names: Sequence[str]) -> list[str]:
     return summary_lines(result, names, rows=parts.rows, chance=parts.chance)
 
 
-def _chance_or_reason(comparison: Any) -> Any:
+def _chance_or_reason(comparison: ComparisonLike | None) -> ChanceLevelLike | str:
     """Return the level of chance of a comparison, or a sentence with the reason why there is none.
 
     The level of chance consists of the distances between random splits of the pooled rows. It shows
@@ -144,7 +171,7 @@ def _chance_or_reason(comparison: Any) -> Any:
         return "no level of chance for rows with weights"
 
 
-def _changes(test: Any, samples: Any) -> list[dict[str, Any]]:
+def _changes(test: TwoSampleTestLike | None, samples: TwoSamples | None) -> list[dict[str, Any]]:
     """Return the template variables of at most 30 changes, the strongest first.
 
     A change of one or two columns has a small figure if the rows of the samples are in memory.
@@ -159,7 +186,9 @@ def _changes(test: Any, samples: Any) -> list[dict[str, Any]]:
     return entries
 
 
-def _unchanged_columns(test: Any, samples: Any, names: Sequence[str]) -> dict[str, Any]:
+def _unchanged_columns(
+    test: TwoSampleTestLike | None, samples: TwoSamples | None, names: Sequence[str]
+) -> dict[str, Any]:
     """Return a table with the p-values and medians of the columns without a significant change.
 
     The table is empty if `test` is None. It has no medians if `samples` is None.
@@ -170,15 +199,21 @@ def _unchanged_columns(test: Any, samples: Any, names: Sequence[str]) -> dict[st
     unchanged = [column for column in test.column_tests if column.column not in changed]
     table: dict[str, Any] = {"column": [column.column for column in unchanged]}
     table["p-value"] = [column.pvalue for column in unchanged]
-    for side, name in enumerate(() if samples is None else names):
-        table[f"median of {name}"] = [
-            float(np.median(samples.numbers(column)[side])) if column in samples.columns else None
-            for column in table["column"]
-        ]
+    if samples is not None:
+        for side, name in enumerate(names):
+            table[f"median of {name}"] = [
+                float(np.median(samples.numbers(name)[side])) if name in samples.columns else None
+                for name in table["column"]
+            ]
     return table
 
 
-def _suspicious(rows: Any, samples: Any, names: Sequence[str]) -> list[dict[str, Any]]:
+def _suspicious(
+    rows: SuspiciousRows | None, samples: TwoSamples | None, names: Sequence[str]
+) -> list[dict[str, Any]]:
+    """Return the template variables of at most 100 suspicious rows, with a few of their values."""
+    if rows is None or samples is None:
+        return []
     table = []
     for row in rows.rows[:_MAX_ROWS]:
         side = "XY".index(row.sample)
@@ -193,14 +228,16 @@ def _suspicious(rows: Any, samples: Any, names: Sequence[str]) -> list[dict[str,
     return table
 
 
-def _csv(rows: Any, names: Sequence[str]) -> str:
+def _csv(rows: SuspiciousRows, names: Sequence[str]) -> str:
     """Return all suspicious rows as a data URL of a CSV file."""
     columns = rows._rows() | {"sample": [names["XY".index(row.sample)] for row in rows]}
     kept = {name: columns[name] for name in ("sample", "row", "column", "value", "score")}
     return "data:text/csv;charset=utf-8," + quote(csv_bytes(kept))
 
 
-def _figures(comparison: Any, test: Any, names: Sequence[str]) -> dict[str, Any]:
+def _figures(
+    comparison: ComparisonLike | None, test: TwoSampleTestLike | None, names: Sequence[str]
+) -> dict[str, Any]:
     figures = {}
     if comparison is not None:
         if comparison.keeps_rows and comparison.regions[0].n_features > 1:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from isodepth.metric.fitted import FittedMetric
 from isodepth.results import TwoSampleReport
 from isodepth.significance.permutations import Permutations
 from isodepth.significance.samples import ValueShare
+from isodepth.summary import summary_lines
 
 #: Significance level for headlines and lists of changes.
 ALPHA = 0.05
@@ -141,7 +142,7 @@ class TwoSampleResult(TwoSampleReport):
     'The samples differ (p = 0.003): column 1: interquartile range 1.27 -> 1.82'
     """
 
-    result_type = "test"
+    result_type: ClassVar[Literal["test"]] = "test"
 
     statistic: float
     pvalue: float
@@ -266,9 +267,6 @@ class TwoSampleResult(TwoSampleReport):
         return null_profile(comparison, self._blocks, len(self.null_distribution))
 
     def __repr__(self) -> str:
-        # Imported here and not at the top, because `isodepth.report` imports Jinja, which is slow.
-        from isodepth.report.sentences import summary_lines
-
         return "\n  ".join(summary_lines(self))
 
 

@@ -1,4 +1,7 @@
-"""Headlines, remarks and short summaries of results, as strings."""
+"""Headlines, remarks and short summaries of results, as strings.
+
+Results call this module for `repr`. It must therefore not import Jinja, which is slow.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,14 @@ from typing import Any, NamedTuple
 from isodepth.data.arrays import listed
 from isodepth.data.kinds import attention_lines, column_lines
 from isodepth.data.results import p_text
+from isodepth.protocols import (
+    ChanceLevelLike,
+    ComparisonLike,
+    PairResult,
+    TwoSampleTestLike,
+    VerdictLike,
+)
+from isodepth.suspicious import SuspiciousRows
 
 # Columns are listed until their contributions sum to 60%, but at most three columns.
 _NAMED_SUM, _MAX_NAMED = 0.6, 3
@@ -42,7 +53,7 @@ def largest_contributions(shares: Sequence[tuple[str, float]]) -> str:
     return ", ".join(named)
 
 
-def comparison_headline(result: Any, names: Sequence[str]) -> Headline:
+def comparison_headline(result: PairResult, names: Sequence[str]) -> Headline:
     """Return the headline of a result: whether the samples differ, and the strongest change.
 
     If many rows have one unusual value in common, such as -9999, the headline describes these rows
@@ -50,8 +61,11 @@ def comparison_headline(result: Any, names: Sequence[str]) -> Headline:
     the two samples.
     """
     x, y = names
-    test = _test_of(result)
-    if test is None:
+    if result.result_type == "test":
+        test = result
+    elif result.test is not None:
+        test = result.test
+    else:
         return Headline(f"{x} and {y} are at distance {result.distance:.3g}, not tested.", "open")
     p = f"p = {p_text(test.pvalue)}"
     beyond = f" beyond a tolerance of {test.tolerance:g}" if test.tolerance else ""
@@ -61,11 +75,12 @@ def comparison_headline(result: Any, names: Sequence[str]) -> Headline:
     return Headline(f"{y} differs from {x}{beyond} ({p}): {change}.", "differs")
 
 
-def _test_of(result: Any) -> Any:
+def get_test(result: PairResult) -> TwoSampleTestLike | None:
+    """Return the test of a comparison, or the result itself if it is a test."""
     return result if result.result_type == "test" else result.test
 
 
-def remarks(result: Any, rows: Any, names: Sequence[str]) -> list[str]:
+def remarks(result: PairResult, rows: SuspiciousRows | None, names: Sequence[str]) -> list[str]:
     """Return short remarks that a summary and a report show below the headline.
 
     Subjects of the remarks are columns of doubtful kind, unusual values that many rows have in
@@ -77,16 +92,17 @@ def remarks(result: Any, rows: Any, names: Sequence[str]) -> list[str]:
     result : Comparison or TwoSampleResult
     rows : SuspiciousRows or None
     """
-    test = _test_of(result)
+    test = get_test(result)
     kinds = (test or result).kinds
     parts = attention_lines(kinds)
-    headlined = test.headlined_rows(names) if test is not None and test.significant else ""
-    wrong = [each.text(names["XY".index(each.sample)]) for each in result.repeated_values]
-    parts += [text for text in wrong if text != headlined]
-    if headlined:
-        parts.append(f"strongest change: {test.strongest_change}")
-    if test is not None and len(test.changes) > 1:
-        parts.append(_count(len(test.changes) - 1, "more change"))
+    parts += [each.text(names["XY".index(each.sample)]) for each in result.repeated_values]
+    if test is not None and test.significant:
+        headlined = test.headlined_rows(names)
+        if headlined:
+            parts.remove(headlined)
+            parts.append(f"strongest change: {test.strongest_change}")
+        if len(test.changes) > 1:
+            parts.append(_count(len(test.changes) - 1, "more change"))
     if rows is not None:
         parts.append(rows.summary(names))
         if rows.values:
@@ -107,7 +123,7 @@ def _count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def distance_sentence(comparison: Any, chance: Any) -> str:
+def distance_sentence(comparison: ComparisonLike, chance: ChanceLevelLike | str) -> str:
     """Return a sentence that compares the distance with the level of chance.
 
     The level of chance consists of the distances between random splits of the pooled rows.
@@ -124,7 +140,11 @@ def distance_sentence(comparison: Any, chance: Any) -> str:
 
 
 def summary_lines(
-    result: Any, names: Sequence[str] = ("X", "Y"), *, rows: Any = None, chance: Any = NOT_COMPUTED
+    result: PairResult,
+    names: Sequence[str] = ("X", "Y"),
+    *,
+    rows: SuspiciousRows | None = None,
+    chance: ChanceLevelLike | str = NOT_COMPUTED,
 ) -> list[str]:
     """Return a summary of a comparison or a test in about 12 lines, in the order of the report.
 
@@ -135,8 +155,8 @@ def summary_lines(
     chance : ChanceLevel or str
         Distances between random splits of the pooled rows, or the reason why there are none.
     """
-    test = _test_of(result)
-    comparison = None if result is test else result
+    test = get_test(result)
+    comparison = result if result.result_type == "comparison" else None
     keeps_rows = comparison is None or comparison.keeps_rows
     lines = [comparison_headline(result, names).sentence]
     lines += ["; ".join(remarks(result, rows, names))]
@@ -145,8 +165,8 @@ def summary_lines(
         # headline is about an unusual value that many rows have in common.
         lines += [str(change) for change in test.changes[1 : 1 + _MAX_CHANGES]]
         lines.append(test.tolerance_range)
-    else:
-        lines.append(f"largest contributions: {largest_contributions(result.contributions)}")
+    elif comparison is not None:
+        lines.append(f"largest contributions: {largest_contributions(comparison.contributions)}")
     if rows is not None:
         repeated = {(each.sample, each.value) for each in rows.repeated}
         single = [row for row in rows.rows if (row.sample, row.value) not in repeated]
@@ -163,7 +183,7 @@ def summary_lines(
     return [line for line in lines if line]
 
 
-def monitor_headline(verdicts: Sequence[Any], alarm: bool) -> Headline:
+def monitor_headline(verdicts: Sequence[VerdictLike], alarm: bool) -> Headline:
     """Return the headline of a monitor, given the verdicts on all batches.
 
     `alarm` is True if there is an alarm after the last batch.
