@@ -52,6 +52,17 @@ class ReportableResult(ResultMixin):
 
         return draw(cast(AnyResult, self), kind, ax)
 
+    def _repr_html_(self) -> str:
+        """Return the result as HTML, which notebooks display.
+
+        It has the headline, the first changes with small figures if matplotlib is installed, and
+        the first suspicious rows. `isodepth.report.notebook` states the bounds on the computations.
+        """
+        # Imported here and not at the top, because `isodepth.report` imports Jinja, which is slow.
+        from isodepth.report.notebook import result_html
+
+        return result_html(cast(AnyResult, self))
+
     def report(self, path: Any, **options: Any) -> None:
         """Write a report as one self-contained HTML file.
 

@@ -76,6 +76,16 @@ class ResultMixin:
         """Return the output of `to_dict` as JSON; the options are those of `json.dumps`."""
         return json.dumps(self.to_dict(), **{"allow_nan": False, **options})
 
+    def _repr_html_(self) -> str:
+        """Return the first line and the table of the result as HTML, which notebooks display.
+
+        The table has at most 12 rows and 12 columns.
+        """
+        # Imported here and not at the top, because `isodepth.html` imports Jinja, which is slow.
+        from isodepth.html import table_html
+
+        return table_html(str(self).partition("\n")[0], self._rows())
+
     def to_frame(self, backend: str = "pandas") -> Any:
         """Return the table of the result as a data frame.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -86,13 +87,15 @@ def _without_ticks(ax: Axes) -> None:
 
 
 def _range(values: np.ndarray) -> tuple[float, float]:
-    """Return the ends of the drawn range of values.
+    """Return the minimum and the maximum of the values without extreme values.
 
-    Extreme values are outside the range, because they would compress the other values.
+    Extreme values would compress the other values.
     """
     low, high = np.quantile(values, [0.1, 0.9])
-    reach = 1.5 * (high - low) or 3 * float(values.std()) or 0.5
-    return max(low - reach, float(values.min())), min(high + reach, float(values.max()) + 1e-9)
+    reach = 1.5 * (high - low) or 3 * float(values.std())
+    near = values[(values >= low - reach) & (values <= high + reach)]
+    low, high = float(near.min()), float(near.max())
+    return (low, high) if low < high else (low - 0.5, high + 0.5)
 
 
 def _bars(ax: Axes, shares: list[tuple[str, float, float]]) -> str:
@@ -108,8 +111,9 @@ def _bars(ax: Axes, shares: list[tuple[str, float, float]]) -> str:
 
 
 def _shares(both: list[list[str | None]]) -> list[tuple[str, float, float]]:
-    values = sorted({value for part in both for value in part if value is not None})
-    shares = [(v, both[0].count(v) / len(both[0]), both[1].count(v) / len(both[1])) for v in values]
+    x, y = map(Counter, both)
+    values = sorted(value for value in {*x, *y} if value is not None)
+    shares = [(value, x[value] / x.total(), y[value] / y.total()) for value in values]
     return sorted(shares, key=lambda share: -abs(share[1] - share[2]))[:_MAX_VALUES]
 
 

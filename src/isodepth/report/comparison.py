@@ -103,11 +103,11 @@ def comparison_context(
         "kinds": (test or result).kinds,
         "missing": result.missing,
         "holes": [share for share in getattr(result.missing, "shares", ()) if share.x or share.y],
-        "changes": _changes(test, samples),
+        "changes": change_entries(test, samples, _MAX_CHANGES),
         "more_changes": max(0, len(test.changes) - _MAX_CHANGES) if test else 0,
         "columns": _unchanged_columns(test, samples, names),
         "suspicious": rows,
-        "suspicious_table": _suspicious(rows, samples, names),
+        "suspicious_table": suspicious_entries(rows, samples, names, _MAX_ROWS),
         "csv": "" if rows is None else _csv(rows, names),
         "distance_sentence": "" if comparison is None else distance_sentence(comparison, chance),
         "figures": _figures(comparison, test, names),
@@ -171,13 +171,15 @@ def _chance_or_reason(comparison: ComparisonLike | None) -> ChanceLevelLike | st
         return "no level of chance for rows with weights"
 
 
-def _changes(test: TwoSampleTestLike | None, samples: TwoSamples | None) -> list[dict[str, Any]]:
-    """Return the template variables of at most 30 changes, the strongest first.
+def change_entries(
+    test: TwoSampleTestLike | None, samples: TwoSamples | None, most: int
+) -> list[dict[str, Any]]:
+    """Return the template variables of at most `most` changes, the strongest first.
 
     A change of one or two columns has a small figure if the rows of the samples are in memory.
     """
     entries = []
-    for change in test.changes[:_MAX_CHANGES] if test else ():
+    for change in test.changes[:most] if test else ():
         figure, text = None, ""
         if samples is not None and change.columns:
             figure = loose_figure(2.3, 0.72)
@@ -208,14 +210,14 @@ def _unchanged_columns(
     return table
 
 
-def _suspicious(
-    rows: SuspiciousRows | None, samples: TwoSamples | None, names: Sequence[str]
+def suspicious_entries(
+    rows: SuspiciousRows | None, samples: TwoSamples | None, names: Sequence[str], most: int
 ) -> list[dict[str, Any]]:
-    """Return the template variables of at most 100 suspicious rows, with a few of their values."""
+    """Return the template variables of at most `most` suspicious rows, with some values."""
     if rows is None or samples is None:
         return []
     table = []
-    for row in rows.rows[:_MAX_ROWS]:
+    for row in rows.rows[:most]:
         side = "XY".index(row.sample)
         values = samples.points[side][row.row]
         unusual = samples.columns.index(row.column)
