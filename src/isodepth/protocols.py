@@ -189,6 +189,17 @@ class MonitorLike(Protocol):
     def to_dict(self) -> dict[str, Any]: ...
 
 
+class DistanceMatrixLike(Protocol):
+    """Distance matrix with labels."""
+
+    @property
+    def values(self) -> np.ndarray: ...
+    @property
+    def labels(self) -> tuple[str, ...]: ...
+    @property
+    def other_labels(self) -> tuple[str, ...]: ...
+
+
 #: Result about two samples; the attribute `result_type` distinguishes the two types.
 PairResult = ComparisonLike | TwoSampleTestLike
 #: Result with figures and a report.

@@ -1,4 +1,4 @@
-"""Figures of comparisons, tests and monitors."""
+"""Figures of samples, comparisons, tests, monitors and distance matrices."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ from collections.abc import Callable
 from typing import Any
 
 from isodepth.errors import InvalidOptionError
+from isodepth.plot.bagplot import bagplot
 from isodepth.plot.comparisons import contributions, gap_profile, null_distribution
+from isodepth.plot.distance_matrix import distance_matrix
 from isodepth.plot.monitor_timeline import monitor_timeline
 from isodepth.plot.regions import nested_regions
 from isodepth.protocols import AnyResult
 
 __all__ = [
-    "contributions", "gap_profile", "monitor_timeline", "nested_regions", "null_distribution"
+    "bagplot", "contributions", "distance_matrix", "gap_profile", "monitor_timeline",
+    "nested_regions", "null_distribution",
 ]  # fmt: skip
 
 
