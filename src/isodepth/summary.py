@@ -5,11 +5,12 @@ Results call this module for `repr`. It must therefore not import Jinja, which i
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from isodepth.data.arrays import listed
-from isodepth.data.kinds import attention_lines, column_lines
+from isodepth.data.kinds import ColumnKind, attention_lines, column_lines
 from isodepth.data.results import p_text
 from isodepth.protocols import (
     ChanceLevelLike,
@@ -70,7 +71,9 @@ def comparison_headline(result: PairResult, names: Sequence[str]) -> Headline:
     p = f"p = {p_text(test.pvalue)}"
     beyond = f" beyond a tolerance of {test.tolerance:g}" if test.tolerance else ""
     if not test.significant:
-        return Headline(f"No significant difference between {x} and {y}{beyond} ({p}).", "alike")
+        # Equality is not suggested if most of the data could not be compared.
+        kind = "open" if unused_part(result, names) else "alike"
+        return Headline(f"No significant difference between {x} and {y}{beyond} ({p}).", kind)
     change = test.headlined_rows(names) or test.strongest_change
     return Headline(f"{y} differs from {x}{beyond} ({p}): {change}.", "differs")
 
@@ -121,6 +124,69 @@ def remarks(result: PairResult, rows: SuspiciousRows | None, names: Sequence[str
 
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def subtitle(result: PairResult, rows: SuspiciousRows | None, names: Sequence[str]) -> str:
+    """Return one sentence with the counts of further findings, for the top of a report.
+
+    It is "" if there is nothing to count.
+    """
+    test = get_test(result)
+    parts = []
+    if test is not None and len(test.changes) > 1:
+        parts.append(_count(len(test.changes) - 1, "more change"))
+    if rows is not None and len(rows):
+        parts.append(rows.summary(names))
+    missing = result.missing
+    if missing is not None and (missing.x.n_dropped or missing.y.n_dropped):
+        dropped = missing.x.n_dropped + missing.y.n_dropped
+        parts.append(f"{_count(dropped, 'dropped row')} with missing values")
+    if not parts:
+        return ""
+    *first, last = parts
+    return f"Also found: {', '.join(first)}{' and ' if first else ''}{last}."
+
+
+def changed_share_sentence(share: float) -> str:
+    """Return a sentence about a lower confidence bound on the share of rows that changed.
+
+    Examples
+    --------
+    >>> changed_share_sentence(0.213)
+    'At least 21% of the rows changed (95% confidence).'
+    >>> changed_share_sentence(0.004)
+    'Less than 1% of the rows can be claimed to have changed (95% confidence).'
+    """
+    if share < 0.01:
+        return "Less than 1% of the rows can be claimed to have changed (95% confidence)."
+    # Rounding down keeps the claim true.
+    return f"At least {math.floor(100 * share)}% of the rows changed (95% confidence)."
+
+
+def unused_part(result: PairResult, names: Sequence[str]) -> str:
+    """Return a sentence if fewer than half of the rows or values of a sample were compared.
+
+    Values of columns that are left out, and missing values, count as not compared. Return "" if at
+    least half of the rows and of the values of both samples were compared. `names` are the names of
+    the samples.
+    """
+    missing, kinds = result.missing, (get_test(result) or result).kinds
+    for side, name in enumerate(names):
+        used = {"values": _used_columns(kinds)}
+        if missing is not None:
+            report = (missing.x, missing.y)[side]
+            known = [1 - (share.x, share.y)[side] for share in missing.shares]
+            used["values"] *= sum(known) / max(len(known), 1)
+            used["rows"] = 1 - report.n_dropped / max(report.n_rows, 1)
+        for noun, fraction in used.items():
+            if fraction < 0.5:
+                return f"Only {fraction:.0%} of the {noun} of {name} could be compared."
+    return ""
+
+
+def _used_columns(kinds: Sequence[ColumnKind]) -> float:
+    """Return the fraction of the columns that are compared."""
+    return sum(kind.use != "left out" for kind in kinds) / len(kinds) if kinds else 1.0
 
 
 def distance_sentence(comparison: ComparisonLike, chance: ChanceLevelLike | str) -> str:

@@ -1,4 +1,4 @@
-"""Small figures without labels that show the distributions of a changed column in both samples."""
+"""Small figures without labels that show the distributions of columns in both samples."""
 
 from __future__ import annotations
 
@@ -45,18 +45,35 @@ def change_figure(change: Change, samples: TwoSamples, figure: Figure) -> str:
         text = _bars(ax, [("missing", change.before, change.after)])
         ax.set_ylim(0, 1)
         return text
-    if column in samples.categories:
-        return _bars(figure.subplots(), _shares(samples.categories[column]))
-    if other and other[0] in samples.columns:
+    if not other or column in samples.categories:
+        return column_figure(column, samples, figure)
+    if other[0] in samples.columns:
         return _scatter(change.columns, samples, figure.subplots(1, 2))
     values = samples.columns.index(column)
-    x, y = (points[:, values] for points in samples.points)
-    if other:
-        x, y = (
-            part[np.array([value == change.value for value in categories])]
-            for part, categories in zip((x, y), samples.categories[other[0]], strict=True)
-        )
+    x, y = (
+        points[[value == change.value for value in categories], values]
+        for points, categories in zip(samples.points, samples.categories[other[0]], strict=True)
+    )
     return _histogram(figure.subplots(), x[~np.isnan(x)], y[~np.isnan(y)])
+
+
+def column_figure(column: str, samples: TwoSamples, figure: Figure) -> str:
+    """Draw the distributions of one column in both samples, and return an alternative text.
+
+    The parameters and the returned text are those of `change_figure`. The text of a category has
+    the relative frequencies of at most six values, those with the largest differences first.
+    """
+    ax = figure.subplots()
+    if column in samples.categories:
+        shares = _shares(samples.categories[column])
+        hidden = len(shares) - _MAX_VALUES
+        more = f", and {hidden} more value{'s' * (hidden > 1)}" if hidden > 0 else ""
+        return _bars(ax, shares[:_MAX_VALUES]) + more
+    x, y = samples.numbers(column)
+    if len(x) + len(y) == 0:
+        _without_ticks(ax)
+        return "no values"
+    return _histogram(ax, x, y)
 
 
 def _histogram(ax: Axes, x: np.ndarray, y: np.ndarray) -> str:
@@ -111,10 +128,11 @@ def _bars(ax: Axes, shares: list[tuple[str, float, float]]) -> str:
 
 
 def _shares(both: list[list[str | None]]) -> list[tuple[str, float, float]]:
+    """Return values of a category with their shares in X and Y, largest difference first."""
     x, y = map(Counter, both)
     values = sorted(value for value in {*x, *y} if value is not None)
     shares = [(value, x[value] / x.total(), y[value] / y.total()) for value in values]
-    return sorted(shares, key=lambda share: -abs(share[1] - share[2]))[:_MAX_VALUES]
+    return sorted(shares, key=lambda share: -abs(share[1] - share[2]))
 
 
 def _scatter(names: tuple[str, ...], samples: TwoSamples, axes: np.ndarray) -> str:

@@ -9,10 +9,11 @@ from urllib.parse import quote
 
 import numpy as np
 
+from isodepth.data.kinds import attention_lines
 from isodepth.data.output import csv_bytes
 from isodepth.data.validation import check_option_names
 from isodepth.errors import InvalidInputError, InvalidOptionError
-from isodepth.plot.changes import change_figure
+from isodepth.plot.changes import change_figure, column_figure
 from isodepth.plot.comparisons import contributions, gap_profile, null_distribution
 from isodepth.plot.regions import nested_regions
 from isodepth.plot.style import loose_axes, loose_figure
@@ -20,17 +21,22 @@ from isodepth.protocols import ChanceLevelLike, ComparisonLike, PairResult, TwoS
 from isodepth.report.figures import WIDTH
 from isodepth.report.repeat import TableFile, compare_code
 from isodepth.summary import (
+    changed_share_sentence,
     comparison_headline,
     distance_sentence,
     get_test,
     largest_contributions,
     remarks,
+    subtitle,
     summary_lines,
+    unused_part,
 )
 from isodepth.suspicious import SuspiciousRows
 from isodepth.two_samples import TwoSamples
 
 _MAX_CHANGES, _MAX_ROWS = 30, 100
+# Maximum number of columns with a figure. A figure takes about 30 ms and 3 kB.
+_MAX_COLUMNS = 100
 # Maximum number of values that are shown for a suspicious row besides its unusual value.
 _MAX_VALUES = 4
 # Maximum number of projections for the level of chance, see `_chance_or_reason`. If more are
@@ -97,15 +103,20 @@ def comparison_context(
         "x": names[0],
         "y": names[1],
         "verdict": comparison_headline(result, names),
-        "second": remarks(result, rows, names),
+        "subtitle": subtitle(result, rows, names),
+        "changed_share": _changed_share(test),
+        "remarks": [unused_part(result, names), *attention_lines((test or result).kinds)],
+        "checks": [check.text for check in getattr(test, "checks", ())],
         "counts": _counts(result),
-        "sources": None if sources is None else [file.path for file in sources],
+        "sources": None if sources is None else [_file_name(file.path) for file in sources],
         "kinds": (test or result).kinds,
         "missing": result.missing,
         "holes": [share for share in getattr(result.missing, "shares", ()) if share.x or share.y],
         "changes": change_entries(test, samples, _MAX_CHANGES),
         "more_changes": max(0, len(test.changes) - _MAX_CHANGES) if test else 0,
-        "columns": _unchanged_columns(test, samples, names),
+        "columns": _columns(test, samples),
+        "n_drawn": _MAX_COLUMNS,
+        "repeated": [each.text(names["XY".index(each.sample)]) for each in result.repeated_values],
         "suspicious": rows,
         "suspicious_table": suspicious_entries(rows, samples, names, _MAX_ROWS),
         "csv": "" if rows is None else _csv(rows, names),
@@ -114,6 +125,17 @@ def comparison_context(
         "contributions": largest_contributions(comparison.contributions) if comparison else "",
         "code": compare_code(comparison, test, sources),
     }
+
+
+def _changed_share(test: TwoSampleTestLike | None) -> str:
+    share = getattr(test, "changed_share", None)
+    if test is None or share is None or not test.significant:
+        return ""
+    return changed_share_sentence(share)
+
+
+def _file_name(path: str) -> str:
+    return "standard input" if path == "-" else path
 
 
 def _counts(result: PairResult) -> list[int]:
@@ -188,6 +210,33 @@ def change_entries(
     return entries
 
 
+def _columns(test: TwoSampleTestLike | None, samples: TwoSamples | None) -> list[dict[str, Any]]:
+    """Return the template variables of all columns, with figures of at most 100 columns.
+
+    The columns are in the order of their p-values, or in the order of the data without a test.
+    Columns have no figures and no medians if `samples` is None.
+    """
+    pvalues = {} if test is None else {each.column: each.pvalue for each in test.column_tests}
+    names = list(pvalues)
+    if samples is not None:
+        names = names or [*samples.columns, *samples.categories]
+    entries = []
+    for place, name in enumerate(names):
+        entry: dict[str, Any] = {"name": name, "pvalue": pvalues.get(name)}
+        entry |= {"medians": None, "figure": None}
+        if samples is not None and name in samples.columns:
+            entry["medians"] = [_median(values) for values in samples.numbers(name)]
+        if samples is not None and place < _MAX_COLUMNS:
+            entry["figure"] = loose_figure(2.3, 0.72)
+            entry["text"] = column_figure(name, samples, entry["figure"])
+        entries.append(entry)
+    return entries
+
+
+def _median(values: np.ndarray) -> float | None:
+    return float(np.median(values)) if len(values) else None
+
+
 def _unchanged_columns(
     test: TwoSampleTestLike | None, samples: TwoSamples | None, names: Sequence[str]
 ) -> dict[str, Any]:
@@ -204,7 +253,7 @@ def _unchanged_columns(
     if samples is not None:
         for side, name in enumerate(names):
             table[f"median of {name}"] = [
-                float(np.median(samples.numbers(name)[side])) if name in samples.columns else None
+                _median(samples.numbers(name)[side]) if name in samples.columns else None
                 for name in table["column"]
             ]
     return table

@@ -27,6 +27,8 @@ def monitor_context(monitor: MonitorLike, *, labels: Sequence[Any] | None = None
         "groups": summary["groups"],
         "n_batches": summary["n_batches"],
         "signatures": [],
+        "changed_share": "",
+        "remarks": [],
     }
     if verdicts:
         named = {name for verdict in verdicts for c in verdict.changes for name in c.columns}
