@@ -20,6 +20,7 @@ PACKAGE = Path(__file__).resolve().parents[1] / "src" / "isodepth"
 #: and those of lower layers; packages of one layer do not import each other.
 LAYERS = (
     ("errors", "_version", "_core"),
+    ("html",),
     ("data",),
     ("progress",),
     ("engine",),
@@ -28,6 +29,8 @@ LAYERS = (
     ("depth", "hull"),
     ("two_samples",),
     ("suspicious", "checks"),
+    ("protocols",),
+    ("summary",),
     ("plot",),
     ("report",),
     ("results",),

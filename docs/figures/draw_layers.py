@@ -23,6 +23,8 @@ CONTENT = {
     "cli": "commands",
     "results": "base classes of results with plot and report",
     "report": "HTML reports",
+    "summary": "headlines and summaries",
+    "protocols": "attributes of results that are shown",
     "plot": "figures",
     "suspicious": "rows unlike any row of the other sample",
     "two_samples": "rows of both samples as they were passed",
@@ -39,6 +41,7 @@ CONTENT = {
     "hull": "gaps between regions",
     "tensors": "the passes on tensors: torch, Triton",
     "engine": "calls of the compiled passes; threads, memory",
+    "html": "templates of reports and notebooks",
     "data": "checks, frames, files, missing values, results",
     "_core": "compiled passes (C++, src/core)",
     "errors": "errors and warnings",
@@ -47,7 +50,7 @@ CONTENT = {
 COLORS = {
     "use": ("#dbe9f6", {"cli", "monitor"}),
     "calls": ("#e3f1dd", {"api", "many", "text", "chunked", "torch", "significance"}),
-    "output": ("#e8e2f2", {"results", "report", "plot"}),
+    "output": ("#e8e2f2", {"results", "report", "plot", "summary", "protocols", "html"}),
     "distance": ("#fdeccf", {"metric", "depth", "core", "hull", "suspicious", "two_samples"}),
     "numbers": ("#f4dede", {"tensors", "engine", "data", "_core", "errors"}),
 }

@@ -36,8 +36,9 @@ COUNTS = RNG.poisson(3, size=(2, 800)).astype(float)
         (LOGNORMAL[0], LOGNORMAL[1] / 1000, "unit", "values multiplied by"),
         (LOGNORMAL[0], -LOGNORMAL[1], "sign", "sign changed, median"),
         (NORMAL[0], np.sign(NORMAL[1]) + 0.2 * NORMAL[0], "shape", "share of values up to"),
-        (NORMAL[0], np.where(NORMAL[1] > 1, 50.0, NORMAL[1]), "extremes", "above"),
-        (NORMAL[0], np.where(NORMAL[1] < -1, -50.0, NORMAL[1]), "extremes", "at most"),
+        (NORMAL[0], np.where(NORMAL[1] > 1, 50 * NORMAL[1], NORMAL[1]), "extremes", "above"),
+        (NORMAL[0], np.where(NORMAL[1] < -1, 50 * NORMAL[1], NORMAL[1]), "extremes", "at most"),
+        (NORMAL[0], np.where(NORMAL[1] < -1, -50.0, NORMAL[1]), "value", "share"),
     ],
 )
 def test_the_description_fits_the_change(
@@ -51,10 +52,8 @@ def test_the_description_fits_the_change(
 
 
 def test_shift_and_spread_are_both_described() -> None:
-    kinds = [
-        c.kind
-        for c in describe_column(ColumnPair("v", NORMAL[0], 3 * NORMAL[1] + 3), True, [], 0.01)
-    ]
+    column = ColumnPair("v", NORMAL[0], 3 * NORMAL[1] + 3)
+    kinds = [change.kind for change in describe_column(column, True, [], 0.01)]
     assert kinds == ["location", "spread"]
 
 

@@ -339,7 +339,7 @@ def test_constant_columns_have_no_information(tolerance: float | None) -> None:
 
 
 def test_the_result_is_readable() -> None:
-    text = "No significant difference between X and Y beyond a tolerance of 0.05"
+    text = "No significant difference between X and Y beyond the tolerance (p = 0.94)"
     assert text in repr(run(*pair(d=7), tolerance=0.05))
 
 

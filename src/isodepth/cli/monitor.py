@@ -197,7 +197,7 @@ def reset(monitor: str) -> Answer:
 
 def _shown(fitted: isodepth.Monitor) -> Answer:
     from isodepth.data.kinds import column_lines
-    from isodepth.report.sentences import alarm_promise, monitor_headline
+    from isodepth.summary import alarm_promise, monitor_headline
 
     summary = fitted.to_dict()
     lines = [f"columns     {', '.join(summary['columns'])}"]

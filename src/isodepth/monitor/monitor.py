@@ -8,7 +8,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, replace
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 from isodepth.core.directions import integer_seed
 from isodepth.data import output
@@ -79,7 +79,7 @@ class Monitor(ReportableResult):
     (True, ('column 1',), 'location')
     """
 
-    result_type = "monitor"
+    result_type: ClassVar[Literal["monitor"]] = "monitor"
 
     def __init__(
         self,

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from isodepth.metric.fitted import FittedMetric
 from isodepth.results import TwoSampleReport
 from isodepth.significance.permutations import Permutations
 from isodepth.significance.samples import Samples, ValueShare
+from isodepth.summary import summary_lines
 from isodepth.two_samples import TwoSamples
 
 #: Significance level for headlines and lists of changes.
@@ -39,6 +40,9 @@ _HEADLINED_FRACTION = 0.01
 # maximum number of facts.
 _HEADLINED_CHECKS = ("empty", "constant", "new category", "date range")
 _HEADLINED_CATEGORY, _MOST_FACTS = 0.05, 2
+# Maximum number of rows of both samples for which `repr` lists suspicious rows, which takes less
+# than a second then.
+_ROWS_IN_REPR = 20_000
 _LEVELS = 20
 # Minimum and maximum number of permutations in `null_profile`. The 0.05 and 0.95 quantiles of 19
 # numbers are their minimum and maximum. More than 99 permutations hardly change these quantiles.
@@ -149,7 +153,7 @@ class TwoSampleResult(TwoSampleReport):
     'The samples differ (p = 0.002): column 1: interquartile range 1.27 -> 1.82'
     """
 
-    result_type = "test"
+    result_type: ClassVar[Literal["test"]] = "test"
 
     statistic: float
     pvalue: float
@@ -262,9 +266,10 @@ class TwoSampleResult(TwoSampleReport):
     def _facts(self, names: Sequence[str]) -> list[str]:
         """Return facts that need no test and are not part of the first change."""
         named = set(self.changes[0].columns) if self.changes else set()
+        values = named if self.changes and self.changes[0].kind == "value" else set()
         facts = []
         for each in self.repeated_values:
-            if each.fraction >= _HEADLINED_FRACTION and not named & {*each.columns}:
+            if each.fraction >= _HEADLINED_FRACTION and not values & {*each.columns}:
                 facts.append(each.text(names["XY".index(each.sample)]))
         for check in self.checks:
             listed = check.kind in _HEADLINED_CHECKS and not named & {*check.columns}
@@ -346,10 +351,8 @@ class TwoSampleResult(TwoSampleReport):
         return null_profile(comparison, blocks, len(self.null_distribution))
 
     def __repr__(self) -> str:
-        # Imported here and not at the top, because `isodepth.report` imports Jinja, which is slow.
-        from isodepth.report.sentences import summary_lines
-
-        return "\n  ".join(summary_lines(self))
+        rows = self.suspicious_rows() if sum(self.n_rows) <= _ROWS_IN_REPR else None
+        return "\n  ".join(summary_lines(self, rows=rows))
 
 
 class NullProfile(NamedTuple):

@@ -363,8 +363,7 @@ def _result(rows: PooledSample, findings: Findings, settings: Settings) -> TwoSa
         fixed = replace(metric, directions=rows.directions, scale=scale)
         missing = np.isnan(rows.columns)
         filled = np.where(missing, np.nanmedian(rows.columns, axis=1, keepdims=True), rows.columns)
-        names = rows.names if samples.read.kinds else None
-        tables = (Table(part, names) for part in np.split(filled.T, [samples.n_x]))
+        tables = (Table(part, rows.names) for part in np.split(filled.T, [samples.n_x]))
         compare = partial(fixed.compare, *tables)
     return TwoSampleResult(
         statistic=float(scores[0]),
