@@ -37,7 +37,7 @@ import numpy as np
 from isodepth.data.arrays import EXACT_INTEGERS, is_missing, listed
 from isodepth.data.frames import Table, column_names, differing, is_frame, object_numbers
 from isodepth.data.numerals import Numerals, common_style
-from isodepth.data.values import boolean, date_format, plain_number, strings_of
+from isodepth.data.values import Strings, boolean, date_format, plain_number, strings_of
 from isodepth.errors import ColumnWarning, InvalidInputError, InvalidOptionError, NotNumbersError
 
 #: Allowed strings for a column in the option `kinds`. Also allowed are a list of values in
@@ -342,6 +342,16 @@ class _Column:
     # -- values and types of the column ------------------------------------------------------------
 
     @cached_property
+    def strings(self) -> list[Strings]:
+        """Values of each sample as strings, independently of the other samples."""
+        return [strings_of(each.to_list()) for each in self.series]
+
+    @property
+    def value_types(self) -> set[type]:
+        """Types of values in all samples together: bool, float for any number, and str."""
+        return set().union(*(each.types for each in self.strings))
+
+    @cached_property
     def values(self) -> list[list[str | None]]:
         """Values of each sample as strings; None if missing.
 
@@ -349,9 +359,7 @@ class _Column:
         value in any sample is a boolean, see `boolean`. If any value is a number, strings that
         are numbers, such as "01" and "1.0", are written like the number.
         """
-        parts = [strings_of(each.to_list()) for each in self.series]
-        types = set().union(*(each.types for each in parts))
-        values = [each.values for each in parts]
+        values, types = [each.values for each in self.strings], self.value_types
         if bool in types:
             words = {word for part in values for word in part if word is not None}
             if all(boolean(word) for word in words):
@@ -466,10 +474,14 @@ class _Column:
             return None
         if "number" in self.known_types:
             self._refuse_without_numbers()
-        if self.known_types == {"category"}:
-            return self._shares()
-        at = self.types.index("category")
-        return self._shares(f"categorical in {self.samples[at]}, so compared as a category")
+        note = ""
+        if self.known_types != {"category"}:
+            at = self.types.index("category")
+            note = f"categorical in {self.samples[at]}, so compared as a category"
+        kind, series = self._shares(note)
+        if float in self.value_types and kind.use == "shares":
+            kind = kind._replace(given="category")  # other samples may have a column of numbers
+        return kind, series
 
     def _strings_of_numbers(self) -> _Read | None:
         """Strings that are all numbers in one style, or numbers in one sample and such strings."""
