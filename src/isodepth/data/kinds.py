@@ -445,7 +445,7 @@ class _Column:
     # -- rules: each returns None if it does not apply to the column -------------------------------
 
     def _number_types(self) -> _Read | None:
-        """Columns of numbers in all samples. Integers beyond 2**53 are read exactly if possible."""
+        """Read numbers in all samples; integers beyond 2**53 are read exactly if possible."""
         if self.known_types != {"number"}:
             return None
         base = _integer_base(self.series)
@@ -454,13 +454,13 @@ class _Column:
         return self._kind("numeric", _codes_note(self.series)), self._filled(self.series)
 
     def _date_types(self) -> _Read | None:
-        """Columns of dates and times in all samples."""
+        """Leave out dates and times in all samples."""
         if self.known_types != {"date"}:
             return None
         return self._kind("date", "dates and times"), self.series
 
     def _booleans(self) -> _Read | None:
-        """Booleans in one sample, and booleans, "true", "false", 0 or 1 in the others."""
+        """Read booleans in one sample, with booleans, "true", "false", 0 or 1 in the others."""
         if not {*self.pooled} <= {"True", "False"} or self.known_types == {"text"}:
             return None
         note = ""
@@ -469,7 +469,7 @@ class _Column:
         return self._kind("category", note), self.series
 
     def _categoricals(self) -> _Read | None:
-        """Categorical columns, in one or all samples. Their values are compared by value."""
+        """Read columns that are categorical in one or all samples, and compare them by value."""
         if "category" not in self.known_types:
             return None
         if "number" in self.known_types:
@@ -484,7 +484,7 @@ class _Column:
         return kind, series
 
     def _strings_of_numbers(self) -> _Read | None:
-        """Strings that are all numbers in one style, or numbers in one sample and such strings."""
+        """Read strings that are all numbers in one style; other samples may have numbers."""
         pooled = self.pooled_numerals
         if not self.known_types <= {"number", "text"} or pooled.count < pooled.rows:
             return None
@@ -502,7 +502,7 @@ class _Column:
         return kind._replace(note=_joined(kind.note, _codes_note(series))), series
 
     def _partly_numbers(self) -> _Read | None:
-        """Strings of which some are numbers and others are not.
+        """Read strings of which some are numbers and others are not.
 
         A column of at most ten distinct values in more than ten rows is a category, for example
         numeric codes and one word. Any other column raises an error if all values of one sample or
@@ -558,7 +558,7 @@ class _Column:
         raise self._error(f"contains numbers in {number} and {value!r} in {other}")
 
     def _dates_as_strings(self) -> _Read | None:
-        """Strings of which at least 90% are dates; in other samples these may be of a date type."""
+        """Leave out strings of which at least 90% are dates; other samples may have date types."""
         rows = self.pooled.total()
         dates = sum(count for value, count in self.pooled.items() if date_format(value))
         if not dates or dates < _NEARLY_ALL * rows:
@@ -567,7 +567,7 @@ class _Column:
         return self._kind("date", f"dates as strings{odd}"), self.series
 
     def _shares(self, note: str = "") -> _Read:
-        """Categories, unless there are too many of them. Then the column is an identifier."""
+        """Read categories, or leave out an identifier, which has too many distinct values."""
         rows, distinct, n_samples = self.pooled.total(), len(self.pooled), len(self.samples)
         if rows >= n_samples * _MANY_ROWS and n_samples * distinct > _NEARLY_ALL * rows:
             return self._kind("identifier", "nearly all values are distinct"), self.series
