@@ -59,3 +59,11 @@ def test_samples_without_columns_to_compare() -> None:
         TwoSamples.read(dates, dates)
     only = TwoSamples.read(X[["c"]], Y[["c"]])
     assert [part.shape for part in only.points] == [(2, 0), (3, 0)]
+
+
+def test_missing_values_are_refused_or_kept() -> None:
+    for column, message in (("b", "Y contains 1 NaN"), ("c", "column 'c' of X has 1 missing")):
+        with pytest.raises(InvalidInputError, match=message):
+            TwoSamples.read(X[[column]], Y[[column]], nan_policy="raise")
+    assert TwoSamples.read(X[["a"]], Y[["a"]], nan_policy="raise").named
+    assert not TwoSamples.read(np.eye(2), np.eye(2)).named

@@ -9,7 +9,13 @@ import numpy as np
 
 from isodepth.data.arrays import column_labels
 from isodepth.data.frames import common_columns
-from isodepth.data.kinds import ColumnKind, check_kinds, column_lines, split_columns
+from isodepth.data.kinds import (
+    ColumnKind,
+    category_values,
+    check_kinds,
+    column_lines,
+    split_columns,
+)
 from isodepth.data.validation import is_chunked, read_pair
 from isodepth.errors import InvalidInputError
 from isodepth.tensors.host import to_host
@@ -24,7 +30,7 @@ class TwoSamples:
     points : pair of ndarrays of shape (n, d) and (m, d)
         Values of the numeric columns; NaN for missing values.
     columns : tuple of str
-        Names of the numeric columns.
+        Names of the numeric columns; "column 0", "column 1", ... if they have no names.
     categories : dict
         For the name of each categorical column, the list of values of X and that of Y. Values are
         strings, or None if missing.
@@ -32,6 +38,8 @@ class TwoSamples:
         Kind and use of every column that both samples have; empty for arrays.
     only : pair of tuples of str
         Names of the columns that only X has, and of those that only Y has.
+    named : bool
+        Whether the numeric columns have names in the data.
     """
 
     points: tuple[np.ndarray, np.ndarray]
@@ -39,6 +47,7 @@ class TwoSamples:
     categories: dict[str, list[list[str | None]]]
     kinds: tuple[ColumnKind, ...] = ()
     only: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+    named: bool = True
 
     @property
     def n_rows(self) -> tuple[int, int]:
@@ -47,7 +56,13 @@ class TwoSamples:
 
     @classmethod
     def read(
-        cls, X: Any, Y: Any, kinds: dict[str, Any] | None = None, *, common: bool = False
+        cls,
+        X: Any,
+        Y: Any,
+        kinds: dict[str, Any] | None = None,
+        *,
+        common: bool = False,
+        nan_policy: str = "omit",
     ) -> TwoSamples:
         """Read two samples in memory.
 
@@ -59,6 +74,8 @@ class TwoSamples:
             Option of :func:`isodepth.two_sample_test`.
         common : bool
             Whether to leave out columns that only one sample has. Otherwise they are an error.
+        nan_policy : {"raise", "omit"}
+            "raise" refuses missing values, and "omit" keeps them as NaN and None.
 
         Examples
         --------
@@ -82,25 +99,25 @@ class TwoSamples:
             X, Y, only = common_columns(X, Y)
             kinds = {k: v for k, v in check_kinds(kinds).items() if k not in (*only[0], *only[1])}
         mixed = split_columns((X, Y), ("X", "Y"), kinds)
-        if mixed is None:
-            return cls._of_numbers(X, Y, {}, (), only)
-        if mixed.numeric[0] is not None:
-            return cls._of_numbers(*mixed.numeric, mixed.categories, mixed.columns, only)
-        if not mixed.categories:
+        if mixed is not None:
+            X, Y = mixed.numeric
+        categories, found = (mixed.categories, mixed.columns) if mixed is not None else ({}, ())
+        if nan_policy == "raise":
+            for name, both in categories.items():
+                for sample, values in zip("XY", both, strict=True):
+                    category_values(values, name, sample, nan_policy)
+        if mixed is None or X is not None:
+            x, y = read_pair(X, Y, "keep" if nan_policy == "omit" else "raise")
+            names = x.columns or column_labels(x.points.shape[1])
+            named = x.columns is not None
+            return cls((x.points, y.points), names, categories, found, only, named)
+        if not categories:
             raise InvalidInputError(
                 "X and Y must have a column of numbers or categories, got neither; "
-                f"{'; '.join(column_lines(mixed.columns))}"
+                f"{'; '.join(column_lines(found))}"
             )
-        first = next(iter(mixed.categories.values()))
-        x, y = (np.empty((len(values), 0)) for values in first)
-        return cls((x, y), (), mixed.categories, mixed.columns, only)
-
-    @classmethod
-    def _of_numbers(cls, X: Any, Y: Any, *others: Any) -> TwoSamples:
-        """Read the numeric columns; `others` are the fields after `columns`."""
-        x, y = read_pair(X, Y, "keep")
-        names = x.columns or column_labels(x.points.shape[1])
-        return cls((x.points, y.points), names, *others)
+        n, m = map(len, next(iter(categories.values())))
+        return cls((np.empty((n, 0)), np.empty((m, 0))), (), categories, found, only)
 
     def numbers(self, column: str) -> tuple[np.ndarray, np.ndarray]:
         """Return the values of one numeric column in X and in Y, without missing values."""

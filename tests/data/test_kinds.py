@@ -264,6 +264,7 @@ def test_categoricals_of_numbers_in_tests_and_monitors() -> None:
     assert result.pvalue > 0.05
     monitor = isodepth.Monitor(X, random_state=0, nan_policy="omit")
     assert not monitor.check(Y).alarm
+    assert not monitor.check(pd.DataFrame({"k": codes[100:]})).alarm
     both = [pd.DataFrame({"v": pd.Categorical(c, ordered=True)}) for c in ([1, 2], [1.0, 2.0])]
     mixed = split_columns(both, "XY", {"v": "numeric"})
     assert [each["v"].tolist() for each in mixed.numeric] == [[0, 1]] * 2

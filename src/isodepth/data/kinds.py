@@ -37,7 +37,7 @@ import numpy as np
 from isodepth.data.arrays import EXACT_INTEGERS, is_missing, listed
 from isodepth.data.frames import Table, column_names, differing, is_frame, object_numbers
 from isodepth.data.numerals import Numerals, common_style
-from isodepth.data.values import boolean, date_format, plain_number, strings_of
+from isodepth.data.values import Strings, boolean, date_format, plain_number, strings_of
 from isodepth.errors import ColumnWarning, InvalidInputError, InvalidOptionError, NotNumbersError
 
 #: Allowed strings for a column in the option `kinds`. Also allowed are a list of values in
@@ -342,6 +342,16 @@ class _Column:
     # -- values and types of the column ------------------------------------------------------------
 
     @cached_property
+    def strings(self) -> list[Strings]:
+        """Values of each sample as strings, independently of the other samples."""
+        return [strings_of(each.to_list()) for each in self.series]
+
+    @property
+    def value_types(self) -> set[type]:
+        """Types of values in all samples together: bool, float for any number, and str."""
+        return set().union(*(each.types for each in self.strings))
+
+    @cached_property
     def values(self) -> list[list[str | None]]:
         """Values of each sample as strings; None if missing.
 
@@ -349,9 +359,7 @@ class _Column:
         value in any sample is a boolean, see `boolean`. If any value is a number, strings that
         are numbers, such as "01" and "1.0", are written like the number.
         """
-        parts = [strings_of(each.to_list()) for each in self.series]
-        types = set().union(*(each.types for each in parts))
-        values = [each.values for each in parts]
+        values, types = [each.values for each in self.strings], self.value_types
         if bool in types:
             words = {word for part in values for word in part if word is not None}
             if all(boolean(word) for word in words):
@@ -437,7 +445,7 @@ class _Column:
     # -- rules: each returns None if it does not apply to the column -------------------------------
 
     def _number_types(self) -> _Read | None:
-        """Columns of numbers in all samples. Integers beyond 2**53 are read exactly if possible."""
+        """Read numbers in all samples; integers beyond 2**53 are read exactly if possible."""
         if self.known_types != {"number"}:
             return None
         base = _integer_base(self.series)
@@ -446,13 +454,13 @@ class _Column:
         return self._kind("numeric", _codes_note(self.series)), self._filled(self.series)
 
     def _date_types(self) -> _Read | None:
-        """Columns of dates and times in all samples."""
+        """Leave out dates and times in all samples."""
         if self.known_types != {"date"}:
             return None
         return self._kind("date", "dates and times"), self.series
 
     def _booleans(self) -> _Read | None:
-        """Booleans in one sample, and booleans, "true", "false", 0 or 1 in the others."""
+        """Read booleans in one sample, with booleans, "true", "false", 0 or 1 in the others."""
         if not {*self.pooled} <= {"True", "False"} or self.known_types == {"text"}:
             return None
         note = ""
@@ -461,18 +469,22 @@ class _Column:
         return self._kind("category", note), self.series
 
     def _categoricals(self) -> _Read | None:
-        """Categorical columns, in one or all samples. Their values are compared by value."""
+        """Read columns that are categorical in one or all samples, and compare them by value."""
         if "category" not in self.known_types:
             return None
         if "number" in self.known_types:
             self._refuse_without_numbers()
-        if self.known_types == {"category"}:
-            return self._shares()
-        at = self.types.index("category")
-        return self._shares(f"categorical in {self.samples[at]}, so compared as a category")
+        note = ""
+        if self.known_types != {"category"}:
+            at = self.types.index("category")
+            note = f"categorical in {self.samples[at]}, so compared as a category"
+        kind, series = self._shares(note)
+        if float in self.value_types and kind.use == "shares":
+            kind = kind._replace(given="category")  # other samples may have a column of numbers
+        return kind, series
 
     def _strings_of_numbers(self) -> _Read | None:
-        """Strings that are all numbers in one style, or numbers in one sample and such strings."""
+        """Read strings that are all numbers in one style; other samples may have numbers."""
         pooled = self.pooled_numerals
         if not self.known_types <= {"number", "text"} or pooled.count < pooled.rows:
             return None
@@ -490,7 +502,7 @@ class _Column:
         return kind._replace(note=_joined(kind.note, _codes_note(series))), series
 
     def _partly_numbers(self) -> _Read | None:
-        """Strings of which some are numbers and others are not.
+        """Read strings of which some are numbers and others are not.
 
         A column of at most ten distinct values in more than ten rows is a category, for example
         numeric codes and one word. Any other column raises an error if all values of one sample or
@@ -546,7 +558,7 @@ class _Column:
         raise self._error(f"contains numbers in {number} and {value!r} in {other}")
 
     def _dates_as_strings(self) -> _Read | None:
-        """Strings of which at least 90% are dates; in other samples these may be of a date type."""
+        """Leave out strings of which at least 90% are dates; other samples may have date types."""
         rows = self.pooled.total()
         dates = sum(count for value, count in self.pooled.items() if date_format(value))
         if not dates or dates < _NEARLY_ALL * rows:
@@ -555,7 +567,7 @@ class _Column:
         return self._kind("date", f"dates as strings{odd}"), self.series
 
     def _shares(self, note: str = "") -> _Read:
-        """Categories, unless there are too many of them. Then the column is an identifier."""
+        """Read categories, or leave out an identifier, which has too many distinct values."""
         rows, distinct, n_samples = self.pooled.total(), len(self.pooled), len(self.samples)
         if rows >= n_samples * _MANY_ROWS and n_samples * distinct > _NEARLY_ALL * rows:
             return self._kind("identifier", "nearly all values are distinct"), self.series
