@@ -120,8 +120,8 @@ def test_groups_and_blocks_are_columns_of_text_or_numbers(folder: Path) -> None:
     assert found["groups"][0]["blocks"] == 75
     assert found["columns"] == list(NAMES)
     far = save(Path("far.csv"), QUIET[0] + 50, NAMES)
-    extreme = run("monitor", "check", "g.npz", far, code=1).stdout
-    assert extreme.startswith("batch 1: EXTREME")
+    beyond = run("monitor", "check", "g.npz", far, code=1).stdout
+    assert beyond.startswith("batch 1: BEYOND")
 
 
 def test_settings_and_missing_values(folder: Path) -> None:

@@ -16,7 +16,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     code : int
-        0 for success; 1 if `monitor check` finds an alarm or an extreme batch; 2 for an error, with
+        0 for success; 1 if `monitor check` finds an alarm; 2 for an error, with
         one line on stderr; 130 after Ctrl-C.
     """
     try:

@@ -107,7 +107,7 @@ def check(
     if label is not None and (len(jobs) != 1 or jobs[0][1] != label):
         raise InvalidOptionError(f"--label names one batch, got {len(jobs)}; remove it")
     verdicts = [_check(monitor, batch, group, name, reading) for batch, name in jobs]
-    code = 1 if any(verdict.alarm or verdict.extreme for verdict in verdicts) else 0
+    code = 1 if any(verdict.alarm or verdict.beyond_blocks for verdict in verdicts) else 0
     if len(verdicts) == 1:
         return Answer([str(verdicts[0])], verdicts[0].to_dict(), code)
     content = {"verdicts": [verdict.to_dict() for verdict in verdicts], "code": code}

@@ -17,7 +17,6 @@ from __future__ import annotations
 import functools
 import operator
 import warnings
-import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -45,8 +44,9 @@ _DIRECTIONS, _PAIRS, _CROSSED = 30, 100, 100
 _VALUES, _FREQUENT = 50, 0.05
 # Fraction and maximum number of the reference rows from which functions are chosen.
 _CHOOSING, _MOST_CHOOSING = 0.25, 20_000
-# Maximum number of rows that are counted at once, which limits the memory.
-_CHUNK = 1 << 15
+# Maximum number of rows that are counted at once, which limits the memory, and of rows that are
+# projected at once, so that the products fit into the cache.
+_CHUNK, _BLOCK = 1 << 15, 1 << 12
 # Standardized values are clipped to this absolute value, so that their products do not overflow.
 _FAR = 1e6
 # Standardized values that differ by at most this count as equal, because of rounding.
@@ -68,20 +68,24 @@ class Counts(NamedTuple):
     n_rows: int
     ones: np.ndarray  # (H,), number of rows for which each function is 1
     summaries: np.ndarray  # (3, d), number n of values, n * median, n * interquartile range
-    suspicious: int  # number of rows far outside the reference, or with an unseen category value
 
     def __add__(self, other: Counts) -> Counts:  # type: ignore[override]
         return Counts(*(a + b for a, b in zip(self, other, strict=True)))  # type: ignore[operator]
 
     @property
-    def digest(self) -> int:
-        """Checksum of `ones`, by which a repeated batch is recognized."""
-        return zlib.crc32(self.ones.astype("<i8").tobytes())
-
-    @property
     def quartiles(self) -> np.ndarray:
         """Median and interquartile range (2, d) of each numeric column; means for added counts."""
         return self.summaries[1:] / np.where(self.summaries[0], self.summaries[0], np.nan)
+
+
+class Batch(NamedTuple):
+    """Counts of a batch and facts about its rows, which are not kept after the batch."""
+
+    counts: Counts
+    digest: int  # checksum of the rows in any order, by which a repeated batch is recognized
+    suspicious: np.ndarray  # indices of suspicious rows, see `count_batch`
+    rows: np.ndarray | None  # None without blocks
+    unseen: dict[int, str]  # most frequent new value of each category column that has one
 
 
 class Function(NamedTuple):
@@ -122,8 +126,8 @@ class Functions:
         if len(pairs) > _PAIRS:
             pairs = pairs[np.sort(rng.permutation(len(pairs))[:_PAIRS])]
         z = _standardized(numbers, center, scale)
-        along = z @ directions.T
-        middles = np.array([np.median(along, axis=0), mad_spread(along)])
+        along = _project(directions, z, np.empty((len(directions), len(z))))
+        middles = np.array([np.median(along, axis=1), mad_spread(along.T)])
         features = _features(numbers, z, directions, middles)
         kinds = zip(_feature_kinds(width, len(directions)), features, strict=True)
         cuts = tuple(_cut_points(v, _LEVELS[kind], kind == "column") for (kind, _), v in kinds)
@@ -160,15 +164,36 @@ class Functions:
 
     def count(self, rows: np.ndarray) -> Counts:
         """Count for each function the rows for which it is 1; there must be at least one row."""
-        return total(self._count_chunk(rows[i : i + _CHUNK]) for i in range(0, len(rows), _CHUNK))
+        return self.count_batch([rows], {}).counts
 
-    def _count_chunk(self, rows: np.ndarray) -> Counts:
+    def count_batch(
+        self, parts: Iterable[np.ndarray], unseen: dict[int, str], keep_rows: bool = False
+    ) -> Batch:
+        """Count the rows of a batch given in parts; there must be at least one row.
+
+        A row is suspicious if it is more outlying than all rows that the functions were chosen
+        from, or has a category value that does not occur in the reference. The counts do not depend
+        on the division into parts: the value of a function depends on the bits of a row alone.
+        """
+        counts: list[Counts] = []
+        digest, suspicious, rows = 0, [], []
+        for part in parts:
+            for start in range(0, len(part), _CHUNK):
+                found, far = self._count_chunk(part[start : start + _CHUNK])
+                suspicious.append(np.flatnonzero(far) + sum(each.n_rows for each in counts))
+                counts.append(found)
+            digest += _digest(part)
+            rows += [part] * keep_rows
+        joined = np.concatenate(rows) if keep_rows else None
+        return Batch(total(counts), digest % 2**63, np.concatenate(suspicious), joined, unseen)
+
+    def _count_chunk(self, rows: np.ndarray) -> tuple[Counts, np.ndarray]:
         width, absent = len(self.center), np.isnan(rows).sum(axis=0)
         numbers, codes = rows[:, :width], rows[:, width:]
         z = _standardized(numbers, self.center, self.scale)
         features = _features(numbers, z, self.directions, self.middles)
         far = (features[-1:] > self.farthest).any(axis=0)
-        suspicious = np.count_nonzero(far | (codes == UNSEEN).any(axis=1))
+        suspicious = far | (codes == UNSEEN).any(axis=1)
         features.sort(axis=1)  # NaN is sorted to the end
         counts = [f.searchsorted(c, side="right") for f, c in zip(features, self.cuts, strict=True)]
         above, below = (z > 0).astype(np.float32), (z < 0).astype(np.float32)
@@ -188,7 +213,7 @@ class Functions:
             first, middle, third = np.where(present > 0, below + (at - low) * (above - below), 0.0)
             summaries = present * np.array([np.ones(width), middle, third - first])
         ones = np.concatenate(counts).astype(np.int64)
-        return Counts(len(rows), ones, summaries, int(suspicious))
+        return Counts(len(rows), ones, summaries), suspicious
 
 
 def total(counts: Iterable[Counts]) -> Counts:
@@ -246,6 +271,34 @@ def _standardized(numbers: np.ndarray, center: np.ndarray, scale: np.ndarray) ->
     return np.clip(z, -_FAR, _FAR, out=z)
 
 
+def _project(directions: np.ndarray, z: np.ndarray, out: np.ndarray) -> np.ndarray:
+    """Write the projections (K, m) of rows z (m, d) on directions (K, d) to `out`, and return it.
+
+    Products are rounded and added column by column. So the projection of a row has the same bits
+    alone and among other rows, in any memory layout, after loading and on every machine. Matrix
+    products of BLAS and of the compiled core do not: the core uses fused multiplications if the
+    processor has them.
+    """
+    out[:] = 0.0
+    for start in range(0, len(z), _BLOCK):
+        block = out[:, start : start + _BLOCK]
+        product = np.empty(block.shape)
+        for weights, column in zip(directions.T, z[start : start + _BLOCK].T, strict=True):
+            block += np.multiply(weights[:, None], column, out=product)
+    return out
+
+
+def _digest(rows: np.ndarray) -> int:
+    """Return a checksum of rows (m, d), which does not depend on their order."""
+    hashes = np.ones(len(rows), np.uint64)
+    for column in rows.T:
+        # Adding 0.0 replaces -0.0, and every NaN is replaced by the same one.
+        values = np.where(np.isnan(column), np.nan, column + 0.0)
+        hashes = (hashes ^ values.view(np.uint64)) * np.uint64(0xFF51AFD7ED558CCD)
+        hashes ^= hashes >> np.uint64(32)
+    return int(hashes.sum())
+
+
 def _feature_kinds(width: int, n_directions: int) -> list[tuple[str, tuple[int, ...]]]:
     """Return the kind and the columns of each row of the result of `_features`."""
     kinds: list[tuple[str, tuple[int, ...]]] = [("column", (j,)) for j in range(width)]
@@ -268,7 +321,7 @@ def _features(
     features = np.empty((2 * width + len(directions) + 2, m))
     features[:width] = numbers.T
     deviations = np.abs(z.T, out=features[width : 2 * width])
-    along = np.matmul(directions, z.T, out=features[2 * width : -2])
+    along = _project(directions, z, features[2 * width : -2])
     # One feature at a time: the allocation of larger arrays takes longer than the computation.
     features[-2] = np.sqrt(sum(np.minimum(values, 10.0) ** 2 for values in deviations))
     apart = (np.abs(v - middle) / spread for v, middle, spread in zip(along, *middles, strict=True))

@@ -19,15 +19,24 @@ from isodepth.data.validation import check_integer, check_number
 from isodepth.errors import InvalidOptionError
 from isodepth.monitor.functions import UNSEEN, Counts, Function, Functions
 from isodepth.monitor.reader import BatchReader
-from isodepth.significance.fisher import log_pvalues
+from isodepth.significance.fisher import (
+    least_contaminated,
+    log_adjusted_pvalues,
+    log_pvalues,
+)
 
 # Default of alpha, and maximum patience.
 _ALPHA, _MOST_PATIENCE = 0.01, 100
 # Maximum adjusted p-value of a reported change, and maximum number of changes in a verdict.
 _NAMED, _MOST_CHANGES = 0.05, 10
+# Probability that the lower bound on the share of changed rows exceeds the share.
+_UNCOVERED = 0.05
 # Minimum shift of the median, as a fraction of the interquartile range, that is called a change of
 # location, and minimum factor between these ranges that is called a change of spread.
-_MOVED, _WIDENED = 0.1, 1.05
+_MOVED, _WIDENED = 0.1, 1.2
+# Minimum effect of a function that may describe the change of its column, relative to the maximum
+# effect of a function of the column. The effect is the difference of shares of rows.
+_EXPLAINS = 0.9
 # `Change.kind` and `Change.quantity` for each kind of function that is not of one numeric column.
 _QUANTITIES = {
     "missing": ("missing", "missing"),
@@ -72,12 +81,13 @@ class Evidence(NamedTuple):
 
     functions: Functions
     both: tuple[Counts, Counts]  # counts of the reference and of the strongest window
-    logs: np.ndarray  # (H,), logarithm of the p-value of each function
+    logs: np.ndarray  # (H,), logarithm of the adjusted p-value of each function
     pvalue: float
     window: int
     window_pvalue: float
     threshold: float
-    extreme: bool = False
+    changed_share: float | None = None
+    beyond_blocks: bool = False
     score: float | None = None
     exact: bool = True
 
@@ -88,27 +98,38 @@ class Evidence(NamedTuple):
         A column is listed if a function of this column alone changed, a pair of columns only if
         neither column is, and a change of all columns together only if nothing else is.
         """
-        members, limit = self.functions.members, math.log(_NAMED / len(self.logs))
+        members, limit = self.functions.members, math.log(_NAMED)
         significant = np.argsort(self.logs, kind="stable")[: (self.logs <= limit).sum()].tolist()
-        columns: dict[int, dict[str, int]] = {}
+        columns: dict[int, list[int]] = {}
         for h in significant:
             if len(members[h].columns) == 1:
-                columns.setdefault(members[h].columns[0], {}).setdefault(members[h].kind, h)
+                columns.setdefault(members[h].columns[0], []).append(h)
         listed: list[int] = []
-        for strongest in columns.values():
-            missing = strongest.pop("missing", None)
-            hs = list(strongest.values())
-            if missing is not None:
+        for column, hs in columns.items():
+            # Missing values change all functions: compare only the rows without them.
+            missing = members.index(Function("missing", (column,)))
+            (a, n), (b, m) = ((c.ones, int(c.n_rows - c.ones[missing])) for c in self.both)
+            if missing in hs:
+                hs.remove(missing)
                 listed.append(missing)
-                # Missing values change all functions: compare only the rows without them.
-                (a, n), (b, m) = ((c.ones[hs], int(c.n_rows - c.ones[missing])) for c in self.both)
-                logs = log_pvalues(a, n, b, m) if n and m else np.zeros(len(hs))
-                hs = [h for h, log in zip(hs, logs, strict=True) if log <= limit]
-            listed += hs[:1]
+                logs = log_pvalues(a[hs], n, b[hs], m) if n and m else np.zeros(len(hs))
+                limits = zip(hs, (logs + math.log(len(self.logs)) <= limit).tolist(), strict=True)
+                hs = [h for h, below in limits if below]
+            if hs:
+                effects = np.abs(a[hs] / max(n, 1) - b[hs] / max(m, 1))
+                order = np.argsort(-effects, kind="stable").tolist()
+                explaining = [hs[i] for i in order if effects[i] >= _EXPLAINS * effects.max()]
+                listed.append(min(explaining, key=self._preference))
         pairs = [h for h in significant if len(members[h].columns) == 2][:3]
         listed += [h for h in pairs if not columns.keys() & {*members[h].columns}]
         changes = [self._change(h, reader, unseen) for h in listed or significant[:1]]
         return sorted(changes, key=lambda change: change.pvalue)[:_MOST_CHANGES]
+
+    def _preference(self, h: int) -> int:
+        """Return the rank of function h of one column in a description: medians before spreads."""
+        if self.functions.members[h].kind == "category":
+            return 0
+        return ["location", "spread", "shape"].index(self._number_change(h)[0])
 
     def _change(self, h: int, reader: BatchReader, unseen: dict[int, str]) -> Change:
         """Return the change that function h detects; the arguments are those of `changes`."""
@@ -127,7 +148,7 @@ class Evidence(NamedTuple):
             pair = [math.sin(math.pi * (share - 0.5)) for share in pair]
         described = (*_QUANTITIES[kind], pair) if kind in _QUANTITIES else self._number_change(h)
         change, quantity, (before, after) = described
-        pvalue = pvalue_of(float(self.logs[h]) + math.log(len(self.logs)))
+        pvalue = pvalue_of(float(self.logs[h]))
         return Change(change, names, quantity, before, after, pvalue, category)
 
     def _number_change(self, h: int) -> tuple[str, str, list[float]]:
@@ -201,13 +222,14 @@ class AlarmPolicy:
         n_groups: int,
     ) -> Evidence:
         """Return the window with the smallest ratio of p-value to level, after `end` batches."""
-        (n, a, *_), count, tests = reference, len(reference.ones), []
-        for scale, window in enumerate(windows):
-            dirty = contaminated_rows(self.tolerance, window.n_rows)
-            logs = log_pvalues(a, n, window.ones, window.n_rows, dirty, 1.0 / count)
-            adjusted = min(0.0, float(logs.min()) + math.log(count))
-            level = self.window_level(scale, end, n_groups)
-            tests.append((adjusted - math.log(level), scale, logs, pvalue_of(adjusted), level))
+        (n, a, _), tests = reference, []
+        for scale, (m, b, _) in enumerate(windows):
+            logs = log_adjusted_pvalues(a, n, b, m, contaminated_rows(self.tolerance, m))
+            level, smallest = self.window_level(scale, end, n_groups), float(logs.min())
+            tests.append((smallest - math.log(level), scale, logs, pvalue_of(smallest), level))
         _, scale, logs, pvalue, level = min(tests, key=lambda test: test[0])
+        m, b, _ = windows[scale]
+        # The weights of all window lengths sum to 1, because the strongest window is selected.
+        changed = least_contaminated(a, n, b, m, _UNCOVERED / ((scale + 1) * (scale + 2))) / m
         both = reference, windows[scale]
-        return Evidence(functions, both, logs, tests[0][3], 2**scale, pvalue, level)
+        return Evidence(functions, both, logs, tests[0][3], 2**scale, pvalue, level, changed)

@@ -15,6 +15,8 @@ import numpy as np
 _SMALL = np.array([0.0, *(math.lgamma(x + 1.0) - x * math.log(x) + x for x in range(1, 16))])
 # Maximum number of terms of tail probabilities that are computed at once.
 _BLOCK = 1 << 19
+# Logarithms of p-values that differ by at most this count as equal, because of rounding.
+_ROUNDING = 1e-8
 
 
 def log_pvalues(
@@ -40,6 +42,64 @@ def log_pvalues(
     expected = a * (clean / n)
     logs = _clean_log_pvalues(a, n, np.where(expected < low, low, high), clean, cap)
     return np.where((low <= expected) & (expected <= high), 0.0, logs)
+
+
+def log_adjusted_pvalues(
+    a: np.ndarray, n: int, b: np.ndarray, m: int, dirty: int = 0
+) -> np.ndarray:
+    """Return the log p-values (H,) of `log_pvalues`, adjusted for their number as in Tarone (1990).
+
+    Given a + b, a count has a minimum p-value. A p-value p is multiplied by the number of tables
+    whose minimum is at most p, instead of H, because the p-values of all other tables exceed p.
+
+    Examples
+    --------
+    >>> a, b = np.array([500, 0, 1]), np.array([16, 1, 0])
+    >>> np.exp(log_adjusted_pvalues(a, 1000, b, 20)).round(3)
+    array([0.013, 0.118, 1.   ])
+    """
+    lowest = np.sort(_lowest_log_pvalues(a, n, b, m, dirty))
+    # If K minima are at most 1/K, then p-values of at least 1/K are adjusted to 1.
+    cap = 1.0 / np.count_nonzero(lowest <= -np.log(np.arange(1, len(lowest) + 1)))
+    logs = log_pvalues(a, n, b, m, dirty, cap)
+    return np.minimum(logs + np.log(lowest.searchsorted(logs + _ROUNDING, side="right")), 0.0)
+
+
+def _lowest_log_pvalues(a: np.ndarray, n: int, b: np.ndarray, m: int, dirty: int) -> np.ndarray:
+    """Return the minimum log p-value (H,) over all counts with the same number of ones.
+
+    If `dirty` of the m rows may be contaminated, the number of ones in the other rows lies in an
+    interval. As a function of this number, the minimum p-value has its only local minima at n and
+    at the number of other rows. So its minimum over the interval is at an end or at one of these.
+    """
+    clean = m - dirty
+    low, high = a + np.maximum(b - dirty, 0), a + np.minimum(b, clean)
+    logs = np.zeros(len(a))
+    for ones in [low, high, np.clip(n, low, high), np.clip(clean, low, high)] if dirty else [low]:
+        for count in (np.minimum(ones, clean), np.maximum(ones - n, 0)):
+            logs = np.minimum(logs, math.log(2.0) + _log_pmf(ones - count, n, count, clean))
+    return logs
+
+
+def least_contaminated(a: np.ndarray, n: int, b: np.ndarray, m: int, level: float) -> int:
+    """Return the minimum number of contaminated rows for which no p-value is below level / H.
+
+    A p-value never falls if `dirty` grows, so that bisection finds the minimum.
+
+    Examples
+    --------
+    >>> least_contaminated(np.array([500]), 1000, np.array([90]), 100, 0.05)
+    68
+    """
+    cap, low, high = level / len(a), -1, m
+    while high - low > 1:
+        dirty = (low + high) // 2 if low >= 0 else 0
+        below = log_pvalues(a, n, b, m, dirty, cap) < 0.0
+        if below.any():
+            low, a, b = dirty, a[below], b[below]
+        else:
+            high = dirty
+    return high
 
 
 def _clean_log_pvalues(a: np.ndarray, n: int, b: np.ndarray, m: int, cap: float) -> np.ndarray:
