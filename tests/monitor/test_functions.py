@@ -8,6 +8,7 @@ import json
 import operator
 import warnings
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -61,6 +62,14 @@ def by_loops(functions: Functions, rows: np.ndarray) -> tuple[list[int], list[in
         counts.append(sum(~np.isnan(codes[:, c]) & ~np.isin(codes[:, c], known)))
     for (c, v), medians in zip(functions.crossed, functions.medians, strict=True):
         counts += [sum((codes[:, c] == v) & (numbers[:, j] <= medians[j])) for j in range(width)]
+    counts += [sum(numbers[:, int(j)] == value) for j, value in functions.single.T]
+    for j, cut, upper in functions.extreme.T:
+        counts.append(sum(features[int(j)] >= cut if upper else features[int(j)] <= cut))
+    for j, cut, upper in functions.beyond.T:
+        counts.append(sum(features[int(j)] > cut if upper else features[int(j)] < cut))
+    for j, unit in itertools.product(range(width), (1, Fraction(1, 10), 5, 10)):
+        present = [Fraction(str(v)) for v in numbers[:, j].tolist() if v == v]
+        counts.append(sum((value / unit).denominator == 1 for value in present))
     suspicious = (codes == UNSEEN).any(axis=1) | (features[-1] > functions.farthest)
     return [int(count) for count in counts], [i for i in range(len(rows)) if suspicious[i]]
 
@@ -69,13 +78,14 @@ def test_counts_are_those_of_plain_loops(monkeypatch: pytest.MonkeyPatch) -> Non
     # Values that the choosing rows do not have are counted together.
     rows = table(500)
     rows[rows[:, 3] == 3, 3] = np.nan
-    functions, rows = Functions.choose(rows, 3, RNG), table(300)
-    rows[:40, 1], rows[50:53, 2] = np.nan, 20.0
+    functions, rows = Functions.choose(np.vstack([rows, rows]), 3, RNG), table(300)
+    rows[:40, 1], rows[50:53, 2], rows[60:65, 0] = np.nan, 20.0, [0.0, -9999.0, 5.0, 0.3, 1e3]
     whole, _, suspicious, *_ = functions.count_batch([rows], {})
     assert (whole.ones.tolist(), suspicious.tolist()) == by_loops(functions, rows)
     assert len(whole.ones) == len(functions.members)
     assert {f.kind for f in functions.members} == {
         "column", "deviation", "direction", "distance", "pair", "missing", "category", "crossed",
+        "value", "extreme", "beyond", "precision",
     }  # fmt: skip
     # Chunks add up, up to the summaries, which are means of medians.
     monkeypatch.setattr(module, "_CHUNK", 37)
@@ -155,9 +165,11 @@ def test_units_do_not_matter(scale: float) -> None:
     counts = []
     for factor in (1.0, scale):
         rows = numbers * factor
-        counts.append(Functions.choose(rows, 3, np.random.default_rng(1)).count(rows).ones)
-    # Up to a value between two cut points that rounding moves.
-    assert np.abs(counts[0] - counts[1]).max() <= 1
+        functions = Functions.choose(rows, 3, np.random.default_rng(1))
+        counts.append(functions.count(rows).ones)
+    # Up to a value between two cut points that rounding moves. Precision has units.
+    relative = [member.kind != "precision" for member in functions.members]
+    assert np.abs(counts[0] - counts[1])[relative].max() <= 1
 
 
 def test_pairs_and_frequent_categories_are_limited_in_number() -> None:
@@ -166,7 +178,8 @@ def test_pairs_and_frequent_categories_are_limited_in_number() -> None:
     functions = Functions.choose(rows, 1, RNG)
     assert len(functions.crossed) == 100
     # Half of the 20 rows of each category are at most the median within the category.
-    assert functions.count(rows).ones[-100:].tolist() == [10] * 100
+    within = [member.kind == "crossed" for member in functions.members]
+    assert functions.count(rows).ones[within].tolist() == [10] * 100
     functions = Functions.choose(np.hstack([RNG.normal(size=(400, 20)), codes]), 20, RNG)
     assert (len(functions.crossed), len(functions.pairs)) == (5, 100)
     # The 50 most frequent of 60 categories are counted one by one.

@@ -13,11 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import hypergeom
 
-from isodepth.significance.fisher import (
-    least_contaminated,
-    log_adjusted_pvalues,
-    log_pvalues,
-)
+from isodepth.significance.fisher import least_changed, log_adjusted_pvalues, log_pvalues
 
 #: Relative error of a p-value, which is the absolute error of its logarithm.
 ERROR = 1e-10
@@ -135,36 +131,42 @@ def test_adjusted_pvalues_count_the_tables_that_can_be_as_small(n: int, m: int) 
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_levels_over_all_splits_with_the_worst_contaminated_row(seed: int) -> None:
-    """All ways to divide 9 rows into a reference of 5 and 4 clean rows of a window are equally
-    likely. One more row of the window has the values of 3 functions that give the smallest p-value.
+def test_levels_over_all_splits_with_the_worst_row(seed: int) -> None:
+    """All ways to divide 9 rows into a reference of 5 and a window of 4 are equally likely.
+
+    An adversary adds one contaminated row to the window, or changes one of its rows, so that the
+    values of 3 functions give the smallest p-value or the largest bound.
     """
     rng = np.random.default_rng(seed)
     n, m, share = 5, 4, rng.uniform(0.1, 0.9, 3)
     rows = (rng.random((n + m, 3)) < share).astype(np.int64)
     smallest, bounds, clean = [], [], []
+    vectors = np.array(list(itertools.product((0, 1), repeat=3)))
     for chosen in itertools.combinations(range(n + m), m):
         b = rows[list(chosen)].sum(axis=0)
         a = rows.sum(axis=0) - b
         clean.append(log_adjusted_pvalues(a, n, b, m).min())
-        worst = [b + np.array(values) for values in itertools.product((0, 1), repeat=3)]
-        smallest.append(min(log_adjusted_pvalues(a, n, c, m + 1, 1).min() for c in worst))
-        bounds.append([
-            max(least_contaminated(a, n, c, m + 1, level) for c in worst) for level in (0.3, 0.8)
-        ])  # fmt: skip
+        smallest.append(min(log_adjusted_pvalues(a, n, b + v, m + 1, 1).min() for v in vectors))
+        changed = [b - rows[i] + v for i in chosen for v in vectors]
+        bounds.append([max(least_changed(a, n, c, m, level) for c in changed)
+                       for level in (0.3, 0.8)])  # fmt: skip
     for logs in (np.array(clean), np.array(smallest)):
         for value in np.unique(logs[logs < 0]):
             assert np.mean(logs <= value + 1e-9) <= math.exp(value) + 1e-9
-    # The number of contaminated rows is exceeded with at most the probability of the level.
+    # The number of changed rows is exceeded with at most the probability of the level.
     assert (np.mean(np.array(bounds) > 1, axis=0) <= [0.3, 0.8]).all()
+    assert np.max(bounds) > 0
 
 
 @pytest.mark.parametrize(("n", "m"), [(29, 5), (20, 12), (7, 12)])
-def test_more_contaminated_rows_never_lower_a_pvalue(n: int, m: int) -> None:
+def test_the_bound_is_the_first_number_of_changed_rows_without_a_rejection(n: int, m: int) -> None:
     a, b = np.divmod(np.arange((n + 1) * (m + 1)), m + 1)
-    logs = np.array([log_pvalues(a, n, b, m, dirty) for dirty in range(m)])
-    assert (np.diff(logs, axis=0) >= -ERROR).all()
     level = 0.05
-    for h in range(len(a)):
-        first = next((k for k in range(m) if logs[k, h] >= math.log(level)), m)
-        assert least_contaminated(a[h : h + 1], n, b[h : h + 1], m, level) == first
+    for i, j in zip(a.tolist(), b.tolist(), strict=True):
+        maxima = [
+            max(exact_log(i, n, x, m) for x in range(max(0, j - d), min(m, j + d) + 1))
+            for d in range(m + 1)
+        ]
+        assert maxima == sorted(maxima)
+        first = next(d for d in range(m + 1) if maxima[d] >= math.log(level))
+        assert least_changed(np.array([i]), n, np.array([j]), m, level) == first

@@ -269,6 +269,10 @@ def _check_functions(functions: Functions, reader: BatchReader) -> None:
     _require(all(np.isfinite(array).all() for array in numbers), "functions")
     _require((f.scale > 0).all() and (f.middles[1] > 0).all(), "scales")
     _require(all((np.diff(k, append=n) > 0).all() for k, n in known), "categories")
+    for chosen, count, most in ((f.single, 2, reader.width), (f.extreme, 3, len(f.cuts)),
+                                (f.beyond, 3, len(f.cuts))):  # fmt: skip
+        _require(chosen.shape[:1] == (count,) and np.isfinite(chosen).all(), "values")
+        _require(np.isin(chosen[0], np.arange(most)).all(), "values")
 
 
 def _test_rows(functions: Functions) -> np.ndarray:
