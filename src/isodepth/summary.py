@@ -225,7 +225,7 @@ def monitor_headline(verdicts: Sequence[VerdictLike], alarm: bool) -> Headline:
     if not verdicts:
         return Headline("No batch has been checked yet.", "open")
     last = verdicts[-1]
-    if last.extreme:
+    if last.beyond_blocks:
         named = f": {last.changes[0].text}" if last.changes else ""
         return Headline(f"Batch {last.batch} is far beyond all blocks{named}.", "differs")
     alarms = [verdict.batch for verdict in verdicts if verdict.alarm]
