@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.chunked.passes import DaskRunner, Runner
-from isodepth.chunked.scan import DelayedPart, as_source
+from isodepth.chunked.passes import Runner, runner_of
+from isodepth.chunked.scan import as_source
 from isodepth.chunked.sources import Source
 from isodepth.chunked.table import SourceRegions, column_spreads, stream_table
 from isodepth.core.directions import draws_at_random, integer_seed, mean_of_direction
@@ -34,7 +34,7 @@ def table(metric: BaseMetric, X: Any, weights: Any, storage: str) -> RegionTable
     A region table has the support values of the depth regions on a grid of levels and directions.
     """
     source = _source(X, weights, "X")
-    return stream_table(metric, source, storage, runner=_runner_of(source)).table
+    return stream_table(metric, source, storage, runner=runner_of(source)).table
 
 
 def compare(
@@ -54,7 +54,7 @@ def compare(
     if metric.dtype is None and x.dtype != y.dtype:
         x, y = replace(x, dtype="float64"), replace(y, dtype="float64")
     metric.check_for_tables()
-    runner = runner or _runner_of(x, y)
+    runner = runner or runner_of(x, y)
     if isinstance(metric.scale, str):
         sides = [x, y] if metric.scale == "pooled" else [x]
         metric = replace(metric, scale=column_spreads(sides, metric, runner))
@@ -73,7 +73,7 @@ def shared_scale(metric: BaseMetric, samples: Any, weights: Any, name: str) -> n
     ]
     for i, source in enumerate(sources):
         check_same_width(sources[0].n_features, source.n_features, f"{name}[0]", f"{name}[{i}]")
-    return column_spreads(sources, metric, _runner_of(*sources))
+    return column_spreads(sources, metric, runner_of(*sources))
 
 
 def grid_metric(metric: BaseMetric) -> BaseMetric:
@@ -94,15 +94,6 @@ def grid_metric(metric: BaseMetric) -> BaseMetric:
     if draws_at_random(metric.directions) and not isinstance(metric.random_state, int):
         changes["random_state"] = integer_seed(metric.random_state)
     return replace(metric, **changes)
-
-
-def _runner_of(*sources: Source) -> Runner:
-    """Return the object that runs computations over the chunks of sources.
-
-    They run with Dask if a source is a Dask collection, and in this process otherwise.
-    """
-    delayed = any(isinstance(part, DelayedPart) for source in sources for part in source.parts)
-    return DaskRunner() if delayed else Runner()
 
 
 def _source(X: Any, weights: Any, name: str) -> Source:

@@ -55,6 +55,71 @@ class Rows(NamedTuple):
     start: int
     tally: np.ndarray
 
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.points)
+
+
+class FrameRows(NamedTuple):
+    """Rows of a chunk with columns of any type.
+
+    Attributes
+    ----------
+    table : pyarrow.Table
+    origin : str
+        Name of the file, array or partition in messages.
+    place : int
+        Index of the file, array or partition.
+    start : int
+        Index of the first row in this file, array or partition.
+    tally : uint64 ndarray of shape (1,)
+        Number of rows.
+    """
+
+    table: Any
+    origin: str
+    place: int
+    start: int
+    tally: np.ndarray
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.table)
+
+    @property
+    def number(self) -> int:
+        """Number of the first row; the rows of each file start at a multiple of 2**40."""
+        return self.place * _ROWS_OF_A_PART + self.start
+
+
+@dataclass(frozen=True)
+class FrameReading:
+    """Settings for reading the chunks of a source as pyarrow tables, without validation.
+
+    Attributes
+    ----------
+    chunk_rows : int
+        Number of rows that are read at a time.
+    n_threads : int
+    most_rows : int or None
+        As in `Preparation`.
+    """
+
+    chunk_rows: int = 1 << 16
+    n_threads: int = 1
+    most_rows: int | None = None
+
+    def read(self, parts: Iterable[Part], number: int = 0) -> Iterator[FrameRows]:
+        """Yield the rows of parts. `number`, the index of the first part, is not needed."""
+        for part in parts:
+            start = part.offset
+            for table, origin, _ in part.frames(self.chunk_rows):
+                tally = np.array([len(table)], dtype=np.uint64)
+                yield FrameRows(table, origin, part.place, start, tally)
+                start += len(table)
+
 
 class MassUnit(NamedTuple):
     """Conversion of weights to integer masses: weights / unit * factor, rounded, at least 1.
@@ -128,12 +193,14 @@ class Preparation:
         """
         return cls(replace(source, parts=()), dtype or source.dtype, nan_policy, *more)
 
-    def prepared(self, chunks: Iterable[Chunk], start: int = 0) -> Iterator[Rows]:
-        """Yield the validated rows of each chunk, numbered from `start` on."""
-        for chunk in chunks:
-            rows = self.rows(chunk, start)
-            yield rows
-            start += len(rows.points)
+    def read(self, parts: Iterable[Part], number: int = 0) -> Iterator[Rows]:
+        """Yield the validated rows of parts; `number` is the index of the first part."""
+        start = number * _ROWS_OF_A_PART
+        for part in parts:
+            for chunk in part.read(self.chunk_rows):
+                rows = self.rows(chunk, start)
+                yield rows
+                start += rows.n_rows
 
     def rows(self, chunk: Chunk, start: int) -> Rows:
         """Validate and scale the rows of a chunk; drop rows with missing values or weight zero.
@@ -198,14 +265,16 @@ class Pass:
         state += other
 
 
+#: Type of the settings with which a pass reads chunks.
+Reading = Preparation | FrameReading
 #: Type of functions that run a pass over all chunks of a sample and return the final state.
 Fold = Callable[[Pass], Any]
 
 
 def run_pass(
-    step: Pass, how: Preparation, prepared: Iterable[Rows] = (), advance: Any = None
+    step: Pass, how: Reading, prepared: Iterable[Any] = (), advance: Any = None
 ) -> tuple[Any, Any]:
-    """Run the pass `step` over prepared rows, one item of `prepared` per chunk.
+    """Run the pass `step` over rows as `how.read` yields them, one item of `prepared` per chunk.
 
     Return the final state, and the sum of `Rows.tally`, which are row counts and checksums. Stop if
     there are more than `how.most_rows` rows. `advance` is called with 1 after each chunk, to report
@@ -217,7 +286,7 @@ def run_pass(
         tally = tally + rows.tally
         if how.most_rows is not None and tally[0] > how.most_rows:
             break
-        if len(rows.points):
+        if rows.n_rows:
             step.step(state, rows, how.n_threads)
         if advance is not None:
             advance(1)
@@ -240,10 +309,15 @@ class Runner:
     def __init__(self, advance: Any = None) -> None:
         self.advance = advance
 
-    def fold(self, source: Source, step: Pass, how: Preparation) -> tuple[Any, Any]:
+    def fold(self, source: Source, step: Pass, how: Reading) -> tuple[Any, Any]:
         """Run a pass over the chunks of a source; return the same as `run_pass`."""
-        prepared = how.prepared(source.chunks(how.chunk_rows))
-        return run_pass(step, how, _read_ahead(prepared), self.advance)
+        how = _within(how, source)
+        return run_pass(step, how, _read_ahead(how.read(source.parts)), self.advance)
+
+
+def _within(how: Reading, source: Source) -> Reading:
+    """Return the settings with at most `source.chunk_rows` rows per chunk."""
+    return replace(how, chunk_rows=min(how.chunk_rows, source.chunk_rows or how.chunk_rows))
 
 
 def _read_ahead(items: Iterator[Any]) -> Iterator[Any]:
@@ -253,6 +327,11 @@ def _read_ahead(items: Iterator[Any]) -> Iterator[Any]:
         while (item := waiting.result()) is not None:
             waiting = reader.submit(next, items, None)
             yield item
+
+
+def place_and_row(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the index of the file and the index of the row in it, from `FrameRows.number`."""
+    return numbers // _ROWS_OF_A_PART, numbers % _ROWS_OF_A_PART
 
 
 def row_keys(seed: int, start: int, count: int) -> np.ndarray:
@@ -286,11 +365,11 @@ class DaskRunner(Runner):
         super().__init__(advance)
         self.client = client
 
-    def fold(self, source: Source, step: Pass, how: Preparation) -> tuple[Any, Any]:
+    def fold(self, source: Source, step: Pass, how: Reading) -> tuple[Any, Any]:
         """Run a pass over a source with one Dask task per part; return the same as `run_pass`."""
         dask = load_extra("dask", "dask", "scheduling with Dask")
-        rows = min(how.chunk_rows, source.chunk_rows or how.chunk_rows)
-        shared = dask.delayed((step, replace(how, chunk_rows=rows, n_threads=1)), traverse=False)
+        how = replace(_within(how, source), n_threads=1)
+        shared = dask.delayed((step, how), traverse=False)
         run, merge = dask.delayed(_run_part), dask.delayed(_merge)
         states = [run(shared, number, part) for number, part in enumerate(source.parts)]
         while len(states) > 1:
@@ -306,12 +385,21 @@ class DaskRunner(Runner):
         return result
 
 
-def _run_part(shared: tuple[Pass, Preparation], number: int, part: Part) -> tuple[Any, Any]:
+def runner_of(*sources: Source, advance: Any = None) -> Runner:
+    """Return the object that runs passes over sources.
+
+    They run with Dask if a source is a Dask collection, and in this process otherwise.
+    """
+    delayed = any(part.delayed for source in sources for part in source.parts)
+    return DaskRunner(advance=advance) if delayed else Runner(advance)
+
+
+def _run_part(shared: tuple[Pass, Reading], number: int, part: Part) -> tuple[Any, Any]:
     step, how = shared
-    return run_pass(step, how, how.prepared(part.read(how.chunk_rows), number * _ROWS_OF_A_PART))
+    return run_pass(step, how, how.read([part], number))
 
 
-def _merge(shared: tuple[Pass, Preparation], states: list[Any]) -> tuple[Any, Any]:
+def _merge(shared: tuple[Pass, Reading], states: list[Any]) -> tuple[Any, Any]:
     # Merge into a new state, because other Dask tasks may use the given states.
     step, how = shared
     result, total = run_pass(step, how)

@@ -1,0 +1,513 @@
+"""Random rows and kinds of the columns of sources, in one pass over their chunks.
+
+The kinds are those of `isodepth.data.kinds`, decided from random rows of all samples together and
+from the distinct values of all rows, so that they do not depend on the labels of the rows.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from isodepth.chunked.frames import class_of_type, narrowed_type, typed_column
+from isodepth.chunked.passes import (
+    FrameReading,
+    FrameRows,
+    Pass,
+    Runner,
+    place_and_row,
+    row_keys,
+    runner_of,
+)
+from isodepth.chunked.sources import Source
+from isodepth.data.csv_files import MISSING_WORDS
+from isodepth.data.frames import read_frame
+from isodepth.data.input_file import refuse
+from isodepth.data.kinds import MOST_CATEGORIES, ColumnKind, split_columns
+from isodepth.data.numerals import Numerals, common_style
+from isodepth.errors import InvalidInputError
+
+# Minimum number of random rows from which the kinds of the columns are decided.
+_DECIDING_ROWS = 1 << 12
+# A string is not a number if it has no digit, or a character that is not part of any number, in the
+# syntax of RE2. Strings that stand for missing values are excluded before.
+_NOT_A_NUMBER = r"^[^0-9]*$|[^0-9.,\s'\x{2019}eE%+\-\x{2212}$\x{a2}-\x{a5}\x{20a0}-\x{20cf}]"
+
+
+class RandomRows(NamedTuple):
+    """Uniform random subset of the rows of a source, in the order of the source.
+
+    Attributes
+    ----------
+    table : pyarrow.Table
+        The m rows, with all columns of the source except for weights.
+    files : list of str
+        Name of the file, array or partition of each row.
+    rows : int64 ndarray of shape (m,)
+        Index of each row in its file, array or partition.
+    indices : int64 ndarray of shape (m,)
+        Index of each row in the source.
+    n_rows : int
+        Number of rows of the source.
+    """
+
+    table: Any
+    files: list[str]
+    rows: np.ndarray
+    indices: np.ndarray
+    n_rows: int
+
+
+def random_rows(
+    source: Source, max_rows: int, rng: np.random.Generator, runner: Runner | None = None
+) -> RandomRows:
+    """Draw a uniform random subset of the rows of a source, in one pass.
+
+    The subset has `max_rows` rows, or all rows if there are fewer. It depends on the state of
+    `rng`, but not on the size of the chunks, the number of threads, or the scheduler of Dask.
+
+    Examples
+    --------
+    >>> import numpy as np, isodepth
+    >>> source = isodepth.scan([np.arange(6.0).reshape(3, 2), np.arange(4.0).reshape(2, 2)])
+    >>> subset = random_rows(source, 3, np.random.default_rng(0))
+    >>> subset.n_rows, subset.indices.tolist(), subset.files
+    (5, [1, 2, 3], ['chunk 0', 'chunk 0', 'chunk 1'])
+    """
+    return Profile.of(source, max_rows, int(rng.integers(2**62)), runner).random_rows
+
+
+# -- the pass -------------------------------------------------------------------------------------
+
+
+@dataclass
+class ProfileState:
+    """State of `ProfilePass`.
+
+    Attributes
+    ----------
+    n_rows : Counter of int
+        Number of rows of each file, array or partition, by its index.
+    pieces : list of (keys, numbers, table)
+        Random rows: their random keys, the numbers of the rows, and the columns.
+    limit : float
+        Upper bound on the keys of the subset.
+    values : dict
+        Numbers of rows of the distinct values of each column of strings or booleans, or None if
+        there are more than `MOST_CATEGORIES` values.
+    odd : dict
+        A string that is not a number, for each column of strings that has one.
+    types : dict
+        Types of the columns of text files, see `narrowed_type`.
+    """
+
+    n_rows: Counter[int] = field(default_factory=Counter)
+    pieces: list[tuple[np.ndarray, np.ndarray, Any]] = field(default_factory=list)
+    limit: float = 1.0
+    values: dict[str, Counter[Any] | None] = field(default_factory=dict)
+    odd: dict[str, str] = field(default_factory=dict)
+    types: dict[str, str | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class ProfilePass(Pass):
+    """Pass over the data that draws random rows and counts distinct values.
+
+    Each row has a random key, and the subset consists of the rows with the smallest keys.
+
+    Attributes
+    ----------
+    capacity : int
+        Number of rows of the subset.
+    seed : int
+        Seed of the random keys.
+    labels : tuple of str
+        Columns without weights.
+    texts : frozenset of int
+        Indices of the text files, in which all columns are strings.
+    """
+
+    capacity: int
+    seed: int
+    labels: tuple[str, ...]
+    texts: frozenset[int]
+
+    def start(self) -> ProfileState:
+        return ProfileState()
+
+    def step(self, state: ProfileState, rows: FrameRows, n_threads: int) -> None:
+        chunk, table = ProfileState(), rows.table.select(list(self.labels))
+        chunk.n_rows[rows.place] = len(table)
+        keys = row_keys(self.seed, rows.number, len(table))
+        near = np.flatnonzero(keys <= state.limit)
+        if len(near):
+            chunk.pieces.append((keys[near], rows.number + near, table.take(near)))
+        for name, column in zip(self.labels, table.columns, strict=True):
+            kind = class_of_type(str(column.type))
+            strings = kind == "strings"
+            if rows.place in self.texts:
+                chunk.types[name] = narrowed_type(column, state.types.get(name))
+                strings = chunk.types[name] == "string"
+            if strings and name not in state.odd and (odd := _odd_string(column)) is not None:
+                chunk.odd[name] = odd
+            if kind in ("strings", "booleans") and state.values.get(name, ()) is not None:
+                chunk.values[name] = _distinct(column)
+        self.merge(state, chunk)
+
+    def merge(self, state: ProfileState, other: ProfileState) -> None:
+        state.n_rows += other.n_rows
+        state.pieces += other.pieces
+        state.limit = min(state.limit, other.limit)
+        state.odd = other.odd | state.odd
+        for name, kind in other.types.items():
+            state.types[name] = _common_type(state.types.get(name), kind)
+        for name, counts in other.values.items():
+            known = state.values.get(name, Counter())
+            both = None if known is None or counts is None else known + counts
+            state.values[name] = both if both is None or len(both) <= MOST_CATEGORIES else None
+        if sum(len(keys) for keys, *_ in state.pieces) > 1.25 * self.capacity + 1000:
+            self.settle(state)
+
+    def settle(self, state: ProfileState) -> None:
+        """Reduce the random rows to the `capacity` rows with the smallest keys.
+
+        Equal keys are ordered by the numbers of the rows. Rows with the same types of columns are
+        collected in one table.
+        """
+        import pyarrow as pa
+
+        keys = np.concatenate([each[0] for each in state.pieces])
+        numbers = np.concatenate([each[1] for each in state.pieces])
+        kept = np.ones(len(keys), dtype=bool)
+        if len(keys) > self.capacity:
+            order = np.lexsort((numbers, keys))
+            kept[order[self.capacity :]] = False
+            state.limit = float(keys[order[self.capacity - 1]])
+        groups: dict[Any, list[Any]] = {}
+        first = 0
+        for _, own, table in state.pieces:
+            mask = kept[first : first + len(own)]
+            rows = slice(first, first + len(own))
+            if mask.any():
+                group = groups.setdefault(tuple(map(str, table.schema.types)), [])
+                group.append((keys[rows][mask], own[mask], table.filter(pa.array(mask))))
+            first += len(own)
+        state.pieces = [
+            (
+                np.concatenate([each[0] for each in group]),
+                np.concatenate([each[1] for each in group]),
+                pa.concat_tables([each[2] for each in group]).combine_chunks(),
+            )
+            for group in groups.values()
+        ]
+
+
+def _distinct(column: Any) -> Counter[Any] | None:
+    """Count the distinct values of a column without missing values; None if they are too many."""
+    import pyarrow.compute as pc
+
+    counts = pc.value_counts(column)
+    if len(counts) > MOST_CATEGORIES + 2:  # null and the empty string do not count
+        return None
+    pairs = zip(counts.field(0).to_pylist(), counts.field(1).to_pylist(), strict=True)
+    known = Counter({value: n for value, n in pairs if value not in (None, "")})
+    return known if len(known) <= MOST_CATEGORIES else None
+
+
+def _odd_string(column: Any) -> str | None:
+    """Return the first string of a column that is not a number and not missing, or None."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    missing = pc.is_in(column, value_set=pa.array([*MISSING_WORDS, "nan", "NaN", "NAN"]))
+    odd = pc.and_not(pc.match_substring_regex(column, _NOT_A_NUMBER), missing)
+    row = pc.index(odd, True).as_py()
+    return None if row < 0 else column[row].as_py()
+
+
+def _common_type(first: str | None, second: str | None) -> str | None:
+    kinds = {first, second} - {None}
+    if kinds == {"int64", "double"}:
+        return "double"
+    return kinds.pop() if len(kinds) == 1 else ("string" if kinds else None)
+
+
+# -- result of the pass ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Random rows of a source, and the distinct values and types of its columns.
+
+    Attributes
+    ----------
+    source : Source
+    max_rows : int
+        Number of random rows that `random_rows` returns.
+    state : ProfileState
+    """
+
+    source: Source
+    max_rows: int
+    state: ProfileState
+
+    @classmethod
+    def of(cls, source: Source, max_rows: int, seed: int, runner: Runner | None = None) -> Profile:
+        """Read all rows of a source once."""
+        texts = frozenset(part.place for part in source.parts if part.untyped)
+        step = ProfilePass(max(max_rows, _DECIDING_ROWS), seed, source.labels, texts)
+        state, _ = (runner or runner_of(source)).fold(source, step, FrameReading())
+        if not state.pieces:
+            raise InvalidInputError(
+                f"{source.label} is empty: it has no row; a sample needs at least one row"
+            )
+        step.settle(state)
+        return cls(source, max_rows, state)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows of the source."""
+        return self.state.n_rows.total()
+
+    @cached_property
+    def types(self) -> dict[str, str | None]:
+        """Type of each column of text files: "string" if other files contain strings."""
+        types = dict(self.state.types)
+        for name, kind in types.items():
+            for part in self.source.parts:
+                stored = class_of_type(part.others.get(name, "double"))
+                if part.untyped or stored is None or kind is None:
+                    continue
+                if stored == "strings":
+                    types[name] = "string"
+                elif stored != class_of_type(kind):
+                    refuse(
+                        self.source.label,
+                        f"column {name!r} contains {class_of_type(kind)} in text files and "
+                        f"{stored} in {part.origin}; convert one of them, or select other columns",
+                    )
+        return types
+
+    @cached_property
+    def _ordered(self) -> tuple[np.ndarray, np.ndarray, Any]:
+        """Keys (m,), numbers (m,) and columns of the random rows, in the order of the source."""
+        import pyarrow as pa
+
+        tables = [typed_table(table, self.types) for *_, table in self.state.pieces]
+        table = pa.concat_tables(tables, promote_options="permissive").combine_chunks()
+        keys, numbers = (np.concatenate([each[i] for each in self.state.pieces]) for i in (0, 1))
+        order = np.argsort(numbers)
+        return keys[order], numbers[order], table.take(order)
+
+    @cached_property
+    def random_rows(self) -> RandomRows:
+        """Random rows, `max_rows` of them or all rows of the source."""
+        keys, numbers, table = self._ordered
+        chosen = np.sort(np.lexsort((numbers, keys))[: self.max_rows])
+        place, row = place_and_row(numbers[chosen])
+        names = {part.place: part.origin for part in reversed(self.source.parts)}
+        places = sorted(self.state.n_rows)
+        before = np.cumsum([0, *(self.state.n_rows[each] for each in places)])
+        return RandomRows(
+            table.take(chosen),
+            [names[each] for each in place.tolist()],
+            row,
+            before[np.searchsorted(places, place)] + row,
+            self.n_rows,
+        )
+
+    def deciding_frame(self) -> Any:
+        """Return the random rows and, below them, distinct values that these rows do not have.
+
+        In the additional rows all other values are missing.
+        """
+        import pyarrow as pa
+
+        table = self._ordered[2]
+        if len(table) == self.n_rows:
+            return table
+        lacking: dict[str, list[Any]] = {}
+        for name, column in zip(table.column_names, table.columns, strict=True):
+            if class_of_type(str(column.type)) == "strings":
+                values = {*(self.state.values.get(name) or ()), self.state.odd.get(name)} - {None}
+                lacking[name] = sorted(values - {*column.unique().to_pylist()})
+        count = max(map(len, lacking.values()), default=0)
+        columns = [
+            pa.array([*(own := lacking.get(field.name, [])), *[None] * (count - len(own))])
+            .cast(field.type)
+            for field in table.schema
+        ]  # fmt: skip
+        return pa.concat_tables([table, pa.Table.from_arrays(columns, schema=table.schema)])
+
+
+def typed_table(table: Any, types: Mapping[str, str | None]) -> Any:
+    """Convert the columns of a chunk of a text file, which are strings, to `types`."""
+    for at, name in enumerate(table.column_names):
+        column = table.column(at)
+        if types.get(name, "string") != "string" and class_of_type(str(column.type)) == "strings":
+            table = table.set_column(at, name, typed_column(column, types[name]))
+    return table
+
+
+# -- kinds ----------------------------------------------------------------------------------------
+
+
+def mixed_readers(
+    profiles: Sequence[Profile], names: Sequence[str], kinds: Mapping[str, Any] | None
+) -> list[MixedReader]:
+    """Determine the kinds of the columns of several sources together, with a reader for each.
+
+    Parameters
+    ----------
+    profiles : sequence of Profile
+        Sources with the same columns.
+    names : sequence of str
+        Names of the samples in messages.
+    kinds : dict or None
+        Option of :func:`isodepth.two_sample_test`.
+    """
+    frames = [profile.deciding_frame() for profile in profiles]
+    mixed = split_columns(frames, names, kinds)
+    assert mixed is not None
+    columns, marks = [], {}
+    for kind in mixed.columns:
+        values = [profile.state.values.get(kind.column, Counter()) for profile in profiles]
+        distinct = set().union(*(each for each in values if each is not None))
+        many = None in values or len(distinct) > MOST_CATEGORIES
+        if kind.kind == "category" and kind.given is None and many:
+            note = f"more than {MOST_CATEGORIES} values"
+            kind = kind._replace(kind="identifier", use="left out", note=note)
+        if kind.use == "numbers" and kind.given == "numeric":
+            strings = [value for frame in frames for value in frame[kind.column].to_pylist()]
+            marks[kind.column] = _style_marks(strings)
+        columns.append(kind)
+    return [MixedReader(tuple(columns), profile.types, marks) for profile in profiles]
+
+
+def _style_marks(values: Sequence[Any]) -> list[str]:
+    """Return a few strings that have the same style of numbers as all `values` together.
+
+    A style is a decimal mark and a thousands separator, see `isodepth.data.numerals`.
+    """
+    distinct = [value for value in dict.fromkeys(values) if isinstance(value, str)]
+    style = common_style([Numerals(distinct)])
+    marks: list[str] = []
+    for value in distinct:
+        if common_style([Numerals(marks)]) == style:
+            break
+        if common_style([Numerals([*marks, value])]) != common_style([Numerals(marks)]):
+            marks.append(value)
+    return marks
+
+
+@dataclass(frozen=True)
+class MixedReader:
+    """Object that converts chunks of a source to numbers and categories.
+
+    Attributes
+    ----------
+    columns : tuple of ColumnKind
+        Kinds of all columns, for all samples together.
+    types : dict
+        Types of the columns of text files.
+    style_marks : dict
+        For columns of strings that are numbers, strings from which their style is recognized.
+    """
+
+    columns: tuple[ColumnKind, ...]
+    types: dict[str, str | None]
+    style_marks: dict[str, list[str]]
+
+    @property
+    def numeric(self) -> tuple[str, ...]:
+        """Names of the numeric columns."""
+        return tuple(each.column for each in self.columns if each.use == "numbers")
+
+    @property
+    def categorical(self) -> tuple[str, ...]:
+        """Names of the columns that are compared by the shares of their values."""
+        return tuple(each.column for each in self.columns if each.use == "shares")
+
+    @property
+    def kinds(self) -> dict[str, Any]:
+        """Entries of the option `kinds` with which random rows are read in the same way."""
+        given = {each.column: each.given for each in self.columns if each.given is not None}
+        given |= dict.fromkeys(self.categorical, "category")
+        left_out = [each.column for each in self.columns if each.use == "left out"]
+        return given | dict.fromkeys(left_out, "omit")
+
+    @cached_property
+    def _given(self) -> dict[str, Any]:
+        return {each.column: each.given for each in self.columns}
+
+    def numeric_source(self, source: Source) -> Source:
+        """Return the source with only its numeric columns, converted to numbers if necessary."""
+        given = [self._given[name] for name in self.numeric]
+        texts = [self.types.get(name) for name in self.numeric]
+        plain = all(each is None for each in given)
+        plain = plain and all(kind in (None, "int64", "double") for kind in texts)
+        return source.select(self.numeric, None if plain else self)
+
+    def numbers(self, table: Any, origin: str, first: int = 0) -> np.ndarray:
+        """Return the columns of a chunk as numbers (n, d); missing values are NaN.
+
+        The columns of the chunk are numeric columns, and may end with a column of weights.
+        """
+        table = typed_table(table, self.types)
+        points = np.empty((len(table), table.num_columns))
+        for j, (name, column) in enumerate(zip(table.column_names, table.columns, strict=True)):
+            stored = class_of_type(str(column.type))
+            if stored is None:
+                points[:, j] = np.nan
+            elif stored == "numbers" and self._given.get(name) in (None, "numeric"):
+                points[:, j] = column.to_numpy()
+            else:
+                points[:, j] = self._converted(name, column, f"{origin}, from row {first} on")
+        return points
+
+    def _converted(self, name: str, column: Any, origin: str) -> np.ndarray:
+        """Convert a column of strings, dates or booleans, by its distinct values."""
+        codes, values = _encoded(column)
+        marks = self.style_marks.get(name, [])
+        import pyarrow as pa
+
+        distinct = pa.chunked_array([pa.array(marks, pa.string()), values] if marks else [values])
+        mixed = split_columns([pa.table({name: distinct})], [origin], {name: self._given[name]})
+        assert mixed is not None
+        numbers = read_frame(mixed.numeric[0], origin)[0][len(marks) :, 0]
+        return np.append(numbers, np.nan)[codes]
+
+    def categories(self, table: Any, origin: str) -> dict[str, tuple[np.ndarray, list[str]]]:
+        """Return the codes (n,) and the distinct values of each categorical column of a chunk.
+
+        A code is an index into the values, or -1 for a missing value.
+        """
+        import pyarrow as pa
+
+        table = typed_table(table, self.types)
+        result = {}
+        for name in self.categorical:
+            codes, distinct = _encoded(table[name])
+            frame = pa.table({name: distinct})
+            mixed = split_columns([frame], [origin], {name: "category"})
+            assert mixed is not None
+            (strings,) = mixed.categories[name]
+            words = list(dict.fromkeys(word for word in strings if word is not None))
+            places = {None: -1, **{word: at for at, word in enumerate(words)}}
+            result[name] = np.array([*(places[w] for w in strings), -1])[codes], words
+        return result
+
+
+def _encoded(column: Any) -> tuple[np.ndarray, Any]:
+    """Return the codes (n,) of the values of a column, and its distinct values.
+
+    The code of a missing value is -1.
+    """
+    encoded = column.combine_chunks().dictionary_encode()
+    codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    return codes, encoded.dictionary
