@@ -25,7 +25,7 @@ LAYERS = (
     ("engine",),
     ("tensors",),
     ("core",),
-    ("depth", "hull"),
+    ("depth", "hull", "sources"),
     ("two_samples",),
     ("suspicious", "checks"),
     ("plot",),

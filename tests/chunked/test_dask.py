@@ -19,8 +19,8 @@ from chunked.streaming import small_scale
 
 import isodepth
 from isodepth import Metric, scan
-from isodepth.chunked.passes import DaskRunner
 from isodepth.chunked.table import stream_table
+from isodepth.sources.passes import DaskRunner
 
 cloudpickle = pytest.importorskip("cloudpickle")
 dask = pytest.importorskip("dask")

@@ -10,8 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.chunked.frames import arrow_table, class_of_type
-from isodepth.chunked.sources import Part, Source, array_parts, call_part, indices_of, source_of
 from isodepth.data.arrays import numbered
 from isodepth.data.csv_files import (
     check_distinct,
@@ -33,6 +31,8 @@ from isodepth.data.readers import (
 )
 from isodepth.data.validation import check_choice, check_integer
 from isodepth.errors import InvalidInputError
+from isodepth.sources.frames import arrow_table, class_of_type
+from isodepth.sources.source import Part, Source, array_parts, call_part, indices_of, source_of
 
 
 def scan(

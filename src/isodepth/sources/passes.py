@@ -17,11 +17,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.chunked.sources import Chunk, Part, Source
 from isodepth.core.directions import seed_sequence
 from isodepth.core.scaling import scaled
 from isodepth.data.extras import load_extra
 from isodepth.data.validation import OMIT_HINT, check_finite, check_weights, to_float
+from isodepth.sources.source import Chunk, Part, Source
 
 # Maximum number of intermediate results that one Dask task merges.
 _FAN_IN = 8
@@ -93,6 +93,15 @@ class FrameRows(NamedTuple):
         """Number of the first row; the rows of each file start at a multiple of 2**40."""
         return self.place * _ROWS_OF_A_PART + self.start
 
+    def without(self, numbers: np.ndarray) -> Any:
+        """Return the table without the rows with the given numbers, which are sorted."""
+        ends = np.searchsorted(numbers, [self.number, self.number + self.n_rows])
+        if ends[0] == ends[1]:
+            return self.table
+        kept = np.ones(self.n_rows, dtype=bool)
+        kept[numbers[slice(*ends)] - self.number] = False
+        return self.table.filter(kept)
+
 
 @dataclass(frozen=True)
 class FrameReading:
@@ -105,17 +114,22 @@ class FrameReading:
     n_threads : int
     most_rows : int or None
         As in `Preparation`.
+    names : tuple of str or None
+        Names that are given to the columns; None to keep theirs.
     """
 
     chunk_rows: int = 1 << 16
     n_threads: int = 1
     most_rows: int | None = None
+    names: tuple[str, ...] | None = None
 
     def read(self, parts: Iterable[Part], number: int = 0) -> Iterator[FrameRows]:
         """Yield the rows of parts. `number`, the index of the first part, is not needed."""
         for part in parts:
             start = part.offset
             for table, origin, _ in part.frames(self.chunk_rows):
+                if self.names is not None:
+                    table = table.rename_columns(list(self.names))
                 tally = np.array([len(table)], dtype=np.uint64)
                 yield FrameRows(table, origin, part.place, start, tally)
                 start += len(table)

@@ -13,11 +13,11 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from isodepth.chunked.frames import arrow_table, class_of_type, has_other_types
 from isodepth.data.arrays import listed, numbered
 from isodepth.data.frames import Table, differing, is_frame, read_frame
 from isodepth.data.input_file import refuse
 from isodepth.errors import InvalidInputError
+from isodepth.sources.frames import arrow_table, class_of_type, has_other_types
 
 
 class Chunk(NamedTuple):
@@ -130,6 +130,11 @@ class Source:
         )
         columns = None if self.columns is None else tuple(names)
         return replace(self, parts=parts, columns=columns, n_features=len(names))
+
+    def without_weights(self) -> Source:
+        """Return the source without its column of weights."""
+        parts = tuple(replace(part, labels=self.labels) for part in self.parts)
+        return replace(self, parts=parts, weighted=False)
 
     def aligned(self, names: tuple[str, ...] | None) -> Source:
         """Return the source with its columns in the order of `names`.

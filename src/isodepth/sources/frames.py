@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -203,3 +203,12 @@ def typed_column(column: Any, kind: str | None, missing: Sequence[str] = ("",)) 
     if kind in ("int64", "double"):
         column = pc.utf8_trim_whitespace(column)
     return column.cast(pa.type_for_alias(kind or "string"))
+
+
+def typed_table(table: Any, types: Mapping[str, str | None]) -> Any:
+    """Convert the columns of a chunk of a text file, which are strings, to `types`."""
+    for at, name in enumerate(table.column_names):
+        column = table.column(at)
+        if types.get(name, "string") != "string" and class_of_type(str(column.type)) == "strings":
+            table = table.set_column(at, name, typed_column(column, types[name]))
+    return table
