@@ -117,7 +117,9 @@ class MixedReader:
         texts = [self.types.get(name) for name in self.numeric]
         plain = all(each is None for each in given)
         plain = plain and all(kind in (None, "int64", "double") for kind in texts)
-        return source.select(self.numeric, None if plain else self)
+        # The columns of a source without names are matched by position.
+        names = dict(zip((each.column for each in self.columns), source.labels, strict=True))
+        return source.select([names[name] for name in self.numeric], None if plain else self)
 
     def numbers(self, table: Any, origin: str, first: int = 0) -> np.ndarray:
         """Return the columns of a chunk as numbers (n, d); missing values are NaN.

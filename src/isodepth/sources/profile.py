@@ -25,8 +25,8 @@ from isodepth.sources.passes import (
 )
 from isodepth.sources.source import Source
 
-# Minimum number of random rows from which the kinds of the columns are decided.
-_DECIDING_ROWS = 1 << 12
+# Number of random rows from which the kinds of the columns are decided, if not from all rows.
+_DECIDING_ROWS = 1 << 14
 # A string is not a number if it has no digit, or a character that is not part of any number, in the
 # syntax of RE2. Strings that stand for missing values are excluded before.
 _NOT_A_NUMBER = r"^[^0-9]*$|[^0-9.,\s'\x{2019}eE%+\-\x{2212}$\x{a2}-\x{a5}\x{20a0}-\x{20cf}]"
@@ -166,7 +166,7 @@ class ProfilePass(Pass):
             known = state.values.get(name, Counter())
             both = None if known is None or counts is None else known + counts
             state.values[name] = both if both is None or len(both) <= MOST_CATEGORIES else None
-        if sum(len(keys) for keys, *_ in state.pieces) > 1.25 * self.capacity + 1000:
+        if sum(len(keys) for keys, *_ in state.pieces) > 2 * self.capacity:
             self.settle(state)
 
     def settle(self, state: ProfileState) -> None:
@@ -309,11 +309,16 @@ class Profile:
         order = np.argsort(numbers)
         return keys[order], numbers[order], table.take(order)
 
+    def _smallest(self, count: int) -> np.ndarray:
+        """Return the indices, in increasing order, of the random rows with the smallest keys."""
+        keys, numbers, _ = self._ordered
+        return np.sort(np.lexsort((numbers, keys))[:count])
+
     @cached_property
     def random_rows(self) -> RandomRows:
         """Random rows, `max_rows` of them or all rows of the source."""
-        keys, numbers, table = self._ordered
-        chosen = np.sort(np.lexsort((numbers, keys))[: self.max_rows])
+        _, numbers, table = self._ordered
+        chosen = self._smallest(self.max_rows)
         place, row = place_and_row(numbers[chosen])
         names = {part.place: part.origin for part in reversed(self.source.parts)}
         places = sorted(self.state.n_rows)
@@ -328,15 +333,17 @@ class Profile:
         )
 
     def deciding_frame(self) -> Any:
-        """Return the random rows and, below them, distinct values that these rows do not have.
+        """Return random rows and, below them, distinct values that these rows do not have.
 
-        In the additional rows all other values are missing.
+        In the additional rows all other values are missing. If all rows of the source are random
+        rows, they are returned.
         """
         import pyarrow as pa
 
         table = self._ordered[2]
         if len(table) == self.n_rows:
             return table
+        table = table.take(self._smallest(_DECIDING_ROWS))
         lacking: dict[str, list[Any]] = {}
         for name, column in zip(table.column_names, table.columns, strict=True):
             if class_of_type(str(column.type)) == "strings":

@@ -34,6 +34,11 @@ def source_pair(X: Any, Y: Any) -> tuple[Source, Source]:
     return x, y
 
 
+def _common_names(x: Source, y: Source) -> tuple[str, ...]:
+    """Return the names of the columns of both sources; only one of them needs to have names."""
+    return x.labels if y.columns is None else y.labels
+
+
 def numeric_pair(
     x: Source, y: Source, kinds: Mapping[str, Any] | None, runner: Runner
 ) -> tuple[Source, Source, tuple[ColumnKind, ...]]:
@@ -41,7 +46,8 @@ def numeric_pair(
 
     `kinds` is the option of :func:`isodepth.compare`. Raise an error if no column is numeric.
     """
-    profiles = [Profile.of(source, _LEAST_ROWS, 0, runner) for source in (x, y)]
+    names = _common_names(x, y)
+    profiles = [Profile.of(source, _LEAST_ROWS, 0, runner, names) for source in (x, y)]
     readers = mixed_readers(profiles, ("X", "Y"), kinds)
     columns = readers[0].columns
     check_some_numeric(columns)
@@ -143,7 +149,7 @@ def subset_pair(
         max_rows = max(_LEAST_ROWS, _VALUES // x.n_features)
     check_integer(max_rows, "max_rows", 2)
     rng, runner = rng_for(random_state, "subsamples"), runner_of(x, y, advance=advance)
-    names = x.labels if y.columns is None else y.labels
+    names = _common_names(x, y)
     profiles = [
         Profile.of(source, max_rows, int(rng.integers(2**62)), runner, names) for source in (x, y)
     ]
