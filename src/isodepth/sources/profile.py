@@ -338,12 +338,18 @@ class Profile:
         In the additional rows all other values are missing. If all rows of the source are random
         rows, they are returned.
         """
-        import pyarrow as pa
-
         table = self._ordered[2]
         if len(table) == self.n_rows:
             return table
-        table = table.take(self._smallest(_DECIDING_ROWS))
+        return self._with_all_values(table.take(self._smallest(_DECIDING_ROWS)))
+
+    def all_values(self) -> Any:
+        """Return the random rows and, below them, distinct values that these rows do not have."""
+        return self._with_all_values(self._ordered[2])
+
+    def _with_all_values(self, table: Any) -> Any:
+        import pyarrow as pa
+
         lacking: dict[str, list[Any]] = {}
         for name, column in zip(table.column_names, table.columns, strict=True):
             if class_of_type(str(column.type)) == "strings":

@@ -69,15 +69,44 @@ class SubsetPair:
         Kinds of all columns, determined for both sources together.
     kinds : dict
         Entries of the option `kinds` with which `x` and `y` are read with these kinds.
-    sources : pair of Source
+    profiles : pair of Profile
     readers : pair of MixedReader
+    sources : pair of Source
     random_rows : pair of RandomRows
         The random rows with their files and indices.
     """
 
-    sources: tuple[Source, Source]
+    profiles: tuple[Profile, Profile]
     readers: tuple[MixedReader, MixedReader]
-    random_rows: tuple[RandomRows, RandomRows]
+
+    @property
+    def sources(self) -> tuple[Source, Source]:
+        return self.profiles[0].source, self.profiles[1].source
+
+    @property
+    def random_rows(self) -> tuple[RandomRows, RandomRows]:
+        return self.profiles[0].random_rows, self.profiles[1].random_rows
+
+    def all_categories(self) -> list[list[str]]:
+        """Return the values of each categorical column in all rows of both sources, sorted.
+
+        If a column has more than 200 values because of the option `kinds`, those of the random rows
+        are returned.
+        """
+        values: dict[str, set[str]] = {name: set() for name in self.readers[0].categorical}
+        for profile, reader in zip(self.profiles, self.readers, strict=True):
+            for name, (_, words) in reader.categories(profile.all_values(), "X or Y").items():
+                values[name] |= {*words}
+        return [sorted(each) for each in values.values()]
+
+    def report(self) -> str:
+        """Return a sentence with the numbers of tested rows; "" if all rows were tested."""
+        if self.is_whole:
+            return ""
+        tested = len(self.x), len(self.y)
+        both = zip(tested, self.n_rows, "XY", strict=True)
+        parts = [f"{count} of {n} rows of {name}" for count, n, name in both]
+        return f"tested at random: {' and '.join(parts)}; rare events are counted in all rows"
 
     @property
     def x(self) -> Any:
@@ -154,8 +183,7 @@ def subset_pair(
         Profile.of(source, max_rows, int(rng.integers(2**62)), runner, names) for source in (x, y)
     ]
     first, second = mixed_readers(profiles, ("X", "Y"), kinds)
-    rows = profiles[0].random_rows, profiles[1].random_rows
-    return SubsetPair((x, y), (first, second), rows)
+    return SubsetPair((profiles[0], profiles[1]), (first, second))
 
 
 # -- counts over all rows -------------------------------------------------------------------------
