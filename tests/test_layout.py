@@ -26,7 +26,7 @@ LAYERS = (
     ("engine",),
     ("tensors",),
     ("core",),
-    ("depth", "hull"),
+    ("depth", "hull", "sources"),
     ("two_samples",),
     ("suspicious", "checks"),
     ("protocols",),

@@ -32,7 +32,8 @@ CONTENT = {
     "many": "all pairs, tables, estimators",
     "text": "scores of generated text",
     "api": "distance, compare, Metric",
-    "chunked": "data that do not fit into memory",
+    "chunked": "distances of data that do not fit into memory",
+    "sources": "samples read in chunks",
     "torch": "tensors as input, gradients",
     "significance": "two-sample test",
     "metric": "settings, signature, Comparison, RegionTable",
@@ -51,7 +52,20 @@ COLORS = {
     "use": ("#dbe9f6", {"cli", "monitor"}),
     "calls": ("#e3f1dd", {"api", "many", "text", "chunked", "torch", "significance"}),
     "output": ("#e8e2f2", {"results", "report", "plot", "summary", "protocols", "html"}),
-    "distance": ("#fdeccf", {"metric", "depth", "core", "hull", "suspicious", "two_samples"}),
+    "distance": (
+        "#fdeccf",
+        {
+            "metric",
+            "depth",
+            "core",
+            "hull",
+            "suspicious",
+            "two_samples",
+            "sources",
+            "checks",
+            "rowfunctions",
+        },
+    ),
     "numbers": ("#f4dede", {"tensors", "engine", "data", "_core", "errors"}),
 }
 

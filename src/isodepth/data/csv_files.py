@@ -32,6 +32,8 @@ _DELIMITERS = {
 }  # fmt: skip
 _COMMA_NUMBER = re.compile(r"\s*[+-]?\d+,\d+([eE][+-]?\d+)?\s*")
 _POINT_NUMBER = re.compile(r"\s*[+-]?\d*\.\d+([eE][+-]?\d+)?\s*")
+# Numbers with a decimal comma, in the syntax of RE2.
+_COMMA_DIGITS = r"^(\s*[+-]?\d+),(\d+(?:[eE][+-]?\d+)?\s*)$"
 _HEAD_BYTES = 1 << 18
 # Maximum number of bytes of a line. A longer line is refused before it is read into memory, because
 # a small compressed file may contain a huge line.
@@ -292,22 +294,56 @@ def csv_chunks(
 
     Missing values are NaN. A cell that is not a number raises an error.
     """
+    for batch in _batches(file, form, places, "double"):
+        for first in range(0, len(batch), rows):
+            columns = batch.slice(first, rows).columns
+            yield np.column_stack([c.to_numpy(zero_copy_only=False) for c in columns])
+
+
+def csv_string_chunks(file: InputFile, form: CsvFormat, places: Sequence[int]) -> Iterator[Any]:
+    """Yield the columns at the positions `places` as strings, in pyarrow tables of about 1 MB.
+
+    In a file with decimal commas, cells that are numbers are written with a decimal point.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    for batch in _batches(file, form, places, "string"):
+        columns = batch.columns
+        if form.decimal == ",":
+            columns = [pc.replace_substring_regex(c, _COMMA_DIGITS, r"\1.\2") for c in columns]
+        yield pa.Table.from_arrays(columns, batch.schema.names)
+
+
+def first_types(file: InputFile, form: CsvFormat) -> list[Any]:
+    """Return the types of all columns in the first lines of a file, as pyarrow detects them."""
     import pyarrow as pa
     from pyarrow.csv import open_csv
 
-    types = dict.fromkeys(map(str, places), pa.float64())
+    try:
+        with file.open() as stream:
+            options = _arrow_options(form, range(form.width), {}, False)
+            return list(open_csv(stream, **options).schema.types)
+    except (pa.ArrowInvalid, OSError, EOFError, zlib.error):
+        return [pa.null()] * form.width  # reading the rows raises the error with the reason
+
+
+def _batches(file: InputFile, form: CsvFormat, places: Sequence[int], kind: str) -> Iterator[Any]:
+    """Yield record batches of the columns at the positions `places`, all of the type `kind`."""
+    import pyarrow as pa
+    from pyarrow.csv import open_csv
+
+    types = dict.fromkeys(map(str, places), pa.type_for_alias(kind))
+    numbers = places if kind == "double" else ()
     try:
         with file.open() as opened:
             stream = _QuoteCounter(opened)
-            for batch in open_csv(stream, **_arrow_options(form, places, types, False)):
-                for first in range(0, len(batch), rows):
-                    columns = batch.slice(first, rows).columns
-                    yield np.column_stack([c.to_numpy(zero_copy_only=False) for c in columns])
+            yield from open_csv(stream, **_arrow_options(form, places, types, False))
     except (pa.ArrowInvalid, OSError, EOFError, zlib.error) as error:
         if "Empty CSV file" not in str(error):
-            _explain_fault(file, form, places, error)
+            _explain_fault(file, form, numbers, error)
     if stream.quotes % 2:
-        _check_rows(file, form, places)
+        _check_rows(file, form, numbers)
 
 
 def _arrow_options(
@@ -330,7 +366,7 @@ def _arrow_options(
         "convert_options": ConvertOptions(
             include_columns=[str(place) for place in places],
             column_types=types,
-            null_values=[*_spellings(_MISSING), *missing_words],
+            null_values=[*MISSING_WORDS, *missing_words],
             true_values=["true", "True", "TRUE"],
             false_values=["false", "False", "FALSE"],
             strings_can_be_null=False,
@@ -359,6 +395,10 @@ class _QuoteCounter(io.RawIOBase):
 
 def _spellings(words: Sequence[str]) -> list[str]:
     return sorted({spell(word) for word in words for spell in (str.lower, str.upper, str.title)})
+
+
+#: Strings that stand for missing values in columns of numbers, booleans and dates.
+MISSING_WORDS = tuple(_spellings(_MISSING))
 
 
 def _numbers_of(

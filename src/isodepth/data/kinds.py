@@ -264,13 +264,17 @@ def numeric_columns(
     mixed = split_columns((X, Y), ("X", "Y"), kinds)
     if mixed is None:
         return X, Y, ()
-    if mixed.numeric[0] is None:
-        described = "; ".join(column_lines(mixed.columns))
+    check_some_numeric(mixed.columns)
+    return mixed.numeric[0], mixed.numeric[1], mixed.columns
+
+
+def check_some_numeric(columns: Sequence[ColumnKind]) -> None:
+    """Raise an error if no column of X and Y is numeric."""
+    if not any(each.use == "numbers" for each in columns):
         raise NotNumbersError(
-            f"X and Y have no numeric column to compare ({described}); the "
+            f"X and Y have no numeric column to compare ({'; '.join(column_lines(columns))}); the "
             "two-sample test compares categories (two_sample_test, isodepth test)"
         )
-    return mixed.numeric[0], mixed.numeric[1], mixed.columns
 
 
 def check_kinds(kinds: Any) -> dict[str, Any]:

@@ -142,6 +142,8 @@ class TwoSampleResult(TwoSampleReport):
         Facts about the two tables that need no test, such as constant columns and new categories.
     moved_from : str or None
         Device from which tensors were copied to the host, such as "cuda:0".
+    n_source_rows : pair of int or None
+        For samples that are read in chunks, their numbers of rows; `n_rows` of them were tested.
 
     Examples
     --------
@@ -170,6 +172,7 @@ class TwoSampleResult(TwoSampleReport):
     shares: list[ValueShare]
     checks: tuple[Check, ...] = ()
     moved_from: str | None = None
+    n_source_rows: tuple[int, int] | None = None
     _changes: list[Change] = field(default_factory=list)
     _bounds: Callable[[], tuple[float, dict[tuple[str, ...], float]]] | None = None
     _signature: Callable[[], str] = str
@@ -334,6 +337,8 @@ class TwoSampleResult(TwoSampleReport):
         ]
         if self.moved_from is not None:
             result["moved_from"] = self.moved_from
+        if self.n_source_rows is not None:
+            result["source_rows"] = list(self.n_source_rows)
         return plain(result)
 
     def _rows(self) -> dict[str, list[Any]]:

@@ -14,7 +14,7 @@ from isodepth._version import __version__
 from isodepth.checks import table_checks
 from isodepth.core.directions import mean_of_direction, rng_for
 from isodepth.core.scaling import check_scale_width, column_units
-from isodepth.data.arrays import listed
+from isodepth.data.arrays import describe, listed
 from isodepth.data.changes import Change
 from isodepth.data.frames import Table
 from isodepth.data.kinds import column_lines
@@ -24,6 +24,7 @@ from isodepth.data.validation import (
     check_integer,
     check_number,
     check_option_names,
+    is_chunked,
     is_tensor,
 )
 from isodepth.depth.resolve import depth_text
@@ -41,6 +42,7 @@ from isodepth.significance.permutations import (
     map_rows,
     permutation_pvalue,
 )
+from isodepth.significance.rare_events import with_rare_events
 from isodepth.significance.result import ALPHA, ColumnTest, Component, TwoSampleResult
 from isodepth.significance.samples import (
     PooledSample,
@@ -54,6 +56,8 @@ from isodepth.significance.tolerance import (
     allowed_share,
     tolerant_statistics,
 )
+from isodepth.sources.passes import runner_of
+from isodepth.sources.subsets import subset_pair
 from isodepth.tensors.host import arrays_on_host
 
 METHODS = ("aggregated", "regions")
@@ -143,6 +147,7 @@ def two_sample_test(
     scale: Any = "pooled",
     nan_policy: str = "omit",
     kinds: dict[str, Any] | None = None,
+    max_rows: int | None = None,
     n_directions: int | None = None,
     q: float | None = None,
     p: float | None = None,
@@ -174,6 +179,7 @@ def two_sample_test(
     X, Y : array-likes, data frames or torch tensors of shape (n, d) and (m, d)
         At least two rows each. Columns of frames are matched by name, in the order of X; strings,
         booleans and categories are compared by the shares of their values.
+        X and Y may also be sources of :func:`isodepth.scan` or Dask collections.
         The test is computed on the host: tensors on another device are copied there once. The
         attribute `moved_from` of the result is the name of this device.
     method : {"aggregated", "regions"}
@@ -202,6 +208,11 @@ def two_sample_test(
         categories become ranks), "category", "omit", or a list of the values of the column in
         increasing order. The kinds of other columns are detected; dates and identifiers are
         omitted. The attribute `kinds` of the result lists every column.
+    max_rows : int or None
+        For sources of :func:`isodepth.scan` and Dask collections: maximum number of rows of each
+        sample that are tested, drawn at random. None for 10^6 values, and at least 10^4 rows. Rare
+        events (missing values, categories, extreme values) are counted in all rows. The attribute
+        `n_source_rows` of the result has the numbers of all rows.
     n_directions : int or None
         Number of directions, including the axes. None for about 100: at least two whole orthonormal
         bases.
@@ -273,6 +284,14 @@ def two_sample_test(
         progress=progress,
         metric=metric,
     )
+    if is_chunked(X) or is_chunked(Y):
+        return _test_sources(X, Y, kinds, max_rows, nan_policy, blocks, settings)
+    if max_rows is not None:
+        raise InvalidOptionError(
+            f"max_rows applies to samples that are read in chunks, got {describe(X)}; remove it, "
+            "or pass isodepth.scan(X)",
+            option="max_rows",
+        )
     device = None
     if is_tensor(X) or is_tensor(Y):
         X, Y, blocks, device = arrays_on_host(X, Y, blocks)
@@ -280,6 +299,37 @@ def two_sample_test(
     rows = _pool(samples, settings)
     result = _result(rows, _statistics(rows, settings), settings)
     return replace(result, moved_from=device, checks=table_checks(X, Y, samples.read))
+
+
+def _test_sources(
+    X: Any,
+    Y: Any,
+    kinds: Any,
+    max_rows: int | None,
+    nan_policy: str,
+    blocks: Any,
+    settings: Settings,
+) -> TwoSampleResult:
+    """Test random rows of samples that are read in chunks, and rare events of all rows."""
+    if blocks is not None:
+        raise InvalidOptionError(
+            "blocks are not available for samples that are read in chunks; remove blocks, or pass "
+            "rows in memory",
+            option="blocks",
+        )
+    with progress_bar(settings.progress, 0, "reading", "chunk") as advance:
+        pair = subset_pair(X, Y, max_rows, kinds, settings.random_state, advance=advance)
+        samples = read_samples(pair.x, pair.y, nan_policy, None, pair.kinds)
+        rows = _pool(replace(samples, kinds=pair.columns), settings)
+        result = _result(rows, _statistics(rows, settings), settings)
+        result = replace(result, n_source_rows=pair.n_rows)
+        if pair.is_whole:
+            return result
+        result = replace(result, notes=(pair.report(), *result.notes))
+        # With a tolerance, rare events may change. Regions do not depend on rare events.
+        if settings.tolerance is not None or settings.only_regions:
+            return result
+        return with_rare_events(result, pair, runner_of(*pair.sources, advance=advance))
 
 
 def _pool(samples: Samples, settings: Settings) -> PooledSample:
