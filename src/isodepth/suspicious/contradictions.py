@@ -12,8 +12,8 @@ import numpy as np
 # _MAX_EXCEPTIONS of them are exceptions, and no value of the other category has a relative
 # frequency above _MAX_SHARE.
 _MIN_ROWS, _MAX_EXCEPTIONS, _MAX_SHARE = 50, 0.002, 0.9
-# Minimum numbers of rows of the other sample with the determining value, and with the unusual value
-# of the determined category.
+# Minimum number of rows of both samples with the determining value and the usual value of the
+# determined category, and minimum number of rows of the other sample with the unusual value.
 _MIN_GROUP, _MIN_VALUE = 3, 5
 # If more rows of a sample are exceptions, the categories as a whole differ, not single rows.
 _MAX_FRACTION = 0.2
@@ -28,8 +28,7 @@ class Contradiction(NamedTuple):
     column, given : int
         Indices of the determined category and of the category that determines it.
     usual : int
-        Value of the determined category in all rows of the other sample with the same value of
-        `given`.
+        Value of the determined category in rows of the other sample with the same value of `given`.
     score : float
     """
 
@@ -59,22 +58,20 @@ def find_contradictions(codes: np.ndarray, other: np.ndarray) -> list[Contradict
     """
     best: dict[int, Contradiction] = {}
     for given, column, table, score in _determined(other):
-        usual = table.argmax(axis=1)
         a, b = codes[:, given], codes[:, column]
         known = (a >= 0) & (a < table.shape[0]) & (b >= 0) & (b < table.shape[1])
         a, b = np.where(known, a, 0), np.where(known, b, 0)
-        own = np.zeros_like(table)
-        np.add.at(own, (a[known], b[known]), 1)
-        # Rows of both samples with the usual value, for each value of the determining category.
-        support = np.where(table.max(axis=1) > 0, (own + table).max(axis=1), 0)
-        agree = (own + table).argmax(axis=1) == usual
-        exceptions = known & (agree & (support >= _MIN_GROUP))[a] & (table[a, b] == 0)
-        exceptions &= (table.sum(axis=0) >= _MIN_VALUE)[b]
+        pooled = table.copy()
+        np.add.at(pooled, (a[known], b[known]), 1)
+        # The value that both samples usually have with each value of the determining category.
+        usual = pooled.argmax(axis=1)
+        certain = (pooled.max(axis=1) >= _MIN_GROUP) & (table[np.arange(len(table)), usual] > 0)
+        exceptions = known & certain[a] & (table[a, b] == 0) & (table.sum(axis=0) >= _MIN_VALUE)[b]
         if exceptions.sum() > _MAX_FRACTION * len(codes):
             continue
-        for i in np.flatnonzero(exceptions):
+        for i in np.flatnonzero(exceptions).tolist():
             if i not in best or score > best[i].score:
-                best[i] = Contradiction(int(i), column, given, int(usual[a[i]]), score)
+                best[i] = Contradiction(i, column, given, int(usual[a[i]]), score)
     return list(best.values())
 
 

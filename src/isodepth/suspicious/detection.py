@@ -75,7 +75,8 @@ def _unusual_rows(
     samples: TwoSamples, rows: list[Rows], labels: list[list[str]], sentinels: list[Sentinel]
 ) -> tuple[list[SuspiciousRow], list[str]]:
     """Return rows with unusual scores, and the columns in which the whole distribution differs."""
-    names, skipped = list(samples.columns), []
+    names = list(samples.columns)
+    skipped: list[str] = []
     cleaned = _without_sentinels(rows, sentinels)
     while names:
         references = _without_outliers(cleaned)
@@ -157,17 +158,19 @@ class _Descriptions(NamedTuple):
 
     def row(
         self, point: np.ndarray, codes: np.ndarray, unusual: Unusual
-    ) -> tuple[str, float, tuple[float, float], str, str]:
-        """Return the column, value, usual range, reason and explanation of a suspicious row."""
-        j, usual, reason, given = unusual
-        where = " and ".join(self._value(point, codes, i) for i in given)
+    ) -> tuple[str, float, tuple[float, float], str, str, str]:
+        """Return the fields of a suspicious row from `column` on."""
+        j, usual, reason, others = unusual
+        given = " and ".join(self._value(point, codes, i) for i in others)
+        where = ""
         if reason == "value within a category":
-            where = f" for {where}"
+            where = f" for {given}"
         elif reason == "value given the other columns":
-            where = f" at {where}" if where else " given the other columns"
+            where = f" at {given}" if given else " given the other columns"
+            given = given or "the other columns"
         value = self._value(point, codes, j)
         explanation = f"{value}{where}, usually {usual[0]:.4g} to {usual[1]:.4g}"
-        return self.names[j], float(point[j]), usual, reason, explanation
+        return self.names[j], float(point[j]), usual, reason, given, explanation
 
     def _value(self, point: np.ndarray, codes: np.ndarray, index: int) -> str:
         """Return "column = value"; the indices of categories follow those of the columns."""
@@ -183,7 +186,7 @@ def _repeated_rows(samples: TwoSamples, sentinels: Sequence[Sentinel]) -> list[S
         column = samples.columns[j]
         never = "never" if other == 0 else f"only {other} times"
         explanation = f"{column} = {value:.6g} in {own} rows, {never} in the other sample"
-        fields = (score, column, value, None, "repeated value", explanation)
+        fields = (score, column, value, None, "repeated value", "", explanation)
         for i in np.flatnonzero(samples.points[side][:, j] == value):
             found.append(SuspiciousRow("XY"[side], int(i), *fields))
     return found
@@ -197,7 +200,8 @@ def _contradictory_rows(
         for i, c, given, usual, score in find_contradictions(codes[side], codes[1 - side]):
             value, known = labels[c][codes[side][i, c]], labels[given][codes[side][i, given]]
             expected = labels[c][usual]
-            explanation = f"{names[c]} = {value}, but {names[given]} = {known} is always {expected}"
-            fields = (value, expected, "category given another category", explanation)
+            condition = f"{names[given]} = {known}"
+            explanation = f"{names[c]} = {value}, but {condition} is always {expected}"
+            fields = (value, expected, "category given another category", condition, explanation)
             found.append(SuspiciousRow(sample, i, score, names[c], *fields))
     return found

@@ -11,10 +11,12 @@ _MIN_GROUP = 5
 # Number of rows with the mean variance of all groups that are added to each group, because the
 # variances of small groups are uncertain.
 _PRIOR_ROWS = 10
-# A category is used for a column if the spreads within groups are on average at most this fraction
-# of the spread of the column. Otherwise, nearly the same values are unusual within groups and in
-# the whole column.
-_NARROWER = 0.85
+# A category is used for a column if the spreads within groups are on average less than a fraction
+# _NARROWER of the spread of the column. It is also used if the median of one group with a share of
+# at least _MIN_SHARE is more than _SHIFTED spreads from the median of the column, or the spread of
+# this group is less than a fraction _MUCH_NARROWER. Otherwise, nearly the same values are unusual
+# within groups and in the whole column.
+_NARROWER, _MIN_SHARE, _SHIFTED, _MUCH_NARROWER = 0.85, 0.05, 1.0, 0.6
 # Minimum spread within a group, as a fraction of the spread of the column.
 _MIN_SPREAD = 0.02
 
@@ -85,9 +87,10 @@ def find_groups(standard: np.ndarray, codes: np.ndarray) -> list[Groups]:
             mean = np.average(variance[large], weights=count[large])
             variance = (count * variance + _PRIOR_ROWS * mean) / (count + _PRIOR_ROWS)
             spread = np.maximum(np.sqrt(variance), _MIN_SPREAD)
-            narrower = np.average(np.log(spread[large]), weights=count[large]) < np.log(_NARROWER)
-            big = count >= max(2 * _MIN_GROUP, 0.05 * known.sum())
-            if narrower or (np.abs(median[big]) > 1).any() or (spread[big] < 0.6).any():
+            mean_log = np.average(np.log(spread[large]), weights=count[large])
+            big = count >= max(2 * _MIN_GROUP, _MIN_SHARE * known.sum())
+            differs = (np.abs(median[big]) > _SHIFTED) | (spread[big] < _MUCH_NARROWER)
+            if mean_log < np.log(_NARROWER) or differs.any():
                 spread[~large] = np.nan
                 found.append(Groups(c, j, median, spread, count))
     return found

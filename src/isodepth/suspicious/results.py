@@ -41,6 +41,9 @@ class SuspiciousRow(NamedTuple):
         the prediction from other columns. "category given another category": the pair of values
         never occurs in the other sample. "repeated value": many rows have the value, and rows of
         the other sample nearly never have it.
+    given : str
+        Other values of the row that make the value unusual, such as "weeks = 26"; empty if the
+        value is unusual by itself.
     explanation : str
         The reason in words, such as "weight = 9 at weeks = 26, usually 1.2 to 2.4".
     """
@@ -52,7 +55,17 @@ class SuspiciousRow(NamedTuple):
     value: float | str
     usual: tuple[float, float] | str | None
     reason: str
+    given: str
     explanation: str
+
+    @property
+    def usual_text(self) -> str:
+        """Usual range or value as a string."""
+        if self.usual is None:
+            return "not repeated"
+        if isinstance(self.usual, str):
+            return self.usual
+        return f"{self.usual[0]:.4g} to {self.usual[1]:.4g}"
 
     def text(self, name: str) -> str:
         """Describe the row in one line; `name` is the name of the sample."""
