@@ -238,8 +238,14 @@ class TwoSampleResult(TwoSampleReport):
             parts = [own] if change.kind != "exchange" else [frozenset([c]) for c in own]
             share = max((bounds.get(part, 0.0) for part in parts), default=0.0)
             changes.append(replace(change, share=share if change.columns else None))
-        # Sorting is stable: changes with equal bounds remain in the order of their evidence.
-        return sorted(changes, key=lambda change: -(change.share or 0.0))
+
+        def size(change: Change) -> float:
+            if change.kind == "repeated":  # no bound for a function that depends on other rows
+                return abs(change.after - change.before)
+            return change.share or 0.0
+
+        # Sorting is stable: changes of equal size remain in the order of their evidence.
+        return sorted(changes, key=size, reverse=True)
 
     @property
     def headline(self) -> str:
