@@ -6,6 +6,7 @@ They accept arrays, data frames, tensors, and samples that are read in chunks.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -45,21 +46,14 @@ class Metric(BaseMetric):
         -------
         distance : float, or a zero-dimensional tensor if X and Y are tensors
         """
-        X, Y, used = _numeric(X, Y, kinds)
-        omitted = [
-            each for each in used if each.use != "numbers" and each.column not in (kinds or {})
-        ]
-        if omitted:
-            warnings.warn(
-                f"the distance compares numbers alone; {'; '.join(column_lines(omitted))} (compare "
-                "lists every column, and two_sample_test compares categories)",
-                ColumnWarning,
-                stacklevel=2,
-            )
         if is_chunked(X) or is_chunked(Y):
             from isodepth.chunked import entry
 
-            return entry.compare(self, X, Y, weights).distance
+            compared = entry.compare(self, X, Y, weights, kinds=kinds)
+            _warn_of_omitted(compared.kinds, kinds)
+            return compared.distance
+        X, Y, used = _numeric(X, Y, kinds)
+        _warn_of_omitted(used, kinds)
         if is_tensor(X) or is_tensor(Y):
             from isodepth.torch.distance import distance as tensor_distance
 
@@ -81,12 +75,12 @@ class Metric(BaseMetric):
         If X and Y are tensors, the result has plain numbers and is not differentiable by autograd;
         see `Comparison.gradient`.
         """
-        inputs = (X, Y, kinds)
-        X, Y, used = _numeric(X, Y, kinds)
         if is_chunked(X) or is_chunked(Y):
             from isodepth.chunked import entry
 
-            return entry.compare(self, X, Y, weights)
+            return entry.compare(self, X, Y, weights, kinds=kinds)
+        inputs = (X, Y, kinds)
+        X, Y, used = _numeric(X, Y, kinds)
         if is_tensor(X) or is_tensor(Y):
             from isodepth.torch.distance import compare as compare_tensors
 
@@ -122,6 +116,18 @@ class Metric(BaseMetric):
         fitted.write_table(regions, values)
         signature = fitted.table_signature(str(regions.points.dtype))
         return RegionTable(values, signature, regions.n_features, regions.columns, scale=self.scale)
+
+
+def _warn_of_omitted(used: Sequence[ColumnKind], kinds: Any) -> None:
+    """Warn of columns that a distance does not use, except for those in the option `kinds`."""
+    omitted = [each for each in used if each.use != "numbers" and each.column not in (kinds or {})]
+    if omitted:
+        warnings.warn(
+            f"the distance compares numbers alone; {'; '.join(column_lines(omitted))} (compare "
+            "lists every column, and two_sample_test compares categories)",
+            ColumnWarning,
+            stacklevel=3,
+        )
 
 
 def _numeric(X: Any, Y: Any, kinds: Any) -> tuple[Any, Any, tuple[ColumnKind, ...]]:
