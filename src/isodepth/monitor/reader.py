@@ -96,7 +96,10 @@ class BatchReader:
         return select_columns(batch, names)
 
     def _check_kinds(self, batch: Any, mixed: MixedFrames) -> None:
-        """Refuse columns of another kind than in the reference, unless all values are missing."""
+        """Refuse columns of another kind than in the reference, unless all values are missing.
+
+        Numbers are accepted in a column of categories if some are categories of the reference.
+        """
         import narwhals as nw
 
         dtypes = {str(label): dtype for label, dtype in nw.from_native(batch).schema.items()}
@@ -104,7 +107,8 @@ class BatchReader:
         for column, _, use, *_ in mixed.columns:
             dtype = dtypes[column]
             typed = column in detected and (dtype.is_numeric() or dtype.is_temporal())
-            strings = typed and any(mixed.categories[column][0])
+            values = {*mixed.categories[column][0]} - {None} if typed else set()
+            strings = bool(values) and values.isdisjoint(self.categories[column])
             if strings or (column in (self.columns or ()) and use != "numbers"):
                 kind = "strings" if strings else "numbers"
                 raise InvalidInputError(
