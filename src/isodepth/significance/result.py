@@ -185,6 +185,15 @@ class TwoSampleResult(TwoSampleReport):
         return self._signature()
 
     @property
+    def tested_rows_text(self) -> str:
+        """Sentence about the numbers of tested rows; "" if all rows were tested."""
+        if self.n_source_rows in (None, self.n_rows):
+            return ""
+        both = zip(self.n_rows, self.n_source_rows, "XY", strict=True)
+        parts = " and ".join(f"{count} of {n} rows of {name}" for count, n, name in both)
+        return f"tested at random: {parts}; rare events are counted in all rows"
+
+    @property
     def null_mean(self) -> float:
         """Mean of `null_distribution`."""
         return float(self.null_distribution.mean())
