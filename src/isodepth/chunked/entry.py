@@ -145,6 +145,10 @@ class SourceComparison(Comparison):
             lines.insert(2, f"  exact depths would give between {low:.6g} and {high:.6g}")
         return "\n".join(lines)
 
+    @property
+    def null_profile(self) -> None:  # type: ignore[override]
+        """None: permutations of the labels need the rows of the samples, which are not kept."""
+
     def gradient(self, *_: Any, **__: Any) -> Any:
         """Raise an error: the gradient needs the rows of the samples, which are not kept."""
         raise InvalidInputError(
