@@ -325,7 +325,7 @@ def _test_sources(
         result = _result(rows, _statistics(rows, settings), settings)
         # Facts about random rows are not facts about all rows.
         checks = table_checks(pair.x, pair.y, read) if pair.is_whole else ()
-        result = replace(result, n_source_rows=pair.n_rows, checks=checks)
+        result = replace(result, n_source_rows=pair.n_rows, checks=checks, _pair=pair)
         # With a tolerance, rare events may change. Regions do not depend on rare events.
         if pair.is_whole or settings.tolerance is not None or settings.only_regions:
             return result
