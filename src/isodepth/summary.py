@@ -196,6 +196,7 @@ def summary_lines(
     lines = [comparison_headline(result, names).sentence]
     lines += ["; ".join(remarks(result, rows, names))]
     if test is not None:
+        lines.append(test.tested_rows_text)
         # The first change is skipped, because it is in the headline.
         lines += [str(change) for change in test.changes[1 : 1 + _MAX_CHANGES]]
         lines.append(test.changed_share_text)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -30,7 +31,10 @@ def compare_tables(
     """Compare two tables in files.
 
     Return the result, and the options of its report: the names of the samples, and their files.
+    Folders and files above 256 MB are read in chunks.
     """
+    if any(map(_is_large, paths)):
+        return _compare_chunks(paths, reading, settings, test), {"names": tables.file_names(paths)}
     # The options are checked first, so that an invalid option is reported before a file is read.
     isodepth.Metric.from_options({**settings, "nan_policy": reading.nan_policy})
     sources = tables.open_sources(paths)
@@ -85,7 +89,7 @@ def compare(
     X and Y are tables with one observation per row, or folders of such tables. Columns are matched
     by name. Prints the distance, the columns that contribute most, and suspicious rows. The
     distance uses numeric columns; the test (--permutations) also compares categories. If X or Y is
-    a folder or a file above 256 MB, both are read in chunks, without a test and suspicious rows.
+    a folder or a file above 256 MB, both are read in chunks, and the test uses random rows.
 
     \b
     Examples:
@@ -97,11 +101,7 @@ def compare(
       cat june.csv | isodepth compare - july.csv
     """
     cli.check_page(page)
-    if any(map(_is_large, (x, y))):
-        comparison = _compare_chunks((x, y), reading, settings, test)
-        about: Options = {"names": tables.file_names((x, y))}
-    else:
-        comparison, about = compare_tables((x, y), reading, settings, test)
+    comparison, about = compare_tables((x, y), reading, settings, test)
     cli.save_report(comparison, page, **about)
     return _answer(comparison, about, (x, y), reading, settings["scale"], page)
 
@@ -138,9 +138,8 @@ def _compare_chunks(
     from isodepth.sources.passes import Runner
 
     refused = {
-        "--drop": reading.drop, "--drop-text": reading.drop_text, "--category": reading.category,
-        "--numeric": reading.numeric,
-        "--permutations": test["n_permutations"], "--refine": settings.get("refine"),
+        "--drop": reading.drop, "--drop-text": reading.drop_text, "--missing": reading.missing,
+        "--blocks": test["blocks"], "--refine": settings.get("refine"),
     }  # fmt: skip
     for flag in (flag for flag, value in refused.items() if value):
         raise InvalidOptionError(f"{flag} has no effect on tables read in chunks; remove it")
@@ -151,8 +150,21 @@ def _compare_chunks(
     metric = isodepth.Metric.from_options({**settings, "nan_policy": reading.nan_policy})
     columns = [name for text in reading.columns for name in text.split(",")] or None
     x, y = (isodepth.scan(path, columns) for path in paths)
-    with progress_bar(progress_wanted(), 0, "reading", "chunk") as advance:
-        return compare(metric, x, y, None, Runner(advance))
+    tested = None
+    if test["n_permutations"]:
+        options = {name: value for name, value in test.items() if name != "blocks"}
+        tested = isodepth.two_sample_test(
+            x, y, nan_policy=reading.nan_policy, kinds=reading.kinds,
+            random_state=settings["random_state"], progress=progress_wanted(), **options,
+        )  # fmt: skip
+    try:
+        with progress_bar(progress_wanted(), 0, "reading", "chunk") as advance:
+            compared = compare(metric, x, y, None, Runner(advance), reading.kinds)
+    except NotNumbersError:
+        if tested is None:
+            raise
+        return tested
+    return replace(compared, test=tested)
 
 
 # -- test -----------------------------------------------------------------------------------------
@@ -171,7 +183,8 @@ def test(
     """Test whether two tables differ significantly.
 
     Runs a permutation test of the hypothesis that the rows of both tables come from the same
-    distribution. Prints whether the tables differ, the changes, suspicious rows, and the distance.
+    distribution. Of folders and of files above 256 MB, random rows are tested. Prints whether the
+    tables differ, the changes, suspicious rows, and the distance.
 
     \b
     Examples:

@@ -260,7 +260,7 @@ def suspicious_entries(
     table = []
     for row in rows.rows[:most]:
         side = "XY".index(row.sample)
-        values = samples.points[side][row.row]
+        values = rows.points_of(row, samples)
         others = [j for j, name in enumerate(samples.columns) if name != row.column][:_MAX_VALUES]
         if row.column in samples.columns:
             others = sorted([samples.columns.index(row.column), *others])

@@ -22,7 +22,11 @@ from isodepth.metric.fitted import FittedMetric
 from isodepth.results import TwoSampleReport
 from isodepth.significance.permutations import Permutations
 from isodepth.significance.samples import Samples, ValueShare
+from isodepth.sources.passes import runner_of
+from isodepth.sources.subsets import SubsetPair
 from isodepth.summary import summary_lines
+from isodepth.suspicious import SuspiciousRows, suspicious_rows
+from isodepth.suspicious.chunks import suspicious_source_rows
 from isodepth.two_samples import TwoSamples
 
 #: Significance level for headlines and lists of changes.
@@ -178,11 +182,21 @@ class TwoSampleResult(TwoSampleReport):
     _signature: Callable[[], str] = str
     _compare: Callable[[], Comparison] | None = None
     _samples: Samples | None = None
+    _pair: SubsetPair | None = None
 
     @cached_property
     def signature(self) -> str:
         """Settings of the test, as a short string."""
         return self._signature()
+
+    @property
+    def tested_rows_text(self) -> str:
+        """Sentence about the numbers of tested rows; "" if all rows were tested."""
+        if self.n_source_rows in (None, self.n_rows):
+            return ""
+        both = zip(self.n_rows, self.n_source_rows, "XY", strict=True)
+        parts = " and ".join(f"{count} of {n} rows of {name}" for count, n, name in both)
+        return f"tested at random: {parts}; rare events are counted in all rows"
 
     @property
     def null_mean(self) -> float:
@@ -315,6 +329,12 @@ class TwoSampleResult(TwoSampleReport):
         if self._compare is None:
             raise AttributeError("a test of categories alone has no comparison of regions")
         return replace(self._compare(), test=self)
+
+    @cached_property
+    def _suspicious(self) -> SuspiciousRows:
+        if self._pair is None:
+            return suspicious_rows(self.samples)
+        return suspicious_source_rows(self._pair, self.samples, runner_of(*self._pair.sources))
 
     @cached_property
     def samples(self) -> TwoSamples:

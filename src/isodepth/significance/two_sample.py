@@ -320,15 +320,14 @@ def _test_sources(
     with progress_bar(settings.progress, 0, "reading", "chunk") as advance:
         pair = subset_pair(X, Y, max_rows, kinds, settings.random_state, advance=advance)
         samples = read_samples(pair.x, pair.y, nan_policy, None, pair.kinds)
-        samples = replace(samples, read=replace(samples.read, kinds=pair.columns))
-        rows = _pool(samples, settings)
+        read = replace(samples.read, kinds=pair.columns, only=pair.only)
+        rows = _pool(replace(samples, read=read), settings)
         result = _result(rows, _statistics(rows, settings), settings)
-        result = replace(result, n_source_rows=pair.n_rows)
-        if pair.is_whole:
-            return result
-        result = replace(result, notes=(pair.report(), *result.notes))
+        # Facts about random rows are not facts about all rows.
+        checks = table_checks(pair.x, pair.y, read) if pair.is_whole else ()
+        result = replace(result, n_source_rows=pair.n_rows, checks=checks, _pair=pair)
         # With a tolerance, rare events may change. Regions do not depend on rare events.
-        if settings.tolerance is not None or settings.only_regions:
+        if pair.is_whole or settings.tolerance is not None or settings.only_regions:
             return result
         return with_rare_events(result, pair, runner_of(*pair.sources, advance=advance))
 
