@@ -5,7 +5,6 @@ They accept arrays, data frames, tensors, and samples that are read in chunks.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +12,7 @@ import numpy as np
 
 from isodepth.data.kinds import ColumnKind, column_lines, numeric_columns
 from isodepth.data.validation import is_chunked, is_tensor
-from isodepth.errors import ColumnWarning, InvalidOptionError
+from isodepth.errors import ColumnWarning, InvalidOptionError, warn_user
 from isodepth.metric.base import BaseMetric, with_metric_options
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.fitted import fit_both
@@ -50,11 +49,10 @@ class Metric(BaseMetric):
             each for each in used if each.use != "numbers" and each.column not in (kinds or {})
         ]
         if omitted:
-            warnings.warn(
+            warn_user(
                 f"the distance compares numbers alone; {'; '.join(column_lines(omitted))} (compare "
                 "lists every column, and two_sample_test compares categories)",
                 ColumnWarning,
-                stacklevel=2,
             )
         if is_chunked(X) or is_chunked(Y):
             from isodepth.chunked import entry
@@ -200,14 +198,13 @@ def compare(
         "omit", or a list of values in their order; see :func:`isodepth.two_sample_test`.
     n_permutations : int or None
         Also run :func:`isodepth.two_sample_test` with this number of permutations. Its result is
-        the attribute `test` of the comparison. The test uses the given `scale`, `nan_policy`,
-        `random_state` and `n_jobs`, but its own directions. It does not support weights.
+        the attribute `test` of the comparison. The test uses the given `nan_policy`,
+        `random_state` and `n_jobs`, but its own directions. Its units are robust standard
+        deviations of the columns, unless `scale` is an array. It does not support weights.
     tolerance, blocks
         Options of the test, see :func:`isodepth.two_sample_test`.
     progress : bool
         Whether to show a progress bar for the test (needs tqdm).
-    scale : None, "pooled", "reference" or array of shape (d,), default "pooled"
-        Units of the columns, see :class:`isodepth.Metric`. For tensors the default is None.
     {options of Metric}
 
     Returns
@@ -225,9 +222,6 @@ def compare(
       distance 5 in the units of the columns; chance_level() gives the distances of random splits
       DR|depth=projection|p=2|eps=0.1|levels=exact|dirs=uniform:1000|refine=20|seed=0|v=0.3.0
     """
-    # Robust spreads are not implemented for tensors, so tensors are not scaled by default.
-    if not (is_tensor(X) or is_tensor(Y)):
-        options = {"scale": "pooled", **options}
     metric = Metric.from_options(options)
     of_test = {"tolerance": tolerance, "blocks": blocks}
     of_test = {name: value for name, value in of_test.items() if value is not None}
@@ -245,10 +239,11 @@ def compare(
             "are not exchangeable; remove one of them",
             option="n_permutations",
         )
-    names = ("scale", "nan_policy", "random_state", "n_jobs")
-    shared = {name: options[name] for name in names if name in options} | of_test
+    of_test |= {name: getattr(metric, name) for name in ("nan_policy", "random_state", "n_jobs")}
+    if isinstance(metric.scale, np.ndarray):
+        of_test["scale"] = metric.scale
     comparison = metric.compare(X, Y, kinds=kinds)
     test = two_sample_test(
-        X, Y, n_permutations=n_permutations, kinds=kinds, progress=progress, **shared
+        X, Y, n_permutations=n_permutations, kinds=kinds, progress=progress, **of_test
     )
     return replace(comparison, test=test)

@@ -38,8 +38,8 @@ def test_it_prints_sizes_and_where() -> None:
 @pytest.mark.parametrize(
     ("options", "unit"),
     [
-        ({}, "robust standard deviations"),
-        ({"scale": None}, "units of the columns"),
+        ({}, "units of the columns"),
+        ({"scale": "pooled"}, "robust standard deviations"),
         ({"scale": [1.0, 2.0, 3.0]}, "given scales"),
     ],
 )
@@ -47,7 +47,7 @@ def test_the_distance_has_its_units(options: dict, unit: str) -> None:
     result = isodepth.compare(X, Y, random_state=0, **options)
     assert unit in result.units
     assert result.to_dict()["units"] == result.units
-    scale = options.get("scale", "pooled")
+    scale = options.get("scale")
     assert result.distance == isodepth.distance(X, Y, random_state=0, scale=scale)
 
 

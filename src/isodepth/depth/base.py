@@ -6,7 +6,6 @@ over given directions, or over all directions (exact).
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, NamedTuple
@@ -17,7 +16,7 @@ from isodepth import _core
 from isodepth.core.regions import Sample, TrimmedRegions
 from isodepth.data.validation import check_choice, check_integer, check_n_jobs
 from isodepth.engine import Resources
-from isodepth.errors import DegenerateDepthWarning
+from isodepth.errors import DegenerateDepthWarning, warn_user
 
 #: Values of the option `method` of the halfspace depth.
 METHODS = ("directions", "exact")
@@ -180,14 +179,13 @@ class Depth(DepthSource):
             # Two points do not cause a warning: if their weights are equal, no depth function can
             # order them.
             if len(sample.points) > 2 and self.is_uninformative(sample):
-                warnings.warn(
+                warn_user(
                     f"the {self.name} depth cannot order {sample.n_points} points in general "
                     f"position in {sample.n_features} dimensions: it is affine invariant, and all "
                     "simplices (n <= d + 1 points) are affine images of each other. Points of "
                     "equal weight get the same depth. Use depth='irw', which does not have this "
                     "property",
                     DegenerateDepthWarning,
-                    stacklevel=4,
                 )
                 return
 

@@ -328,7 +328,7 @@ class Comparison(TwoSampleReport):
         another object that cannot be written as a literal.
         """
         settings = self._fitted.settings
-        usual = {each.name: each.default for each in fields(settings)} | {"scale": "pooled"}
+        usual = {each.name: each.default for each in fields(settings)}
         for name in ("nan_policy", "n_jobs", "memory_mb"):
             del usual[name]
         options = {name: getattr(settings, name) for name in usual}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass, field, fields
 from itertools import chain
@@ -15,7 +14,7 @@ from isodepth.api import Metric
 from isodepth.data.results import ResultMixin, plain
 from isodepth.data.validation import check_choice, check_integer, check_number
 from isodepth.depth import Dual, SteadyIRW
-from isodepth.errors import InvalidOptionError
+from isodepth.errors import InvalidOptionError, warn_user
 from isodepth.text.clouds import check_counts, check_texts, clean_clouds
 from isodepth.text.encoder import CachedEncoder, Encoder, EncoderOptions
 from isodepth.text.pairs import pair_distances
@@ -248,7 +247,7 @@ class DepthScore(EncoderOptions):
             return
         message = f"{name} that are empty or have no tokens: {empty.sum()} of {len(empty)}"
         result = "NaN" if self.empty == "nan" else "the worst possible score"
-        warnings.warn(f"{message}; they get {result}", UserWarning, stacklevel=4)
+        warn_user(f"{message}; they get {result}", UserWarning)
 
     @property
     def signature(self) -> str:

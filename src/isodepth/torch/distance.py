@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 
 import torch
 
+from isodepth.core.scaling import warn_of_different_spreads
 from isodepth.errors import InvalidOptionError
 from isodepth.metric.base import BaseMetric
 from isodepth.metric.comparison import Comparison
@@ -52,7 +53,12 @@ def compare(metric: BaseMetric, X: Any, Y: Any, weights: Any = None) -> Comparis
     """Compare two tensors, as `Metric.compare` does for arrays; the result is on the host."""
     pair = check_tensors(X, Y, weights, metric.dtype)
     comparison = device.compare_from_device(metric, pair) if _elsewhere(pair) else None
-    return metric.compare(*_on_host(pair)) if comparison is None else comparison
+    if comparison is None:
+        return metric.compare(*_on_host(pair))
+    if metric.scale is None:
+        x, y = (regions.sample.points for regions in comparison.regions)
+        warn_of_different_spreads(x, y, None)
+    return comparison
 
 
 def _elsewhere(pair: TensorPair) -> bool:
