@@ -134,7 +134,7 @@ class TwoSampleReport(ReportableResult):
         except InvalidInputError:
             return ()
 
-    def headlined_rows(self, names: Sequence[str] = ("X", "Y")) -> str:
+    def _headlined_rows(self, names: Sequence[str] = ("X", "Y")) -> str:
         """Return a phrase for the headline about rows that have the same unusual value.
 
         Return "" if less than 5% of the rows of each sample have such a value. `names` are the

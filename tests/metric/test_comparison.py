@@ -18,9 +18,8 @@ def test_the_largest_gap_is_found_with_its_level_and_direction(levels) -> None:
     worst = result.largest_gap
     at = int(np.argmax(result.gaps))
     assert worst.gap == result.gaps[at] == result.gaps.max()
-    here = result.levels[at]
-    assert worst.level == (np.mean(here) if levels == "exact" else here)
-    np.testing.assert_array_equal(worst.direction, result.direction[at])
+    assert worst.level == result.levels[at]
+    np.testing.assert_array_equal(worst.direction, result.directions[at])
     x, y = result.regions
     attained = x.support(worst.direction, worst.level) - y.support(worst.direction, worst.level)
     assert abs(attained) == pytest.approx(worst.gap, rel=1e-12)
@@ -61,7 +60,7 @@ def test_of_many_columns_three_are_printed() -> None:
 @pytest.mark.parametrize("p", [1, 3.5, float("inf")])
 def test_the_distance_is_the_mean_of_the_gaps(p: float, normalize: bool) -> None:
     result = isodepth.compare(X, Y, scale=None, p=p, eps=0.25, normalize=normalize, random_state=0)
-    widths = result.levels[:, 1] - result.levels[:, 0]
+    widths = np.diff(result.level_intervals, axis=1)[:, 0]
     if p == float("inf"):
         expected = result.gaps.max()
     else:

@@ -32,7 +32,7 @@ def compare_tables(
     Return the result, and the options of its report: the names of the samples, and their files.
     """
     # The options are checked first, so that an invalid option is reported before a file is read.
-    isodepth.Metric.from_options({**settings, "nan_policy": reading.nan_policy})
+    isodepth.Metric._from_options({**settings, "nan_policy": reading.nan_policy})
     sources = tables.open_sources(paths)
     labels = [tables.label_column(source, test["blocks"]) for source in sources]
     samples = tables.read_tables(sources, reading, without=[test["blocks"]], text="keep")
@@ -148,7 +148,7 @@ def _compare_chunks(
         "tables are read in chunks, with a grid of levels and without refinement: the distance "
         "differs slightly from that of tables in memory"
     )
-    metric = isodepth.Metric.from_options({**settings, "nan_policy": reading.nan_policy})
+    metric = isodepth.Metric._from_options({**settings, "nan_policy": reading.nan_policy})
     columns = [name for text in reading.columns for name in text.split(",")] or None
     x, y = (isodepth.scan(path, columns) for path in paths)
     with progress_bar(progress_wanted(), 0, "reading", "chunk") as advance:

@@ -46,9 +46,10 @@ def pairwise(
       isodepth pairwise months --json
     """
     from isodepth.many.pairwise import table_metric
+    from isodepth.metric.settings import check_for_tables
 
     options = {**settings, "nan_policy": reading.nan_policy}
-    table_metric(options).check_for_tables("float64")
+    check_for_tables(table_metric(options))
     target = None if output is None else check_csv_target(output)
     labels, tables = read_samples(samples, reading, group_by)
     if len(tables) < 2:

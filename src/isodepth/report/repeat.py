@@ -73,7 +73,7 @@ def _options(comparison: Any, test: Any) -> dict[str, Any] | None:
     """
     result = comparison or test
     if comparison is not None:
-        options = comparison.changed_options()
+        options = comparison._changed_options()
     else:
         seed = test.signature.partition("|seed=")[2].partition("|")[0]
         options = {"random_state": int(seed) if seed.isdigit() else None}

@@ -57,7 +57,7 @@ def comparison_headline(result: Any, names: Sequence[str]) -> Headline:
     beyond = f" beyond a tolerance of {test.tolerance:g}" if test.tolerance else ""
     if not test.significant:
         return Headline(f"No significant difference between {x} and {y}{beyond} ({p}).", "alike")
-    change = test.headlined_rows(names) or test.strongest_change
+    change = test._headlined_rows(names) or test.strongest_change
     return Headline(f"{y} differs from {x}{beyond} ({p}): {change}.", "differs")
 
 
@@ -80,7 +80,7 @@ def remarks(result: Any, rows: Any, names: Sequence[str]) -> list[str]:
     test = _test_of(result)
     kinds = (test or result).kinds
     parts = attention_lines(kinds)
-    headlined = test.headlined_rows(names) if test is not None and test.significant else ""
+    headlined = test._headlined_rows(names) if test is not None and test.significant else ""
     wrong = [each.text(names["XY".index(each.sample)]) for each in result.repeated_values]
     parts += [text for text in wrong if text != headlined]
     if headlined:
@@ -137,7 +137,7 @@ def summary_lines(
     """
     test = _test_of(result)
     comparison = None if result is test else result
-    keeps_rows = comparison is None or comparison.keeps_rows
+    keeps_rows = comparison is None or comparison._keeps_rows
     lines = [comparison_headline(result, names).sentence]
     lines += ["; ".join(remarks(result, rows, names))]
     if test is not None:

@@ -188,7 +188,7 @@ class TwoSampleResult(TwoSampleReport):
         p = p_text(self.pvalue)
         if self.significant:
             beyond = f" beyond a tolerance of {self.tolerance:.3g}" if self.tolerance else ""
-            change = self.headlined_rows() or self.strongest_change
+            change = self._headlined_rows() or self.strongest_change
             headline = f"The samples differ{beyond} (p = {p}): {change}"
         else:
             n = len(self.null_distribution)
