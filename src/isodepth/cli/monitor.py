@@ -34,7 +34,7 @@ def monitor() -> None:
 @monitor.command(cls=Command)
 @click.argument("reference")
 @click.option("-o", "--output", required=True, metavar="FILE", help="The monitor (.npz).")
-@click.option("--force", is_flag=True, help="Replace an existing monitor and its history.")
+@click.option("--overwrite", is_flag=True, help="Replace an existing monitor and its history.")
 @click.option("--blocks", metavar="COLUMN", help="Rows with the same value depend on each other.")
 @click.option("--groups", metavar="COLUMN", help="Watch each group of rows separately.")
 @click.option("--alpha", type=float, help="Maximum probability of any false alarm (default 0.01).")
@@ -44,7 +44,7 @@ def monitor() -> None:
 @cli.reading_options(kinds=True)
 @cli.settings_options(only=("random_state",))
 def fit(
-    reference: str, output: str, force: bool, blocks: str | None, groups: str | None,
+    reference: str, output: str, overwrite: bool, blocks: str | None, groups: str | None,
     reading: cli.Reading, settings: dict[str, Any], **alarms: Any,
 ) -> Answer:  # fmt: skip
     """Fit a monitor to a table of undrifted rows.
@@ -59,15 +59,15 @@ def fit(
     """
     from isodepth.monitor.state import check_new
 
-    if not force and Path(output).exists():
-        raise InvalidOptionError(f"{output} exists already; replace the monitor with --force")
-    check_new(output, force)
+    if not overwrite and Path(output).exists():
+        raise InvalidOptionError(f"{output} exists already; replace the monitor with --overwrite")
+    check_new(output, overwrite)
     sources = open_sources([reference])
     labels = [label_column(sources[0], name) for name in (blocks, groups)]
     found = read_tables(sources, reading, without=[blocks, groups], text="keep")
     (table,) = frames_of(found, reading.kinds)
     made = isodepth.Monitor(
-        table, path=output, overwrite=force, nan_policy=reading.nan_policy, blocks=labels[0],
+        table, path=output, overwrite=overwrite, nan_policy=reading.nan_policy, blocks=labels[0],
         groups=labels[1], kinds=reading.kinds, **settings,
         **{name: value for name, value in alarms.items() if value is not None},
     )  # fmt: skip

@@ -18,6 +18,7 @@ from isodepth.cli.commands import session
 from isodepth.data.extras import load_extra
 from isodepth.data.missing import NAN_POLICIES
 from isodepth.data.output import check_target
+from isodepth.data.validation import MOST
 from isodepth.depth import BY_NAME
 from isodepth.errors import InvalidOptionError
 
@@ -33,9 +34,7 @@ def _levels(value: str) -> Any:
 
 #: Options of the metric by keyword argument: flag, type, help text, and default shown in the help.
 _SETTINGS: dict[str, tuple[str, Any, str, str]] = {
-    "scale": ("--scale", click.Choice(["pooled", "reference", "none"]),
-              "Divide columns by their spread in all tables, in the first of two, or not at all",
-              "pooled"),
+    "scale": ("--scale", None, "", "pooled"),
     "depth": ("--depth", click.Choice(list(BY_NAME)), "Depth that orders the rows", "projection"),
     "eps": ("--eps", float, "Share of the outermost rows that is ignored", "0.1"),
     "p": ("--p", float, "Exponent of the mean over levels; may be inf", "2"),
@@ -45,6 +44,12 @@ _SETTINGS: dict[str, tuple[str, Any, str, str]] = {
     "refine": ("--refine", int, "Steps of ascent from the best directions", "20, 0 for finite q"),
     "random_state": ("--random-state", int, "Seed of the random numbers", "0"),
 }  # fmt: skip
+#: Values of --scale, with their descriptions.
+_SCALES = {
+    "pooled": "their spread in all tables",
+    "reference": "their spread in the first table",
+    "none": "nothing",
+}
 _METAVARS = {int: "N", float: "NUMBER", _levels: "N"}
 
 
@@ -69,18 +74,25 @@ def _together(argument: str, make: Callable[[dict[str, Any]], Any], made: Mappin
 
 
 def settings_options(
-    only: Sequence[str] = tuple(_SETTINGS), without: Sequence[str] = (), **defaults: str
+    only: Sequence[str] = tuple(_SETTINGS),
+    without: Sequence[str] = (),
+    scales: Sequence[str] = ("pooled", "reference", "none"),
+    **defaults: str,
 ) -> Any:
     """Return a decorator that adds the options of the metric as one argument `settings`.
 
-    The argument is a dictionary of the options that are set. `only` and `without` select options.
-    `defaults` has defaults that this command shows in its help instead of the usual ones. Only the
-    defaults of --scale and --random-state are passed to the library. For other options the library
-    uses its own defaults.
+    The argument is a dictionary of the options that are set. `only` and `without` select options,
+    and `scales` the values of --scale. `defaults` has defaults that this command shows in its help
+    instead of the usual ones. Only the defaults of --scale and --random-state are passed to the
+    library. For other options the library uses its own defaults.
     """
     made = {}
     for name in (name for name in only if name not in without):
         flag, kind, text, usual = _SETTINGS[name]
+        if name == "scale":
+            kind = click.Choice(scales)
+            text = ", ".join(_SCALES[each] for each in scales[:-1]) + f", or {_SCALES[scales[-1]]}"
+            text = f"Divide columns by {text}"
         default = defaults.get(name, usual)
         passed = default if name == "scale" else 0 if name == "random_state" else None
         metavar = "SEED" if name == "random_state" else _METAVARS.get(kind)
@@ -157,8 +169,9 @@ def permutation_options(permutations: int, least: int = 0) -> Any:
     option = click.option
     no_test = "" if least else " (0: no test)"
     made = {
-        "n_permutations": option("--permutations", "n_permutations", type=click.IntRange(least),
-                                 default=permutations, show_default=True, metavar="N",
+        "n_permutations": option("--permutations", "n_permutations",
+                                 type=click.IntRange(least, MOST), default=permutations,
+                                 show_default=True, metavar="N",
                                  help=f"Permutations of the two-sample test{no_test}."),
         "tolerance": option("--tolerance", type=float, metavar="SHARE",
                             help="Share of the rows of each table that may be contaminated."),
@@ -180,6 +193,7 @@ def _checked_test(test: dict[str, Any]) -> dict[str, Any]:
 # -- reports --------------------------------------------------------------------------------------
 
 
+by_option = click.option("--by", metavar="COLUMN", help="Rows with the same value are one sample.")
 report_option = click.option("--report", "page", metavar="FILE", help="Write a report (.html).")
 
 

@@ -581,6 +581,10 @@ def check_boolean(value: Any, name: str) -> bool:
     return bool(value)
 
 
+#: Upper bound on numbers of directions, levels and steps. Larger ones do not fit into any memory.
+MOST = 2**31 - 1
+
+
 def check_integer(
     value: Any, name: str, low: int, hint: str = "", *, high: int | None = None
 ) -> int:

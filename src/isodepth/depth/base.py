@@ -14,7 +14,7 @@ import numpy as np
 
 from isodepth import _core
 from isodepth.core.regions import Sample, TrimmedRegions
-from isodepth.data.validation import check_choice, check_integer, check_n_jobs
+from isodepth.data.validation import MOST, check_choice, check_integer, check_n_jobs
 from isodepth.engine import Resources
 from isodepth.errors import DegenerateDepthWarning, warn_user
 
@@ -122,10 +122,10 @@ class Depth(DepthSource):
         Number of unit vectors; each is used with both signs.
     directions : str or array of shape (K, d), default "uniform"
         Family of directions, as in :func:`isodepth.unit_vectors`, or an array.
-    random_state : None, int or numpy.random.Generator
+    random_state : None, int, numpy.random.Generator or numpy.random.RandomState
         Seed of the random directions.
     n_jobs : int or None
-        Number of threads; None for all available cores. The result does not depend on it.
+        Number of threads; None or -1 for all available cores. The result does not depend on it.
     """
 
     name: ClassVar[str]
@@ -155,7 +155,7 @@ class Depth(DepthSource):
 
     def check_options(self) -> None:
         """Raise an error if a setting of this depth is invalid."""
-        check_integer(self.n_directions, "n_directions", 1)
+        check_integer(self.n_directions, "n_directions", 1, high=MOST)
         check_n_jobs(self.n_jobs)
 
     # -- settings ---------------------------------------------------------------------------

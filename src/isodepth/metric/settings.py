@@ -21,6 +21,7 @@ from isodepth.core.directions import FAMILIES, check_random_state, draws_at_rand
 from isodepth.core.scaling import SCALES, check_scale
 from isodepth.data.missing import NAN_POLICIES
 from isodepth.data.validation import (
+    MOST,
     check_boolean,
     check_choice,
     check_direction_rows,
@@ -40,8 +41,6 @@ from isodepth.metric.signature import signature_of
 OPTIONS_LINE = "{options of Metric}"
 #: Precisions of region tables.
 STORAGES = ("float64", "float32")
-#: Upper bound on numbers of directions, levels and steps. Larger ones do not fit into any memory.
-MOST = 2**31 - 1
 # Number of refinement steps if `refine` is None and q is infinite.
 _REFINE = 20
 
