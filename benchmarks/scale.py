@@ -182,7 +182,7 @@ def workers(options: argparse.Namespace) -> dict[str, Any]:
     """Time both region tables on a Dask cluster of single-threaded processes."""
     import distributed
 
-    from isodepth.chunked.passes import DaskRunner
+    from isodepth.sources.passes import DaskRunner
 
     options.jobs = 1
     metric = _metric(options)

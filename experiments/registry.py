@@ -53,6 +53,8 @@ ENTRIES = {
         _entry("propositions", "every proposition of the paper, checked numerically"),
         _entry("accuracy", "refined and exact suprema from 2 to 200 dimensions"),
         _entry("power", "level and power of two-sample tests", "study", folder="power"),
+        Entry("tables", "experiments.tables.study", "known changes of real tables", False),
+        Entry("level", "experiments.level.study", "level of the test for untidy tables"),
         Entry("drift", "experiments.drift.study", "drift tools side by side on real tables", False),
         _entry("monitoring", "false alarms of monitors, and their delays after a change"),
         _entry("clustering", "spectral clustering of bags of pixels (Table 1)", folder="images"),

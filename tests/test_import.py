@@ -83,3 +83,13 @@ def test_all_names_each_thing_once() -> None:
 def test_unknown_names_raise_attribute_error() -> None:
     with pytest.raises(AttributeError, match="nonsense"):
         _ = isodepth.nonsense
+
+
+def test_the_text_of_a_result_does_not_import_jinja() -> None:
+    """Jinja takes longer to import than a small comparison takes to compute."""
+    code = (
+        "import sys, isodepth; x = [[0.0], [1.0], [2.0]]\n"
+        "result = isodepth.compare(x, x, n_permutations=9, random_state=0)\n"
+        "text = repr(result) + repr(result.test); print('jinja2' in sys.modules)"
+    )
+    assert run_fresh(code) == "False\n"

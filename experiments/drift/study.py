@@ -1,93 +1,68 @@
-"""Side-by-side study: every tool on every table, change and split.
+"""Side-by-side study: every tool on every table and change, with and without garbage.
 
-    python -m experiments drift --splits 40 --jobs 2 --out out/drift
-    .venv-peers/bin/python -m experiments.drift.peers --splits 40 --out out/drift
-    python -m experiments drift --report --out out/drift
+    python -m experiments drift --splits 2 --jobs 2
+    .venv-peers/bin/python -m experiments.drift.peers --splits 1
+    python -m experiments drift --report
 
-One JSON line per tool and pair of tables. A run continues the files of a former run: pairs that are
-already there are not computed again.
+Tables and changes are those of `experiments.tables`. One JSON line per tool and pair of tables. A
+run continues the files of a former run: pairs that are already there are not computed again.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
 import platform
-from collections.abc import Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from experiments.answers.changes import CHANGES, add_garbage, change
-from experiments.answers.tables import TABLES, halves, load
+from experiments.tables.changes import CHANGES
+from experiments.tables.sources import SETS
+from experiments.tables.study import Pair, append_results, make, pairs, read_lines
 
 PACKAGES = (
-    "evidently", "alibi-detect", "torch", "numpy", "scipy", "scikit-learn", "pandas",
+    "evidently", "alibi-detect", "pandera", "torch", "numpy", "scipy", "scikit-learn", "pandas",
 )  # fmt: skip
 #: Changes whose wrong rows a tool could list.
-WRONG_ROWS = ("units", "sentinel")
-
-
-class Pair(NamedTuple):
-    """One pair of tables: a random split, a change of the second half, and garbage rows or not."""
-
-    table: str
-    change: str
-    garbage: bool
-    split: int
-
-
-def pairs(n_splits: int, tables: Sequence[str] = TABLES) -> list[Pair]:
-    """Return all pairs of the study, split by split."""
-    return [
-        Pair(table, name, garbage, split)
-        for split in range(n_splits)
-        for table in tables
-        for name in CHANGES
-        for garbage in (False, True)
-    ]
-
-
-def _make(pair: Pair) -> Any:
-    """Return both samples of a pair, and the change of the second one."""
-    table = load(pair.table)
-    seed = 1000 * pair.split + TABLES.index(pair.table)
-    x, y = halves(table, seed)
-    changed = change(pair.change, table, y, seed)
-    frame = add_garbage(table, changed.frame, seed) if pair.garbage else changed.frame
-    return x, frame, changed
+WRONG_ROWS = ("x1000 in 3%", "-9999 in 8%", "new category 6%")
+#: Maximum number of rows of each half.
+MAX_ROWS = 1000
 
 
 def evaluate(pair: Pair, tools: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Run all tools on one pair; an exception of a tool is recorded as its message."""
-    x, y, changed = _make(pair)
+    """Run all tools on one pair; an exception of a tool is recorded as its message.
+
+    A single line says so if the table cannot have the change.
+    """
+    made = make(pair, MAX_ROWS)
+    if made is None:
+        return [{**pair._asdict(), "impossible": True}]
+    x, y, changed = made
     lines = []
     for name, tool in tools.items():
         line: dict[str, Any] = {**pair._asdict(), "tool": name}
         try:
             answer = tool(x, y, pair.split)
-            right = bool(changed.columns) and answer.column in changed.columns
-            line |= {"detected": answer.detected, "right": right, "seconds": answer.seconds}
+            line |= {"detected": answer.detected, "seconds": answer.seconds}
+            if answer.columns is not None and changed.columns:
+                first = answer.columns[0] if answer.columns else None
+                line["first"] = first in changed.columns
+            if answer.columns is not None:
+                line["wrong"] = len({*answer.columns} - {*changed.columns})
+            if name == "isodepth" and pair.change in WRONG_ROWS and not pair.garbage:
+                from experiments.drift.tools import isodepth_rows
+
+                rows = isodepth_rows(x, y, pair.split)
+                line["rows_found"] = float(changed.rows[rows].sum() / max(changed.rows.sum(), 1))
+                line["rows_false"] = float((~changed.rows[rows]).sum() / max(len(rows), 1))
         except Exception as error:  # a tool that fails is a result
             line["error"] = f"{type(error).__name__}: {error}"[:200]
-        if name == "isodepth" and pair.change in WRONG_ROWS and not pair.garbage:
-            from experiments.drift.tools import isodepth_rows
-
-            rows = isodepth_rows(x, y, pair.split)
-            line["rows_found"] = float(changed.rows[rows].sum() / max(changed.rows.sum(), 1))
-            line["rows_false"] = float((~changed.rows[rows]).sum() / max(len(rows), 1))
         lines.append(line)
     return lines
-
-
-def _evaluate(job: tuple[Pair, Mapping[str, Any] | None]) -> list[dict[str, Any]]:
-    from experiments.drift.tools import TOOLS
-
-    pair, tools = job
-    return evaluate(pair, TOOLS if tools is None else tools)
 
 
 def versions() -> dict[str, str]:
@@ -106,44 +81,41 @@ def versions() -> dict[str, str]:
 
 
 def run(
-    out: Path, name: str, n_splits: int, jobs: int, tools: Mapping[str, Any] | None = None
+    path: Path, wanted: Sequence[Pair], jobs: int, function: Callable[[Pair], list[dict[str, Any]]]
 ) -> None:
-    """Append the missing pairs to `out`/`name`.jsonl."""
-    out.mkdir(parents=True, exist_ok=True)
-    path = out / f"{name}.jsonl"
-    known = set()
-    if path.exists():
-        known = {
-            Pair(*(line[field] for field in Pair._fields))
-            for line in map(json.loads, path.read_text().splitlines())
-        }
-    todo = [pair for pair in pairs(n_splits) if pair not in known]
-    (out / f"{name}-versions.json").write_text(json.dumps(versions(), indent=1))
-    with path.open("a") as file:
-        if jobs == 1:
-            results = (evaluate(pair, tools) if tools else _evaluate((pair, None)) for pair in todo)
-            _write(file, results, len(todo))
-        else:
-            # One thread per process.
-            os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-            with ProcessPoolExecutor(jobs) as pool:
-                _write(file, pool.map(_evaluate, ((p, None) for p in todo), chunksize=4), len(todo))
+    """Append the lines of `function` for the missing pairs to a file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    known = {
+        Pair(*(lines[0][field] for field in Pair._fields)) for lines in read_lines(path) if lines
+    }
+    todo = [pair for pair in wanted if pair not in known]
+    path.with_name(f"{path.stem}-versions.json").write_text(json.dumps(versions(), indent=1))
+    append_results(path, function, todo, jobs)
 
 
-def _write(file: Any, results: Any, total: int) -> None:
-    for done, lines in enumerate(results, start=1):
-        # One write per pair, so that an interrupted run contains no part of a pair.
-        file.write("".join(json.dumps(line) + "\n" for line in lines))
-        file.flush()
-        if done % 50 == 0 or done == total:
-            print(f"{done} of {total} pairs", flush=True)
+def evaluate_ours(pair: Pair, names: Sequence[str]) -> list[dict[str, Any]]:
+    """Run the tools of this environment whose names start with one of `names`."""
+    from experiments.drift.tools import TOOLS
+
+    return evaluate(pair, select(TOOLS, names))
 
 
-def main(arguments: Sequence[str] | None = None, tools: Mapping[str, Any] | None = None) -> int:
-    """Run from the command line; `tools` are those of another environment."""
+def select(tools: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """Return the tools whose names start with one of `names`."""
+    return {name: tool for name, tool in tools.items() if name.startswith(tuple(names))}
+
+
+def main(
+    arguments: Sequence[str] | None = None,
+    name: str = "ours",
+    function: Callable[[Pair, Sequence[str]], list[dict[str, Any]]] = evaluate_ours,
+) -> int:
+    """Run from the command line. The environment of other tools has its own `function`."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--splits", type=int, default=40)
+    parser.add_argument("--splits", type=int, default=2)
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--clean-only", action="store_true", help="no comparisons with garbage")
+    parser.add_argument("--tools", nargs="+", help="first words of the names of some tools")
     parser.add_argument("--out", type=Path, default=Path("out/drift"))
     parser.add_argument("--report", action="store_true", help="write the tables of all runs")
     options = parser.parse_args(arguments)
@@ -152,5 +124,17 @@ def main(arguments: Sequence[str] | None = None, tools: Mapping[str, Any] | None
 
         print(write_report(options.out))
         return 0
-    run(options.out, "peers" if tools else "ours", options.splits, options.jobs, tools)
+    garbage = (False,) if options.clean_only else (False, True)
+    wanted = [
+        pair
+        for with_garbage in garbage
+        for pair in pairs(SETS["report"], options.splits, list(CHANGES), (with_garbage,))
+    ]
+    stem = "-".join([name, *(options.tools or ())]).replace(" ", "_")
+    evaluate_some = partial(function, names=options.tools or ("",))
+    run(options.out / f"{stem}.jsonl", wanted, options.jobs, evaluate_some)
     return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -19,6 +19,8 @@ from experiments.power.rivals import kernel_tests
 
 ALPHA = 0.05
 N_PERMUTATIONS = 199
+#: Columns of strings with more values are text or keys for tools that need categories.
+MAX_CATEGORIES = 50
 
 
 class Answer(NamedTuple):
@@ -27,28 +29,29 @@ class Answer(NamedTuple):
     Attributes
     ----------
     detected : bool
-    column : str or None
-        First column that the tool names; None if it does not name columns.
-    rows : list of int or None
-        Positions of suspicious rows of the second table; None if the tool does not list rows.
+    columns : list of str or None
+        Columns that the tool names, the most affected first; None if it does not name columns.
     seconds : float
+        Processor time.
     """
 
     detected: bool
-    column: str | None
-    rows: list[int] | None
+    columns: list[str] | None
     seconds: float
 
 
-def timed(tool: Callable[[Any, Any, int], tuple[bool, str | None, list[int] | None]]) -> Any:
+Tool = Callable[[pd.DataFrame, pd.DataFrame, int], Answer]
+
+
+def timed(tool: Callable[[Any, Any, int], tuple[bool, list[str] | None]]) -> Tool:
     """Return the tool as a function (X, Y, seed) -> Answer."""
 
     def run(X: pd.DataFrame, Y: pd.DataFrame, seed: int) -> Answer:
-        start = time.perf_counter()
+        start = time.process_time()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            detected, column, rows = tool(X, Y, seed)
-        return Answer(bool(detected), column, rows, time.perf_counter() - start)
+            detected, columns = tool(X, Y, seed)
+        return Answer(bool(detected), columns, time.process_time() - start)
 
     return run
 
@@ -60,8 +63,7 @@ def _isodepth(X: Any, Y: Any, seed: int, tolerance: float | None = None) -> Any:
         X, Y, nan_policy="omit", n_permutations=N_PERMUTATIONS, tolerance=tolerance,
         random_state=seed,
     )  # fmt: skip
-    named = [column for change in result.changes for column in change.columns]
-    return result.significant, named[0] if named else None, None
+    return result.significant, [name for change in result.changes for name in change.columns]
 
 
 def isodepth_rows(X: pd.DataFrame, Y: pd.DataFrame, seed: int) -> list[int]:
@@ -79,30 +81,40 @@ def column_pvalues(X: pd.DataFrame, Y: pd.DataFrame) -> dict[str, float]:
     pvalues = {}
     for name in X.columns:
         x, y = X[name].dropna(), Y[name].dropna()
+        if x.empty or y.empty or pd.api.types.is_datetime64_any_dtype(X[name]):
+            continue
         if pd.api.types.is_numeric_dtype(X[name]) and not pd.api.types.is_bool_dtype(X[name]):
             pvalues[name] = float(ks_2samp(x, y).pvalue)
             continue
-        values = sorted({*map(str, x), *map(str, y)})
-        counts = np.array([[(side.astype(str) == v).sum() for v in values] for side in (x, y)])
-        pvalues[name] = float(chi2_contingency(counts).pvalue) if len(values) > 1 else 1.0
+        labels = np.repeat(["x", "y"], [len(x), len(y)])
+        counts = pd.crosstab(labels, np.concatenate([x.astype(str), y.astype(str)]))
+        pvalues[name] = float(chi2_contingency(counts).pvalue) if counts.shape[1] > 1 else 1.0
     return pvalues
 
 
 def _holm(X: Any, Y: Any, seed: int) -> Any:
+    """Name the columns that Holm's procedure rejects, in the order of their p-values."""
     pvalues = column_pvalues(X, Y)
-    first = min(pvalues, key=lambda name: pvalues[name])
-    detected = pvalues[first] * len(pvalues) <= ALPHA
-    return detected, first if detected else None, None
+    named = []
+    for rank, name in enumerate(sorted(pvalues, key=lambda name: pvalues[name])):
+        if pvalues[name] * (len(pvalues) - rank) > ALPHA:
+            break
+        named.append(name)
+    return bool(named), named
 
 
 def encode(X: pd.DataFrame, Y: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
-    """Encode both tables as numbers: one column per category, medians for missing numbers."""
-    both = pd.concat([X, Y], ignore_index=True)
+    """Encode both tables as numbers: one column per category, medians for missing numbers.
+
+    Empty columns, dates, and strings with more than 50 values are left out.
+    """
+    both = pd.concat([X, Y], ignore_index=True).dropna(axis=1, how="all")
     numbers = both.select_dtypes("number").astype(float)
     numbers = numbers.fillna(numbers.median())
     spread = numbers.std().replace(0, 1)
     parts = [((numbers - numbers.mean()) / spread).to_numpy()]
-    others = both.drop(columns=numbers.columns)
+    others = both.drop(columns=numbers.columns).select_dtypes(exclude="datetime")
+    others = others[[name for name in others if others[name].nunique() <= MAX_CATEGORIES]]
     if others.shape[1]:
         parts.append(pd.get_dummies(others.astype(str)).to_numpy(float))
     rows = np.hstack(parts)
@@ -112,7 +124,7 @@ def encode(X: pd.DataFrame, Y: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
 def _kernel(name: str) -> Callable[[Any, Any, int], Any]:
     def tool(X: Any, Y: Any, seed: int) -> Any:
         x, y = encode(X, Y)
-        return kernel_tests(x, y, (), N_PERMUTATIONS, seed)[name] <= ALPHA, None, None
+        return kernel_tests(x, y, (), N_PERMUTATIONS, seed)[name] <= ALPHA, None
 
     return tool
 
@@ -131,10 +143,10 @@ def _classifier(X: Any, Y: Any, seed: int) -> Any:
     folds = StratifiedKFold(5, shuffle=True, random_state=seed)
     scores = cross_val_predict(model, rows, labels, cv=folds, method="predict_proba")[:, 1]
     pvalue = mannwhitneyu(scores[labels == 1], scores[labels == 0], alternative="greater").pvalue
-    return not math.isnan(pvalue) and pvalue <= ALPHA, None, None
+    return not math.isnan(pvalue) and pvalue <= ALPHA, None
 
 
-TOOLS: dict[str, Callable[[pd.DataFrame, pd.DataFrame, int], Answer]] = {
+TOOLS: dict[str, Tool] = {
     "isodepth": timed(_isodepth),
     "isodepth, tolerance 0.1": timed(lambda X, Y, seed: _isodepth(X, Y, seed, 0.1)),
     "KS / chi-squared + Holm": timed(_holm),

@@ -104,7 +104,7 @@ def named_first(table: pd.DataFrame, change: str, seed: int) -> str:
     half = len(table) // 2
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        monitor = Monitor(table.iloc[order[:half]], nan_policy="omit", random_state=seed)
+        monitor = Monitor(table.iloc[order[:half]], random_state=seed)
     rest = table.iloc[order[half:]]
     for _ in range(20):
         batch = rest.iloc[rng.choice(len(rest), min(100, len(rest)), replace=False)].copy()

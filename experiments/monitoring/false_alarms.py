@@ -68,11 +68,7 @@ def stream(job: tuple[str, int, float, int, int]) -> bool:
     rng = np.random.default_rng([seed, size, KINDS.index(kind), int(100 * tolerance), 2035])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        nan_policy = "omit" if kind == "mixed" else "raise"
-        monitor = Monitor(
-            rows(kind, n, rng), alpha=ALPHA, tolerance=tolerance, nan_policy=nan_policy,
-            random_state=seed,
-        )  # fmt: skip
+        monitor = Monitor(rows(kind, n, rng), alpha=ALPHA, tolerance=tolerance, random_state=seed)
     sizes = rng.integers(smallest, largest + 1, size=n_batches)
     ends = np.cumsum(sizes)
     table = rows(kind, int(ends[-1]), rng)
@@ -85,8 +81,8 @@ def stream(job: tuple[str, int, float, int, int]) -> bool:
     (whole,), _ = monitor._state.reader.read(table)
     state = monitor._state
     for end, m in zip(ends.tolist(), sizes.tolist(), strict=True):
-        counts = state.groups[None].functions.count(whole[end - m : end])
-        state, verdict = state.after_batch(None, counts, None, {})
+        batch = state.groups[None].counted([whole[end - m : end]], {})
+        state, verdict = state.after_batch(None, batch)
         if verdict.alarm:
             return True
     return False

@@ -6,8 +6,6 @@ from ._version import __version__ as __version__
 from .api import Metric as Metric
 from .api import compare as compare
 from .api import distance as distance
-from .chunked.scan import scan as scan
-from .chunked.sources import Source as Source
 from .core.directions import unit_vectors as unit_vectors
 from .core.regions import TrimmedRegions as TrimmedRegions
 from .depth.estimators import AIIRWDepth as AIIRWDepth
@@ -40,3 +38,5 @@ from .monitor.monitor import Monitor as Monitor
 from .monitor.verdict import Verdict as Verdict
 from .significance.result import TwoSampleResult as TwoSampleResult
 from .significance.two_sample import two_sample_test as two_sample_test
+from .sources.scan import scan as scan
+from .sources.source import Source as Source

@@ -5,6 +5,7 @@ They accept arrays, data frames, tensors, and samples that are read in chunks.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import copy, deepcopy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self, Unpack, overload
@@ -112,20 +113,14 @@ class Metric(MetricSettings):
         -------
         distance : float, or a zero-dimensional tensor if X and Y are tensors
         """
-        X, Y, used = _numeric(X, Y, kinds)
-        omitted = [
-            each for each in used if each.use != "numbers" and each.column not in (kinds or {})
-        ]
-        if omitted:
-            warn_user(
-                f"the distance compares numbers alone; {'; '.join(column_lines(omitted))} (compare "
-                "lists every column, and two_sample_test compares categories)",
-                ColumnWarning,
-            )
         if is_chunked(X) or is_chunked(Y):
             from isodepth.chunked import entry
 
-            return entry.compare(self, X, Y, weights).distance
+            compared = entry.compare(self, X, Y, weights, kinds=kinds)
+            _warn_of_omitted(compared.kinds, kinds)
+            return compared.distance
+        X, Y, used = _numeric(X, Y, kinds)
+        _warn_of_omitted(used, kinds)
         if is_tensor(X) or is_tensor(Y):
             from isodepth.torch.distance import distance as tensor_distance
 
@@ -152,14 +147,14 @@ class Metric(MetricSettings):
         If X and Y are tensors, the result has plain numbers and is not differentiable by autograd;
         see `Comparison.gradient`.
         """
+        if is_chunked(X) or is_chunked(Y):
+            from isodepth.chunked import entry
+
+            return entry.compare(self, X, Y, weights, kinds=kinds)
         # The result keeps the rows, for example for `suspicious_rows`.
         X, Y = map(_private_copy, (X, Y))
         inputs = (X, Y, kinds)
         X, Y, used = _numeric(X, Y, kinds)
-        if is_chunked(X) or is_chunked(Y):
-            from isodepth.chunked import entry
-
-            return entry.compare(self, X, Y, weights)
         if is_tensor(X) or is_tensor(Y):
             from isodepth.torch.distance import compare as compare_tensors
 
@@ -263,6 +258,17 @@ def _private_copy(X: Any) -> Any:
         return deepcopy(X)
     # Frames of pandas have a method `copy`. Other frames are immutable or copied on write.
     return (X.copy() if hasattr(X, "copy") else copy(X)) if is_frame(X) else X
+
+
+def _warn_of_omitted(used: Sequence[ColumnKind], kinds: Any) -> None:
+    """Warn of columns that a distance does not use, except for those in the option `kinds`."""
+    omitted = [each for each in used if each.use != "numbers" and each.column not in (kinds or {})]
+    if omitted:
+        warn_user(
+            f"the distance compares numbers alone; {'; '.join(column_lines(omitted))} (compare "
+            "lists every column, and two_sample_test compares categories)",
+            ColumnWarning,
+        )
 
 
 def _numeric(X: Any, Y: Any, kinds: Any) -> tuple[Any, Any, tuple[ColumnKind, ...]]:

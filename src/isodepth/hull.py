@@ -170,6 +170,21 @@ def raise_gaps(
     return raised, frame.lengths(lower[raised]), frame.directions(inner[raised])
 
 
+def upper_bounds(
+    first: np.ndarray, second: np.ndarray, prefix_sizes: np.ndarray, gaps: np.ndarray, slack: float
+) -> np.ndarray:
+    """Compute upper bounds (L,) on the exact gaps of all levels.
+
+    A point of one hull is at most as far from the other hull as from any point of that hull. Points
+    of the other hull are improved until the bound exceeds the gap by at most the fraction `slack`,
+    up to rounding. The other parameters are those of `raise_gaps`.
+    """
+    frame = common_frame(first[: prefix_sizes[0, -1]], second[: prefix_sizes[1, -1]])
+    attained = np.ldexp(gaps, -frame.exponent)
+    upper = _core.hull_levels(frame.first, frame.second, prefix_sizes, attained, slack, np.inf)[1]
+    return np.maximum(frame.lengths(upper), gaps)
+
+
 class Projection(NamedTuple):
     """For each of q query points, the nearest point of the convex hull of n points.
 

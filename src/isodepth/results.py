@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
 from isodepth.data.results import ResultMixin
 from isodepth.errors import ColumnWarning, InvalidInputError
+from isodepth.protocols import AnyResult
 from isodepth.suspicious import RepeatedValue, SuspiciousRows, repeated_values, suspicious_rows
 from isodepth.two_samples import TwoSamples
-
-# The headline of a report mentions rows with the same unusual value if they are at least this
-# fraction of the rows of a sample.
-_HEADLINED_FRACTION = 0.05
 
 
 class ReportableResult(ResultMixin):
@@ -49,7 +45,18 @@ class ReportableResult(ResultMixin):
         """
         from isodepth.plot import draw  # not imported at the top: figures need optional packages
 
-        return draw(self, kind, ax)
+        return draw(cast(AnyResult, self), kind, ax)
+
+    def _repr_html_(self) -> str:
+        """Return the result as HTML, which notebooks display.
+
+        It has the headline, the first changes with small figures if matplotlib is installed, and
+        the first suspicious rows. `isodepth.report.notebook` states the bounds on the computations.
+        """
+        # Imported here and not at the top, because `isodepth.report` imports Jinja, which is slow.
+        from isodepth.report.notebook import result_html
+
+        return result_html(cast(AnyResult, self))
 
     def report(self, path: Any, **options: Any) -> None:
         """Write a report as one self-contained HTML file.
@@ -67,7 +74,7 @@ class ReportableResult(ResultMixin):
         # Imported here and not at the top, because `isodepth.report` imports Jinja, which is slow.
         from isodepth.report import write_report
 
-        write_report(self, path, **options)
+        write_report(cast(AnyResult, self), path, **options)
 
 
 class TwoSampleReport(ReportableResult):
@@ -133,17 +140,6 @@ class TwoSampleReport(ReportableResult):
             return repeated_values(self.samples)
         except InvalidInputError:
             return ()
-
-    def _headlined_rows(self, names: Sequence[str] = ("X", "Y")) -> str:
-        """Return a phrase for the headline about rows that have the same unusual value.
-
-        Return "" if less than 5% of the rows of each sample have such a value. `names` are the
-        names of X and Y.
-        """
-        for each in self.repeated_values:
-            if each.fraction >= _HEADLINED_FRACTION:
-                return each.text(names["XY".index(each.sample)])
-        return ""
 
 
 def unscaled_points(regions: Any) -> np.ndarray:

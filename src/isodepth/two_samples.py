@@ -8,7 +8,14 @@ from typing import Any
 import numpy as np
 
 from isodepth.data.arrays import column_labels
-from isodepth.data.kinds import split_columns
+from isodepth.data.frames import common_columns
+from isodepth.data.kinds import (
+    ColumnKind,
+    category_values,
+    check_kinds,
+    column_lines,
+    split_columns,
+)
 from isodepth.data.validation import is_chunked, read_pair
 from isodepth.errors import InvalidInputError
 from isodepth.tensors.host import to_host
@@ -23,15 +30,24 @@ class TwoSamples:
     points : pair of ndarrays of shape (n, d) and (m, d)
         Values of the numeric columns; NaN for missing values.
     columns : tuple of str
-        Names of the numeric columns.
+        Names of the numeric columns; "column 0", "column 1", ... if they have no names.
     categories : dict
         For the name of each categorical column, the list of values of X and that of Y. Values are
         strings, or None if missing.
+    kinds : tuple of ColumnKind
+        Kind and use of every column that both samples have; empty for arrays.
+    only : pair of tuples of str
+        Names of the columns that only X has, and of those that only Y has.
+    named : bool
+        Whether the numeric columns have names in the data.
     """
 
     points: tuple[np.ndarray, np.ndarray]
     columns: tuple[str, ...]
     categories: dict[str, list[list[str | None]]]
+    kinds: tuple[ColumnKind, ...] = ()
+    only: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+    named: bool = True
 
     @property
     def n_rows(self) -> tuple[int, int]:
@@ -39,10 +55,38 @@ class TwoSamples:
         return len(self.points[0]), len(self.points[1])
 
     @classmethod
-    def read(cls, X: Any, Y: Any, kinds: dict[str, Any] | None = None) -> TwoSamples:
-        """Read two samples in memory, which may be arrays, data frames or tensors.
+    def read(
+        cls,
+        X: Any,
+        Y: Any,
+        kinds: dict[str, Any] | None = None,
+        *,
+        common: bool = False,
+        nan_policy: str = "omit",
+    ) -> TwoSamples:
+        """Read two samples in memory.
 
-        `kinds` is the option of :func:`isodepth.two_sample_test`.
+        Parameters
+        ----------
+        X, Y : array-likes, data frames or tensors, with n and m rows
+            The columns of data frames are matched by name.
+        kinds : dict or None
+            Option of :func:`isodepth.two_sample_test`.
+        common : bool
+            Whether to leave out columns that only one sample has. Otherwise they are an error.
+        nan_policy : {"raise", "omit"}
+            "raise" refuses missing values, and "omit" keeps them as NaN and None.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> X = pd.DataFrame({"delay": [1.0, None], "carrier": ["AA", "UA"], "seats": [9, 8]})
+        >>> Y = pd.DataFrame({"carrier": ["UA", None, "AA"], "delay": [5.0, 6.0, 7.0]})
+        >>> samples = TwoSamples.read(X, Y, common=True)
+        >>> samples.columns, samples.points[0].tolist(), samples.only
+        (('delay',), [[1.0], [nan]], (('seats',), ()))
+        >>> samples.categories
+        {'carrier': [['AA', 'UA'], ['UA', None, 'AA']]}
         """
         if is_chunked(X) or is_chunked(Y):
             raise InvalidInputError(
@@ -50,18 +94,30 @@ class TwoSamples:
                 "part of the rows as arrays or data frames"
             )
         X, Y = to_host(X), to_host(Y)
+        only: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+        if common:
+            X, Y, only = common_columns(X, Y)
+            kinds = {k: v for k, v in check_kinds(kinds).items() if k not in (*only[0], *only[1])}
         mixed = split_columns((X, Y), ("X", "Y"), kinds)
-        categories = {}
         if mixed is not None:
-            categories = mixed.categories
-            if mixed.numeric[0] is None:
-                first = next(iter(categories.values()))
-                x, y = (np.empty((len(values), 0)) for values in first)
-                return cls((x, y), (), categories)
             X, Y = mixed.numeric
-        rows, other = read_pair(X, Y, "keep")
-        names = rows.columns or tuple(column_labels(rows.points.shape[1]))
-        return cls((rows.points, other.points), names, categories)
+        categories, found = (mixed.categories, mixed.columns) if mixed is not None else ({}, ())
+        if nan_policy == "raise":
+            for name, both in categories.items():
+                for sample, values in zip("XY", both, strict=True):
+                    category_values(values, name, sample, nan_policy)
+        if mixed is None or X is not None:
+            x, y = read_pair(X, Y, "keep" if nan_policy == "omit" else "raise")
+            names = x.columns or column_labels(x.points.shape[1])
+            named = x.columns is not None
+            return cls((x.points, y.points), names, categories, found, only, named)
+        if not categories:
+            raise InvalidInputError(
+                "X and Y must have a column of numbers or categories, got neither; "
+                f"{'; '.join(column_lines(found))}"
+            )
+        n, m = map(len, next(iter(categories.values())))
+        return cls((np.empty((n, 0)), np.empty((m, 0))), (), categories, found, only)
 
     def numbers(self, column: str) -> tuple[np.ndarray, np.ndarray]:
         """Return the values of one numeric column in X and in Y, without missing values."""

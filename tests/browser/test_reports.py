@@ -241,6 +241,18 @@ def test_pages_are_readable_without_scripts(browser, weather) -> None:
         browser.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
 
 
+def test_row_numbers_do_not_wrap(browser, weather) -> None:
+    browser.open(weather)
+    lines = browser.run(
+        "return Array.from(document.querySelectorAll('#suspicious tbody th'))"
+        ".map(cell => [cell.textContent, document.createRange()].concat([cell]))"
+        ".map(([text, range, cell]) => { range.selectNodeContents(cell);"
+        " return [text, range.getClientRects().length]; })"
+    )
+    assert max(len(text) for text, _ in lines) >= 4
+    assert {count for _, count in lines} == {1}
+
+
 def test_suspicious_rows_on_a_phone_and_in_print(browser, folder) -> None:
     """Names of 60 characters stay inside the page, and only the first rows are printed."""
     rng = np.random.default_rng(1)

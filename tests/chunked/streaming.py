@@ -11,8 +11,8 @@ import numpy as np
 
 from isodepth import Metric, scan
 from isodepth.chunked import reading, table
-from isodepth.chunked.passes import Rows
 from isodepth.chunked.table import stream_table
+from isodepth.sources.passes import Rows
 
 KINDS = ["normal", "lattice", "constant", "duplicates", "heavy", "two", "line", "sorted"]
 

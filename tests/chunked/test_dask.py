@@ -19,9 +19,10 @@ from chunked.streaming import small_scale
 
 import isodepth
 from isodepth import Metric, scan
-from isodepth.chunked.passes import DaskRunner
 from isodepth.chunked.table import stream_table
+from isodepth.sources.passes import DaskRunner
 
+cloudpickle = pytest.importorskip("cloudpickle")
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 
@@ -30,6 +31,9 @@ METRIC = Metric(n_directions=20, levels=8, random_state=0)
 EXPECTED = METRIC.table(POINTS).values
 # Seconds after which a test that waits for a cluster fails.
 PATIENCE = 240.0
+
+# Workers cannot import this module if another package named "tests" is installed.
+cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
 
 def within(seconds: float, work: Callable[[], Any]) -> Any:
@@ -168,7 +172,9 @@ def _in_worker() -> bool:
 def test_a_worker_dies_in_a_pass(trouble: str, tmp_path: Path, cluster: Any, client: Any) -> None:
     cluster.scale(2)
     client.wait_for_workers(2, timeout=PATIENCE)
-    source = scan(Troubled(tmp_path, trouble))
+    chunks = Troubled(tmp_path, trouble)
+    # A lambda function, so that cloudpickle is used.
+    source = scan(lambda: chunks())
     assert_expected(within(PATIENCE, lambda: streamed(source, client)))
     # One file for each start of a pass on a worker: more than passes, because one was repeated.
     assert len(list(tmp_path.iterdir())) > 2

@@ -20,7 +20,7 @@ import signal, sys, time
 import numpy as np
 import isodepth
 from isodepth.chunked.entry import compare
-from isodepth.chunked.passes import Runner
+from isodepth.sources.passes import Runner
 
 # A process that was started in the background ignores this signal.
 signal.signal(signal.SIGINT, signal.default_int_handler)

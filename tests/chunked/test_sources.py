@@ -14,7 +14,7 @@ import pytest
 
 import isodepth
 from isodepth import InvalidInputError, UnreadableFileError, scan
-from isodepth.chunked.sources import Source
+from isodepth.sources.source import Source
 
 POINTS = np.random.default_rng(0).normal(size=(60, 3))
 FRAME = pd.DataFrame(POINTS, columns=["x", "y", "z"])

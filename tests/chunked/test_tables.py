@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 import isodepth
 from isodepth import InvalidInputError, Metric, scan
-from isodepth.chunked.passes import Runner
 from isodepth.chunked.table import column_spreads, stream_table
 from isodepth.core.scaling import units_of_samples
+from isodepth.sources.passes import Runner
 
 
 def metric(**options: object) -> Metric:

@@ -120,8 +120,8 @@ def test_groups_and_blocks_are_columns_of_text_or_numbers(folder: Path) -> None:
     assert found["groups"][0]["blocks"] == 75
     assert found["columns"] == list(NAMES)
     far = save(Path("far.csv"), QUIET[0] + 50, NAMES)
-    extreme = run("monitor", "check", "g.npz", far, code=1).stdout
-    assert extreme.startswith("batch 1: EXTREME")
+    beyond = run("monitor", "check", "g.npz", far, code=1).stdout
+    assert beyond.startswith("batch 1: BEYOND")
 
 
 def test_settings_and_missing_values(folder: Path) -> None:
@@ -173,3 +173,21 @@ def test_bad_input_changes_nothing(folder: Path, arguments: list[str], message: 
     assert message in refusal("monitor", *arguments)
     assert Path("m.npz").read_bytes() == before
     assert not Path("n.npz").exists()
+
+
+def test_thresholds_decide_about_the_exit_code(folder: Path) -> None:
+    loud = save(Path("loud.csv"), LOUD[0], NAMES)
+    for thresholds, code in (
+        (["--max-changed", "5%"], 1), (["--max-changed", "0.9"], 0), (["--alpha", 0.01], 1),
+        (["--max-changed", "90%", "--alpha", 1e-300], 0), ([], 1),
+        (["--max-changed", 0.9, "--alpha", 0.05], 1),
+    ):  # fmt: skip
+        found = run_json("monitor", "check", "m.npz", loud, "--label", "a", *thresholds, code=code)
+        assert found["alarm"]
+        assert 0.2 < found["changed_share"] < 0.6
+    # An unchanged batch does not exceed 0%.
+    run("monitor", "reset", "m.npz")
+    quiet = run_json("monitor", "check", "m.npz", "quiet0.csv", "--max-changed", "0%")
+    assert quiet["changed_share"] == 0
+    for bad in ("5", "-1%", "a%", "nan"):
+        assert "such as 5% or 0.05" in refusal("monitor", "check", "m.npz", loud, "--alpha", bad)

@@ -22,7 +22,7 @@ from isodepth.data.kinds import (
 )
 from isodepth.data.numerals import Numerals
 from isodepth.data.readers import ReadOptions, read_table
-from isodepth.errors import ColumnWarning, InvalidInputError
+from isodepth.errors import ColumnWarning, InvalidInputError, InvalidOptionError
 
 PRICES = [1500.25, 980.5, 12_345.0, 7.75, 1500.25]
 CONTINENTAL = str.maketrans(",.", ".,")
@@ -38,7 +38,8 @@ STYLES = {
 
 
 def split(*columns, names="XY", **kinds):
-    frames = [pd.DataFrame({"v": list(column)}) for column in columns]
+    lists = [each if isinstance(each, pd.Series) else list(each) for each in columns]
+    frames = [pd.DataFrame({"v": values}) for values in lists]
     return split_columns(frames, names[: len(frames)], kinds or None)
 
 
@@ -212,3 +213,199 @@ def test_na_is_a_category_and_a_missing_number_everywhere(tmp_path: Path) -> Non
     for ending in ("csv", "parquet"):
         found = read_table(tmp_path / f"t.{ending}", options).frame
         assert found["land"].null_count == 4
+
+
+# -- values, not strings, are compared -------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "values"),
+    [
+        (pd.Categorical([1, 2, 3]), pd.Categorical([1.0, 2.0, None]), {"1", "2", "3"}),
+        (pd.Categorical([1, 2, 3]), [1, 2, 3], {"1", "2", "3"}),
+        ([1.0, 2.0, None], pd.Categorical([1, 2, 3]), {"1", "2", "3"}),
+        (pd.Categorical(["1", "2.0"]), [1, 2], {"1", "2"}),
+        (pd.Categorical([0.5, 1]), pd.Categorical(["0.50", "a"]), {"0.5", "1", "a"}),
+        ([True, False], pd.Series([True, None], dtype=object), {"True", "False"}),
+        ([True, False], ["true", "FALSE"], {"True", "False"}),
+        ([True, False], [1.0, None], {"True", "False"}),
+        ([0, 1], [True, True], {"True", "False"}),
+        (pd.Categorical([True, False]), ["0", "1"], {"True", "False"}),
+        ([True, False], ["yes", "1"], {"True", "False", "yes", "1"}),
+        (pd.Series([1, Decimal("2.0"), "x"], dtype=object), ["a", "b"], {"1", "2", "x", "a", "b"}),
+    ],
+)
+def test_categories_are_compared_by_value(x, y, values: set[str]) -> None:
+    mixed = split(pd.Series(x), pd.Series(y), v="category")
+    assert {v for part in mixed.categories["v"] for v in part} - {None} == values
+    if "a" not in values:
+        assert split(pd.Series(x), pd.Series(y)).categories == mixed.categories
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "reason"),
+    [
+        ([True, False], [1, 2], "contains numbers in Y and 'True' in X"),
+        (pd.Categorical(["a"]), [1], "contains numbers in Y and 'a' in X"),
+        (pd.to_datetime(["2013-01-01"]), [1.5], "contains numbers in Y and '2013-01-01 00:00:00'"),
+    ],
+)
+def test_two_types_without_common_values_are_refused(x, y, reason: str) -> None:
+    with pytest.raises(InvalidInputError, match=reason):
+        split(pd.Series(x), pd.Series(y))
+
+
+def test_categoricals_of_numbers_in_tests_and_monitors() -> None:
+    rng = np.random.default_rng(0)
+    codes = rng.integers(1, 4, 200)
+    X = pd.DataFrame({"k": pd.Categorical(codes[:100])})
+    Y = pd.DataFrame({"k": pd.Categorical(np.where(np.arange(100) == 5, np.nan, codes[100:]))})
+    result = isodepth.two_sample_test(X, Y, n_permutations=99, random_state=0, nan_policy="omit")
+    assert result.pvalue > 0.05
+    monitor = isodepth.Monitor(X, random_state=0, nan_policy="omit")
+    assert not monitor.check(Y).alarm
+    assert not monitor.check(pd.DataFrame({"k": codes[100:]})).alarm
+    both = [pd.DataFrame({"v": pd.Categorical(c, ordered=True)}) for c in ([1, 2], [1.0, 2.0])]
+    mixed = split_columns(both, "XY", {"v": "numeric"})
+    assert [each["v"].tolist() for each in mixed.numeric] == [[0, 1]] * 2
+
+
+def test_booleans_of_any_type_are_numbers_on_request() -> None:
+    mixed = split([True, False], ["true", None], v="numeric")
+    assert [each["v"].tolist() for each in mixed.numeric[:1]] == [[1, 0]]
+    np.testing.assert_array_equal(mixed.numeric[1]["v"], [1, np.nan])
+
+
+def test_a_sample_without_values_does_not_change_the_kind() -> None:
+    empty = [
+        pd.Series([None] * 3, dtype=object), pd.Series([np.nan] * 3),
+        pd.Series(pd.Categorical([None] * 3)), pd.Series([pd.NaT] * 3),
+    ]  # fmt: skip
+    full = {
+        "numeric": pd.Series([1, 2, 3]), "category": pd.Series(["a", "b", "a"]),
+        "date": pd.Series(pd.to_datetime(["2013-01-01"] * 3)),
+    }  # fmt: skip
+    for kind, values in full.items():
+        for none in empty:
+            for pair in ((values, none), (none, values)):
+                mixed = split(*pair)
+                assert mixed.columns[0].kind == kind
+                if kind == "numeric":
+                    isodepth.data.frames.read_frame(mixed.numeric[1], "Y")
+
+
+# -- decisions from pooled rows --------------------------------------------------------------------
+
+WORDS = ["x", "y", "z"]
+POOLS = {
+    "ids and a word": [*map("id{}".format, range(95)), *["unknown"] * 12],
+    "ids at the limit": [*map("id{}".format, range(90)), *["unknown"] * 10],
+    "ids in both": [*map("id{}".format, range(50))] * 2,
+    "few rows": [*map("id{}".format, range(38))],
+    "many values": [*map("v{}".format, range(201))] * 3,
+    "dates": [f"2013-01-{day:02}" for day in range(1, 31)],
+    "dates and words": [*[f"2013-01-{day:02}" for day in range(1, 31)] * 2, *WORDS],
+    "fewer dates": [*[f"2013-01-{day:02}" for day in range(1, 20)], *WORDS],
+    "formats": ["2013-01-02", "3.1.2013", "01/04/2013"] * 10,
+    "codes and a word": [*["1", "2", "3"] * 10, "NEW"],
+    "mostly words": [*map(str, range(12)), *map("w{}".format, range(15))],
+    "styles": ["1,500.00", "2", "3.5", "$4"] * 5,
+    "objects": [1, 1.0, "1", "01", "a", None] * 5,
+    "numbers": [1, 2.5, "3", None] * 8,
+    "booleans": [True, False, 0, 1.0, "TRUE", None] * 5,
+    "booleans and others": [True, 0, 2, "no"] * 8,
+}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore::isodepth.ColumnWarning")
+@pytest.mark.parametrize("pool", POOLS)
+def test_decisions_do_not_depend_on_the_labels(pool: str) -> None:
+    """Any assignment of the rows to the samples gives the same kind and values, or an error."""
+    rng = np.random.default_rng(0)
+    values = np.array(POOLS[pool], dtype=object)
+    outcomes = set()
+    for trial in range(100):
+        order = np.arange(len(values)) if trial == 0 else rng.permutation(len(values))
+        n = len(values) // 2 if trial < 50 else int(rng.integers(1, len(values)))
+        parts = [pd.DataFrame({"v": pd.Series(values[i])}) for i in (order[:n], order[n:])]
+        try:
+            mixed = split_columns(parts, "XY")
+        except InvalidInputError:
+            continue
+        (column,) = mixed.columns
+        compared = None
+        if column.use == "shares":
+            compared = [value for part in mixed.categories["v"] for value in part]
+        elif column.use == "numbers":
+            compared = [value for part in mixed.numeric for value in part["v"].tolist()]
+        outcomes.add((column.kind, repr(compared and sorted(map(str, compared)))))
+    assert len(outcomes) == 1
+
+
+def test_unbalanced_columns_of_identifiers_are_not_selected() -> None:
+    # Each sample alone may have more or fewer than 90% distinct values. A column that is tested
+    # only if it is unbalanced would raise the level: 26% rejections at 5% with 60 columns.
+    rng = np.random.default_rng(0)
+    ids = np.array([f"id{i}" for i in range(200)], dtype=object)
+    uses = set()
+    for _ in range(30):
+        column = np.where(rng.random(200) < 0.055, "unknown", ids)
+        mixed = split(column[:100], column[100:])
+        uses.add(mixed.columns[0].use)
+    assert uses == {"left out"}
+
+
+# -- odd names, values and options -----------------------------------------------------------------
+
+
+def test_lone_surrogates_in_categories_are_escaped() -> None:
+    X = pd.DataFrame({"v": pd.Series(["\ud800", "b"] * 20, dtype=object)})
+    mixed = split_columns([X, X], "XY")
+    assert set(mixed.categories["v"][0]) == {"\\ud800", "b"}
+    result = isodepth.two_sample_test(X, X[::2], n_permutations=19, random_state=0)
+    str(result).encode()
+    names = pd.DataFrame([["a", 1]], columns=pd.Index(["\udcff", "w"], dtype=object))
+    with pytest.raises(InvalidInputError, match="lone surrogate; rename the column"):
+        split_columns([names, names], "XY")
+
+
+def test_labels_that_are_equal_as_strings_are_refused() -> None:
+    frame = pd.DataFrame([[1, "a"]], columns=pd.Index([1, "1"], dtype=object))
+    with pytest.raises(InvalidInputError, match="two columns of X are named '1'"):
+        split_columns([frame, frame], "XY")
+
+
+@pytest.mark.parametrize("option", [np.array(["S", "L"]), True, 1.5, ["S"], ["S", "S"], "text", {}])
+def test_wrong_entries_of_kinds_are_described(option: object) -> None:
+    with pytest.raises(InvalidOptionError, match=r"kinds\['v'\] must be one of numeric, category"):
+        split(["S", "L"], v=option)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow", "objects"])
+def test_differences_of_integers_beyond_the_exact_floats(library: str) -> None:
+    base = 1_700_000_000_000_000_000
+    x, y = [base + 3, base + 5], [base + 4, base]
+    make = {
+        "pandas": lambda v: pd.DataFrame({"t": v}), "polars": lambda v: pl.DataFrame({"t": v}),
+        "pyarrow": lambda v: pa.table({"t": v}),
+        "objects": lambda v: pd.DataFrame({"t": pd.Series(v, dtype=object)}),
+    }[library]  # fmt: skip
+    mixed = split_columns([make(x), make(y)], "XY")
+    points = [
+        isodepth.data.frames.read_frame(each, "X")[0][:, 0].tolist() for each in mixed.numeric
+    ]
+    assert points == [[3, 5], [4, 0]]
+    assert mixed.columns[0][1:5] == ("numeric", "numbers", f"difference from {base}", base)
+    again = split_columns([make([base + 7, base + 1])], ["Z"], {"t": mixed.columns[0].given})
+    assert isodepth.data.frames.read_frame(again.numeric[0], "Z")[0][:, 0].tolist() == [7, 1]
+    with pytest.warns(ColumnWarning, match=r"beyond 2\*\*53"):
+        isodepth.distance(make([0, base]), make([1, base]), random_state=0)
+
+
+def test_monitors_read_batches_from_the_base_of_the_reference() -> None:
+    base = 1_700_000_000_000_000_000
+    rng = np.random.default_rng(0)
+    reference, batch = (pd.DataFrame({"t": base + rng.integers(0, 100, 200)}) for _ in range(2))
+    monitor = isodepth.Monitor(reference, random_state=0)
+    assert not monitor.check(batch).alarm
+    assert monitor.check(batch + 50).alarm

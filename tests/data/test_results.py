@@ -10,8 +10,9 @@ import pytest
 
 import isodepth
 from isodepth.data.frames import Table
-from isodepth.data.results import ResultMixin, escaped, plain, shown
+from isodepth.data.results import ResultMixin, plain
 from isodepth.errors import InvalidInputError, InvalidOptionError
+from isodepth.html import escaped, shown
 from isodepth.text import Scores
 
 EVIL = "<script>alert(1)</script>"

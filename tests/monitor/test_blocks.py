@@ -1,4 +1,4 @@
-"""Blocks: scores of whole blocks, extreme batches."""
+"""Blocks: scores of whole blocks, batches beyond all blocks."""
 
 from __future__ import annotations
 
@@ -19,32 +19,64 @@ def test_days_that_differ_from_each_other_are_no_change() -> None:
     reference, day = days(60, rng)
     monitor = Monitor(reference, blocks=day, random_state=0)
     verdicts = [monitor.check(days(1, rng)[0]) for _ in range(30)]
-    assert not any(verdict.alarm or verdict.extreme for verdict in verdicts)
+    assert not any(verdict.alarm or verdict.beyond_blocks for verdict in verdicts)
     assert all(verdict.exact and verdict.score is not None for verdict in verdicts)
     changed = [monitor.check(days(1, rng)[0] * [1.0, 4.0]) for _ in range(12)]
     assert changed[-1].alarm
     assert changed[-1].window == 42
 
 
-def test_extreme_batches_are_named_at_once() -> None:
+def test_batches_beyond_all_blocks_are_named_at_once() -> None:
     pd = pytest.importorskip("pandas")
     rng = np.random.default_rng(9)
     rows, day = days(40, rng)
     frame = pd.DataFrame(rows, columns=["a", "b"]).assign(k=rng.choice(["x", "y"], len(rows)))
     monitor = Monitor(frame, blocks=day, random_state=0)
     quiet = pd.DataFrame(days(1, rng)[0], columns=["a", "b"]).assign(k=rng.choice(["x", "y"], 60))
-    assert not monitor.check(quiet).extreme
-    # One new value is rare, not extreme; all rows with a new value are.
+    assert not monitor.check(quiet).beyond_blocks
+    # One new value is rare; new values in all rows are beyond all blocks.
     rare = quiet.assign(k=["new", *quiet["k"][1:]])
-    assert not monitor.check(rare).extreme
+    assert not monitor.check(rare).beyond_blocks
     verdict = monitor.check(quiet.assign(k="new"))
-    assert verdict.extreme
+    assert verdict.beyond_blocks
     assert not verdict.alarm
     assert verdict.changes[0].columns == ("k",)
     assert (verdict.changes[0].value, verdict.changes[0].after) == ("new", 1.0)
     far = monitor.check(quiet.assign(a=quiet["a"] + 100))
-    assert far.extreme
+    assert far.beyond_blocks
     assert far.changes[0].columns == ("a",)
+
+
+def test_a_reset_spends_no_new_capital() -> None:
+    """The bets before a reset are lost, and later bets have the stakes they would have had."""
+    rng = np.random.default_rng(11)
+    reference, day = days(40, rng)
+    monitor = Monitor(reference, blocks=day, alpha=0.1, random_state=0)
+    for number in range(1, 13):
+        verdict = monitor.check(days(1, rng)[0])
+        ranks = monitor._state.ranks
+        assert ranks.n_batches == number
+        assert verdict.window == (number - 1) % 3 + 1
+        if number % 3 == 0:
+            monitor.reset()
+            ranks = monitor._state.ranks
+            assert ranks.log_evidence == pytest.approx(-np.log(number + 1))
+
+
+def test_heavy_tailed_blocks_are_described_without_a_guarantee() -> None:
+    """Cauchy levels of days: batches beyond all blocks occur, and no alarm follows from them."""
+    beyond = 0
+    for seed in range(8):
+        rng = np.random.default_rng([12, seed])
+        day = np.repeat(np.arange(20), 30)
+        levels = rng.standard_cauchy(35)
+        reference = rng.normal(size=(600, 1)) + levels[:20][day][:, None]
+        monitor = Monitor(reference, blocks=day, random_state=seed)
+        verdicts = [monitor.check(rng.normal(size=(30, 1)) + level) for level in levels[20:]]
+        beyond += any(verdict.beyond_blocks for verdict in verdicts)
+        assert not any(verdict.alarm for verdict in verdicts)
+        assert all(verdict.changed_share is None for verdict in verdicts)
+    assert beyond > 0
 
 
 def test_sizes_and_options_of_blocks() -> None:
@@ -62,6 +94,6 @@ def test_sizes_and_options_of_blocks() -> None:
     assert Monitor(reference, blocks=day // 3, random_state=0).check(reference[:180]).exact
     missing = Monitor(reference, blocks=day, nan_policy="omit", random_state=0)
     gone = missing.check(np.column_stack([rng.normal(size=60), np.full(60, np.nan)]))
-    assert gone.extreme
+    assert gone.beyond_blocks
     assert gone.score is None
     assert str(gone.changes[0]).startswith("column 1: missing 0% -> 100%")

@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
+import json
+import operator
 import warnings
+from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 
+from isodepth.data.records import packed, unpacked
 from isodepth.monitor import functions as module
-from isodepth.monitor.functions import UNSEEN, Functions, _cut_points, fit_functions, total
+from isodepth.monitor.functions import (
+    UNSEEN,
+    Functions,
+    _cut_points,
+    _project,
+    _standardized,
+    fit_functions,
+    total,
+)
 
 RNG = np.random.default_rng(5)
 
@@ -24,8 +38,8 @@ def table(m: int, rng: np.random.Generator = RNG) -> np.ndarray:
     return np.hstack([numbers, codes])
 
 
-def by_loops(functions: Functions, rows: np.ndarray) -> tuple[list[int], int]:
-    """Counts from the definition of each function, and the number of suspicious rows."""
+def by_loops(functions: Functions, rows: np.ndarray) -> tuple[list[int], list[int]]:
+    """Counts from the definition of each function, and the indices of suspicious rows."""
     numbers, codes = rows[:, :3], rows[:, 3:]
     z = (numbers - functions.center) / functions.scale
     z[np.isnan(z)] = 0.0
@@ -48,28 +62,38 @@ def by_loops(functions: Functions, rows: np.ndarray) -> tuple[list[int], int]:
         counts.append(sum(~np.isnan(codes[:, c]) & ~np.isin(codes[:, c], known)))
     for (c, v), medians in zip(functions.crossed, functions.medians, strict=True):
         counts += [sum((codes[:, c] == v) & (numbers[:, j] <= medians[j])) for j in range(width)]
+    counts += [sum(numbers[:, int(j)] == value) for j, value in functions.single.T]
+    for j, cut, upper in functions.extreme.T:
+        counts.append(sum(features[int(j)] >= cut if upper else features[int(j)] <= cut))
+    for j, cut, upper in functions.beyond.T:
+        counts.append(sum(features[int(j)] > cut if upper else features[int(j)] < cut))
+    for j, unit in itertools.product(range(width), (1, Fraction(1, 10), 5, 10)):
+        present = [Fraction(str(v)) for v in numbers[:, j].tolist() if v == v]
+        counts.append(sum((value / unit).denominator == 1 for value in present))
     suspicious = (codes == UNSEEN).any(axis=1) | (features[-1] > functions.farthest)
-    return [int(count) for count in counts], int(suspicious.sum())
+    return [int(count) for count in counts], [i for i in range(len(rows)) if suspicious[i]]
 
 
 def test_counts_are_those_of_plain_loops(monkeypatch: pytest.MonkeyPatch) -> None:
     # Values that the choosing rows do not have are counted together.
     rows = table(500)
     rows[rows[:, 3] == 3, 3] = np.nan
-    functions, rows = Functions.choose(rows, 3, RNG), table(300)
-    rows[:40, 1], rows[50:53, 2] = np.nan, 20.0
-    whole = functions.count(rows)
-    assert (whole.ones.tolist(), whole.suspicious) == by_loops(functions, rows)
+    functions, rows = Functions.choose(np.vstack([rows, rows]), 3, RNG), table(300)
+    rows[:40, 1], rows[50:53, 2], rows[60:65, 0] = np.nan, 20.0, [0.0, -9999.0, 5.0, 0.3, 1e3]
+    whole, _, suspicious, *_ = functions.count_batch([rows], {})
+    assert (whole.ones.tolist(), suspicious.tolist()) == by_loops(functions, rows)
     assert len(whole.ones) == len(functions.members)
     assert {f.kind for f in functions.members} == {
         "column", "deviation", "direction", "distance", "pair", "missing", "category", "crossed",
+        "value", "extreme", "beyond", "precision",
     }  # fmt: skip
     # Chunks add up, up to the summaries, which are means of medians.
     monkeypatch.setattr(module, "_CHUNK", 37)
-    again = functions.count(rows)
+    again, *others = functions.count_batch([rows[:100], rows[100:]], {})
     assert again.ones.tolist() == whole.ones.tolist()
-    assert again[::3] == whole[::3]
-    for counts, parts in ((whole, [rows]), (again, np.split(rows, range(37, 300, 37)))):
+    assert again.n_rows == 300
+    assert others[1].tolist() == suspicious.tolist()
+    for counts, parts in ((whole, [rows]), (again, np.split(rows, [37, 74, *range(100, 300, 37)]))):
         expected = np.zeros((3, 3))
         for part, j in itertools.product(parts, range(3)):
             if len(values := part[~np.isnan(part[:, j]), j]):
@@ -78,13 +102,53 @@ def test_counts_are_those_of_plain_loops(monkeypatch: pytest.MonkeyPatch) -> Non
         assert counts.summaries == pytest.approx(expected)
 
 
-def test_tied_values_do_not_depend_on_rounding() -> None:
-    """Directions of integers have ties; one row by itself is projected by another routine."""
-    rows = RNG.integers(0, 3, (400, 6)) * 0.1
-    functions = Functions.choose(rows, 6, RNG)
-    single = total(functions.count(rows[i : i + 1]) for i in range(400))
-    assert (single.ones == functions.count(rows).ones).all()
-    assert single.n_rows == 400
+@pytest.mark.parametrize("d", [1, 8, 13, 20])
+def test_a_function_depends_on_the_bits_of_a_row_alone(d: int) -> None:
+    """Tied projections: one row or many, any memory layout of rows and directions, after loading.
+
+    The cut points are values of the projections, so that any other rounding changes a count.
+    """
+    rows = np.tile(RNG.integers(0, 12, (200, 1)), (1, d)) * np.arange(1.0, d + 1) / 3
+    functions = Functions.choose(rows, d, RNG)
+    z = _standardized(rows, functions.center, functions.scale)
+    along = _project(functions.directions, z, np.empty((len(functions.directions), 200)))
+    cuts = list(functions.cuts)
+    cuts[2 * d : -2] = [np.unique(values) for values in along]
+    functions = replace(functions, cuts=tuple(cuts))
+    expected = functions.count(rows).ones.tolist()
+    single = total(functions.count(rows[i : i + 1]) for i in range(200))
+    assert single.ones.tolist() == expected
+    assert functions.count(np.asfortranarray(rows)).ones.tolist() == expected
+    spaced = np.zeros((400, 2 * d))
+    spaced[::2, ::2] = rows
+    assert functions.count(spaced[::2, ::2]).ones.tolist() == expected
+    stored = unpacked(Functions, json.loads(json.dumps(packed(functions))))
+    assert stored.count(rows).ones.tolist() == expected
+    # The same sum in plain Python, as it is computed on any machine.
+    for k, i in itertools.product(range(len(along)), range(0, 200, 40)):
+        products = (float(u * x) for u, x in zip(functions.directions[k], z[i], strict=True))
+        assert along[k, i] == functools.reduce(operator.add, products, 0.0)
+
+
+def test_the_digest_of_a_batch_is_of_its_rows_in_any_order() -> None:
+    rows = table(300)
+    functions = Functions.choose(table(200), 3, RNG)
+
+    def digest(*parts: np.ndarray) -> int:
+        return functions.count_batch(parts, {}).digest
+
+    expected = digest(rows)
+    assert digest(rows[:77], rows[77:]) == digest(rows[::-1]) == expected
+    rows[0, 1] = 0.0
+    zero = digest(rows)
+    rows[0, 1] = -0.0
+    assert digest(rows) == zero
+    others = [rows[:-1], rows[:, [1, 0, 2, 3, 4]], rows * [1, 1, 1 + 1e-16 * 3, 1, 1],
+              np.vstack([rows, rows[:1]])]  # fmt: skip
+    assert len({zero, *(digest(other) for other in others)}) == 5
+    # Rows that no function distinguishes.
+    far = [np.full((5, 5), 1e9), np.full((5, 5), 2e9)]
+    assert digest(far[0]) != digest(far[1])
 
 
 def test_cut_points_of_directions_are_quantiles() -> None:
@@ -101,9 +165,11 @@ def test_units_do_not_matter(scale: float) -> None:
     counts = []
     for factor in (1.0, scale):
         rows = numbers * factor
-        counts.append(Functions.choose(rows, 3, np.random.default_rng(1)).count(rows).ones)
-    # Up to a value between two cut points that rounding moves.
-    assert np.abs(counts[0] - counts[1]).max() <= 1
+        functions = Functions.choose(rows, 3, np.random.default_rng(1))
+        counts.append(functions.count(rows).ones)
+    # Up to a value between two cut points that rounding moves. Precision has units.
+    relative = [member.kind != "precision" for member in functions.members]
+    assert np.abs(counts[0] - counts[1])[relative].max() <= 1
 
 
 def test_pairs_and_frequent_categories_are_limited_in_number() -> None:
@@ -112,7 +178,8 @@ def test_pairs_and_frequent_categories_are_limited_in_number() -> None:
     functions = Functions.choose(rows, 1, RNG)
     assert len(functions.crossed) == 100
     # Half of the 20 rows of each category are at most the median within the category.
-    assert functions.count(rows).ones[-100:].tolist() == [10] * 100
+    within = [member.kind == "crossed" for member in functions.members]
+    assert functions.count(rows).ones[within].tolist() == [10] * 100
     functions = Functions.choose(np.hstack([RNG.normal(size=(400, 20)), codes]), 20, RNG)
     assert (len(functions.crossed), len(functions.pairs)) == (5, 100)
     # The 50 most frequent of 60 categories are counted one by one.

@@ -28,6 +28,7 @@ from isodepth.data.frames import Table
 
 pd = pytest.importorskip("pandas")
 
+EVERY_25 = np.arange(500) % 25 == 0
 REFERENCE = np.random.default_rng(50).normal(size=(3000, 3))
 
 
@@ -132,7 +133,7 @@ def test_batches_of_any_size_add_up() -> None:
     rows = batches(1, rows=60, seed=56, shift=3.0)[0]
     verdicts = [monitor.check(row[None]) for row in rows]
     first = next(verdict.batch for verdict in verdicts if verdict.alarm)
-    assert 3 < first < 40
+    assert 1 < first < 10
     sizes = fresh()
     rng = np.random.default_rng(57)
     assert 0 < sizes.check(np.full((3000, 3), 9.0)).pvalue < 1e-300  # exp(log p) is 0
@@ -211,6 +212,89 @@ def test_a_batch_that_comes_again_with_its_label_is_counted_once(tmp_path: Path)
     for odd in ("", "x" * 201, "a\nb"):
         with pytest.raises(InvalidInputError, match="label must have"):
             monitor.check(first, label=odd)
+    # The number of rows counts, even if all rows are beyond the reference.
+    monitor.check(np.full((5, 3), 1e9), label="far")
+    with pytest.raises(InvalidInputError, match="batch 5 already has the label 'far'"):
+        monitor.check(np.full((500, 3), 2e9), label="far")
+
+
+def test_labels_are_remembered_after_their_verdicts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("isodepth.monitor.state.HISTORY", 3)
+    rows = batches(8)
+    rows[1:] += 3.0
+    monitor = fresh(path=tmp_path / "m.npz")
+    verdicts = [monitor.check(batch, label=str(i)) for i, batch in enumerate(rows)]
+    for again in (monitor, Monitor.load(tmp_path / "m.npz", autosave=True)):
+        found = [again.check(batch, label=str(i)) for i, batch in enumerate(rows)]
+        assert again.n_batches == 8
+        assert found[5:] == verdicts[5:]
+        for early, verdict in zip(found[:5], verdicts, strict=False):
+            for name in ("batch", "label", "n_rows", "alarm", "alarm_since", "suspicious"):
+                assert getattr(early, name) == getattr(verdict, name)
+            assert np.isnan(early.pvalue)
+        assert str(found[0]) == "batch 1 (0): no alarm; its verdict is no longer stored"
+        assert json.loads(found[1].to_json())["pvalue"] is None
+        with pytest.raises(
+            InvalidInputError, match="batch 1 already has the label '0', with other"
+        ):
+            again.check(rows[1], label="0")
+
+
+def test_suspicious_rows_are_listed() -> None:
+    rows = batches(1, rows=300)[0]
+    rows[[7, 100, 250]] = 50.0
+    verdict = fresh().check(scan(rows, chunk_rows=90))
+    assert {7, 100, 250} <= {*verdict.suspicious_rows}
+    assert len(verdict.suspicious_rows) == verdict.suspicious < 10
+    many = fresh().check(rows + 100.0)
+    assert (many.suspicious, many.suspicious_rows) == (300, list(range(100)))
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        (lambda x: -x, "b: sign changed, median 1 -> -1 "),
+        (lambda x: 1000 * x, "b: values multiplied by about 1000, median 1 -> 968 "),
+        (lambda x: np.where(EVERY_25, 1000 * x, x), "b above 15.13: 0% -> 4% "),
+        (lambda x: np.where(EVERY_25, -9999, x), "b = -9999: 0% -> 4% "),
+        (lambda x: np.where(EVERY_25, 0, x), "b = 0: 0% -> 4% "),
+        (np.round, "b: whole numbers 0% -> 100% "),
+        (lambda x: np.round(x, 1), "b: whole tenths 0% -> 100% "),
+        (lambda x: x + 1, "b: median 0.99 -> 1.97 "),
+        (lambda x: 1 + 3 * (x - 1), "b: interquartile range 1.1 -> 3.2 "),
+    ],
+)
+def test_the_largest_effect_describes_a_change_in_the_first_batch(change: Any, text: str) -> None:
+    """500 rows of a skewed column: signs, units, single values, precision, location, spread."""
+    rng = np.random.default_rng(62)
+    rows = np.column_stack([rng.normal(size=5500), rng.lognormal(sigma=0.8, size=5500)])
+    monitor = Monitor(pd.DataFrame(rows[:5000], columns=["a", "b"]), random_state=0)
+    verdict = monitor.check(np.column_stack([rows[5000:, 0], change(rows[5000:, 1])]))
+    assert verdict.alarm
+    assert [change.columns for change in verdict.changes] == [("b",)]
+    assert str(verdict.changes[0]).startswith(text)
+    assert 0.0 < verdict.changes[0].share <= verdict.changed_share
+    assert verdict.changed_share == verdict.changes[0].share or "median" in text
+
+
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.6])
+def test_the_bound_on_the_changed_share_holds(share: float) -> None:
+    """Adversarial rows: far, in the center, copies of one value. 95% of the bounds must hold."""
+    above, rng = 0, np.random.default_rng(63)
+    for seed, bad in enumerate([9.0, 0.0, 0.3] * 20):
+        rows = np.column_stack([rng.poisson(2.0, 900), rng.normal(size=900)])
+        monitor = Monitor(rows[:600], random_state=seed)
+        batch = rows[600:]
+        # The largest values are replaced, which changes the counts most.
+        batch[np.argsort(-batch[:, 1])[: int(share * 300)]] = bad
+        verdict = monitor.check(batch)
+        assert (verdict.changed_share > share) <= (verdict.pvalue < 0.05)
+        above += verdict.changed_share > share
+    assert above <= 60 * 0.05 + 3 * np.sqrt(60 * 0.05 * 0.95)
+    if share == 0.6:
+        assert verdict.changed_share > 0.3
 
 
 @pytest.mark.parametrize("kept", [False, True])
@@ -237,27 +321,28 @@ def test_the_text_of_a_verdict() -> None:
     changes = [Change("location", (name,), "median", 0.0, 2.0, 1e-9) for name in "abcdefg"]
     verdict = Verdict(
         batch=3, label="May", group="north", n_rows=40, pvalue=0.25, window=4, window_pvalue=1e-4,
-        threshold=2e-4, crossing=True, alarm=False, alarm_since=None, extreme=False,
-        changes=changes, suspicious=2, score=None, exact=False,
+        threshold=2e-4, crossing=True, alarm=False, alarm_since=None,
+        changed_share=0.123, beyond_blocks=False, changes=changes, suspicious=2,
+        suspicious_rows=[3, 5], score=None, exact=False,
     )  # fmt: skip
     assert str(verdict).splitlines() == [
         "batch 3 (May) of group north: threshold crossed, no alarm yet",
         "  p-value    0.25 for this batch (rows: 40)",
         "  window     p = 0.0001 for the last 4 batches, threshold 0.0002, approximately",
+        "  changed    at least 12% of the rows of the last 4 batches (95% confidence)",
         f"  changes    {changes[0]}",
         *(f"             {change}" for change in changes[1:5]),
         "             and 2 more",
         "  suspicious rows outside the reference: 2",
     ]
     single = {"label": None, "group": None, "window": 1, "exact": True, "crossing": False}
-    verdict = replace(verdict, **single, changes=changes[:5], suspicious=0)
+    verdict = replace(verdict, **single, changes=changes[:5], suspicious=0, changed_share=0.0)
     assert len(lines := str(verdict).splitlines()) == 8
     assert lines[0] == "batch 3: no alarm"
     assert lines[2] == "  window     p = 0.0001 for this batch, threshold 0.0002"
-    verdict = replace(verdict, extreme=True, alarm=True, alarm_since=2)
+    verdict = replace(verdict, beyond_blocks=True, alarm=True, alarm_since=2)
     assert str(verdict).splitlines()[0] == (
-        "batch 3: EXTREME batch, far beyond all blocks of the reference (approximation); "
-        "ALARM since batch 2"
+        "batch 3: BEYOND all blocks of the reference (no guarantee); ALARM since batch 2"
     )
 
 
@@ -299,7 +384,7 @@ def test_columns_are_matched_by_name_and_others_ignored() -> None:
 def test_a_batch_of_another_kind_is_refused_and_not_counted() -> None:
     """A number that arrives as text, a category that arrives as a number."""
     rng = np.random.default_rng(71)
-    monitor = Monitor(mixed(1000, rng)[["length", "kind"]], random_state=0)
+    monitor = Monitor(mixed(1000, rng)[["length", "kind"]], nan_policy="raise", random_state=0)
     batch = mixed(60, rng)[["length", "kind"]]
     words = batch.assign(length=rng.choice(["low", "high"], 60))
     for odd, column in ((words, "length"), (batch.assign(kind=1.5), "kind")):
@@ -323,15 +408,15 @@ def test_missing_values_are_refused_or_counted() -> None:
     rows = batches(1)[0]
     rows[:30, 2] = np.nan
     with pytest.raises(InvalidInputError, match="fit the monitor with nan_policy='omit'"):
-        fresh().check(rows)
-    verdict = fresh(nan_policy="omit").check(rows)
+        fresh(nan_policy="raise").check(rows)
+    verdict = fresh().check(rows)
     assert verdict.alarm
     assert [str(c).split(" (")[0] for c in verdict.changes] == ["column 2: missing 0% -> 50%"]
     with pytest.raises(InvalidInputError, match="infinite"):
-        fresh(nan_policy="omit").check(np.full((5, 3), np.inf))
+        fresh().check(np.full((5, 3), np.inf))
     whole = rows.copy()
     whole[:, 2] = np.nan
-    assert fresh(nan_policy="omit").check(whole).alarm
+    assert fresh().check(whole).alarm
 
 
 @pytest.mark.parametrize("missing", [False, True])

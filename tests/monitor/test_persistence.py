@@ -141,10 +141,13 @@ def test_a_full_disk_leaves_everything_as_it_was(
 
 
 def test_files_of_earlier_versions_are_refused_with_advice(tmp_path: Path) -> None:
-    for kind in ("depth monitor", "calibrated depth monitor"):
+    for kind in ("depth monitor", "calibrated depth monitor", "monitor"):
         write_archive(tmp_path / "old.npz", kind, {}, {"tables": REFERENCE})
-        with pytest.raises(UnreadableFileError, match=r"0\.2\.0.*fit the monitor again"):
+        with pytest.raises(UnreadableFileError, match=r"0\.3\.0.*fit the monitor again"):
             Monitor.load(tmp_path / "old.npz")
+    write_archive(tmp_path / "new.npz", KIND, {"content": 2}, {})
+    with pytest.raises(UnreadableFileError, match=r"format 2, .* reads format 1; update isodepth"):
+        Monitor.load(tmp_path / "new.npz")
     table = Metric(levels=5, refine=0, random_state=0).table(REFERENCE)
     table.save(tmp_path / "t.npz")
     with pytest.raises(UnreadableFileError, match="not a monitor"):
@@ -180,7 +183,7 @@ def test_crafted_files_are_refused(tmp_path: Path, blocks: Any) -> None:
     state = read_archive(path, KIND)[0]["state"]
 
     def refused() -> bool:
-        write_archive(path, KIND, {"state": state}, {})
+        write_archive(path, KIND, {"content": 1, "state": state}, {})
         try:
             # A change that is not noticed must not raise other errors later.
             Monitor.load(path).check(batch)
@@ -225,10 +228,15 @@ def parts_out_of_range(state: MonitorState) -> Iterator[MonitorState]:
     """States that no monitor has, each with one wrong part."""
     group, n = state.groups["0"], state.n_batches
     for other in ({"alarm_since": -1}, {"alarm_since": n + 1}, {"crossings": -1}, {"n_batches": 0},
-                  {"records": ((None, 0, "{}"),)}, {"ranks": RankEvidence.start(False, 1)},
+                  {"records": ("{}",) * n}, {"records": state.records[1:]},
+                  {"records": state.records[::-1]}, {"labels": np.array([[5, 1, 0, 0]])},
+                  {"labels": np.array([[5, 1, n + 1, 0]])},
+                  {"labels": np.array([[5, 1, 1, 0], [5, 2, 2, 0]])},
+                  {"labels": np.zeros((1, 3), np.int64)}, {"ranks": RankEvidence.start(False, 1)},
                   {"groups": {**state.groups, None: group}}):  # fmt: skip
         yield replace(state, **other)
-    for other in ({"width": 3}, {"columns": ("b", "b")}, {"categories": {}}):
+    for other in ({"width": 3}, {"columns": ("b", "b")}, {"categories": {}},
+                  {"columns": ("a", "b", "b")}):  # fmt: skip
         yield replace(state, reader=replace(state.reader, **other))
     f, counts, (first, *_) = group.functions, group.reference, group.sums.blocks
     groups = [

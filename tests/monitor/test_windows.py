@@ -12,7 +12,7 @@ from isodepth.monitor.windows import AlarmPolicy, DyadicSums
 
 
 def counted(number: int) -> Counts:
-    return Counts(1, np.array([number]), np.zeros((3, 0)), 0)
+    return Counts(1, np.array([number]), np.zeros((3, 0)))
 
 
 def test_windows_are_the_last_batches_since_the_restart() -> None:

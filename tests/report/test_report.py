@@ -7,6 +7,7 @@ import hashlib
 import html
 import re
 from html.parser import HTMLParser
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,10 +15,12 @@ import pytest
 import isodepth
 from isodepth.data.frames import Table
 from isodepth.errors import InvalidInputError, InvalidOptionError, MissingExtraError
+from isodepth.plot.changes import column_figure
 from isodepth.report import html_report, write_report
 from isodepth.report.comparison import comparison_content, comparison_lines
 from isodepth.report.repeat import TableFile
-from isodepth.report.sentences import comparison_headline
+from isodepth.summary import comparison_headline, subtitle, unused_part
+from isodepth.two_samples import TwoSamples
 
 pytest.importorskip("matplotlib")
 
@@ -233,7 +236,6 @@ def test_json_contains_the_tables_and_the_code_of_the_page(comparison) -> None:
     assert set(unchanged["column"]) == {EVIL, QUOTES}
     for value in [*unchanged["p-value"], *unchanged["median of July"]]:
         assert f'data-value="{value}"' in page
-    assert "; ".join(content["remarks"]).replace("->", "→") in page
 
 
 @pytest.mark.usefixtures("without_pictures")
@@ -305,6 +307,112 @@ def test_samples_in_chunks_have_a_report_without_their_rows() -> None:
     assert "median of" not in page
     with pytest.raises(InvalidInputError, match="read in chunks"):
         result.plot("regions")
+
+
+def mixed(rows_of_x: str = "aabbc" * 10, rows_of_y: str = "abbbc" * 10):
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    return tuple(
+        pd.DataFrame({"size": rng.normal(size=len(rows)), "kind": list(rows)})
+        for rows in (rows_of_x, rows_of_y)
+    )
+
+
+def test_every_column_has_a_figure_and_categories_have_numbers() -> None:
+    test = isodepth.two_sample_test(*mixed(), n_permutations=19, random_state=0)
+    page = html_report(test)
+    assert not test.changes
+    figures = re.findall(r'<td class="small"[^>]*><svg.*?aria-label="([^"]*)"', page)
+    assert {text.split(" in X")[0] for text in figures} == {"Column size", "Column kind"}
+    assert "a: 40% and 20%, b: 40% and 60%, c: 20% and 20%" in page
+    assert "<summary>All 2 columns, with figures</summary>" in page
+
+
+@pytest.mark.usefixtures("without_pictures")
+def test_columns_beyond_the_maximum_have_no_figure_and_the_page_states_it(monkeypatch) -> None:
+    monkeypatch.setattr("isodepth.report.comparison._MAX_COLUMNS", 2)
+    page = html_report(compared(0.0))
+    assert "The first 2 columns have figures." in page
+    (table,) = re.findall(r'<table id="columns".*?</table>', page, flags=re.DOTALL)
+    assert table.count("<tr>") == 1 + 3
+    assert table.count('<td class="small" data-value=""></td>') == 1
+
+
+@pytest.mark.usefixtures("without_pictures")
+def test_columns_without_values_are_drawn() -> None:
+    samples = TwoSamples((np.full((3, 1), np.nan), np.full((2, 1), np.nan)), ("empty",), {})
+    from matplotlib.figure import Figure
+
+    assert column_figure("empty", samples, Figure()) == "no values"
+
+
+@pytest.mark.usefixtures("without_pictures")
+def test_figures_of_regions_are_collapsed_if_changes_explain_the_difference(comparison) -> None:
+    summary = "<summary>Figures of the most typical rows"
+    assert comparison.test.changes
+    assert f"<details>{summary}" in html_report(comparison)
+    alike = compared(0.0)
+    assert not alike.test.changes
+    assert f"<details open>{summary}" in html_report(alike)
+
+
+@pytest.mark.usefixtures("without_pictures")
+def test_the_subtitle_is_one_sentence() -> None:
+    x, y = pair(2.0)
+    x.points[:4, 2] = np.nan
+    y.points[7, 1] = -9999.0
+    result = isodepth.compare(
+        x, y, nan_policy="omit", n_permutations=39, n_directions=20, random_state=0
+    )
+    page = html_report(result, names=("June", "July"))
+    counts = result.suspicious_rows().summary(("June", "July"))
+    assert f'<p class="quiet">Also found: {counts} and 4 dropped rows with missing values.</p>' in (
+        page
+    )
+    x, y = pair(0.0)
+    assert subtitle(isodepth.compare(x, x, n_directions=20, random_state=0), None, "XY") == ""
+
+
+@pytest.mark.usefixtures("without_pictures")
+def test_equality_is_not_suggested_if_most_rows_or_values_are_not_compared() -> None:
+    rng = np.random.default_rng(0)
+    for missing, kind in ((29, "alike"), (31, "open")):
+        x, y = rng.normal(size=(2, 60, 3))
+        y[:missing, 1] = np.nan
+        result = isodepth.two_sample_test(
+            x, y, n_permutations=19, random_state=0, nan_policy="omit", method="regions"
+        )
+        assert not result.significant
+        assert comparison_headline(result, ("X", "Y")).kind == kind
+        page = html_report(result)
+        assert f'<p class="verdict {kind}">' in page
+        assert ("Only 48% of the rows of Y could be compared." in page) == (kind == "open")
+    x, y = mixed()
+    for table in (x, y):
+        for name in ("first", "second", "third"):
+            table[name] = [f"{name} {k}" for k in range(len(table))]
+    result = isodepth.two_sample_test(x, y, n_permutations=19, random_state=0)
+    assert [kind.use for kind in result.kinds].count("left out") == 3
+    assert unused_part(result, ("X", "Y")) == "Only 40% of the values of X could be compared."
+    assert comparison_headline(result, ("X", "Y")).kind == "open"
+
+
+@pytest.mark.usefixtures("without_pictures")
+def test_standard_input_has_a_name(comparison) -> None:
+    page = html_report(comparison, sources=(TableFile("-"), TableFile("b.csv")))
+    assert ">standard input</td>" in page
+
+
+@pytest.mark.usefixtures("without_pictures")
+def test_checks_come_before_the_test(comparison, monkeypatch) -> None:
+    monkeypatch.setitem(
+        comparison.test.__dict__, "checks", (SimpleNamespace(text=f"{EVIL} became empty"),)
+    )
+    monkeypatch.setitem(comparison.test.__dict__, "changed_share", 0.219)
+    page = html_report(comparison)
+    assert page.index("<h2>Checks</h2>") < page.index("<h2>What changed</h2>")
+    assert f"<li>{html.escape(EVIL)} became empty</li>" in page
+    assert "At least 21% of the rows changed (95% confidence)." in page
 
 
 # -- files and mistakes ---------------------------------------------------------------------------

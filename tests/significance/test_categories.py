@@ -9,6 +9,7 @@ import pytest
 
 import isodepth
 from isodepth import InvalidInputError, InvalidOptionError, two_sample_test
+from isodepth.data.kinds import MISSING
 from isodepth.significance.samples import OTHERS, category_of
 
 pd = pytest.importorskip("pandas")
@@ -67,7 +68,7 @@ def test_every_column_is_accounted_for(library: str) -> None:
     notes = "\n".join(result.test.notes)
     assert "left out: when (dates and times), tail (nearly all values are distinct" in notes
     assert "numbers: zip (2 distinct values; choose 'category' if they are codes)" in notes
-    assert "not compared: when, tail" in repr(result)
+    assert "not compared: when (dates and times), tail (nearly all values" in repr(result)
     assert {row["column"] for row in result.to_dict()["kinds"]} == KINDS.keys()
     with pytest.warns(isodepth.ColumnWarning, match="categories: carrier, late, size; left out"):
         apart = isodepth.distance(X, Y, random_state=0)
@@ -129,7 +130,7 @@ def test_categories_alone(tolerance: float | None) -> None:
     assert column[:2] == ("carrier", "shares")
     assert column.difference == pytest.approx(0.5 * abs(shares[0] - shares[1]).sum(), rel=1e-12)
     assert column.shift is None
-    with pytest.raises(InvalidInputError, match="regions need a column of numbers"):
+    with pytest.raises(InvalidInputError, match="needs a numeric column with different values"):
         run(X, Y, method="regions")
     with pytest.raises(AttributeError, match="categories alone"):
         _ = result.comparison
@@ -144,13 +145,14 @@ def test_contaminated_categories_are_tolerated() -> None:
 
 
 def test_rare_categories_are_pooled_by_both_samples_together() -> None:
-    found = category_of("c", ["a"] * 200 + ["r1"] * 3, ["a"] * 20 + ["r2"] * 9 + ["b"] * 10)
-    assert found.values == ("a", "b", OTHERS)
-    assert np.bincount(found.codes).tolist() == [220, 10, 12]
-    assert (found.only_x, found.only_y) == (("r1",), ("b", "r2"))
+    values = ["a"] * 200 + ["r1"] * 3 + ["a"] * 20 + ["r2"] * 9 + ["b"] * 10
+    found = category_of("c", [*values, None])
+    assert found.values == ("a", "b", OTHERS, MISSING)
+    assert np.bincount(found.codes).tolist() == [220, 10, 12, 1]
+    assert found.only_in(203) == (("r1",), ("b", "r2"))
     # One rare category keeps its name, and in small samples there is none.
-    assert category_of("c", ["a"] * 300, ["a"] * 300 + ["r"]).values == ("a", "r")
-    assert category_of("c", ["a"] * 3, ["b"] * 3 + ["c"]).values == ("a", "b", "c")
+    assert category_of("c", ["a"] * 600 + ["r"]).values == ("a", "r")
+    assert category_of("c", ["a"] * 3 + ["b"] * 3 + ["c"]).values == ("a", "b", "c")
 
 
 def test_many_pairs_are_compared_by_a_random_selection() -> None:
@@ -169,12 +171,14 @@ def test_missing_categories() -> None:
     X["carrier"] = X["carrier"].astype("string")
     X.loc[3, "carrier"] = pd.NA
     with pytest.raises(InvalidInputError, match="column 'carrier' of X has 1 missing value"):
-        run(X, Y)
+        run(X, Y, nan_policy="raise")
     assert isodepth.compare(X, Y, random_state=0).distance > 0  # of the numbers
     X.loc[4, "delay"] = np.nan
-    result = run(X, Y, nan_policy="omit")
-    assert result.n_rows == (59, 60)
-    assert any("(missing)" in note for note in result.notes)
+    result = run(X, Y)
+    assert result.n_rows == (60, 60)
+    assert [share.x for share in result.shares if share.value == MISSING] == [1 / 60]
+    X.loc[:29, "carrier"] = pd.NA
+    assert run(X, Y).headline == ("The samples differ (p = 0.01): carrier: missing 50% -> 0%")
 
 
 def test_kinds_that_make_no_sense_are_refused() -> None:
@@ -187,5 +191,7 @@ def test_kinds_that_make_no_sense_are_refused() -> None:
             run(flights(20, 0), flights(20, 1), kinds=kinds)
     with pytest.raises(InvalidOptionError, match="kinds"):
         run(np.ones((3, 2)), np.ones((3, 2)), kinds={"a": "category"})
-    with pytest.raises(InvalidInputError, match="'carrier' is only in X"):
-        run(flights(20, 0), flights(20, 1).rename(columns={"carrier": "airline"}))
+    renamed = flights(20, 1).rename(columns={"carrier": "airline"})
+    texts = [check.text for check in run(flights(20, 0), renamed).checks]
+    assert "missing column, not compared: carrier" in texts
+    assert "new column, not compared: airline" in texts

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from fractions import Fraction
 from typing import Any
@@ -12,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import hypergeom
 
-from isodepth.significance.fisher import log_pvalues
+from isodepth.significance.fisher import least_changed, log_adjusted_pvalues, log_pvalues
 
 #: Relative error of a p-value, which is the absolute error of its logarithm.
 ERROR = 1e-10
@@ -93,3 +94,79 @@ def test_a_tolerance_takes_the_maximum_over_all_counts(n: int, m: int) -> None:
         found, small = log_pvalues(a, n, b, m, dirty), expected < math.log(0.75)
         assert found[small] == pytest.approx(expected[small], abs=ERROR)
         assert (found[~small] >= expected[~small] - ERROR).all()
+
+
+def test_the_median_of_a_count_is_its_mean_rounded_up_or_down() -> None:
+    """All distributions with up to 30 rows in both samples together."""
+    for n, m in itertools.product(range(1, 30), repeat=2):
+        if n + m > 30:
+            continue
+        for ones in range(n + m + 1):
+            weights = [math.comb(m, x) * math.comb(n, ones - x) for x in range(min(m, ones) + 1)]
+            low, high = ones * m // (n + m), -(-ones * m // (n + m))
+            assert 2 * sum(weights[: high + 1]) >= sum(weights)
+            assert 2 * sum(weights[low:]) >= sum(weights)
+
+
+def least_over_margins(ones: range, n: int, m: int) -> float:
+    """Minimum p-value over all tables with these numbers of ones."""
+    return min(exact_log(s - x, n, x, m) for s in ones for x in range(max(0, s - n), min(m, s) + 1))
+
+
+@pytest.mark.parametrize(("n", "m"), [(11, 5), (5, 11), (8, 8)])
+def test_adjusted_pvalues_count_the_tables_that_can_be_as_small(n: int, m: int) -> None:
+    rng = np.random.default_rng(n)
+    for dirty in (0, 1, 3):
+        a, b = rng.integers(0, n + 1, 20), rng.integers(0, m + 1, 20)
+        a[:8] = rng.integers(0, 2, 8)
+        clean, logs = m - dirty, log_pvalues(a, n, b, m, dirty)
+        margins = [
+            range(i + max(0, j - dirty), i + min(j, clean) + 1)
+            for i, j in zip(a.tolist(), b.tolist(), strict=True)
+        ]
+        lowest = [least_over_margins(ones, n, clean) for ones in margins]
+        factors = [sum(low <= log + 1e-9 for low in lowest) for log in logs.tolist()]
+        found = log_adjusted_pvalues(a, n, b, m, dirty)
+        assert found == pytest.approx(np.minimum(logs + np.log(factors), 0), abs=1e-7)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_levels_over_all_splits_with_the_worst_row(seed: int) -> None:
+    """All ways to divide 9 rows into a reference of 5 and a window of 4 are equally likely.
+
+    An adversary adds one contaminated row to the window, or changes one of its rows, so that the
+    values of 3 functions give the smallest p-value or the largest bound.
+    """
+    rng = np.random.default_rng(seed)
+    n, m, share = 5, 4, rng.uniform(0.1, 0.9, 3)
+    rows = (rng.random((n + m, 3)) < share).astype(np.int64)
+    smallest, bounds, clean = [], [], []
+    vectors = np.array(list(itertools.product((0, 1), repeat=3)))
+    for chosen in itertools.combinations(range(n + m), m):
+        b = rows[list(chosen)].sum(axis=0)
+        a = rows.sum(axis=0) - b
+        clean.append(log_adjusted_pvalues(a, n, b, m).min())
+        smallest.append(min(log_adjusted_pvalues(a, n, b + v, m + 1, 1).min() for v in vectors))
+        changed = [b - rows[i] + v for i in chosen for v in vectors]
+        bounds.append([max(least_changed(a, n, c, m, level) for c in changed)
+                       for level in (0.3, 0.8)])  # fmt: skip
+    for logs in (np.array(clean), np.array(smallest)):
+        for value in np.unique(logs[logs < 0]):
+            assert np.mean(logs <= value + 1e-9) <= math.exp(value) + 1e-9
+    # The number of changed rows is exceeded with at most the probability of the level.
+    assert (np.mean(np.array(bounds) > 1, axis=0) <= [0.3, 0.8]).all()
+    assert np.max(bounds) > 0
+
+
+@pytest.mark.parametrize(("n", "m"), [(29, 5), (20, 12), (7, 12)])
+def test_the_bound_is_the_first_number_of_changed_rows_without_a_rejection(n: int, m: int) -> None:
+    a, b = np.divmod(np.arange((n + 1) * (m + 1)), m + 1)
+    level = 0.05
+    for i, j in zip(a.tolist(), b.tolist(), strict=True):
+        maxima = [
+            max(exact_log(i, n, x, m) for x in range(max(0, j - d), min(m, j + d) + 1))
+            for d in range(m + 1)
+        ]
+        assert maxima == sorted(maxima)
+        first = next(d for d in range(m + 1) if maxima[d] >= math.log(level))
+        assert least_changed(np.array([i]), n, np.array([j]), m, level) == first

@@ -76,3 +76,48 @@ def test_fewer_corrupt_batches_than_patience(restarting: bool, patience: int) ->
     assert evidence.log_evidence >= math.log(20)
     start = RankEvidence.start(restarting, patience)
     assert start.log_evidence == (-math.inf if restarting else 0.0)
+
+
+@pytest.mark.parametrize("rule", ["every 5", "random", "low", "after alarms", "every batch"])
+def test_restarts_do_not_raise_the_level(rule: str) -> None:
+    """100 streams of 100 uniform p-values with restarts that depend on the past: alpha is 10%."""
+    rng, alarms, again = np.random.default_rng(6), 0, 0
+    for _ in range(100):
+        evidence, rung, peak = RankEvidence.start(False, 1), 0, 0.0
+        for count, p in enumerate(1.0 - rng.random(100), 1):
+            evidence = evidence.after(p)
+            level, peak = evidence.log_evidence, max(peak, evidence.log_evidence)
+            if level >= math.log(10):
+                rung += 1
+                evidence = evidence.restarted()
+            elif (
+                (rule == "every 5" and count % 5 == 0)
+                or (rule == "random" and rng.random() < 0.2)
+                or (rule == "low" and level < peak - 1)
+                or rule == "every batch"
+            ):
+                evidence, peak = evidence.restarted(), 0.0
+        alarms, again = alarms + (rung > 0), again + max(0, rung - 1)
+    # Three standard errors above 10%. Further alarms after a restart are rarer still.
+    assert alarms <= 100 * 0.1 + 3 * math.sqrt(100 * 0.1 * 0.9)
+    assert again <= alarms
+
+
+@settings(deadline=None)
+@given(st.lists(P_VALUES, min_size=1, max_size=6), st.lists(P_VALUES, min_size=1, max_size=4))
+def test_a_restart_leaves_the_stakes_of_later_starts(
+    before: list[float], after: list[float]
+) -> None:
+    evidence = RankEvidence.start(False, 1)
+    for p in before:
+        evidence = evidence.after(p)
+    evidence = evidence.restarted()
+    for p in after:
+        evidence = evidence.after(p)
+    expected = 1.0 / (len(before) + len(after) + 1)
+    for start in range(len(after)):
+        number = len(before) + start + 1
+        wealth = np.exp(sum(log_bets(p) for p in after[start:])).mean()
+        expected += wealth / (number * (number + 1))
+    assert evidence.log_evidence == pytest.approx(math.log(expected), abs=1e-9)
+    assert evidence.n_batches - evidence.n_restart == len(after)

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from isodepth import _core
-from isodepth.chunked.passes import Fold, Pass, Rows
 from isodepth.chunked.reading import Summary
 from isodepth.chunked.selection import Numbers, Selection
 from isodepth.depth.base import exact_center
@@ -24,6 +23,7 @@ from isodepth.depth.whitening import (
     scale_columns,
     stretch_of,
 )
+from isodepth.sources.passes import Fold, Pass, Rows
 
 _OCTAVES = 8
 _BITS = (9, 8, 7, 6, 5)

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from isodepth.chunked.passes import DaskRunner, Runner
-from isodepth.chunked.scan import DelayedPart, as_source
-from isodepth.chunked.sources import Source
 from isodepth.chunked.table import SourceRegions, column_spreads, stream_table
 from isodepth.core.directions import draws_at_random, integer_seed, mean_of_direction
 from isodepth.core.regions import LevelPlan
+from isodepth.data.kinds import ColumnKind
 from isodepth.data.missing import MissingPair
 from isodepth.data.results import plain
 from isodepth.data.validation import check_same_columns, check_same_width, split_weights
@@ -23,6 +22,10 @@ from isodepth.metric.comparison import Comparison
 from isodepth.metric.fitted import FittedMetric, fit_for_one_sample
 from isodepth.metric.settings import MetricSettings, check_for_tables
 from isodepth.metric.table import RegionTable, distances_between
+from isodepth.sources.passes import Runner, runner_of
+from isodepth.sources.scan import as_source
+from isodepth.sources.source import Source
+from isodepth.sources.subsets import numeric_pair, source_pair
 
 #: Number of depth levels that replaces ``levels="exact"`` if samples are read in chunks.
 LEVELS = 20
@@ -34,32 +37,39 @@ def table(metric: MetricSettings, X: Any, weights: Any, storage: str) -> RegionT
     A region table has the support values of the depth regions on a grid of levels and directions.
     """
     source = _source(X, weights, "X")
-    return stream_table(metric, source, storage, runner=_runner_of(source)).table
+    return stream_table(metric, source, storage, runner=runner_of(source)).table
 
 
 def compare(
-    metric: MetricSettings, X: Any, Y: Any, weights: Any, runner: Runner | None = None
+    metric: MetricSettings,
+    X: Any,
+    Y: Any,
+    weights: Any,
+    runner: Runner | None = None,
+    kinds: Mapping[str, Any] | None = None,
 ) -> SourceComparison:
     """Compare two samples, at least one of which is a source or a Dask collection.
 
     `runner` is the object that runs computations over the chunks. If it is None, they run with Dask
-    if a sample is a Dask collection, and in this process otherwise.
+    if a sample is a Dask collection, and in this process otherwise. `kinds` is the option of
+    :func:`isodepth.compare`.
     """
     wx, wy = split_weights(weights)
-    x, y = _source(X, wx, "X"), _source(Y, wy, "Y")
-    check_same_width(x.n_features, y.n_features)
-    y = y.aligned(x.columns)
-    check_same_columns(x.columns, y.columns)
+    x, y = source_pair(_source(X, wx, "X"), _source(Y, wy, "Y"))
     metric = grid_metric(metric)
+    runner = runner or runner_of(x, y)
+    columns: tuple[ColumnKind, ...] = ()
+    if kinds or not (x.is_numeric and y.is_numeric):
+        x, y, columns = numeric_pair(x, y, kinds, runner)
     if metric.dtype is None and x.dtype != y.dtype:
         x, y = replace(x, dtype="float64"), replace(y, dtype="float64")
     check_for_tables(metric)
-    runner = runner or _runner_of(x, y)
     if isinstance(metric.scale, str):
         sides = [x, y] if metric.scale == "pooled" else [x]
         metric = replace(metric, scale=column_spreads(sides, metric, runner))
     first, second = (stream_table(metric, side, runner=runner) for side in (x, y))
-    return _compared(first, second, fit_for_one_sample(metric, x.n_features))
+    compared = _compared(first, second, fit_for_one_sample(metric, x.n_features))
+    return replace(compared, kinds=columns)
 
 
 def shared_scale(metric: MetricSettings, samples: Any, weights: Any, name: str) -> np.ndarray:
@@ -73,7 +83,7 @@ def shared_scale(metric: MetricSettings, samples: Any, weights: Any, name: str) 
     ]
     for i, source in enumerate(sources):
         check_same_width(sources[0].n_features, source.n_features, f"{name}[0]", f"{name}[{i}]")
-    return column_spreads(sources, metric, _runner_of(*sources))
+    return column_spreads(sources, metric, runner_of(*sources))
 
 
 def grid_metric(metric: MetricSettings) -> MetricSettings:
@@ -94,15 +104,6 @@ def grid_metric(metric: MetricSettings) -> MetricSettings:
     if draws_at_random(metric.directions) and not isinstance(metric.random_state, int):
         changes["random_state"] = integer_seed(metric.random_state)
     return replace(metric, **changes)
-
-
-def _runner_of(*sources: Source) -> Runner:
-    """Return the object that runs computations over the chunks of sources.
-
-    They run with Dask if a source is a Dask collection, and in this process otherwise.
-    """
-    delayed = any(isinstance(part, DelayedPart) for source in sources for part in source.parts)
-    return DaskRunner() if delayed else Runner()
 
 
 def _source(X: Any, weights: Any, name: str) -> Source:

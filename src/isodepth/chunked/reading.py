@@ -8,16 +8,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.chunked.passes import MassUnit, Pass, Preparation, Rows, Runner, row_keys
-from isodepth.chunked.scan import as_source
 from isodepth.chunked.selection import Selection, margin_of
-from isodepth.chunked.sources import Source
 from isodepth.core.scaling import is_integral
 from isodepth.data.arrays import column_labels
 from isodepth.data.frames import Table
 from isodepth.data.validation import MissingReport
 from isodepth.errors import InvalidInputError
 from isodepth.metric.fitted import MEMORY_MB, FittedMetric
+from isodepth.sources.passes import MassUnit, Pass, Preparation, Rows, Runner, row_keys
+from isodepth.sources.scan import as_source
+from isodepth.sources.source import Source
 
 LEAST_PILOTS = 1 << 12
 _PILOTS = 1 << 16

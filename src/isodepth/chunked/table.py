@@ -14,10 +14,8 @@ import numpy as np
 
 from isodepth import _core
 from isodepth.chunked.depths import ProjectionModel, RankModel, rank_numbers, whitened_numbers
-from isodepth.chunked.passes import Pass, Rows, Runner
 from isodepth.chunked.reading import CheckedSource, selection_of
 from isodepth.chunked.selection import Numbers, Selection
-from isodepth.chunked.sources import Source
 from isodepth.core.regions import Sample
 from isodepth.core.scaling import CLIPPED, clipped_unit, fence_ranks, normalized_mad
 from isodepth.data.validation import MissingReport
@@ -27,6 +25,8 @@ from isodepth.errors import InvalidOptionError
 from isodepth.metric.fitted import FittedMetric, fit_for_one_sample
 from isodepth.metric.settings import MetricSettings, check_for_tables
 from isodepth.metric.table import RegionTable
+from isodepth.sources.passes import Pass, Rows, Runner
+from isodepth.sources.source import Source
 
 #: A sample of any length is processed in memory if it has at most this number of distinct rows.
 FEW_DISTINCT = 4096

@@ -147,8 +147,8 @@ def _compare_chunks(
     paths: Sequence[str], reading: cli.Reading, settings: Options, test: Options
 ) -> Any:
     from isodepth.chunked.entry import compare
-    from isodepth.chunked.passes import Runner
     from isodepth.progress import progress_bar
+    from isodepth.sources.passes import Runner
 
     refused = {
         "--drop": reading.drop, "--drop-text": reading.drop_text, "--category": reading.category,

@@ -1,11 +1,12 @@
 """The command `monitor`: fit a monitor, check batches, show the last batches, and clear alarms.
 
-For use in cron jobs and continuous integration, `check` ends with exit code 1 for an alarm, and
-with 2 if a batch cannot be checked.
+For use in cron jobs and continuous integration, `check` ends with exit code 1 for an alarm or above
+a threshold, and with 2 if a batch cannot be checked.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,19 @@ from isodepth.errors import BusyFileError, InvalidInputError, InvalidOptionError
 # monitor in the meantime.
 _ATTEMPTS = 5
 _SHOWN = 10
+
+
+def _share(_: click.Context, option: click.Parameter, text: str | None) -> float | None:
+    """Convert the value of an option, such as "5%" or "0.05", to a number from 0 to 1."""
+    if text is None:
+        return None
+    try:
+        value = float(text.removesuffix("%")) / (100.0 if text.endswith("%") else 1.0)
+    except ValueError:
+        value = math.nan
+    if not 0.0 <= value <= 1.0:
+        raise click.BadParameter(f"must be a share such as 5% or 0.05, got {text}")
+    return value
 
 
 @click.group(no_args_is_help=False)
@@ -79,22 +93,39 @@ def fit(
 @click.argument("batches", nargs=-1, required=True)
 @click.option("--group", metavar="NAME", help="The group that the batches belong to.")
 @click.option("--label", metavar="TEXT", help="Name of the batch; a name is counted only once.")
+@click.option(
+    "--max-changed",
+    metavar="SHARE",
+    callback=_share,
+    help="Exit code 1 if at least this share of the rows changed, such as 5%.",
+)
+@click.option(
+    "--alpha",
+    metavar="SHARE",
+    callback=_share,
+    help="Exit code 1 if the p-value of a batch is at most this.",
+)
 @cli.reading_options(nan_policy=False)
 def check(
     monitor: str, batches: tuple[str, ...], group: str | None, label: str | None,
-    reading: cli.Reading,
+    max_changed: float | None, alpha: float | None, reading: cli.Reading,
 ) -> Answer:  # fmt: skip
     """Check the next batches; exit code 1 for an alarm.
 
     The result is stored in the file of the monitor. Columns that the reference does not have are
     ignored. The files of a folder are checked in the order of their names, which are their labels:
     files that were checked before are not counted again. The exit code is 0 without an alarm, 1
-    with an alarm or an extreme batch, and 2 if a batch cannot be checked.
+    with an alarm or a batch beyond all blocks, and 2 if a batch cannot be checked.
+
+    With --max-changed or --alpha, exit code 1 means that a batch exceeds one of these thresholds,
+    and an alarm has no influence on the exit code. The share of changed rows is a lower bound with
+    95% confidence.
 
     \b
     Examples:
       isodepth monitor check monitor.npz batch.csv
       isodepth monitor check monitor.npz batch.csv --label 2024-01-07 --json
+      isodepth monitor check monitor.npz batch.csv --max-changed 5%
       isodepth monitor check monitor.npz batches/
     """
     jobs: list[tuple[str, str | None]] = []
@@ -107,11 +138,27 @@ def check(
     if label is not None and (len(jobs) != 1 or jobs[0][1] != label):
         raise InvalidOptionError(f"--label names one batch, got {len(jobs)}; remove it")
     verdicts = [_check(monitor, batch, group, name, reading) for batch, name in jobs]
-    code = 1 if any(verdict.alarm or verdict.extreme for verdict in verdicts) else 0
+    if max_changed is None and alpha is None:
+        code = int(any(verdict.alarm or verdict.beyond_blocks for verdict in verdicts))
+    else:
+        code = int(any(_exceeds(verdict, max_changed, alpha) for verdict in verdicts))
     if len(verdicts) == 1:
         return Answer([str(verdicts[0])], verdicts[0].to_dict(), code)
     content = {"verdicts": [verdict.to_dict() for verdict in verdicts], "code": code}
     return Answer([str(verdict) for verdict in verdicts], content, code)
+
+
+def _exceeds(verdict: isodepth.Verdict, max_changed: float | None, alpha: float | None) -> bool:
+    """Return whether a verdict exceeds one of the thresholds that are not None."""
+    if max_changed is not None and verdict.changed_share is None and verdict.window:
+        raise InvalidOptionError(
+            "--max-changed needs a monitor without blocks, because rows of a block depend on each "
+            "other; remove it"
+        )
+    changed = verdict.changed_share or 0.0
+    return (max_changed is not None and changed >= max_changed and changed > 0.0) or (
+        alpha is not None and verdict.pvalue <= alpha
+    )
 
 
 def _check(
@@ -197,7 +244,7 @@ def reset(monitor: str) -> Answer:
 
 def _shown(fitted: isodepth.Monitor) -> Answer:
     from isodepth.data.kinds import column_lines
-    from isodepth.report.sentences import alarm_promise, monitor_headline
+    from isodepth.summary import alarm_promise, monitor_headline
 
     summary = fitted.to_dict()
     lines = [f"columns     {', '.join(summary['columns'])}"]

@@ -39,7 +39,7 @@ _SETTINGS: dict[str, tuple[str, Any, str, str]] = {
     "eps": ("--eps", float, "Share of the outermost rows that is ignored", "0.1"),
     "p": ("--p", float, "Exponent of the mean over levels; may be inf", "2"),
     "q": ("--q", float, "Exponent of the mean over directions; inf for the largest gap", "inf"),
-    "n_directions": ("--directions", int, "Number of directions", "1000"),
+    "n_directions": ("--directions", click.IntRange(max=MOST), "Number of directions", "1000"),
     "levels": ("--levels", _levels, "Number of levels, or exact", "exact"),
     "refine": ("--refine", int, "Steps of ascent from the best directions", "20, 0 for finite q"),
     "random_state": ("--random-state", int, "Seed of the random numbers", "0"),
@@ -50,7 +50,7 @@ _SCALES = {
     "reference": "their spread in the first table",
     "none": "nothing",
 }
-_METAVARS = {int: "N", float: "NUMBER", _levels: "N"}
+_METAVARS = {int: "N", float: "NUMBER", _levels: "N", "n_directions": "N", "random_state": "SEED"}
 
 
 def _together(argument: str, make: Callable[[dict[str, Any]], Any], made: Mapping[str, Any]) -> Any:
@@ -95,7 +95,7 @@ def settings_options(
             text = f"Divide columns by {text}"
         default = defaults.get(name, usual)
         passed = default if name == "scale" else 0 if name == "random_state" else None
-        metavar = "SEED" if name == "random_state" else _METAVARS.get(kind)
+        metavar = _METAVARS.get(name) or _METAVARS.get(kind)
         made[name] = click.option(
             flag, name, type=kind, default=passed, metavar=metavar,
             help=f"{text} (default {default}).",

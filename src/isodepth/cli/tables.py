@@ -147,6 +147,7 @@ def file_names(files: Sequence[str]) -> list[str]:
     Four kinds of names are tried until all names are distinct: without folder and ending, without
     folder, the paths as given, and the paths with a number.
     """
+    files = ["standard input" if file == "-" else file for file in files]
     stems = [Path(file.removesuffix(".gz")).stem for file in files]
     numbered = [f"{file} ({place})" for place, file in enumerate(files, start=1)]
     for names in (stems, [Path(file).name for file in files], list(files), numbered):

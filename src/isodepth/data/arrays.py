@@ -12,8 +12,8 @@ from isodepth.errors import ColumnWarning, warn_user
 
 #: Maximum number of columns in the short lists of messages, such as columns with missing values.
 FEW = 5
-# Integers above 2**53 may be rounded if they are converted to float64.
-_EXACT_INTEGERS = 2**53
+#: Integers above 2**53 may be rounded if they are converted to float64.
+EXACT_INTEGERS = 2**53
 
 
 def column_labels(width: int) -> tuple[str, ...]:
@@ -78,7 +78,7 @@ def warn_of_rounding(array: np.ndarray, name: str) -> None:
     if array.dtype.kind not in "iu" or array.dtype.itemsize < 8 or not array.size:
         return
     largest = max(int(array.max()), -int(array.min()))
-    if largest > _EXACT_INTEGERS:
+    if largest > EXACT_INTEGERS:
         warn_user(
             f"{name} contains integers up to {largest}, beyond 2**53: they are rounded, and small "
             "differences are lost; subtract a common offset first",

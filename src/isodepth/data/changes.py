@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any
 
-import numpy as np
-
 from isodepth.data.results import p_text
+
+# Kinds whose values are shares, which are shown in percent.
+_SHARES = ("shares", "value", "missing", "extremes", "precision", "repeated")
 
 
 @dataclass(frozen=True)
@@ -17,23 +18,35 @@ class Change:
 
     Attributes
     ----------
-    kind : {"location", "spread", "shape", "dependence", "shares", "missing", "regions"}
+    kind : str
         Kind of change. The kind is an estimate, even if the difference itself is significant.
-        "shares" is a change of the relative frequencies of categories. "missing" is a change of the
-        fraction of missing values. "regions" is a change of the depth-trimmed regions.
+
+        - "location", "spread", "shape": of the distribution of a numeric column.
+        - "unit", "sign": the values were multiplied by a constant, or by -1.
+        - "exchange": two columns exchanged their values.
+        - "extremes": the share of the largest or smallest values, or of rows far from the center.
+        - "value", "shares": the share of a single number, or of a category.
+        - "precision": the share of whole numbers, whole tenths, or multiples of 5 or 10.
+        - "missing": the fraction of missing values.
+        - "repeated": the share of rows that occur more than once.
+        - "dependence": of two columns on each other.
+        - "joint": of several columns together; `before` and `after` are in standard deviations.
+        - "regions": of all columns together.
     columns : tuple of str
         One column, or the two columns of a dependence; empty if all columns contribute.
     quantity : str
         Quantity that was measured in both samples, such as "median" or "rank correlation".
     before, after : float
         Values of the quantity in the first and in the second sample. Medians, means and spreads are
-        in the units of the column. For the kinds "shape", "shares" and "missing" the values are
-        fractions between 0 and 1.
+        in the units of the column. Shares are fractions between 0 and 1.
     pvalue : float
         P-value, adjusted for multiple testing of columns or pairs of columns.
     value : str or None
-        Category whose share changed, or within which a numeric column changed. None for changes
-        that do not belong to a single category.
+        Number or category whose share changed, or category within which a numeric column changed.
+        None for other changes.
+    share : float or None
+        Lower confidence bound for the share of rows that changed in these columns, see
+        `TwoSampleResult.changed_share`. None if it was not computed.
 
     Examples
     --------
@@ -41,6 +54,10 @@ class Change:
     air_time: median 129 -> 158 (p = 0.001)
     >>> print(Change("shares", ("carrier",), "share", 0.0, 0.06, 0.001, value="NEW"))
     carrier = NEW: 0% -> 6% (p = 0.001)
+    >>> print(Change("extremes", ("wind",), "at least 120", 0.0, 0.031, 0.001))
+    wind at least 120: 0.0% -> 3.1% (p = 0.001)
+    >>> print(Change("precision", ("price",), "whole numbers", 0.03, 1.0, 0.001))
+    price: whole numbers 3% -> 100% (p = 0.001)
     >>> print(Change("dependence", ("weight", "mpg"), "rank correlation", -0.83, 0.02, 0.005))
     rank correlation of weight and mpg: -0.83 -> 0.02 (p = 0.005)
     >>> columns = ("air_time", "dest")
@@ -55,29 +72,38 @@ class Change:
     after: float
     pvalue: float
     value: str | None = None
+    share: float | None = None
 
     @property
     def label(self) -> str:
         """Name of the column or columns and of the quantity, such as "air_time: median"."""
         names = " and ".join(self.columns)
         if not names:
-            return self.quantity
+            return f"{self.quantity}:" if self.kind in _SHARES else self.quantity
+        if self.kind == "exchange":
+            return f"{names} exchanged their values: {self.quantity} of {self.columns[0]}"
         if len(self.columns) > 1 and self.value is not None:
             first, category = self.columns
             return f"{self.quantity} of {first} within {category} = {self.value}:"
         if len(self.columns) > 1:
             return f"{self.quantity} of {names}:"
-        return f"{names} = {self.value}:" if self.kind == "shares" else f"{names}: {self.quantity}"
+        if self.kind in ("shares", "value"):
+            return f"{names} = {self.value}:"
+        return (
+            f"{names} {self.quantity}:" if self.kind == "extremes" else f"{names}: {self.quantity}"
+        )
 
     @property
     def values(self) -> tuple[str, str]:
         """`before` and `after` as strings, with enough digits to show their difference."""
-        percent = self.kind in ("shares", "missing") or self.quantity.startswith("share")
+        percent = self.kind in _SHARES or self.quantity.startswith("share")
         return format_pair(self.before, self.after, percent=percent)
 
     @property
     def text(self) -> str:
         """`label` and `values` as one string, without the p-value."""
+        if self.kind == "joint":
+            return self.quantity
         return f"{self.label} {' -> '.join(self.values)}"
 
     def to_dict(self) -> dict[str, Any]:
@@ -120,77 +146,3 @@ def format_pair(before: float, after: float, *, percent: bool = False) -> tuple[
 
 def _unsigned_zero(text: str) -> str:
     return text.lstrip("-") if not text.strip("-0.") else text
-
-
-# -- changes that are computed from the values of one or two columns --------------------------
-
-
-def location_change(name: str, x: np.ndarray, y: np.ndarray, pvalue: float) -> Change:
-    """Return the change of location of a column from the values x to the values y.
-
-    The change has the medians of x and y, or the means if the medians are equal.
-    """
-    before, after = np.nanmedian(x), np.nanmedian(y)
-    if before != after:
-        return Change("location", (name,), "median", float(before), float(after), pvalue)
-    return Change("location", (name,), "mean", float(np.nanmean(x)), float(np.nanmean(y)), pvalue)
-
-
-def spread_change(name: str, x: np.ndarray, y: np.ndarray, pvalue: float) -> Change:
-    """Return the change of spread of a column from the values x to the values y.
-
-    The change has the interquartile ranges of x and y. If these are equal or one of them is 0, it
-    has the standard deviations.
-    """
-    before, after = (float(np.subtract(*np.nanquantile(v, [0.75, 0.25]))) for v in (x, y))
-    if before > 0 and after > 0 and before != after:
-        return Change("spread", (name,), "interquartile range", before, after, pvalue)
-    before, after = float(np.nanstd(x)), float(np.nanstd(y))
-    return Change("spread", (name,), "standard deviation", before, after, pvalue)
-
-
-def shape_change(name: str, x: np.ndarray, y: np.ndarray, pvalue: float) -> Change:
-    """Return the change of shape of the distribution of a column.
-
-    The change has the empirical distribution functions of x and y at their largest difference.
-    """
-    x, y = np.sort(x[~np.isnan(x)]), np.sort(y[~np.isnan(y)])
-    values = np.unique(np.concatenate([x, y]))
-    below = [np.searchsorted(v, values, side="right") / len(v) for v in (x, y)]
-    at = int(np.abs(below[0] - below[1]).argmax())
-    quantity = f"share of values up to {values[at]:.4g}"
-    return Change("shape", (name,), quantity, float(below[0][at]), float(below[1][at]), pvalue)
-
-
-def missing_change(name: str, before: float, after: float, pvalue: float) -> Change:
-    """Return the change of the fraction of missing values of a column, from `before` to `after`."""
-    return Change("missing", (name,), "missing", before, after, pvalue)
-
-
-def dependence_change(
-    names: tuple[str, str], x: np.ndarray, y: np.ndarray, pvalue: float
-) -> Change:
-    """Return the change of the rank correlation of two columns, from x (n, 2) to y (m, 2)."""
-    from scipy.stats import rankdata
-
-    before, after = (float(_correlation(rankdata(v.astype(float), axis=0))) for v in (x, y))
-    return Change("dependence", names, "rank correlation", before, after, pvalue)
-
-
-def conditional_change(
-    names: tuple[str, str], value: str, x: np.ndarray, y: np.ndarray, pvalue: float
-) -> Change:
-    """Return the change of location of a numeric column within a category of another column.
-
-    `names` are both columns, the numeric one first, and `value` is the category. x and y are the
-    values of the numeric column in the rows with this category.
-    """
-    change = location_change(names[0], x, y, pvalue)
-    return replace(change, kind="dependence", columns=names, value=value)
-
-
-def _correlation(columns: np.ndarray) -> float:
-    """Return the Pearson correlation of two columns (n, 2); 0 if a column is constant."""
-    centered = columns - columns.mean(axis=0)
-    norms = np.sqrt((centered**2).sum(axis=0))
-    return 0.0 if not norms.all() else float(centered[:, 0] @ centered[:, 1] / norms.prod())

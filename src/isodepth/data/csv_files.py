@@ -21,7 +21,7 @@ from typing import Any, BinaryIO, NamedTuple, NoReturn
 import numpy as np
 
 from isodepth.data.arrays import numbered
-from isodepth.data.input_file import InputFile, refuse
+from isodepth.data.input_file import TEXT_ENDINGS, InputFile, refuse
 from isodepth.data.numerals import MISSING_NUMBERS
 
 # Words for missing values. Cells with "nan" are read as the number NaN instead, and later checks
@@ -32,6 +32,8 @@ _DELIMITERS = {
 }  # fmt: skip
 _COMMA_NUMBER = re.compile(r"\s*[+-]?\d+,\d+([eE][+-]?\d+)?\s*")
 _POINT_NUMBER = re.compile(r"\s*[+-]?\d*\.\d+([eE][+-]?\d+)?\s*")
+# Numbers with a decimal comma, in the syntax of RE2.
+_COMMA_DIGITS = r"^(\s*[+-]?\d+),(\d+(?:[eE][+-]?\d+)?\s*)$"
 _HEAD_BYTES = 1 << 18
 # Maximum number of bytes of a line. A longer line is refused before it is read into memory, because
 # a small compressed file may contain a huge line.
@@ -66,7 +68,7 @@ class CsvFormat(NamedTuple):
     def notes(self, file: InputFile) -> list[str]:
         """Return messages about an unusual separator, decimal commas, and a missing header."""
         notes = []
-        if self.delimiter != (usual := "\t" if file.ending == ".tsv" else ","):
+        if self.delimiter != (usual := TEXT_ENDINGS.get(file.ending, ",")):
             comma = ", and numbers have decimal commas" if self.decimal == "," else ""
             detected, expected = _DELIMITERS[self.delimiter], _DELIMITERS[usual]
             notes.append(
@@ -81,43 +83,62 @@ def csv_format(file: InputFile) -> CsvFormat:
     """Detect separator, decimal mark and header from the beginning of a file."""
     # The first 256 KiB are usually enough. If they do not contain a whole row, 16 MiB are read.
     for size in (_HEAD_BYTES, _LINE_BYTES):
-        head = file.read(size)
-        whole = len(head) < size
-        try:
-            text = codecs.getincrementaldecoder("utf-8-sig")().decode(head, whole)
-        except UnicodeDecodeError as error:
-            _refuse_encoding(file, error)
-        lines = list(io.StringIO(text, newline=""))[: None if whole else -1]
-        usual = "\t" if file.ending == ".tsv" else ","
-        rows_by_mark = {mark: _first_rows(lines, mark) for mark in (usual, *_DELIMITERS)}
-        if whole or all(rows_by_mark.values()):
+        lines, whole = _decoded_lines(file, size)
+        sniffed = _sniffed_rows(lines, file.ending)
+        if whole or all(sniffed.values()):
             break
     if not whole and not lines:
         _refuse_line(file, 1)
-    delimiter = _best_delimiter(rows_by_mark)
-    rows = rows_by_mark[delimiter]
-    if not rows:
-        blank = not any(line.strip() for line in lines)
-        refuse(file.path, "it is empty" if blank else "its quotes are damaged: one is not closed")
-    if any("\0" in cell for cell in rows[0]):
-        refuse(file.path, "it is not a text file")
+    delimiter = _best_delimiter(sniffed)
+    rows = sniffed[delimiter]
+    _check_first_row(file, lines, rows)
+    if _is_data(rows[0], delimiter):
+        return CsvFormat(None, len(rows[0]), delimiter, _decimal_mark(rows, delimiter), 0)
     names = [cell.strip() for cell in rows[0]]
-    if len(names) == 1 and _separated_by_spaces(lines):
-        example = "pandas.read_csv(..., sep=r'\\s+').to_csv(...)"
-        advice = f"separate them with commas, for example with {example}"
-        refuse(file.path, f"its cells are separated by several spaces; {advice}")
-    numeric = [
-        _is_number(n) or (delimiter != "," and bool(_COMMA_NUMBER.fullmatch(n))) for n in names
-    ]
-    if any(numeric) and all(
-        number or not name for number, name in zip(numeric, names, strict=True)
-    ):
-        return CsvFormat(None, len(names), delimiter, _decimal_mark(rows, delimiter), 0)
     _check_names(file, names)
     reader = csv.reader(lines, delimiter=delimiter)
     next(row for row in reader if row)
     decimal = _decimal_mark(rows[1:], delimiter)
     return CsvFormat(tuple(names), len(names), delimiter, decimal, reader.line_num)
+
+
+def _decoded_lines(file: InputFile, size: int) -> tuple[list[str], bool]:
+    """Return the whole lines in the first `size` bytes, and whether these are the whole file."""
+    head = file.read(size)
+    whole = len(head) < size
+    try:
+        text = codecs.getincrementaldecoder("utf-8-sig")().decode(head, whole)
+    except UnicodeDecodeError as error:
+        _refuse_encoding(file, error)
+    return list(io.StringIO(text, newline=""))[: None if whole else -1], whole
+
+
+def _sniffed_rows(lines: list[str], ending: str) -> dict[str, list[list[str]]]:
+    """Return the first rows, split by each possible separator; the usual separator comes first."""
+    marks = (TEXT_ENDINGS.get(ending, ","), *_DELIMITERS)
+    return {mark: _first_rows(lines, mark) for mark in marks}
+
+
+def _check_first_row(file: InputFile, lines: list[str], rows: list[list[str]]) -> None:
+    """Raise an error if there is no row, or if the first row is not a row of a table."""
+    if not rows:
+        blank = not any(line.strip() for line in lines)
+        refuse(file.path, "it is empty" if blank else "its quotes are damaged: one is not closed")
+    if any("\0" in cell for cell in rows[0]):
+        refuse(file.path, "it is not a text file")
+    if len(rows[0]) == 1 and _separated_by_spaces(lines):
+        example = "pandas.read_csv(..., sep=r'\\s+').to_csv(...)"
+        advice = f"separate them with commas, for example with {example}"
+        refuse(file.path, f"its cells are separated by several spaces; {advice}")
+
+
+def _is_data(row: list[str], delimiter: str) -> bool:
+    """Return whether the first row is not a header: its nonempty cells are numbers."""
+    cells = [cell for cell in map(str.strip, row) if cell]
+    return bool(cells) and all(
+        _is_number(cell) or (delimiter != "," and bool(_COMMA_NUMBER.fullmatch(cell)))
+        for cell in cells
+    )
 
 
 def _separated_by_spaces(lines: list[str]) -> bool:
@@ -273,22 +294,56 @@ def csv_chunks(
 
     Missing values are NaN. A cell that is not a number raises an error.
     """
+    for batch in _batches(file, form, places, "double"):
+        for first in range(0, len(batch), rows):
+            columns = batch.slice(first, rows).columns
+            yield np.column_stack([c.to_numpy(zero_copy_only=False) for c in columns])
+
+
+def csv_string_chunks(file: InputFile, form: CsvFormat, places: Sequence[int]) -> Iterator[Any]:
+    """Yield the columns at the positions `places` as strings, in pyarrow tables of about 1 MB.
+
+    In a file with decimal commas, cells that are numbers are written with a decimal point.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    for batch in _batches(file, form, places, "string"):
+        columns = batch.columns
+        if form.decimal == ",":
+            columns = [pc.replace_substring_regex(c, _COMMA_DIGITS, r"\1.\2") for c in columns]
+        yield pa.Table.from_arrays(columns, batch.schema.names)
+
+
+def first_types(file: InputFile, form: CsvFormat) -> list[Any]:
+    """Return the types of all columns in the first lines of a file, as pyarrow detects them."""
     import pyarrow as pa
     from pyarrow.csv import open_csv
 
-    types = dict.fromkeys(map(str, places), pa.float64())
+    try:
+        with file.open() as stream:
+            options = _arrow_options(form, range(form.width), {}, False)
+            return list(open_csv(stream, **options).schema.types)
+    except (pa.ArrowInvalid, OSError, EOFError, zlib.error):
+        return [pa.null()] * form.width  # reading the rows raises the error with the reason
+
+
+def _batches(file: InputFile, form: CsvFormat, places: Sequence[int], kind: str) -> Iterator[Any]:
+    """Yield record batches of the columns at the positions `places`, all of the type `kind`."""
+    import pyarrow as pa
+    from pyarrow.csv import open_csv
+
+    types = dict.fromkeys(map(str, places), pa.type_for_alias(kind))
+    numbers = places if kind == "double" else ()
     try:
         with file.open() as opened:
             stream = _QuoteCounter(opened)
-            for batch in open_csv(stream, **_arrow_options(form, places, types, False)):
-                for first in range(0, len(batch), rows):
-                    columns = batch.slice(first, rows).columns
-                    yield np.column_stack([c.to_numpy(zero_copy_only=False) for c in columns])
+            yield from open_csv(stream, **_arrow_options(form, places, types, False))
     except (pa.ArrowInvalid, OSError, EOFError, zlib.error) as error:
         if "Empty CSV file" not in str(error):
-            _explain_fault(file, form, places, error)
+            _explain_fault(file, form, numbers, error)
     if stream.quotes % 2:
-        _check_rows(file, form, places)
+        _check_rows(file, form, numbers)
 
 
 def _arrow_options(
@@ -311,7 +366,7 @@ def _arrow_options(
         "convert_options": ConvertOptions(
             include_columns=[str(place) for place in places],
             column_types=types,
-            null_values=[*_spellings(_MISSING), *missing_words],
+            null_values=[*MISSING_WORDS, *missing_words],
             true_values=["true", "True", "TRUE"],
             false_values=["false", "False", "FALSE"],
             strings_can_be_null=False,
@@ -340,6 +395,10 @@ class _QuoteCounter(io.RawIOBase):
 
 def _spellings(words: Sequence[str]) -> list[str]:
     return sorted({spell(word) for word in words for spell in (str.lower, str.upper, str.title)})
+
+
+#: Strings that stand for missing values in columns of numbers, booleans and dates.
+MISSING_WORDS = tuple(_spellings(_MISSING))
 
 
 def _numbers_of(

@@ -12,7 +12,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.data.arrays import FEW, is_missing, listed, numbered, warn_of_rounding
+from isodepth.data.arrays import (
+    EXACT_INTEGERS,
+    FEW,
+    is_missing,
+    listed,
+    numbered,
+    warn_of_rounding,
+)
 from isodepth.errors import InvalidInputError
 
 Names = tuple[str, ...] | None
@@ -83,7 +90,7 @@ def read_frame(X: Any, name: str) -> tuple[np.ndarray, Names]:
     ('7', '3')
     """
     if isinstance(X, Table):
-        return X.points, None if X.columns is None else _names(X.columns, name)
+        return X.points, None if X.columns is None else column_names(X.columns, name)
     import narwhals as nw
 
     if callable(getattr(X, "collect", None)):
@@ -99,7 +106,7 @@ def read_frame(X: Any, name: str) -> tuple[np.ndarray, Names]:
             f"({' '.join(str(error).split())}); give all columns different names, or pass an array"
         ) from None
     labels = list(frame.columns)
-    return _numbers(frame, name), None if _is_count(labels) else _names(labels, name)
+    return _numbers(frame, name), None if _is_count(labels) else column_names(labels, name)
 
 
 # -- names of columns ----------------------------------------------------------------------------
@@ -154,10 +161,7 @@ def in_order(X: Any, names: Names, name: str, like: str) -> Any:
     if labels is None or labels == names or len(set(labels)) < len(labels):
         return X
     if sorted(labels) != sorted(names):
-        # Default labels 0, 1, ... of one sample are matched by position with the names of the other
-        # sample, unless all these names are other integers.
-        both = ((labels, names), (names, labels))
-        if any(_counts(a) and (_counts(b) or not _integers(b)) for a, b in both):
+        if _matched_by_position(labels, names):
             return X
         raise differing(names, labels, like, name)
     points, _ = read_frame(X, name)
@@ -165,6 +169,42 @@ def in_order(X: Any, names: Names, name: str, like: str) -> Any:
     places = {name: place for place, name in enumerate(labels)}
     points = np.ascontiguousarray(points[:, [places[name] for name in names]])
     return Table(points, None if _counts(names) else names)
+
+
+def _matched_by_position(labels: tuple[str, ...], names: tuple[str, ...]) -> bool:
+    """Return whether the columns of two samples are matched by position instead of by name.
+
+    Default labels 0, 1, ... of one sample are matched by position with the names of the other
+    sample, unless all these names are other integers.
+    """
+    both = ((labels, names), (names, labels))
+    return any(_counts(a) and (_counts(b) or not _integers(b)) for a, b in both)
+
+
+def common_columns(X: Any, Y: Any) -> tuple[Any, Any, tuple[tuple[str, ...], tuple[str, ...]]]:
+    """Return the columns that two samples have in common, and the names of all other columns.
+
+    Samples without names, samples with the same columns, and samples whose columns are matched by
+    position are returned unchanged. Raise an error if the samples have no column in common.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> X, Y = pd.DataFrame({"a": [1], "b": [2]}), pd.DataFrame({"c": [3], "a": [4]})
+    >>> X, Y, others = common_columns(X, Y)
+    >>> list(X), list(Y), others
+    (['a'], ['a'], (('b',), ('c',)))
+    """
+    first, second = labels_of(X) or (), labels_of(Y) or ()
+    in_x, in_y = set(first), set(second)
+    distinct = len(in_x) == len(first) and len(in_y) == len(second)
+    if in_x == in_y or not in_x or not in_y or not distinct or _matched_by_position(first, second):
+        return X, Y, ((), ())
+    both = tuple(name for name in first if name in in_y)
+    if not both:
+        raise differing(first, second, "X", "Y")
+    others = tuple(n for n in first if n not in in_y), tuple(n for n in second if n not in in_x)
+    return select_columns(X, both), select_columns(Y, both), others
 
 
 def select_columns(X: Any, names: tuple[str, ...]) -> Any:
@@ -230,7 +270,11 @@ def _is_count(labels: list[Any]) -> bool:
     )
 
 
-def _names(labels: Any, name: str) -> tuple[str, ...]:
+def column_names(labels: Any, name: str) -> tuple[str, ...]:
+    """Return the labels of the columns of the sample `name` as strings.
+
+    Raise an error if two labels are equal as strings, or if a label contains a lone surrogate.
+    """
     names = tuple(str(label) for label in labels)
     seen: set[str] = set()
     for position, label in enumerate(names):
@@ -269,7 +313,8 @@ def _numbers(frame: Any, name: str) -> np.ndarray:
 def object_numbers(series: Any) -> Any:
     """Convert a narwhals series of Python numbers to Float64; return any other series unchanged.
 
-    Values of type `decimal.Decimal` count as numbers, booleans do not.
+    Values of type `decimal.Decimal` count as numbers, booleans do not. A series is converted to
+    Int64 if all values are integers and floats would round them.
     """
     import narwhals as nw
 
@@ -280,6 +325,10 @@ def object_numbers(series: Any) -> Any:
     real = all(isinstance(value, numbers.Real | Decimal) for value in known)
     if not known or not real or any(isinstance(value, bool | np.bool_) for value in known):
         return series
+    if len(known) == len(values) and all(isinstance(value, numbers.Integral) for value in known):
+        largest = max(max(known), -min(known))
+        if EXACT_INTEGERS < largest < 2**63:
+            return nw.new_series(series.name, values, nw.Int64, backend=series.implementation)
     floats = [None if value is None else float(value) for value in values]
     return nw.new_series(series.name, floats, nw.Float64, backend=series.implementation)
 

@@ -1,11 +1,10 @@
-"""Base class of results, and conversion of values to JSON, strings and HTML.
+"""Base class of results, and conversion of values to JSON and strings.
 
 A result implements `to_dict`, `_rows` and `__repr__`. `isodepth.results` adds figures and reports.
 """
 
 from __future__ import annotations
 
-import html
 import json
 import math
 from collections.abc import Mapping
@@ -17,8 +16,6 @@ import numpy as np
 from isodepth.data.extras import load_extra
 from isodepth.errors import InvalidOptionError
 
-_DIGITS = 4
-_CONTROL = dict.fromkeys({*range(32), 127} - set(map(ord, "\t\n\r")), "\ufffd")
 _BACKENDS = {"pandas": "DataFrame", "polars": "DataFrame", "pyarrow": "table"}
 
 
@@ -108,6 +105,16 @@ class ResultMixin:
         """Return the output of `to_dict` as JSON; the options are those of `json.dumps`."""
         return json.dumps(self.to_dict(), **{"allow_nan": False, **options})
 
+    def _repr_html_(self) -> str:
+        """Return the first line and the table of the result as HTML, which notebooks display.
+
+        The table has at most 12 rows and 12 columns.
+        """
+        # Imported here and not at the top, because `isodepth.html` imports Jinja, which is slow.
+        from isodepth.html import table_html
+
+        return table_html(str(self).partition("\n")[0], self._rows())
+
     def to_frame(self, backend: str = "pandas") -> Any:
         """Return the table of the result as a data frame.
 
@@ -135,45 +142,3 @@ def label_text(label: Any) -> str:
     if isinstance(label, tuple):
         return ", ".join(str(part) for part in label)
     return str(label)
-
-
-# -- formatting of values for HTML ----------------------------------------------------------------
-
-
-def escaped(value: Any) -> str:
-    """Convert a value to a string and escape it for elements and quoted attributes of HTML.
-
-    Characters that HTML does not allow, such as the null byte, are replaced by U+FFFD.
-
-    Examples
-    --------
-    >>> escaped('<b title="x">')
-    '&lt;b title=&quot;x&quot;&gt;'
-    >>> escaped("a\\x00b")
-    'a\\ufffdb'
-    """
-    text = str(value).translate(_CONTROL)
-    # Lone surrogates cannot be encoded in UTF-8. They are replaced by question marks.
-    text = text.encode("utf-8", "replace").decode("utf-8")
-    return html.escape(text, quote=True)
-
-
-def shown(value: Any) -> str:
-    """Format a value for a cell of an HTML table: floats with four significant digits, None as "".
-
-    Examples
-    --------
-    >>> shown(0.123456), shown(12), shown(None), shown(True), shown(float("inf"))
-    ('0.1235', '12', '', 'yes', '∞')
-    """
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, float):
-        if math.isnan(value):
-            return "–"
-        if math.isinf(value):
-            return "∞" if value > 0 else "−∞"
-        return f"{value:.{_DIGITS}g}"
-    return str(value)

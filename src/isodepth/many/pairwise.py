@@ -152,6 +152,23 @@ class DistanceMatrix(ResultMixin):
         n, m = self.values.shape
         return lines if max(n, m) <= most else [*lines, f"(first rows and columns of {n} x {m})"]
 
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the matrix as a heat map, see :func:`isodepth.plot.distance_matrix`.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Axes to draw into; a new figure by default.
+
+        Returns
+        -------
+        ax : matplotlib.axes.Axes
+        """
+        # Imported here and not at the top, because figures need optional packages.
+        from isodepth.plot import distance_matrix
+
+        return distance_matrix(self, ax)
+
     def to_dict(self) -> dict[str, Any]:
         """Convert labels, distances and signature to plain Python objects."""
         names = {"labels": self.labels, "other_labels": self.other_labels}

@@ -18,14 +18,14 @@ from isodepth.core.directions import rng_for
 from isodepth.core.scaling import column_units
 from isodepth.errors import InvalidInputError
 from isodepth.metric.table import RegionTable
-from isodepth.monitor.functions import Counts, Functions, total
+from isodepth.monitor.functions import Batch, Counts, Functions, total
 from isodepth.monitor.windows import Evidence, pvalue_of
 from isodepth.significance.fisher import log_pvalues
 from isodepth.significance.martingale import RankEvidence, conformal_pvalue
 
-# Adjusted p-value below which a batch is extreme, and minimum deviation of its statistic from the
-# mean over the blocks, relative to the maximum deviation of a block.
-_EXTREME, _BEYOND = 1e-6, 1.5
+# A batch is beyond all blocks if a statistic deviates from the mean over the blocks by this factor
+# times the maximum deviation of a block, and its approximate adjusted p-value is below this level.
+_BEYOND, _NOTABLE = 1.5, 1e-6
 _LEAST_BLOCKS = 4
 # Maximum number of rows of a batch, relative to the largest block. A batch with fewer rows than all
 # blocks is refused too, because its noisier score could cause a false alarm.
@@ -91,18 +91,20 @@ class BlockModel:
             )
 
     def judge(
-        self, rows: np.ndarray, counts: Counts, functions: Functions, reference: Counts,
-        ranks: RankEvidence, number: int, level: float,
+        self, batch: Batch, functions: Functions, reference: Counts, ranks: RankEvidence,
+        number: int, level: float,
     ) -> tuple[Evidence, BlockModel, RankEvidence]:  # fmt: skip
         """Return the evidence of batch `number`, and the model and the ranks after this batch."""
-        score = float(self._scores(rows, counts, functions).max())
+        assert batch.rows is not None
+        counts = batch.counts
+        score = float(self._scores(batch.rows, counts, functions).max())
         uniform = 1.0 - float(rng_for(self.seed, "batches", number).random())
         pvalue = conformal_pvalue(score, self.scores, uniform)
         ranks = ranks.after(pvalue)
-        logs, extreme = self._compare(functions, reference, counts)
+        logs, beyond = self._compare(functions, reference, counts)
         evidence = Evidence(
-            functions, (reference, counts), logs, pvalue, ranks.n_batches,
-            pvalue_of(-ranks.log_evidence), level, extreme,
+            functions, (reference, counts), logs, pvalue, ranks.n_batches - ranks.n_restart,
+            pvalue_of(-ranks.log_evidence), level, None, beyond,
             score if math.isfinite(score) else None, bool((self.sizes == counts.n_rows).all()),
         )  # fmt: skip
         return evidence, replace(self, scores=np.append(self.scores, score)), ranks
@@ -110,11 +112,11 @@ class BlockModel:
     def _compare(
         self, functions: Functions, reference: Counts, batch: Counts
     ) -> tuple[np.ndarray, bool]:
-        """Return the log approximate p-value (H,) per function, and whether the batch is extreme.
+        """Return log adjusted p-values (H,), and whether the batch is beyond all blocks.
 
-        The statistics of the batch are compared with those of the blocks by a t distribution, which
-        does not fit rare or tied values: Fisher's test must confirm the result. In an extreme batch
-        a statistic also lies beyond all blocks. Functions of several columns have p-value 1.
+        The p-values are approximate. The statistics of the batch are compared with those of the
+        blocks by a t distribution, which does not fit rare or tied values: Fisher's test must
+        confirm the result. Functions of several columns have p-value 1.
         """
         from scipy.special import stdtr
 
@@ -125,12 +127,13 @@ class BlockModel:
         t = np.divide(apart, error, out=np.where(apart > 0, np.inf, 0.0), where=error > 0)
         with np.errstate(divide="ignore"):
             logs = np.log(2.0 * stdtr(len(self.sizes) - 1, -t))
-        (n, a, *_), (m, b, *_), count = reference, batch, len(owner)
+        (n, a, _), (m, b, _), count = reference, batch, len(owner)
         confirmed = np.zeros(len(values) + 1)
         np.minimum.at(confirmed, owner, log_pvalues(a, n, b, m, cap=0.1 / count))
         logs = np.minimum(np.maximum(logs, confirmed[:-1]), 0.0)
-        extreme = logs[apart > _BEYOND * ranges] < math.log(_EXTREME / count)
-        return np.append(logs, 0.0)[owner], bool(extreme.any())
+        beyond = logs[apart > _BEYOND * ranges] < math.log(_NOTABLE / count)
+        adjusted = np.minimum(logs + math.log(count), 0.0)
+        return np.append(adjusted, 0.0)[owner], bool(beyond.any())
 
     def _scores(self, rows: np.ndarray, counts: Counts, functions: Functions) -> np.ndarray:
         """Return the standardized scores (2,) of a batch: of numeric columns, and of categories.
@@ -149,10 +152,13 @@ class BlockModel:
 
 
 def _statistics(functions: Functions, counts: Counts) -> tuple[np.ndarray, np.ndarray]:
-    """Return the statistics (S,) of a batch, and the index (H,) of the statistic of each function.
+    """Return S statistics of a batch that are compared with those of the blocks.
 
-    The statistics are the medians and the interquartile ranges of the numeric columns, and the
-    transformed shares of categories and missing values. The index is -1 for other functions.
+    In this order: the medians of the numeric columns, their interquartile ranges, and the
+    transformed share of each category and of the missing values of each column.
+
+    Also return, for each of the H functions, the index of the statistic that measures the same
+    property. It is -1 for functions of several columns.
     """
     width, kinds = len(functions.center), np.array([member.kind for member in functions.members])
     first = np.array([member.columns[0] if member.columns else 0 for member in functions.members])

@@ -8,8 +8,14 @@ The functions are chosen from one part of the reference and stay fixed. A functi
 - a column, its absolute deviation from the median, a projection, the distance from the center or
   the outlyingness is at most a cut point,
 - the product of two centered columns is positive,
-- a value is missing, equals a certain category, or equals none of the counted categories, or
-- the row belongs to a frequent category and a column is at most its median in this category.
+- a value is missing, equals a certain category, or equals none of the counted categories,
+- the row belongs to a frequent category and a column is at most its median in this category,
+- a value equals a certain number, is among the largest or smallest, or is beyond all values that
+  the functions were chosen from, or the row is more outlying than all these rows, or
+- a value is a whole number, a whole tenth, or a multiple of 5 or 10.
+
+The last two families, missing values and all descriptions are those of the two-sample test. Its
+function "the row occurs more than once" depends on other rows, so that a monitor cannot use it.
 """
 
 from __future__ import annotations
@@ -17,7 +23,6 @@ from __future__ import annotations
 import functools
 import operator
 import warnings
-import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -27,6 +32,16 @@ import numpy as np
 from isodepth.core.directions import unit_vectors
 from isodepth.core.scaling import mad_spread
 from isodepth.errors import DependenceWarning
+from isodepth.rowfunctions.families import (
+    UNSEEN,
+    Extremes,
+    Member,
+    Missing,
+    Precision,
+    Rows,
+    SingleValues,
+    row_hashes,
+)
 
 # Levels of the quantiles that serve as cut points of each kind of feature. They were tuned on the
 # streams of experiments/monitoring/delays.py: more cut points find more kinds of changes, but the
@@ -43,10 +58,13 @@ _DIRECTIONS, _PAIRS, _CROSSED = 30, 100, 100
 # Maximum number of values per category column that are counted separately, and minimum share of a
 # frequent category.
 _VALUES, _FREQUENT = 50, 0.05
+# Numbers that often replace missing values. They may be new in a batch.
+_SENTINELS = (0.0, -1.0, -9.0, -99.0, -999.0, -9999.0, 99.0, 999.0, 9999.0)
 # Fraction and maximum number of the reference rows from which functions are chosen.
 _CHOOSING, _MOST_CHOOSING = 0.25, 20_000
-# Maximum number of rows that are counted at once, which limits the memory.
-_CHUNK = 1 << 15
+# Maximum number of rows that are counted at once, which limits the memory, and of rows that are
+# projected at once, so that the products fit into the cache.
+_CHUNK, _BLOCK = 1 << 15, 1 << 12
 # Standardized values are clipped to this absolute value, so that their products do not overflow.
 _FAR = 1e6
 # Standardized values that differ by at most this count as equal, because of rounding.
@@ -58,8 +76,6 @@ _PARTS, _LEAST_PARTS, _LEVEL = 50, 5, 1e-3
 # The warning ignores functions that have the same value for more than 90% of the rows, because
 # their counts are not nearly normal.
 _RARE = 0.1
-#: Code of category values that do not occur in the reference.
-UNSEEN = -1
 
 
 class Counts(NamedTuple):
@@ -68,15 +84,9 @@ class Counts(NamedTuple):
     n_rows: int
     ones: np.ndarray  # (H,), number of rows for which each function is 1
     summaries: np.ndarray  # (3, d), number n of values, n * median, n * interquartile range
-    suspicious: int  # number of rows far outside the reference, or with an unseen category value
 
     def __add__(self, other: Counts) -> Counts:  # type: ignore[override]
         return Counts(*(a + b for a, b in zip(self, other, strict=True)))  # type: ignore[operator]
-
-    @property
-    def digest(self) -> int:
-        """Checksum of `ones`, by which a repeated batch is recognized."""
-        return zlib.crc32(self.ones.astype("<i8").tobytes())
 
     @property
     def quartiles(self) -> np.ndarray:
@@ -84,12 +94,14 @@ class Counts(NamedTuple):
         return self.summaries[1:] / np.where(self.summaries[0], self.summaries[0], np.nan)
 
 
-class Function(NamedTuple):
-    """Description of a function of a row with values 0 and 1."""
+class Batch(NamedTuple):
+    """Counts of a batch and facts about its rows, which are not kept after the batch."""
 
-    kind: str  # a key of _LEVELS, "pair", "missing", "category" or "crossed"
-    columns: tuple[int, ...]  # numeric columns first; empty if all numeric columns are used
-    value: float = np.nan  # cut point or code of a category; UNSEEN for all not in `known`
+    counts: Counts
+    digest: int  # checksum of the rows in any order, by which a repeated batch is recognized
+    suspicious: np.ndarray  # indices of suspicious rows, see `count_batch`
+    rows: np.ndarray | None  # None without blocks
+    unseen: dict[int, str]  # most frequent new value of each category column that has one
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,11 +117,18 @@ class Functions:
     crossed: np.ndarray  # (T, 2), category column and code of each frequent category
     medians: np.ndarray  # (T, d), medians of the numeric columns within each frequent category
     cuts: tuple[np.ndarray, ...]  # cut points of each row of the result of `_features`
+    single: np.ndarray  # (2, V), column and number of each function of a single number
+    extreme: np.ndarray  # (3, E), feature, cut point, and 1 for values from there on or 0 up to it
+    beyond: np.ndarray  # (3, B), feature, maximum or minimum, and 1 for values above or 0 below it
     farthest: float  # maximum outlyingness of the rows that the functions were chosen from
 
     @classmethod
     def choose(cls, rows: np.ndarray, width: int, rng: np.random.Generator) -> Functions:
-        """Choose functions from rows with `width` numeric columns, which must not be counted."""
+        """Choose functions from rows of which the first `width` columns are numeric.
+
+        These rows must not be counted later: their quantiles are the cut points, so that their
+        counts are fixed and not exchangeable with those of other rows.
+        """
         numbers, codes = rows[:, :width], rows[:, width:]
         center, scale = np.zeros(width), np.ones(width)
         for j, column in enumerate(numbers.T):
@@ -122,53 +141,73 @@ class Functions:
         if len(pairs) > _PAIRS:
             pairs = pairs[np.sort(rng.permutation(len(pairs))[:_PAIRS])]
         z = _standardized(numbers, center, scale)
-        along = z @ directions.T
-        middles = np.array([np.median(along, axis=0), mad_spread(along)])
+        along = _project(directions, z, np.empty((len(directions), len(z))))
+        middles = np.array([np.median(along, axis=1), mad_spread(along.T)])
         features = _features(numbers, z, directions, middles)
         kinds = zip(_feature_kinds(width, len(directions)), features, strict=True)
         cuts = tuple(_cut_points(v, _LEVELS[kind], kind == "column") for (kind, _), v in kinds)
-        farthest = float(features[-1].max()) if width else 0.0
-        known, frequent = [], []
-        for c, column in enumerate(codes.T):
-            values, counts = np.unique(column[column >= 0], return_counts=True)
-            kept = np.sort(np.argsort(-counts, kind="stable")[:_VALUES])
-            known.append(values[kept].astype(np.int64))
-            both = zip(counts[kept].tolist(), known[-1].tolist(), strict=True)
-            frequent += [(n, c, v) for n, v in both if n >= _FREQUENT * len(codes)]
-        most = _CROSSED // max(1, width)
-        crossed = np.array(sorted(frequent, reverse=True)[:most], np.int64).reshape(-1, 3)[:, 1:]
-        filled = np.where(np.isnan(numbers), center, numbers)
-        medians = np.empty((len(crossed), width))
-        for at, (c, v) in enumerate(crossed.tolist()):
-            medians[at] = np.quantile(filled[codes[:, c] == v], 0.5, axis=0, method="inverted_cdf")
         numeric = center, scale, directions, middles, pairs
-        return cls(*numeric, tuple(known), crossed, medians, cuts, farthest)
+        return cls(
+            *numeric, *_choose_categories(numbers, codes, center), cuts,
+            *_choose_values(numbers, codes, features, cuts),
+            float(features[-1].max()) if width else 0.0,
+        )  # fmt: skip
 
     @functools.cached_property
-    def members(self) -> list[Function]:
+    def members(self) -> list[Member]:
         """Description of each function, in the order of `Counts.ones`."""
         width = len(self.center)
         kinds = zip(_feature_kinds(width, len(self.directions)), self.cuts, strict=True)
-        members = [Function(*kind, cut) for kind, cuts in kinds for cut in cuts.tolist()]
-        members += [Function("pair", (i, j)) for i, j in self.pairs.tolist()]
-        members += [Function("missing", (j,)) for j in range(width + len(self.known))]
+        members = [Member(*kind, cut) for kind, cuts in kinds for cut in cuts.tolist()]
+        members += [Member("pair", (i, j)) for i, j in self.pairs.tolist()]
+        members += Missing(width + len(self.known)).members
         for c, known in enumerate(self.known, width):
-            members += [Function("category", (c,), v) for v in (*known.tolist(), UNSEEN)]
+            members += [Member("category", (c,), v) for v in (*known.tolist(), UNSEEN)]
         for c, v in self.crossed.tolist():
-            members += [Function("crossed", (j, width + c), v) for j in range(width)]
-        return members
+            members += [Member("crossed", (j, width + c), v) for j in range(width)]
+        members += SingleValues(self.single[0].astype(np.int64), self.single[1]).members
+        for kind, chosen in (("extreme", self.extreme), ("beyond", self.beyond)):
+            for j, cut, upper in chosen.T.tolist():
+                members.append(Member(kind, (int(j),) if j < width else (), cut, upper > 0))
+        return members + self._precision.members
+
+    @functools.cached_property
+    def _precision(self) -> Precision:
+        no_rows = np.empty((0, len(self.center)))
+        return Precision.choose(Rows(no_rows, no_rows, no_rows))
 
     def count(self, rows: np.ndarray) -> Counts:
         """Count for each function the rows for which it is 1; there must be at least one row."""
-        return total(self._count_chunk(rows[i : i + _CHUNK]) for i in range(0, len(rows), _CHUNK))
+        return self.count_batch([rows], {}).counts
 
-    def _count_chunk(self, rows: np.ndarray) -> Counts:
+    def count_batch(
+        self, parts: Iterable[np.ndarray], unseen: dict[int, str], keep_rows: bool = False
+    ) -> Batch:
+        """Count the rows of a batch given in parts; there must be at least one row.
+
+        A row is suspicious if it is more outlying than all rows that the functions were chosen
+        from, or has a category value that does not occur in the reference. The counts do not depend
+        on the division into parts: the value of a function depends on the bits of a row alone.
+        """
+        counts: list[Counts] = []
+        digest, suspicious, rows = 0, [], []
+        for part in parts:
+            for start in range(0, len(part), _CHUNK):
+                found, far = self._count_chunk(part[start : start + _CHUNK])
+                suspicious.append(np.flatnonzero(far) + sum(each.n_rows for each in counts))
+                counts.append(found)
+            digest += int(row_hashes(part).sum())
+            rows += [part] * keep_rows
+        joined = np.concatenate(rows) if keep_rows else None
+        return Batch(total(counts), digest % 2**63, np.concatenate(suspicious), joined, unseen)
+
+    def _count_chunk(self, rows: np.ndarray) -> tuple[Counts, np.ndarray]:
         width, absent = len(self.center), np.isnan(rows).sum(axis=0)
         numbers, codes = rows[:, :width], rows[:, width:]
         z = _standardized(numbers, self.center, self.scale)
         features = _features(numbers, z, self.directions, self.middles)
         far = (features[-1:] > self.farthest).any(axis=0)
-        suspicious = np.count_nonzero(far | (codes == UNSEEN).any(axis=1))
+        suspicious = far | (codes == UNSEEN).any(axis=1)
         features.sort(axis=1)  # NaN is sorted to the end
         counts = [f.searchsorted(c, side="right") for f, c in zip(features, self.cuts, strict=True)]
         above, below = (z > 0).astype(np.float32), (z < 0).astype(np.float32)
@@ -179,6 +218,13 @@ class Functions:
             counts += [ones, [np.count_nonzero(~np.isnan(column)) - ones.sum()]]
         for (c, v), medians in zip(self.crossed.tolist(), self.medians, strict=True):
             counts.append((numbers[codes[:, c] == v] <= medians).sum(axis=0))
+        counts += self._count_values(features, absent)
+        precise = np.zeros(len(self._precision.columns))
+        for start in range(0, len(rows), _BLOCK) if width else ():
+            block = numbers[start : start + _BLOCK]
+            with np.errstate(over="ignore", invalid="ignore"):
+                precise += np.nansum(self._precision.evaluate(Rows(block, block, block)), axis=1)
+        counts.append(precise)
         present, columns = len(rows) - absent[:width], np.arange(width)
         last = np.maximum(present - 1, 0)
         at = np.array([[0.25], [0.5], [0.75]]) * last
@@ -188,7 +234,31 @@ class Functions:
             first, middle, third = np.where(present > 0, below + (at - low) * (above - below), 0.0)
             summaries = present * np.array([np.ones(width), middle, third - first])
         ones = np.concatenate(counts).astype(np.int64)
-        return Counts(len(rows), ones, summaries, int(suspicious))
+        return Counts(len(rows), ones, summaries), suspicious
+
+    def _count_values(self, features: np.ndarray, absent: np.ndarray) -> list[np.ndarray]:
+        """Count single numbers, extremes and values beyond the reference in sorted features."""
+        below = []
+        for chosen in (self.single, self.extreme, self.beyond):
+            found = np.empty((2, chosen.shape[1]), np.int64)
+            # The functions of a feature are consecutive.
+            owners, starts = np.unique(chosen[0], return_index=True)
+            ends = [*starts[1:], chosen.shape[1]][: len(starts)]
+            for feature, start, stop in zip(owners.astype(np.int64), starts, ends, strict=True):
+                found[0, start:stop] = features[feature].searchsorted(chosen[1, start:stop])
+                found[1, start:stop] = features[feature].searchsorted(
+                    chosen[1, start:stop], "right"
+                )
+            below.append(found)
+        single, extreme, beyond = below
+        missing = np.zeros(len(features), np.int64)
+        missing[: len(self.center)] = absent[: len(self.center)]
+        present = features.shape[1] - missing
+        low = extreme[1], beyond[0]
+        high = (present[chosen[0].astype(np.int64)] - found for chosen, found in (
+            (self.extreme, extreme[0]), (self.beyond, beyond[1])))  # fmt: skip
+        sides = zip((self.extreme, self.beyond), high, low, strict=True)
+        return [single[1] - single[0], *(np.where(c[2] > 0, up, down) for c, up, down in sides)]
 
 
 def total(counts: Iterable[Counts]) -> Counts:
@@ -246,6 +316,78 @@ def _standardized(numbers: np.ndarray, center: np.ndarray, scale: np.ndarray) ->
     return np.clip(z, -_FAR, _FAR, out=z)
 
 
+def _project(directions: np.ndarray, z: np.ndarray, out: np.ndarray) -> np.ndarray:
+    """Write the projections (K, m) of rows z (m, d) on directions (K, d) to `out`, and return it.
+
+    Products are rounded and added column by column. So the projection of a row has the same bits
+    alone and among other rows, in any memory layout, after loading and on every machine. Matrix
+    products of BLAS and of the compiled core do not: the core uses fused multiplications if the
+    processor has them.
+    """
+    out[:] = 0.0
+    for start in range(0, len(z), _BLOCK):
+        block = out[:, start : start + _BLOCK]
+        product = np.empty(block.shape)
+        for weights, column in zip(directions.T, z[start : start + _BLOCK].T, strict=True):
+            block += np.multiply(weights[:, None], column, out=product)
+    return out
+
+
+def _choose_categories(
+    numbers: np.ndarray, codes: np.ndarray, center: np.ndarray
+) -> tuple[tuple[np.ndarray, ...], np.ndarray, np.ndarray]:
+    """Return the fields `known`, `crossed` and `medians` of `Functions`."""
+    known, frequent, width = [], [], len(center)
+    for c, column in enumerate(codes.T):
+        values, counts = np.unique(column[column >= 0], return_counts=True)
+        kept = np.sort(np.argsort(-counts, kind="stable")[:_VALUES])
+        known.append(values[kept].astype(np.int64))
+        both = zip(counts[kept].tolist(), known[-1].tolist(), strict=True)
+        frequent += [(n, c, v) for n, v in both if n >= _FREQUENT * len(codes)]
+    most = _CROSSED // max(1, width)
+    crossed = np.array(sorted(frequent, reverse=True)[:most], np.int64).reshape(-1, 3)[:, 1:]
+    filled = np.where(np.isnan(numbers), center, numbers)
+    medians = np.empty((len(crossed), width))
+    for at, (c, v) in enumerate(crossed.tolist()):
+        medians[at] = np.quantile(filled[codes[:, c] == v], 0.5, axis=0, method="inverted_cdf")
+    return tuple(known), crossed, medians
+
+
+def _choose_values(
+    numbers: np.ndarray, codes: np.ndarray, features: np.ndarray, cuts: Sequence[np.ndarray]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the fields `single`, `extreme` and `beyond` of `Functions`.
+
+    A column whose values are all cut points has no extremes. Of the other extremes only those with
+    fewer rows than the outermost cut points of the column are used.
+    """
+    width = numbers.shape[1]
+    if not width:
+        return np.empty((2, 0)), np.empty((3, 0)), np.empty((3, 0))
+    rows = Rows(numbers, codes, features[-2])
+    frequent, extremes = SingleValues.choose(rows), Extremes.choose(rows)
+    single = {*zip(frequent.columns.tolist(), frequent.values.tolist(), strict=True)}
+    beyond: list[tuple[int, float, float]] = []
+    for j, column in enumerate(numbers.T):
+        single |= {(j, value) for value in _SENTINELS}
+        if len(present := column[~np.isnan(column)]):
+            low, high = float(present.min()), float(present.max())
+            single |= {(j, low), (j, high)}
+            beyond += [(j, high, 1.0)] * bool(cuts[j][-1] < high) + [(j, low, 0.0)]
+    last = len(features) - 1
+    beyond.append((last, float(features[last].max()), 1.0))
+    least, chosen = _LEVELS["column"][0] * len(numbers), []
+    ones = np.nansum(extremes.evaluate(rows), axis=1).tolist()
+    for (_, columns, cut, upper), count in zip(extremes.members, ones, strict=True):
+        if columns and count < least and cuts[columns[0]][-1] < np.nanmax(numbers[:, columns[0]]):
+            chosen.append((columns[0], cut, float(upper)))
+    return (
+        np.array(sorted(single)).reshape(-1, 2).T,
+        np.array(chosen, np.float64).reshape(-1, 3).T,
+        np.array(beyond).T,
+    )
+
+
 def _feature_kinds(width: int, n_directions: int) -> list[tuple[str, tuple[int, ...]]]:
     """Return the kind and the columns of each row of the result of `_features`."""
     kinds: list[tuple[str, tuple[int, ...]]] = [("column", (j,)) for j in range(width)]
@@ -268,7 +410,7 @@ def _features(
     features = np.empty((2 * width + len(directions) + 2, m))
     features[:width] = numbers.T
     deviations = np.abs(z.T, out=features[width : 2 * width])
-    along = np.matmul(directions, z.T, out=features[2 * width : -2])
+    along = _project(directions, z, features[2 * width : -2])
     # One feature at a time: the allocation of larger arrays takes longer than the computation.
     features[-2] = np.sqrt(sum(np.minimum(values, 10.0) ** 2 for values in deviations))
     apart = (np.abs(v - middle) / spread for v, middle, spread in zip(along, *middles, strict=True))

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, replace
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 from isodepth.core.directions import integer_seed
 from isodepth.data import output
@@ -58,8 +58,9 @@ class Monitor(ReportableResult):
         of its own; a batch belongs to one group (``check(batch, group=...)``).
     kinds : dict, optional
         Kinds of columns of data frames, as in :func:`isodepth.two_sample_test`.
-    nan_policy : {"raise", "omit"}, default "raise"
-        Whether missing values raise an error. With "omit" they are counted like a category.
+    nan_policy : {"omit", "raise"}, default "omit"
+        With "omit", missing values are counted like a category, and no row is dropped. With
+        "raise", they are an error.
     random_state : None, int or numpy.random.Generator, default None
         Seed of the choice of functions.
     path : str or path-like, optional
@@ -79,7 +80,7 @@ class Monitor(ReportableResult):
     (True, ('column 1',), 'location')
     """
 
-    result_type = "monitor"
+    result_type: ClassVar[Literal["monitor"]] = "monitor"
 
     def __init__(
         self,
@@ -92,7 +93,7 @@ class Monitor(ReportableResult):
         blocks: Any = None,
         groups: Any = None,
         kinds: dict[str, Any] | None = None,
-        nan_policy: str = "raise",
+        nan_policy: str = "omit",
         random_state: Any = None,
         path: str | os.PathLike[str] | None = None,
         overwrite: bool = False,
@@ -159,7 +160,7 @@ class Monitor(ReportableResult):
     @property
     def verdicts(self) -> list[Verdict]:
         """Verdicts on the last 500 batches."""
-        return [Verdict.from_json(line) for _, _, line in self._state.records]
+        return [Verdict.from_json(line) for line in self._state.records]
 
     def check(self, batch: Any, label: Any = None, group: Any = None) -> Verdict:
         """Check the next batch of the stream, and return the verdict on it.
@@ -170,8 +171,9 @@ class Monitor(ReportableResult):
             Columns of data frames are matched by name; columns that the reference does not have
             are ignored. A batch that cannot be read is not counted.
         label : str, date or number, optional
-            Name of the batch. A batch with the label of one of the last 500 batches is not counted
-            again: the earlier verdict is returned, or an error is raised if the rows differ.
+            Name of the batch. A batch with the label of an earlier batch is not counted again: the
+            earlier verdict is returned, or an error is raised if the rows differ. Of verdicts that
+            are no longer among the last 500, only the batch and the alarm are known.
         group : str, only if the reference has groups
         """
         label, group = (None if name is None else str(name) for name in (label, group))
@@ -184,26 +186,19 @@ class Monitor(ReportableResult):
             names = ", ".join(map(repr, groups))
             allowed = "None: the monitor has no groups" if None in groups else f"one of {names}"
             raise InvalidInputError(f"group must be {allowed}; got {group!r}")
-        parts, unseen = self._state.reader.read(batch)
-        counts, rows = groups[group].counted(parts)
+        counted = groups[group].counted(*self._state.reader.read(batch))
         with self._locked():
-            for earlier, digest, line in self._state.records:
-                if label is not None and earlier == label:
-                    verdict = Verdict.from_json(line)
-                    if digest != counts.digest or verdict.group != group:
-                        raise InvalidInputError(
-                            f"batch {verdict.batch} already has the label {label!r}, with other "
-                            "rows; use another label"
-                        )
-                    return verdict
-            state, verdict = self._state.after_batch(group, counts, rows, unseen, label)
+            if label is not None and (earlier := self._state.verdict_on(label, group, counted)):
+                return earlier
+            state, verdict = self._state.after_batch(group, counted, label)
             self._continue_with(state)
         return verdict
 
     def reset(self) -> None:
-        """Clear the alarm and restart all windows.
+        """Clear the alarm, which stays until then, and restart all windows.
 
-        The bound on the probability of a false alarm holds for the whole stream, resets included.
+        The bound on the probability of a false alarm holds for the whole stream, if the times of
+        resets depend only on past batches.
         """
         with self._locked():
             state = replace(self._state, crossings=0, alarm_since=0)
@@ -239,7 +234,7 @@ class Monitor(ReportableResult):
             "groups": groups,
             "n_batches": state.n_batches,
             "alarm": self.alarm,
-            "verdicts": [json.loads(line) for _, _, line in state.records],
+            "verdicts": [json.loads(line) for line in state.records],
         }
         return plain(content)
 

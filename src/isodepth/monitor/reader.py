@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from isodepth.chunked.reading import load_rows, row_chunks
-from isodepth.chunked.scan import as_source
 from isodepth.data.arrays import column_labels
 from isodepth.data.frames import Names, Table, differing, in_order, labels_of, select_columns
 from isodepth.data.kinds import ColumnKind, MixedFrames, category_values, split_columns
 from isodepth.data.validation import OMIT_HINT, check_same_width, is_chunked, read_sample
 from isodepth.errors import InvalidInputError
 from isodepth.monitor.functions import UNSEEN
+from isodepth.sources.scan import as_source
 
 _KINDS_HINT = "Kinds are set when a monitor is fitted. The batch was not counted"
 _BATCH_HINT = "; fit the monitor with nan_policy='omit' to count missing values as a change"

@@ -1,10 +1,17 @@
-"""State of a monitor and its file: functions, counts of the reference and of windows, no rows."""
+"""State of a monitor: how a batch changes it, and how it is written to a file and read again.
+
+A state contains settings, functions of a row with the counts of the reference, the counts of recent
+windows, digests of labels and the last verdicts. It contains neither rows of the reference nor of
+batches.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import math
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,17 +22,21 @@ from isodepth.data import output
 from isodepth.data.records import packed, unpacked
 from isodepth.errors import InvalidInputError, InvalidOptionError, UnreadableFileError
 from isodepth.monitor.blocks import BlockModel
-from isodepth.monitor.functions import LEAST_ROWS, Counts, Functions, fit_functions, total
+from isodepth.monitor.functions import LEAST_ROWS, Batch, Counts, Functions, fit_functions
 from isodepth.monitor.reader import BatchReader
 from isodepth.monitor.verdict import Verdict
 from isodepth.monitor.windows import AlarmPolicy, DyadicSums, Evidence
 from isodepth.significance.martingale import N_BETS, RankEvidence
 from isodepth.significance.samples import row_labels
 
-#: Number of verdicts that a monitor keeps, so that its file does not grow without limit.
+#: Number of verdicts that a monitor keeps. Of earlier batches with a label, 32 bytes are kept.
 HISTORY = 500
+# Maximum number of indices of suspicious rows in a verdict.
+_MOST_SUSPICIOUS = 100
 #: Kind of the file, and kinds of the files that versions 0.1.0 and 0.2.0 wrote.
 KIND, _FORMER_KINDS = "monitor", ("depth monitor", "calibrated depth monitor")
+# Version of the content of the file. Files of 0.3.0 have none.
+_FORMAT = 1
 # Products of two stored numbers of rows must fit in int64.
 _MOST_ROWS = 1 << 31
 
@@ -38,13 +49,12 @@ class Group(NamedTuple):
     model: BlockModel | None = None  # None without blocks
     sums: DyadicSums = DyadicSums()  # empty with blocks
 
-    def counted(self, parts: Iterable[np.ndarray]) -> tuple[Counts, np.ndarray | None]:
-        """Return the counts of a batch given in parts, and its rows (None without blocks)."""
-        if self.model is None:
-            return total(map(self.functions.count, parts)), None
-        rows = np.concatenate(list(parts))
-        self.model.check_size(len(rows))
-        return self.functions.count(rows), rows
+    def counted(self, parts: Iterable[np.ndarray], unseen: dict[int, str]) -> Batch:
+        """Return the counts of a batch given in parts; `unseen` is a field of `Batch`."""
+        batch = self.functions.count_batch(parts, unseen, keep_rows=self.model is not None)
+        if self.model is not None:
+            self.model.check_size(batch.counts.n_rows)
+        return batch
 
 
 @dataclass(eq=False)
@@ -58,25 +68,46 @@ class MonitorState:
     n_batches: int = 0
     crossings: int = 0  # number of windows that crossed their level since the last alarm or reset
     alarm_since: int = 0  # number of the batch that raised the alarm; 0 without an alarm
-    #: One entry for each of the last batches: label, checksum of its counts, verdict as JSON.
-    records: tuple[tuple[str | None, int, str], ...] = ()
+    records: tuple[str, ...] = ()  # verdicts on the last batches as JSON
+    #: Row per batch with a label: digests of its label and content, number, `alarm_since`.
+    labels: np.ndarray = field(default_factory=lambda: np.empty((0, 4), np.int64))
+
+    def verdict_on(self, label: str, name: str | None, batch: Batch) -> Verdict | None:
+        """Return the verdict on an earlier batch with this label; None if there is none."""
+        (found,) = np.nonzero(self.labels[:, 0] == _digest(label))
+        if not len(found):
+            return None
+        _, content, number, alarm_since = self.labels[found[0]].tolist()
+        if content != _content(name, batch):
+            raise InvalidInputError(
+                f"batch {number} already has the label {label!r}, with other rows; use another "
+                "label"
+            )
+        if number > self.n_batches - len(self.records):
+            return Verdict.from_json(self.records[number - self.n_batches - 1])
+        return Verdict(
+            batch=number, label=label, group=name, n_rows=batch.counts.n_rows, pvalue=math.nan,
+            window=0, window_pvalue=math.nan, threshold=math.nan, crossing=False,
+            alarm=alarm_since > 0, alarm_since=alarm_since or None, changed_share=None,
+            beyond_blocks=False, changes=[], suspicious=len(batch.suspicious),
+            suspicious_rows=batch.suspicious[:_MOST_SUSPICIOUS].tolist(), score=None, exact=False,
+        )  # fmt: skip
 
     def after_batch(
-        self, name: str | None, counts: Counts, rows: np.ndarray | None, unseen: dict[int, str],
-        label: str | None = None,
-    ) -> tuple[MonitorState, Verdict]:  # fmt: skip
+        self, name: str | None, batch: Batch, label: str | None = None
+    ) -> tuple[MonitorState, Verdict]:
         """Return the state after a batch of the group `name`, and the verdict on it."""
         group, policy, number = self.groups[name], self.policy, self.n_batches + 1
         functions, reference = group.functions, group.reference
         alarm_since = self.alarm_since if policy.arl is None else 0
         state = replace(self, n_batches=number, alarm_since=alarm_since)
-        if self.ranks is None or group.model is None or rows is None:
-            sums, windows = group.sums.add(counts)
+        if self.ranks is None or group.model is None:
+            sums, windows = group.sums.add(batch.counts)
             evidence = policy.strongest(functions, reference, windows, sums.end, len(self.groups))
             group = group._replace(sums=sums)
         else:
             evidence, model, state.ranks = group.model.judge(
-                rows, counts, functions, reference, self.ranks, number, policy.level
+                batch, functions, reference, self.ranks, number, policy.level
             )
             group = group._replace(model=model)
         state.groups = self.groups | {name: group}
@@ -91,17 +122,31 @@ class MonitorState:
                 state.restart()
         fields = {field: getattr(evidence, field) for field in Evidence._fields[3:]}
         verdict = Verdict(
-            batch=number, label=label, group=name, n_rows=counts.n_rows, crossing=crossing,
+            batch=number, label=label, group=name, n_rows=batch.counts.n_rows, crossing=crossing,
             alarm=state.alarm_since > 0, alarm_since=state.alarm_since or None,
-            changes=evidence.changes(self.reader, unseen), suspicious=counts.suspicious, **fields,
+            changes=evidence.changes(self.reader, batch.unseen), suspicious=len(batch.suspicious),
+            suspicious_rows=batch.suspicious[:_MOST_SUSPICIOUS].tolist(), **fields,
         )  # fmt: skip
-        state.records = (*self.records[1 - HISTORY :], (label, counts.digest, verdict.to_json()))
+        state.records = (*self.records[1 - HISTORY :], verdict.to_json())
+        if label is not None:
+            entry = [_digest(label), _content(name, batch), number, state.alarm_since]
+            state.labels = np.vstack([self.labels, np.array([entry], np.int64)])
         return state, verdict
 
     def restart(self) -> None:
         """Restart all windows; the numbering of the batches continues."""
-        self.ranks = self.ranks and RankEvidence.start(self.ranks.restarting, self.policy.patience)
+        self.ranks = self.ranks and self.ranks.restarted()
         self.groups = {k: g._replace(sums=g.sums.restarted()) for k, g in self.groups.items()}
+
+
+def _digest(text: str) -> int:
+    """Return a digest of 63 bits of a string."""
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big") >> 1
+
+
+def _content(name: str | None, batch: Batch) -> int:
+    """Return a digest of the rows of a batch, of their number and of the name of its group."""
+    return _digest(f"{batch.digest} {batch.counts.n_rows} {name!r}")
 
 
 def fit_state(
@@ -151,15 +196,20 @@ def check_new(path: Any, overwrite: bool) -> Path:
 
 def write_state(path: str | os.PathLike[str], state: MonitorState) -> None:
     """Write the state of a monitor to a file; an existing file is replaced atomically."""
-    output.write_archive(path, KIND, {"state": packed(state)}, {})
+    output.write_archive(path, KIND, {"content": _FORMAT, "state": packed(state)}, {})
 
 
 def read_state(path: str | os.PathLike[str]) -> MonitorState:
     """Read the state of a monitor from a file; raise UnreadableFileError if it is not valid."""
     header, _ = output.read_archive(path, KIND, *_FORMER_KINDS)
-    if header["kind"] != KIND:
+    if header["kind"] != KIND or "content" not in header:
         raise UnreadableFileError(
-            f"{os.fspath(path)} is a monitor of isodepth 0.2.0 or earlier; fit the monitor again"
+            f"{os.fspath(path)} is a monitor of isodepth 0.3.0 or earlier; fit the monitor again"
+        )
+    if header["content"] != _FORMAT:
+        raise UnreadableFileError(
+            f"{os.fspath(path)} is a monitor in format {header['content']!r:.20}, and this version "
+            f"reads format {_FORMAT}; update isodepth"
         )
     try:
         state: MonitorState = unpacked(MonitorState, header["state"])
@@ -171,34 +221,70 @@ def read_state(path: str | os.PathLike[str]) -> MonitorState:
 
 
 def _check(state: MonitorState) -> None:
-    """Raise an error if values are out of range, or if a group cannot check a test batch."""
-    reader, ranks = state.reader, state.ranks
-    sizes = [len(values) for values in reader.categories.values()]
-    valid: list[Any] = [
-        0 <= state.alarm_since <= state.n_batches and state.crossings >= 0,
-        len(state.records) <= min(state.n_batches, HISTORY),
-        all(str(Verdict.from_json(line)) for _, _, line in state.records),
-        len({*reader.names}) == reader.width + len(sizes) > 0,
-        None not in state.groups or len(state.groups) == 1,
-        all((group.model is None) is (ranks is None) for group in state.groups.values()),
-        not ranks or (ranks.logs.shape == (state.policy.patience, N_BETS) and ranks.n_batches >= 0),
-    ]
+    """Raise an error if a value is out of range, or if a group cannot check a test batch."""
+    _check_history(state)
+    _check_columns(state.reader)
+    _require(None not in state.groups or len(state.groups) == 1, "groups")
     for name, group in state.groups.items():
-        f, stored = group.functions, [group.reference, *filter(None, group.sums.blocks)]
-        numbers = f.center, f.scale, f.directions, f.middles, f.medians, *f.cuts
-        rows = np.hstack([np.vstack([f.center, f.center * np.nan]), np.zeros((2, len(sizes)))])
-        counts = f.count(rows)
-        valid += [
-            f.center.shape == f.scale.shape == (reader.width,),
-            all(np.isfinite(array).all() for array in numbers),
-            (f.scale > 0).all() and (f.middles[1] > 0).all(),
-            all((np.diff(k, append=n) > 0).all() for k, n in zip(f.known, sizes, strict=True)),
-            all(0 < c.n_rows < _MOST_ROWS for c in stored),
-            all((c.ones <= c.n_rows).all() for c in stored),
-            all(c.ones.shape == counts.ones.shape == (len(f.members),) for c in stored),
-            all(c.summaries.shape == counts.summaries.shape for c in stored),
-            len(group.sums.blocks) <= group.sums.end.bit_length(),
-        ]
-        state.after_batch(name, counts, rows, {})
-    if not all(valid):
-        raise ValueError("its parts are inconsistent")
+        _check_functions(group.functions, state.reader)
+        batch = group.functions.count_batch([_test_rows(group.functions)], {}, keep_rows=True)
+        _check_counts(group, batch.counts)
+        _require((group.model is None) is (state.ranks is None), "blocks")
+        state.after_batch(name, batch)
+
+
+def _require(valid: Any, part: str) -> None:
+    if not valid:
+        raise ValueError(f"inconsistent {part}")
+
+
+def _check_history(state: MonitorState) -> None:
+    """Check the numbers of batches, the labels, the stored verdicts and the evidence of ranks."""
+    ranks, labels = state.ranks, state.labels
+    _require(0 <= state.alarm_since <= state.n_batches and state.crossings >= 0, "alarms")
+    _require(len(state.records) == min(state.n_batches, HISTORY), "number of verdicts")
+    verdicts = [Verdict.from_json(line) for line in state.records]
+    numbers = range(state.n_batches - len(verdicts) + 1, state.n_batches + 1)
+    _require([v.batch for v in verdicts] == list(numbers) and all(map(str, verdicts)), "verdicts")
+    _require(labels.shape == (len(labels), 4), "labels")
+    _require(len(np.unique(labels[:, 0])) == len(labels), "labels")
+    _require((labels[:, 2] > 0).all() and (labels[:, 2:] <= state.n_batches).all(), "labels")
+    if ranks is not None:
+        _require(ranks.logs.shape == (state.policy.patience, N_BETS), "evidence of ranks")
+        _require(0 <= ranks.n_restart <= ranks.n_batches, "evidence of ranks")
+
+
+def _check_columns(reader: BatchReader) -> None:
+    """Check that the names of columns are unique, and that their number fits."""
+    names = reader.names
+    _require(len({*names}) == len(names) == reader.width + len(reader.categories) > 0, "columns")
+
+
+def _check_functions(functions: Functions, reader: BatchReader) -> None:
+    """Check shapes and ranges of the numbers that define the functions of a row."""
+    f, sizes = functions, [len(values) for values in reader.categories.values()]
+    numbers = f.center, f.scale, f.directions, f.middles, f.medians, *f.cuts
+    known = zip(f.known, sizes, strict=True)
+    _require(f.center.shape == f.scale.shape == (reader.width,), "scales")
+    _require(all(np.isfinite(array).all() for array in numbers), "functions")
+    _require((f.scale > 0).all() and (f.middles[1] > 0).all(), "scales")
+    _require(all((np.diff(k, append=n) > 0).all() for k, n in known), "categories")
+    for chosen, count, most in ((f.single, 2, reader.width), (f.extreme, 3, len(f.cuts)),
+                                (f.beyond, 3, len(f.cuts))):  # fmt: skip
+        _require(chosen.shape[:1] == (count,) and np.isfinite(chosen).all(), "values")
+        _require(np.isin(chosen[0], np.arange(most)).all(), "values")
+
+
+def _test_rows(functions: Functions) -> np.ndarray:
+    """Return a row of medians and a row of missing values, both with the first categories."""
+    center, n_categories = functions.center, len(functions.known)
+    return np.hstack([np.vstack([center, center * np.nan]), np.zeros((2, n_categories))])
+
+
+def _check_counts(group: Group, counted: Counts) -> None:
+    """Check the counts of the reference and of windows; `counted` has the required shapes."""
+    for c in (group.reference, *filter(None, group.sums.blocks)):
+        _require(0 < c.n_rows < _MOST_ROWS and (c.ones <= c.n_rows).all(), "counts")
+        _require(c.ones.shape == counted.ones.shape == (len(group.functions.members),), "counts")
+        _require(c.summaries.shape == counted.summaries.shape, "medians")
+    _require(len(group.sums.blocks) <= group.sums.end.bit_length(), "windows")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,7 +27,8 @@ class Verdict(ResultMixin):
     n_rows : int
     pvalue : float
         p-value of the batch alone, adjusted for the number of functions. With `blocks`, the rank of
-        its score among the scores of blocks and earlier batches, as a fraction.
+        its score among the scores of blocks and earlier batches, as a fraction. NaN for a label of
+        an earlier batch whose verdict is no longer stored.
     window : int
         Number of batches in the strongest window. With `blocks`, all since the last reset.
     window_pvalue : float
@@ -39,12 +41,20 @@ class Verdict(ResultMixin):
         Whether there is an alarm: until `reset`, or with `arl` at the batch that raised it.
     alarm_since : int or None
         Batch that raised the alarm.
-    extreme : bool
-        Only with `blocks`: whether the batch is far beyond all blocks, approximately.
+    changed_share : float or None
+        Lower bound, with 95% confidence, for the share of rows of the window that changed. 0 if no
+        share can be claimed. None with `blocks`.
+    beyond_blocks : bool
+        Only with `blocks`: whether a median, a spread or a share is farther from the mean of the
+        blocks than 1.5 times the maximum over all blocks. This has no guarantee: batches without a
+        change may be beyond all blocks, often so if there are few blocks or some are exceptional.
     changes : list of Change
         Columns that changed in the window, strongest first, with adjusted p-values.
     suspicious : int
-        Rows far outside the reference, or with a category that it does not have.
+        Number of rows of the batch that are far outside the reference, or have a category that the
+        reference does not have.
+    suspicious_rows : list of int
+        Indices of the first 100 of these rows, from 0.
     score : float or None
         Only with `blocks`: distance from the blocks of the reference.
     exact : bool
@@ -62,9 +72,11 @@ class Verdict(ResultMixin):
     crossing: bool
     alarm: bool
     alarm_since: int | None
-    extreme: bool
+    changed_share: float | None
+    beyond_blocks: bool
     changes: list[Change]
     suspicious: int
+    suspicious_rows: list[int]
     score: float | None
     exact: bool
 
@@ -85,12 +97,14 @@ class Verdict(ResultMixin):
 
     def __str__(self) -> str:
         status = "threshold crossed, no alarm yet" if self.crossing else "no alarm"
-        if self.alarm or self.extreme:
-            extreme = "EXTREME batch, far beyond all blocks of the reference (approximation)"
+        if self.alarm or self.beyond_blocks:
+            beyond = "BEYOND all blocks of the reference (no guarantee)"
             alarm = f"ALARM since batch {self.alarm_since}"
-            status = "; ".join([extreme] * self.extreme + [alarm] * self.alarm)
+            status = "; ".join([beyond] * self.beyond_blocks + [alarm] * self.alarm)
         label = "" if self.label is None else f" ({self.label})"
         group = "" if self.group is None else f" of group {self.group}"
+        if math.isnan(self.pvalue):
+            return f"batch {self.batch}{label}{group}: {status}; its verdict is no longer stored"
         window = "this batch" if self.window == 1 else f"the last {self.window} batches"
         changes = [str(change) for change in self.changes[:_SHOWN]]
         if len(self.changes) > _SHOWN:
@@ -102,6 +116,9 @@ class Verdict(ResultMixin):
             f"threshold {self.threshold:.2g}{'' if self.exact else ', approximately'}",
             *(f"  {'' if i else 'changes':10} {text}" for i, text in enumerate(changes)),
         ]
+        if self.changed_share:
+            share = f"at least {100 * self.changed_share:.2g}% of the rows of {window}"
+            lines.insert(3, f"  changed    {share} (95% confidence)")
         if self.suspicious:
             lines.append(f"  suspicious rows outside the reference: {self.suspicious}")
         return "\n".join(lines)

@@ -8,7 +8,7 @@ proves the guarantees.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -17,21 +17,41 @@ from isodepth.core.weights import contaminated_rows
 from isodepth.data.changes import Change
 from isodepth.data.validation import check_integer, check_number
 from isodepth.errors import InvalidOptionError
-from isodepth.monitor.functions import UNSEEN, Counts, Function, Functions
+from isodepth.monitor.functions import Counts, Functions
 from isodepth.monitor.reader import BatchReader
-from isodepth.significance.fisher import log_pvalues
+from isodepth.rowfunctions.families import UNSEEN, Member
+from isodepth.significance.fisher import least_changed, log_adjusted_pvalues, log_pvalues
 
 # Default of alpha, and maximum patience.
 _ALPHA, _MOST_PATIENCE = 0.01, 100
 # Maximum adjusted p-value of a reported change, and maximum number of changes in a verdict.
 _NAMED, _MOST_CHANGES = 0.05, 10
+# Probability that the lower bound on the share of changed rows exceeds the share.
+_UNCOVERED = 0.05
 # Minimum shift of the median, as a fraction of the interquartile range, that is called a change of
 # location, and minimum factor between these ranges that is called a change of spread.
-_MOVED, _WIDENED = 0.1, 1.05
-# `Change.kind` and `Change.quantity` for each kind of function that is not of one numeric column.
+_MOVED, _WIDENED = 0.1, 1.2
+# Minimum effect of a function that may describe the change of its column, relative to the maximum
+# effect of a function of the column. The effect is the difference of shares of rows, minus four
+# standard errors, because the maximum over many functions would otherwise favor noisy shares.
+_EXPLAINS, _ERRORS = 0.9, 4.0
+# Minimum factor between medians that is called a change of the unit, and maximum absolute
+# logarithm of the ratio between two factors that count as equal.
+_FACTOR, _SAME = 3.0, 0.25
+# Kinds of change of one column in the order in which they are preferred as its description.
+_PREFERRED = (
+    "value",
+    "shares",
+    "sign",
+    "unit",
+    "location",
+    "precision",
+    "spread",
+    "extremes",
+    "shape",
+)
+# `Change.kind` and `Change.quantity` for functions of several columns.
 _QUANTITIES = {
-    "missing": ("missing", "missing"),
-    "category": ("shares", "share"),
     "crossed": ("dependence", "share up to the median"),
     "pair": ("dependence", "quadrant correlation"),
     "direction": ("regions", "share of rows up to a cut point of a direction"),
@@ -72,12 +92,13 @@ class Evidence(NamedTuple):
 
     functions: Functions
     both: tuple[Counts, Counts]  # counts of the reference and of the strongest window
-    logs: np.ndarray  # (H,), logarithm of the p-value of each function
+    logs: np.ndarray  # (H,), logarithm of the adjusted p-value of each function
     pvalue: float
     window: int
     window_pvalue: float
     threshold: float
-    extreme: bool = False
+    changed_share: float | None = None
+    beyond_blocks: bool = False
     score: float | None = None
     exact: bool = True
 
@@ -88,31 +109,54 @@ class Evidence(NamedTuple):
         A column is listed if a function of this column alone changed, a pair of columns only if
         neither column is, and a change of all columns together only if nothing else is.
         """
-        members, limit = self.functions.members, math.log(_NAMED / len(self.logs))
+        members, limit = self.functions.members, math.log(_NAMED)
         significant = np.argsort(self.logs, kind="stable")[: (self.logs <= limit).sum()].tolist()
-        columns: dict[int, dict[str, int]] = {}
+        if not significant:
+            return []
+        missing = {m.columns[0]: h for h, m in enumerate(members) if m.kind == "missing"}
+        columns: dict[int, list[int]] = {}
         for h in significant:
             if len(members[h].columns) == 1:
-                columns.setdefault(members[h].columns[0], {}).setdefault(members[h].kind, h)
-        listed: list[int] = []
-        for strongest in columns.values():
-            missing = strongest.pop("missing", None)
-            hs = list(strongest.values())
-            if missing is not None:
-                listed.append(missing)
-                # Missing values change all functions: compare only the rows without them.
-                (a, n), (b, m) = ((c.ones[hs], int(c.n_rows - c.ones[missing])) for c in self.both)
-                logs = log_pvalues(a, n, b, m) if n and m else np.zeros(len(hs))
-                hs = [h for h, log in zip(hs, logs, strict=True) if log <= limit]
-            listed += hs[:1]
+                columns.setdefault(members[h].columns[0], []).append(h)
+        found: list[Change] = []
+        for column, hs in columns.items():
+            # Missing values change all functions: compare only the rows without them.
+            (a, n), (b, m) = ((c.ones, int(c.n_rows - c.ones[missing[column]])) for c in self.both)
+            if missing[column] in hs:
+                hs.remove(missing[column])
+                found.append(self._change(missing[column], reader, unseen))
+                logs = log_pvalues(a[hs], n, b[hs], m) if n and m else np.zeros(len(hs))
+                kept = (logs + math.log(len(self.logs)) <= limit).tolist()
+                hs = [h for h, below in zip(hs, kept, strict=True) if below]
+            if hs:
+                n, m = max(n, 1), max(m, 1)
+                share = (a[hs] + b[hs]) / (n + m)
+                errors = np.sqrt(share * (1.0 - share) * (1.0 / n + 1.0 / m))
+                effects = np.abs(a[hs] / n - b[hs] / m) - _ERRORS * errors
+                order = np.argsort(-effects, kind="stable").tolist()
+                least = min(_EXPLAINS * effects.max(), effects.max())
+                explaining = [hs[i] for i in order if effects[i] >= least]
+                described = [self._change(h, reader, unseen) for h in explaining]
+                found.append(min(described, key=lambda change: _PREFERRED.index(change.kind)))
         pairs = [h for h in significant if len(members[h].columns) == 2][:3]
-        listed += [h for h in pairs if not columns.keys() & {*members[h].columns}]
-        changes = [self._change(h, reader, unseen) for h in listed or significant[:1]]
-        return sorted(changes, key=lambda change: change.pvalue)[:_MOST_CHANGES]
+        pairs = [h for h in pairs if not columns.keys() & {*members[h].columns}]
+        found += [self._change(h, reader, unseen) for h in pairs]
+        found = found or [self._change(h, reader, unseen) for h in significant[:1]]
+        found = sorted(found, key=lambda change: change.pvalue)[:_MOST_CHANGES]
+        return found if self.changed_share is None else [self._with_share(c, reader) for c in found]
+
+    def _with_share(self, change: Change, reader: BatchReader) -> Change:
+        """Add the lower bound for the share of rows that changed in the columns of a change."""
+        columns = tuple(reader.names.index(name) for name in change.columns)
+        hs = [h for h, member in enumerate(self.functions.members) if member.columns == columns]
+        (n, a, _), (m, b, _) = self.both
+        level = _confidence_error(self.window.bit_length() - 1) * len(hs) / len(a)
+        return replace(change, share=least_changed(a[hs], n, b[hs], m, level) / m)
 
     def _change(self, h: int, reader: BatchReader, unseen: dict[int, str]) -> Change:
         """Return the change that function h detects; the arguments are those of `changes`."""
-        kind, columns, value = self.functions.members[h]
+        member = self.functions.members[h]
+        kind, columns, value, upper = member
         names = tuple(reader.names[c] for c in columns)
         category, rows = None, [c.n_rows for c in self.both]
         if kind in ("category", "crossed"):
@@ -120,23 +164,34 @@ class Evidence(NamedTuple):
             if value != UNSEEN:
                 category = reader.categories[names[-1]][int(value)]
         if kind == "crossed":
-            within = self.functions.members.index(Function("category", columns[1:], value))
+            within = self.functions.members.index(Member("category", columns[1:], value))
             rows = [max(1, c.ones[within]) for c in self.both]
-        pair = [float(c.ones[h] / n) for c, n in zip(self.both, rows, strict=True)]
-        if kind == "pair":
-            pair = [math.sin(math.pi * (share - 0.5)) for share in pair]
-        described = (*_QUANTITIES[kind], pair) if kind in _QUANTITIES else self._number_change(h)
-        change, quantity, (before, after) = described
-        pvalue = pvalue_of(float(self.logs[h]) + math.log(len(self.logs)))
+        before, after = (float(c.ones[h] / n) for c, n in zip(self.both, rows, strict=True))
+        pvalue = pvalue_of(float(self.logs[h]))
+        if kind in ("column", "deviation"):
+            change, quantity, (before, after) = self._number_change(h)
+        elif kind == "beyond" and columns:
+            change, quantity = "extremes", f"{'above' if upper else 'below'} {value:.4g}"
+        elif kind in _QUANTITIES:
+            change, quantity = _QUANTITIES[kind]
+            if kind == "pair":
+                before, after = (math.sin(math.pi * (share - 0.5)) for share in (before, after))
+        else:
+            if kind == "beyond":
+                member = member._replace(kind="extreme")
+            return member.change(reader.names, category, before, after, pvalue)
         return Change(change, names, quantity, before, after, pvalue, category)
 
     def _number_change(self, h: int) -> tuple[str, str, list[float]]:
         """Return the kind, the quantity and both values of a change of a numeric column."""
-        kind, (column,), value = self.functions.members[h]
+        kind, (column,), value, _ = self.functions.members[h]
         (middle, spread), (now, wide) = (c.quartiles[:, column].tolist() for c in self.both)
         if kind == "column":
             if _MOVED * spread < abs(now - middle) < math.inf:
-                return "location", "median", [middle, now]
+                return *_moved(now / middle if middle else 0.0, wide / (spread or 1.0)), [
+                    middle,
+                    now,
+                ]
             quantity = f"share of values up to {value:.4g}"
         else:
             if min(spread, wide) > 0 and _WIDENED <= max(spread / wide, wide / spread) < math.inf:
@@ -145,6 +200,33 @@ class Evidence(NamedTuple):
             quantity = f"share of values within {distance:.4g} of the median"
         shares = [float(c.ones[h] / max(c.summaries[0, column], 1.0)) for c in self.both]
         return "shape", quantity, shares
+
+
+def _confidence_error(scale: int) -> float:
+    """Return the level of the bound on the share of changed rows for windows of 2**scale batches.
+
+    The window is selected among all window lengths, so that their levels must sum to 5%.
+    """
+    return _UNCOVERED / ((scale + 1) * (scale + 2))
+
+
+def _moved(factor: float, widened: float) -> tuple[str, str]:
+    """Return kind and quantity of a change of the median by `factor` and the spread by `widened`.
+
+    If the factors agree, the values were multiplied by a constant, or by -1.
+    """
+    if not (0.0 < abs(factor) < math.inf and 0.0 < widened < math.inf):
+        return "location", "median"
+    size = math.log(abs(factor))
+    if abs(size - math.log(widened)) <= _SAME:
+        if factor < 0 and abs(size) <= _SAME:
+            return "sign", "sign changed, median"
+        if factor > 0 and abs(size) >= math.log(_FACTOR):
+            power = 10.0 ** round(math.log10(factor))
+            near = abs(math.log(factor / power)) <= _SAME
+            shown = f"{power:g}" if near else f"{factor:.2g}"
+            return "unit", f"values multiplied by about {shown}, median"
+    return "location", "median"
 
 
 @dataclass(frozen=True)
@@ -201,13 +283,15 @@ class AlarmPolicy:
         n_groups: int,
     ) -> Evidence:
         """Return the window with the smallest ratio of p-value to level, after `end` batches."""
-        (n, a, *_), count, tests = reference, len(reference.ones), []
-        for scale, window in enumerate(windows):
-            dirty = contaminated_rows(self.tolerance, window.n_rows)
-            logs = log_pvalues(a, n, window.ones, window.n_rows, dirty, 1.0 / count)
-            adjusted = min(0.0, float(logs.min()) + math.log(count))
-            level = self.window_level(scale, end, n_groups)
-            tests.append((adjusted - math.log(level), scale, logs, pvalue_of(adjusted), level))
+        (n, a, _), tests = reference, []
+        for scale, (m, b, _) in enumerate(windows):
+            logs = log_adjusted_pvalues(a, n, b, m, contaminated_rows(self.tolerance, m))
+            level, smallest = self.window_level(scale, end, n_groups), float(logs.min())
+            tests.append((smallest - math.log(level), scale, logs, pvalue_of(smallest), level))
         _, scale, logs, pvalue, level = min(tests, key=lambda test: test[0])
+        m, b, _ = windows[scale]
+        error, changed = _confidence_error(scale), 0.0
+        if pvalue <= error or self.tolerance > 0:
+            changed = least_changed(a, n, b, m, error) / m
         both = reference, windows[scale]
-        return Evidence(functions, both, logs, tests[0][3], 2**scale, pvalue, level)
+        return Evidence(functions, both, logs, tests[0][3], 2**scale, pvalue, level, changed)

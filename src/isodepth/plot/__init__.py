@@ -1,4 +1,4 @@
-"""Figures of comparisons, tests and monitors."""
+"""Figures of samples, comparisons, tests, monitors and distance matrices."""
 
 from __future__ import annotations
 
@@ -6,12 +6,16 @@ from collections.abc import Callable
 from typing import Any
 
 from isodepth.errors import InvalidOptionError
+from isodepth.plot.bagplot import bagplot
 from isodepth.plot.comparisons import contributions, gap_profile, null_distribution
+from isodepth.plot.distance_matrix import distance_matrix
 from isodepth.plot.monitor_timeline import monitor_timeline
 from isodepth.plot.regions import nested_regions
+from isodepth.protocols import AnyResult
 
 __all__ = [
-    "contributions", "gap_profile", "monitor_timeline", "nested_regions", "null_distribution"
+    "bagplot", "contributions", "distance_matrix", "gap_profile", "monitor_timeline",
+    "nested_regions", "null_distribution",
 ]  # fmt: skip
 
 
@@ -27,7 +31,7 @@ FIGURES = {
 }
 
 
-def draw(result: Any, kind: str | None, ax: Any) -> Any:
+def draw(result: AnyResult, kind: str | None, ax: Any) -> Any:
     """Draw a figure of a result into `ax`, or into a new figure if `ax` is None.
 
     `kind` is the kind of figure; None for the default of the type of result.
@@ -41,10 +45,16 @@ def draw(result: Any, kind: str | None, ax: Any) -> Any:
         )
     if kind == "timeline" and ax is not None:
         raise InvalidOptionError("a timeline has two axes and makes its own figure; remove ax")
+    drawn = _drawn_part(result, kind)
+    return _FUNCTIONS[kind](drawn) if ax is None else _FUNCTIONS[kind](drawn, ax)
+
+
+def _drawn_part(result: AnyResult, kind: str) -> AnyResult:
+    """Return the part of a result that a kind of figure shows: the test or the comparison."""
     if result.result_type == "comparison" and kind == "null":
-        result = result.test
-        if result is None:
+        if result.test is None:
             raise InvalidOptionError("this comparison has no test; compare with n_permutations=999")
+        return result.test
     if result.result_type == "test" and kind in ("gaps", "regions"):
-        result = result.comparison
-    return _FUNCTIONS[kind](result) if ax is None else _FUNCTIONS[kind](result, ax)
+        return result.comparison
+    return result

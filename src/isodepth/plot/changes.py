@@ -1,22 +1,26 @@
-"""Small figures without labels that show the distributions of a changed column in both samples."""
+"""Small figures without labels that show the distributions of columns in both samples."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections import Counter
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from isodepth.data.changes import Change
 from isodepth.plot import style
+from isodepth.two_samples import TwoSamples
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 _BINS = 24
 _MAX_POINTS = 250
 _MAX_VALUES = 6
 
 
-def change_figure(change: Any, samples: Any, figure: Any) -> str:
+def change_figure(change: Change, samples: TwoSamples, figure: Figure) -> str:
     """Draw the distributions of a changed column in both samples, and return an alternative text.
 
     A change within a category is drawn from the rows of this category only.
@@ -41,18 +45,35 @@ def change_figure(change: Any, samples: Any, figure: Any) -> str:
         text = _bars(ax, [("missing", change.before, change.after)])
         ax.set_ylim(0, 1)
         return text
-    if column in samples.categories:
-        return _bars(figure.subplots(), _shares(samples.categories[column]))
-    if other and other[0] in samples.columns:
+    if not other or column in samples.categories:
+        return column_figure(column, samples, figure)
+    if other[0] in samples.columns:
         return _scatter(change.columns, samples, figure.subplots(1, 2))
     values = samples.columns.index(column)
-    x, y = (points[:, values] for points in samples.points)
-    if other:
-        x, y = (
-            part[np.array([value == change.value for value in categories])]
-            for part, categories in zip((x, y), samples.categories[other[0]], strict=True)
-        )
+    x, y = (
+        points[[value == change.value for value in categories], values]
+        for points, categories in zip(samples.points, samples.categories[other[0]], strict=True)
+    )
     return _histogram(figure.subplots(), x[~np.isnan(x)], y[~np.isnan(y)])
+
+
+def column_figure(column: str, samples: TwoSamples, figure: Figure) -> str:
+    """Draw the distributions of one column in both samples, and return an alternative text.
+
+    The parameters and the returned text are those of `change_figure`. The text of a category has
+    the relative frequencies of at most six values, those with the largest differences first.
+    """
+    ax = figure.subplots()
+    if column in samples.categories:
+        shares = _shares(samples.categories[column])
+        hidden = len(shares) - _MAX_VALUES
+        more = f", and {hidden} more value{'s' * (hidden > 1)}" if hidden > 0 else ""
+        return _bars(ax, shares[:_MAX_VALUES]) + more
+    x, y = samples.numbers(column)
+    if len(x) + len(y) == 0:
+        _without_ticks(ax)
+        return "no values"
+    return _histogram(ax, x, y)
 
 
 def _histogram(ax: Axes, x: np.ndarray, y: np.ndarray) -> str:
@@ -83,13 +104,15 @@ def _without_ticks(ax: Axes) -> None:
 
 
 def _range(values: np.ndarray) -> tuple[float, float]:
-    """Return the ends of the drawn range of values.
+    """Return the minimum and the maximum of the values without extreme values.
 
-    Extreme values are outside the range, because they would compress the other values.
+    Extreme values would compress the other values.
     """
     low, high = np.quantile(values, [0.1, 0.9])
-    reach = 1.5 * (high - low) or 3 * float(values.std()) or 0.5
-    return max(low - reach, float(values.min())), min(high + reach, float(values.max()) + 1e-9)
+    reach = 1.5 * (high - low) or 3 * float(values.std())
+    near = values[(values >= low - reach) & (values <= high + reach)]
+    low, high = float(near.min()), float(near.max())
+    return (low, high) if low < high else (low - 0.5, high + 0.5)
 
 
 def _bars(ax: Axes, shares: list[tuple[str, float, float]]) -> str:
@@ -104,13 +127,15 @@ def _bars(ax: Axes, shares: list[tuple[str, float, float]]) -> str:
     return ", ".join(f"{name}: {before:.0%} and {after:.0%}" for name, before, after in shares)
 
 
-def _shares(both: Any) -> list[tuple[str, float, float]]:
-    values = sorted({value for part in both for value in part if value is not None})
-    shares = [(v, both[0].count(v) / len(both[0]), both[1].count(v) / len(both[1])) for v in values]
-    return sorted(shares, key=lambda share: -abs(share[1] - share[2]))[:_MAX_VALUES]
+def _shares(both: list[list[str | None]]) -> list[tuple[str, float, float]]:
+    """Return values of a category with their shares in X and Y, largest difference first."""
+    x, y = map(Counter, both)
+    values = sorted(value for value in {*x, *y} if value is not None)
+    shares = [(value, x[value] / x.total(), y[value] / y.total()) for value in values]
+    return sorted(shares, key=lambda share: -abs(share[1] - share[2]))
 
 
-def _scatter(names: tuple[str, ...], samples: Any, axes: Any) -> str:
+def _scatter(names: tuple[str, ...], samples: TwoSamples, axes: np.ndarray) -> str:
     columns = [samples.columns.index(name) for name in names]
     pairs = [points[:, columns] for points in samples.points]
     pairs = [pair[~np.isnan(pair).any(axis=1)] for pair in pairs]

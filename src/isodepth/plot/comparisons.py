@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from isodepth.plot import style
+from isodepth.protocols import ComparisonLike, PairResult, TwoSampleTestLike
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,7 +20,7 @@ _MAX_BARS = 15
 _ALPHA = 0.05
 
 
-def gap_profile(comparison: Any, ax: Axes | None = None) -> Axes:
+def gap_profile(comparison: ComparisonLike, ax: Axes | None = None) -> Axes:
     """Draw the gap between the depth-trimmed regions of two samples at every level.
 
     The region of level beta contains the deepest rows, about a fraction beta of all rows. The curve
@@ -57,7 +58,7 @@ def gap_profile(comparison: Any, ax: Axes | None = None) -> Axes:
     'gap between the two regions'
     """
     ax = ax or style.new_axes()
-    distance, largest = float(comparison), comparison.largest_gap
+    distance, largest = comparison.distance, comparison.largest_gap
     intervals = comparison.level_intervals
     levels = np.asarray(comparison.levels if intervals is None else intervals, dtype=float)
     edges, gaps = _steps(levels, np.asarray(comparison.gaps, float))
@@ -111,7 +112,7 @@ def _steps(levels: np.ndarray, gaps: np.ndarray) -> tuple[np.ndarray, np.ndarray
     return even, np.diff(np.interp(even, edges, integral)) / np.diff(even)
 
 
-def contributions(result: Any, ax: Axes | None = None) -> Axes:
+def contributions(result: PairResult, ax: Axes | None = None) -> Axes:
     """Draw the contributions of at most 15 columns to a difference as horizontal bars.
 
     Parameters
@@ -139,11 +140,10 @@ def contributions(result: Any, ax: Axes | None = None) -> Axes:
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['column 0', 'column 1']
     """
-    of_test = result.result_type == "test"
-    test = result if of_test else result.test
+    test = result if result.result_type == "test" else result.test
     pvalues = {} if test is None else {each.column: each.pvalue for each in test.column_tests}
-    if of_test:
-        values = [(each.column, each.difference) for each in test.column_tests]
+    if result.result_type == "test":
+        values = [(each.column, each.difference) for each in result.column_tests]
         label = "maximum difference of the distribution functions"
     else:
         values, label = result.contributions, "contribution to the difference"
@@ -172,7 +172,7 @@ def contributions(result: Any, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def null_distribution(test: Any, ax: Axes | None = None) -> Axes:
+def null_distribution(test: TwoSampleTestLike, ax: Axes | None = None) -> Axes:
     """Draw a histogram of the statistics of all permutations, and the observed statistic.
 
     Parameters

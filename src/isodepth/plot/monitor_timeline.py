@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from isodepth.errors import InvalidInputError
 from isodepth.plot import style
+from isodepth.protocols import MonitorLike, VerdictLike
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,7 +23,9 @@ _WIDE = 7.0
 _SMALLEST = 1e-40
 
 
-def monitor_timeline(monitor: Any, labels: Any = None, figure: Any = None) -> Figure:
+def monitor_timeline(
+    monitor: MonitorLike, labels: Sequence[Any] | None = None, figure: Figure | None = None
+) -> Figure:
     """Draw the p-values, alarms and changed columns of all batches that a monitor has checked.
 
     A window is a sequence of consecutive batches. The upper axes show for every batch the p-value
@@ -93,12 +97,12 @@ def _shade(ax: Axes, at: np.ndarray, alarm: np.ndarray) -> None:
         ax.axvspan(*span, color=style.MARK, alpha=0.08, linewidth=0, label=label)
 
 
-def _draw_pvalues(ax: Axes, at: np.ndarray, verdicts: list[Any]) -> None:
+def _draw_pvalues(ax: Axes, at: np.ndarray, verdicts: Sequence[VerdictLike]) -> None:
     fields = ("pvalue", "window_pvalue", "threshold")
     batch, window, threshold = (
         np.maximum([getattr(v, field) for v in verdicts], _SMALLEST) for field in fields
     )
-    crossing = np.array([verdict.crossing or verdict.extreme for verdict in verdicts])
+    crossing = np.array([verdict.crossing or verdict.beyond_blocks for verdict in verdicts])
     ax.plot(at, batch, "o", color=style.QUIET, markersize=3, label="batch")
     ax.plot(at, window, color=style.FIRST, linewidth=1.2, marker="s", markersize=3, label="window")
     ax.step(at, threshold, where="mid", color=style.MARK, linestyle=style.DASHED, linewidth=1.1,
@@ -117,7 +121,9 @@ def _draw_pvalues(ax: Axes, at: np.ndarray, verdicts: list[Any]) -> None:
     style.legend(ax, loc="upper left", ncols=5 if wide else 3)
 
 
-def _draw_changes(ax: Axes, at: np.ndarray, verdicts: list[Any], shown: list[str]) -> None:
+def _draw_changes(
+    ax: Axes, at: np.ndarray, verdicts: Sequence[VerdictLike], shown: list[str]
+) -> None:
     """Draw a cell for each batch and each column in `shown`, darker for smaller p-values."""
     strength = np.zeros((max(1, len(shown)), len(at)))
     for place, verdict in enumerate(verdicts):
@@ -136,7 +142,7 @@ def _draw_changes(ax: Axes, at: np.ndarray, verdicts: list[Any], shown: list[str
     style.color_bar(image, ax, "-log10 p", pad=0.01)
 
 
-def _changed_columns(verdicts: list[Any]) -> list[str]:
+def _changed_columns(verdicts: Sequence[VerdictLike]) -> list[str]:
     """Return at most 12 columns with changes, in increasing order of their smallest p-values."""
     least: dict[str, float] = {}
     for verdict in verdicts:

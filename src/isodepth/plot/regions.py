@@ -10,6 +10,7 @@ import numpy as np
 from isodepth.data.arrays import column_labels
 from isodepth.errors import InvalidInputError
 from isodepth.plot.style import FIRST, SECOND, dress, legend_below, new_axes, short
+from isodepth.protocols import ComparisonLike
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,7 +33,7 @@ _MAX_CANDIDATES, _MAX_LEVELS = 1000, 100
 
 
 def nested_regions(
-    comparison: Any, ax: Axes | None = None, *, names: Sequence[str] = ("X", "Y")
+    comparison: ComparisonLike, ax: Axes | None = None, *, names: Sequence[str] = ("X", "Y")
 ) -> Axes:
     """Draw two samples with their depth-trimmed regions in the plane in which they differ most.
 
@@ -101,18 +102,20 @@ def nested_regions(
     return ax
 
 
-def drawn_levels(comparison: Any) -> np.ndarray:
+def drawn_levels(comparison: ComparisonLike) -> np.ndarray:
     """Return the four levels whose regions are drawn."""
     return np.array(FRACTIONS) * _starts(comparison).max()
 
 
-def _starts(comparison: Any) -> np.ndarray:
+def _starts(comparison: ComparisonLike) -> np.ndarray:
     """Return the levels (L,) that enter the distance; for intervals of levels, their lower ends."""
     intervals = comparison.level_intervals
     return np.asarray(comparison.levels if intervals is None else intervals[:, 0], dtype=float)
 
 
-def _supports(comparison: Any, side: int, directions: np.ndarray, levels: np.ndarray) -> np.ndarray:
+def _supports(
+    comparison: ComparisonLike, side: int, directions: np.ndarray, levels: np.ndarray
+) -> np.ndarray:
     """Return the support functions of the regions of one sample, of shape (levels, directions).
 
     `side` is 0 for the first sample and 1 for the second. Each level is rounded down to a level
@@ -126,7 +129,7 @@ def _supports(comparison: Any, side: int, directions: np.ndarray, levels: np.nda
 
 
 def _draw_rows(
-    ax: Axes, comparison: Any, side: int, points: np.ndarray, frame: Any, name: str
+    ax: Axes, comparison: ComparisonLike, side: int, points: np.ndarray, frame: Any, name: str
 ) -> None:
     """Draw the rows of one sample, given their coordinates `points` (n, 2) in the plane.
 
@@ -148,7 +151,7 @@ def _draw_rows(
             label=f"{name}, outermost rows: left out", **look)  # fmt: skip
 
 
-def _axis_labels(comparison: Any, basis: np.ndarray) -> tuple[str, str]:
+def _axis_labels(comparison: ComparisonLike, basis: np.ndarray) -> tuple[str, str]:
     names = comparison.columns or column_labels(len(basis))
     if len(basis) == 2:
         scale = getattr(comparison.regions[0].origin, "scale", None)
@@ -222,7 +225,7 @@ def outline(supports: np.ndarray, directions: np.ndarray) -> np.ndarray:
 # -- plane in which two samples differ most -------------------------------------------------------
 
 
-def mean_squared_gaps(comparison: Any, directions: np.ndarray) -> np.ndarray:
+def mean_squared_gaps(comparison: ComparisonLike, directions: np.ndarray) -> np.ndarray:
     """Return the squared gaps (B,) along directions (B, d), averaged over all levels.
 
     The gap along a direction is the difference of the support functions of two regions of the same
@@ -240,7 +243,7 @@ def mean_squared_gaps(comparison: Any, directions: np.ndarray) -> np.ndarray:
     return (weights @ (x - y) ** 2).reshape(2, -1).mean(axis=0)
 
 
-def difference_plane(comparison: Any) -> np.ndarray:
+def difference_plane(comparison: ComparisonLike) -> np.ndarray:
     """Return an orthonormal basis of the plane in which two samples differ most.
 
     The first vector is the candidate with the largest mean squared gap, see `mean_squared_gaps`.
@@ -276,7 +279,7 @@ def difference_plane(comparison: Any) -> np.ndarray:
     return np.stack([first, second], axis=1)
 
 
-def _candidates(comparison: Any) -> np.ndarray:
+def _candidates(comparison: ComparisonLike) -> np.ndarray:
     vectors = np.asarray(comparison._search_directions, dtype=float)
     vectors = vectors[:: -(-len(vectors) // _MAX_CANDIDATES)]
     x, y = (regions.points[regions.inside(0.5)].mean(axis=0) for regions in comparison.regions)
@@ -288,7 +291,7 @@ def _candidates(comparison: Any) -> np.ndarray:
     return np.concatenate([np.eye(len(x)), vectors, (y - x).astype(float)[None], principal])
 
 
-def _best(comparison: Any, candidates: np.ndarray, orthogonal: np.ndarray) -> np.ndarray:
+def _best(comparison: ComparisonLike, candidates: np.ndarray, orthogonal: np.ndarray) -> np.ndarray:
     """Return the candidate direction with the largest mean squared gap.
 
     Each candidate is replaced by its normalized component orthogonal to the rows of `orthogonal`.

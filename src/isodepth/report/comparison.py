@@ -3,23 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
 import numpy as np
 
+from isodepth.data.kinds import attention_lines
 from isodepth.data.output import csv_bytes
 from isodepth.data.validation import check_option_names
 from isodepth.errors import InvalidInputError, InvalidOptionError
-from isodepth.plot.changes import change_figure
+from isodepth.plot.changes import change_figure, column_figure
 from isodepth.plot.comparisons import contributions, gap_profile, null_distribution
 from isodepth.plot.regions import nested_regions
 from isodepth.plot.style import loose_axes, loose_figure
+from isodepth.protocols import ChanceLevelLike, ComparisonLike, PairResult, TwoSampleTestLike
 from isodepth.report.figures import WIDTH
 from isodepth.report.repeat import TableFile, compare_code
-from isodepth.report.sentences import comparison_headline, distance_sentence, remarks, summary_lines
+from isodepth.summary import (
+    comparison_headline,
+    distance_sentence,
+    get_test,
+    largest_contributions,
+    remarks,
+    subtitle,
+    summary_lines,
+    unused_part,
+)
+from isodepth.suspicious import SuspiciousRows
+from isodepth.two_samples import TwoSamples
 
 _MAX_CHANGES, _MAX_ROWS = 30, 100
+# Maximum number of columns with a figure. A figure takes about 30 ms and 3 kB.
+_MAX_COLUMNS = 100
 # Maximum number of values that are shown for a suspicious row besides its unusual value.
 _MAX_VALUES = 4
 # Maximum number of projections for the level of chance, see `_chance_or_reason`. If more are
@@ -42,28 +58,36 @@ class Findings(NamedTuple):
         Distances between random splits of the pooled rows, or the reason why there are none.
     """
 
-    comparison: Any
-    test: Any
-    samples: Any
-    rows: Any
-    chance: Any
+    comparison: ComparisonLike | None
+    test: TwoSampleTestLike | None
+    samples: TwoSamples | None
+    rows: SuspiciousRows | None
+    chance: ChanceLevelLike | str
 
     @classmethod
-    def of(cls, result: Any) -> Findings:
+    def of(cls, result: PairResult) -> Findings:
         """Collect the parts of a comparison or a test, and compute those that it does not store."""
-        is_test = result.result_type == "test"
-        test = result if is_test else result.test
-        comparison = getattr(result, "comparison", None) if is_test else result
-        try:
+        comparison: ComparisonLike | None = None
+        if result.result_type == "comparison":
+            comparison = result
+        else:
+            # A test of categories alone has no comparison.
+            with suppress(AttributeError):
+                comparison = result.comparison
+        samples: TwoSamples | None = None
+        rows: SuspiciousRows | None = None
+        # The samples are None if they were read in chunks.
+        with suppress(InvalidInputError):
             samples, rows = result.samples, result.suspicious_rows()
-        except InvalidInputError:  # this error is raised if the samples were read in chunks
-            samples = rows = None
-        return cls(comparison, test, samples, rows, _chance_or_reason(comparison))
+        return cls(comparison, get_test(result), samples, rows, _chance_or_reason(comparison))
 
 
 @check_option_names
 def comparison_context(
-    result: Any, *, names: Sequence[str] = ("X", "Y"), sources: Sequence[TableFile] | None = None
+    result: PairResult,
+    *,
+    names: Sequence[str] = ("X", "Y"),
+    sources: Sequence[TableFile] | None = None,
 ) -> dict[str, Any]:
     """Return the variables of the HTML template for a comparison or a test of two samples.
 
@@ -78,43 +102,60 @@ def comparison_context(
         "x": names[0],
         "y": names[1],
         "verdict": comparison_headline(result, names),
-        "second": remarks(result, rows, names),
-        "counts": test.n_rows if test else [regions.n_points for regions in comparison.regions],
-        "sources": None if sources is None else [file.path for file in sources],
+        "subtitle": subtitle(result, rows, names),
+        "changed_share": test.changed_share_text if test and test.significant else "",
+        "remarks": [unused_part(result, names), *attention_lines((test or result).kinds)],
+        "checks": [check.text for check in test.checks] if test else [],
+        "counts": _counts(result),
+        "sources": None if sources is None else [_file_name(file.path) for file in sources],
         "kinds": (test or result).kinds,
         "missing": result.missing,
         "holes": [share for share in getattr(result.missing, "shares", ()) if share.x or share.y],
-        "changes": _changes(test, samples),
+        "changes": change_entries(test, samples, _MAX_CHANGES),
         "more_changes": max(0, len(test.changes) - _MAX_CHANGES) if test else 0,
-        "columns": _unchanged_columns(test, samples, names),
+        "columns": _columns(test, samples),
+        "n_drawn": _MAX_COLUMNS,
+        "repeated": [each.text(names["XY".index(each.sample)]) for each in result.repeated_values],
         "suspicious": rows,
-        "suspicious_table": [] if rows is None else _suspicious(rows, samples, names),
+        "suspicious_table": suspicious_entries(rows, samples, names, _MAX_ROWS),
         "csv": "" if rows is None else _csv(rows, names),
         "distance_sentence": "" if comparison is None else distance_sentence(comparison, chance),
         "figures": _figures(comparison, test, names),
+        "contributions": largest_contributions(comparison.contributions) if comparison else "",
         "code": compare_code(comparison, test, sources),
     }
 
 
+def _file_name(path: str) -> str:
+    return "standard input" if path == "-" else path
+
+
+def _counts(result: PairResult) -> list[int]:
+    """Return the numbers of compared rows of X and Y."""
+    test = get_test(result)
+    if test is not None:
+        return list(test.n_rows)
+    return [r.n_points for r in result.regions] if result.result_type == "comparison" else []
+
+
 def comparison_content(
-    result: Any, names: Sequence[str], sources: Sequence[TableFile] | None = None
+    result: PairResult, names: Sequence[str], sources: Sequence[TableFile] | None = None
 ) -> dict[str, Any]:
     """Return the content of the report as a dictionary for the JSON output."""
     comparison, test, samples, rows, chance = Findings.of(result)
-    omitted = isinstance(chance, str)
     return {
         **result.to_dict(),
         "headline": comparison_headline(result, names).sentence,
         "remarks": remarks(result, rows, names),
         "unchanged_columns": _unchanged_columns(test, samples, names),
         "suspicious_rows": None if rows is None else rows.to_dict(),
-        "chance_level": None if omitted else chance.to_dict(),
-        "chance_level_omitted": chance if omitted else None,
+        "chance_level": None if isinstance(chance, str) else chance.to_dict(),
+        "chance_level_omitted": chance if isinstance(chance, str) else None,
         "code": compare_code(comparison, test, sources),
     }
 
 
-def comparison_lines(result: Any, names: Sequence[str]) -> list[str]:
+def comparison_lines(result: PairResult, names: Sequence[str]) -> list[str]:
     """Return the lines of the summary of a comparison or a test.
 
     The summary includes suspicious rows and distances between random splits of the pooled rows.
@@ -123,7 +164,7 @@ def comparison_lines(result: Any, names: Sequence[str]) -> list[str]:
     return summary_lines(result, names, rows=parts.rows, chance=parts.chance)
 
 
-def _chance_or_reason(comparison: Any) -> Any:
+def _chance_or_reason(comparison: ComparisonLike | None) -> ChanceLevelLike | str:
     """Return the level of chance of a comparison, or a sentence with the reason why there is none.
 
     The level of chance consists of the distances between random splits of the pooled rows. It shows
@@ -144,13 +185,15 @@ def _chance_or_reason(comparison: Any) -> Any:
         return "no level of chance for rows with weights"
 
 
-def _changes(test: Any, samples: Any) -> list[dict[str, Any]]:
-    """Return the template variables of at most 30 changes, the strongest first.
+def change_entries(
+    test: TwoSampleTestLike | None, samples: TwoSamples | None, most: int
+) -> list[dict[str, Any]]:
+    """Return the template variables of at most `most` changes, the strongest first.
 
     A change of one or two columns has a small figure if the rows of the samples are in memory.
     """
     entries = []
-    for change in test.changes[:_MAX_CHANGES] if test else ():
+    for change in test.changes[:most] if test else ():
         figure, text = None, ""
         if samples is not None and change.columns:
             figure = loose_figure(2.3, 0.72)
@@ -159,7 +202,36 @@ def _changes(test: Any, samples: Any) -> list[dict[str, Any]]:
     return entries
 
 
-def _unchanged_columns(test: Any, samples: Any, names: Sequence[str]) -> dict[str, Any]:
+def _columns(test: TwoSampleTestLike | None, samples: TwoSamples | None) -> list[dict[str, Any]]:
+    """Return the template variables of all columns, with figures of at most 100 columns.
+
+    The columns are in the order of their p-values, or in the order of the data without a test.
+    Columns have no figures and no medians if `samples` is None.
+    """
+    pvalues = {} if test is None else {each.column: each.pvalue for each in test.column_tests}
+    names = list(pvalues)
+    if samples is not None:
+        names = names or [*samples.columns, *samples.categories]
+    entries = []
+    for place, name in enumerate(names):
+        entry: dict[str, Any] = {"name": name, "pvalue": pvalues.get(name)}
+        entry |= {"medians": None, "figure": None}
+        if samples is not None and name in samples.columns:
+            entry["medians"] = [_median(values) for values in samples.numbers(name)]
+        if samples is not None and place < _MAX_COLUMNS:
+            entry["figure"] = loose_figure(2.3, 0.72)
+            entry["text"] = column_figure(name, samples, entry["figure"])
+        entries.append(entry)
+    return entries
+
+
+def _median(values: np.ndarray) -> float | None:
+    return float(np.median(values)) if len(values) else None
+
+
+def _unchanged_columns(
+    test: TwoSampleTestLike | None, samples: TwoSamples | None, names: Sequence[str]
+) -> dict[str, Any]:
     """Return a table with the p-values and medians of the columns without a significant change.
 
     The table is empty if `test` is None. It has no medians if `samples` is None.
@@ -170,17 +242,23 @@ def _unchanged_columns(test: Any, samples: Any, names: Sequence[str]) -> dict[st
     unchanged = [column for column in test.column_tests if column.column not in changed]
     table: dict[str, Any] = {"column": [column.column for column in unchanged]}
     table["p-value"] = [column.pvalue for column in unchanged]
-    for side, name in enumerate(() if samples is None else names):
-        table[f"median of {name}"] = [
-            float(np.median(samples.numbers(column)[side])) if column in samples.columns else None
-            for column in table["column"]
-        ]
+    if samples is not None:
+        for side, name in enumerate(names):
+            table[f"median of {name}"] = [
+                _median(samples.numbers(name)[side]) if name in samples.columns else None
+                for name in table["column"]
+            ]
     return table
 
 
-def _suspicious(rows: Any, samples: Any, names: Sequence[str]) -> list[dict[str, Any]]:
+def suspicious_entries(
+    rows: SuspiciousRows | None, samples: TwoSamples | None, names: Sequence[str], most: int
+) -> list[dict[str, Any]]:
+    """Return the template variables of at most `most` suspicious rows, with some values."""
+    if rows is None or samples is None:
+        return []
     table = []
-    for row in rows.rows[:_MAX_ROWS]:
+    for row in rows.rows[:most]:
         side = "XY".index(row.sample)
         values = samples.points[side][row.row]
         unusual = samples.columns.index(row.column)
@@ -193,14 +271,16 @@ def _suspicious(rows: Any, samples: Any, names: Sequence[str]) -> list[dict[str,
     return table
 
 
-def _csv(rows: Any, names: Sequence[str]) -> str:
+def _csv(rows: SuspiciousRows, names: Sequence[str]) -> str:
     """Return all suspicious rows as a data URL of a CSV file."""
     columns = rows._rows() | {"sample": [names["XY".index(row.sample)] for row in rows]}
     kept = {name: columns[name] for name in ("sample", "row", "column", "value", "score")}
     return "data:text/csv;charset=utf-8," + quote(csv_bytes(kept))
 
 
-def _figures(comparison: Any, test: Any, names: Sequence[str]) -> dict[str, Any]:
+def _figures(
+    comparison: ComparisonLike | None, test: TwoSampleTestLike | None, names: Sequence[str]
+) -> dict[str, Any]:
     figures = {}
     if comparison is not None:
         if comparison._keeps_rows and comparison.regions[0].n_features > 1:

@@ -10,7 +10,7 @@ from typing import Any
 from markupsafe import Markup
 
 from isodepth.data.extras import load_extra
-from isodepth.data.results import escaped
+from isodepth.html import escaped
 from isodepth.plot import style
 
 #: Width of figures in inches, chosen so that labels are readable on a desktop and on a phone.

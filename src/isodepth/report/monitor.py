@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from isodepth.data.validation import check_option_names
 from isodepth.plot.monitor_timeline import monitor_timeline
 from isodepth.plot.style import loose_figure
+from isodepth.protocols import MonitorLike
 from isodepth.report.figures import WIDTH
-from isodepth.report.sentences import alarm_promise, monitor_headline
+from isodepth.summary import alarm_promise, monitor_headline
 
 
 @check_option_names
-def monitor_context(monitor: Any, *, labels: Any = None) -> dict[str, Any]:
+def monitor_context(monitor: MonitorLike, *, labels: Sequence[Any] | None = None) -> dict[str, Any]:
     """Return the variables of the template `monitor.html`; `labels` are names of the batches."""
     verdicts = monitor.verdicts
     summary = monitor.to_dict()
@@ -25,6 +27,8 @@ def monitor_context(monitor: Any, *, labels: Any = None) -> dict[str, Any]:
         "groups": summary["groups"],
         "n_batches": summary["n_batches"],
         "signatures": [],
+        "changed_share": "",
+        "remarks": [],
     }
     if verdicts:
         named = {name for verdict in verdicts for c in verdict.changes for name in c.columns}

@@ -6,7 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from isodepth.data.kinds import MISSING
+from isodepth.data.kinds import MISSING, ColumnKind
+from isodepth.protocols import ComparisonLike, TwoSampleTestLike
 
 CANNOT_REPEAT = (
     "# This result cannot be repeated from files alone: it has directions, scales, a depth or\n"
@@ -34,7 +35,11 @@ class TableFile(NamedTuple):
     block_column: str | None = None
 
 
-def compare_code(comparison: Any, test: Any, sources: Sequence[TableFile] | None) -> str:
+def compare_code(
+    comparison: ComparisonLike | None,
+    test: TwoSampleTestLike | None,
+    sources: Sequence[TableFile] | None,
+) -> str:
     """Return Python code that repeats the comparison, or the test if `comparison` is None.
 
     `sources` are the files of both samples; None if the samples were not read from files. Return a
@@ -66,24 +71,29 @@ def compare_code(comparison: Any, test: Any, sources: Sequence[TableFile] | None
     return "\n".join([*lines, 'result.report("report.html")'])
 
 
-def _options(comparison: Any, test: Any) -> dict[str, Any] | None:
+def _options(
+    comparison: ComparisonLike | None, test: TwoSampleTestLike | None
+) -> dict[str, Any] | None:
     """Return the keyword arguments of the call that repeats a comparison or a test.
 
     Return None if the value of an argument cannot be written as code.
     """
-    result = comparison or test
-    if comparison is not None:
-        options = comparison._changed_options()
-    else:
+    options: dict[str, Any] | None = {}
+    omitted = False
+    kinds: tuple[ColumnKind, ...] = ()
+    if test is not None:
         seed = test.signature.partition("|seed=")[2].partition("|")[0]
         options = {"random_state": int(seed) if seed.isdigit() else None}
+        omitted = test.missing is not None or any(each.value == MISSING for each in test.shares)
+        kinds = test.kinds
+    if comparison is not None:
+        options = comparison._changed_options()
+        omitted = omitted or comparison.missing is not None
+        kinds = kinds or comparison.kinds
     if options is None:
         return None
-    omitted = result.missing is not None
-    if test is not None:
-        omitted = omitted or any(each.value == MISSING for each in test.shares)
-    kinds = {each.column: each.given for each in (test or comparison).kinds if each.given}
-    options |= {"nan_policy": "omit" if omitted else None, "kinds": kinds}
+    given = {each.column: each.given for each in kinds if each.given}
+    options |= {"nan_policy": "omit" if omitted else None, "kinds": given}
     if test is not None:
         options |= {"n_permutations": len(test.null_distribution), "tolerance": test.tolerance}
     return options

@@ -4,26 +4,25 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import math
 from collections.abc import Sequence
 from importlib.resources import files
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from isodepth._version import __version__
 from isodepth.data.extras import load_extra
 from isodepth.data.output import check_target, replace_file
-from isodepth.data.results import escaped, p_text, shown
+from isodepth.data.results import p_text
 from isodepth.errors import InvalidInputError
+from isodepth.html import render
+from isodepth.protocols import AnyResult
 from isodepth.report.comparison import comparison_context
 from isodepth.report.figures import inline_svg
 from isodepth.report.monitor import monitor_context
-from isodepth.report.sentences import largest_contributions
 
 
-def write_report(result: Any, path: Any, **options: Any) -> None:
+def write_report(result: AnyResult, path: Any, **options: Any) -> None:
     """Write the report of a result as one self-contained HTML file.
 
     Parameters
@@ -52,7 +51,7 @@ def write_report(result: Any, path: Any, **options: Any) -> None:
 
 
 def html_report(
-    result: Any,
+    result: AnyResult,
     *,
     title: str | None = None,
     notes: Sequence[str] = (),
@@ -80,49 +79,26 @@ def html_report(
     page : str
     """
     load_extra("matplotlib.figure", "plot", "a report with figures")
-    kind = getattr(result, "result_type", None)
-    if kind not in ("comparison", "test", "monitor"):
+    if getattr(result, "result_type", None) not in ("comparison", "test", "monitor"):
         raise InvalidInputError(
             f"reports exist for comparisons, tests and monitors, got {type(result).__name__}"
         )
-    make = monitor_context if kind == "monitor" else comparison_context
-    context = make(result, **about) | {"title": title, "notes": notes, "command": command}
-    return _render("monitor.html" if kind == "monitor" else "comparison.html", context)
+    if result.result_type == "monitor":
+        template, context = "monitor.html", monitor_context(result, **about)
+    else:
+        template, context = "comparison.html", comparison_context(result, **about)
+    return _render(template, context | {"title": title, "notes": notes, "command": command})
 
 
 def _render(template: str, context: dict[str, Any]) -> str:
-    """Render an HTML template; all values except `Markup` objects are escaped."""
-    environment = Environment(
-        loader=PackageLoader("isodepth.report"), autoescape=True, undefined=StrictUndefined,
-        trim_blocks=True, lstrip_blocks=True,
-        finalize=lambda value: value if isinstance(value, Markup) else Markup(escaped(value)),
-    )  # fmt: skip
-    environment.globals["svg"] = inline_svg
-    environment.tests["numbers"] = lambda values: all(map(_is_number, values))
-    environment.filters |= {
-        "p_text": p_text, "percent": "{:.1%}".format, "shown": shown,
-        "sort_key": _sort_key, "contributions": largest_contributions,
-    }  # fmt: skip
-    assets = files("isodepth.report").joinpath("templates")
+    """Render the template of a page with its style and its script."""
+    assets = files("isodepth.html").joinpath("templates")
     style, script = (assets.joinpath(f"page.{kind}").read_text("utf-8") for kind in ("css", "js"))
-    return environment.get_template(template).render(
-        **context, version=__version__, style=Markup(style), script=Markup(script),
-        policy=_policy(script),
-    )  # fmt: skip
-
-
-def _is_number(value: Any) -> bool:
-    return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
-
-
-def _sort_key(value: Any) -> str:
-    """Return the key by which the script of the page sorts a table cell.
-
-    The key of missing values is "", which comes last.
-    """
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return ""
-    return str(value).replace("inf", "Infinity") if isinstance(value, float) else str(value)
+    about_page = {
+        "version": __version__, "style": Markup(style), "script": Markup(script),
+        "policy": _policy(script),
+    }  # fmt: skip
+    return render(template, context | about_page, {"svg": inline_svg, "p_text": p_text})
 
 
 def _policy(script: str) -> str:

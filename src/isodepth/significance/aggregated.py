@@ -23,26 +23,30 @@ from isodepth.significance.features import (
     COSINES,
     Feature,
     Findings,
-    column_feature,
-    column_kinds,
+    all_shares,
+    direction_feature,
     in_blocks,
     shares_feature,
 )
 from isodepth.significance.permutations import WORD, Moments, neg_log_p, neg_log_p_of_largest
-from isodepth.significance.samples import CENTER, PooledSample, direction_text
+from isodepth.significance.samples import CENTER, PooledSample
 
 #: Weights w of the statistics. The test statistic is the maximum of -log p + log w over all
 #: statistics. The weights were tuned for power on samples like those of docs/power_study.md, drawn
 #: with other seeds.
 WEIGHTS = {
-    "directions": 0.70,
-    "columns": 0.08,
+    "directions": 0.55,
+    "columns": 0.16,
     "whole rows": 0.09,
-    "shape": 0.05,
+    "shape": 0.08,
     "dependence": 0.06,
     "regions": 0.02,
     "categories": 0.10,
     "missing": 0.10,
+    "extremes": 0.10,
+    "values": 0.10,
+    "precision": 0.05,
+    "repeated rows": 0.03,
 }
 # Statistics that have a single value per labeling, which is an assignment of the rows to the two
 # samples. Each of the other statistics is a maximum of -log p over many features.
@@ -85,15 +89,15 @@ def aggregated_statistics(
         each = neg_log_p((squares / indicators.mean(axis=1)[:, None]).sum(axis=0))[None]
         feature = shares_feature(category, neg_log_p(squares)[:, 0])
         findings.add("categories", each, [feature], findings.columns)
-    if rows.missing is not None:
-        each = neg_log_p(np.square(rows.missing.permutations.contrasts(rows.missing.indicators)))
-        features = [column_feature(name, "missing") for name in rows.missing.names]
-        findings.add("missing", each, features, findings.columns)
+    for shares in all_shares(rows, fixed=False):
+        each = neg_log_p(np.square(shares.contrasts))
+        findings.add(shares.name, each, shares.features)
+        findings.add_to_families(shares.features, each)
     if d:
         subset = rows if only_regions else rows.random_subset(_REGION_ROWS)
         fast = metric.depth == "projection" and not (only_regions and _may_be_simplex(rows))
         values = (region_statistics if fast else depth_statistics)(subset, metric, advance)
-        findings.add("regions", values[None], [Feature(("regions",), "all columns")])
+        findings.add("regions", values[None], [Feature("regions", "all columns")])
     findings.neg_log_p = {
         name: neg_log_p(part) if name in _SINGLE else neg_log_p_of_largest(part)
         for name, part in findings.parts.items()
@@ -121,10 +125,9 @@ def _add_functions(rows: PooledSample, findings: Findings, advance: Advance) -> 
     smooth = neg_log_p((powers * _smooth_weights(COSINES)).sum(axis=0))
     flat = neg_log_p(powers.sum(axis=0))
     _add_directions(rows, powers[:_DIRECTION_COSINES, :d], findings, advance)
-    kinds = column_kinds(rows, powers[:, :d])
-    features = [column_feature(name, *kinds[j]) for j, name in enumerate(rows.names)]
+    features = [Feature("distribution", name, (name,)) for name in rows.names]
     for name in rows.whole_rows:
-        features.append(Feature(("spread" if name == CENTER else "location",), name))
+        features.append(Feature("spread" if name == CENTER else "location", name))
     findings.add("columns", smooth[:d], features[:d])
     findings.add("whole rows", smooth[d:], features[d:])
     findings.add("shape", flat, features)
@@ -158,7 +161,7 @@ def _add_directions(
         advance(len(block))
     kind = ("location", "spread", "shape", "shape")[int(neg_log_p(by_cosine)[:, 0].argmax())]
     mean = total[None] / len(rows.directions)
-    findings.add("directions", mean, [Feature((kind,), direction_text(direction, rows.names))])
+    findings.add("directions", mean, [direction_feature(kind, direction, rows.names)])
 
 
 def _add_pairs(rows: PooledSample, findings: Findings) -> None:
@@ -167,9 +170,12 @@ def _add_pairs(rows: PooledSample, findings: Findings) -> None:
     The distance of a row from the center is used as an additional column.
     """
     ranks = rows.centered_ranks(np.stack([*rows.columns, rows.whole_rows[CENTER]]))
-    moments = Moments(rows.permutations, ranks)
+    present = rows.present
+    if present is not None:
+        present = np.concatenate([present, np.ones_like(present[:1])])
+    moments = Moments(rows.permutations, ranks, present)
     for pairs, features, family in findings.column_pairs(rows, _PAIRS):
-        each = neg_log_p(np.square(moments.correlation_change(ranks, pairs)))
+        each = neg_log_p(np.square(moments.correlation_change(pairs)))
         findings.add("dependence", each, features, family)
 
 
@@ -185,13 +191,15 @@ def _add_category_means(rows: PooledSample, findings: Findings) -> None:
     ranks = rows.centered_ranks(rows.columns)
     for block in in_blocks(pairs, rows, 4):
         inside = np.array([category.rows_with(value) for _, category, value in block], ranks.dtype)
-        changes = rows.permutations.mean_changes(ranks[[j for j, *_ in block]], inside)
+        columns = [j for j, *_ in block]
+        present = None if rows.present is None else rows.present[columns]
+        changes = rows.permutations.mean_changes(ranks[columns], inside, present)
         each = neg_log_p(np.square(changes))
         features = []
         for j, category, value in block:
             first, second = rows.names[j], category.name
             label = f"{first} and {second} = {value}"
-            features.append(Feature(("dependence",), label, (first, second), value))
+            features.append(Feature("dependence", label, (first, second), value))
         findings.add("dependence", each, features, findings.pairs)
 
 

@@ -1,7 +1,7 @@
-"""Features whose distributions are compared: their statistics, kinds of change and descriptions.
+"""Features whose distributions are compared, their statistics, and significant changes.
 
-A feature is a function of a row: a column, a pair of columns, a direction or a function of all
-columns.
+A feature is a function of a row: a column, a pair of columns, a direction, a function of all
+columns, or a function with values 0 and 1.
 """
 
 from __future__ import annotations
@@ -13,51 +13,62 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.core.scaling import mad_spread
-from isodepth.data import changes
 from isodepth.data.changes import Change
+from isodepth.data.kinds import MISSING
+from isodepth.rowfunctions.describe import (
+    ColumnPair,
+    conditional_change,
+    dependence_change,
+    describe_column,
+    exchanged_columns,
+)
+from isodepth.rowfunctions.families import (
+    FAMILIES,
+    LEAST_ROWS,
+    Extremes,
+    Member,
+    Repeated,
+    filled,
+)
+from isodepth.rowfunctions.families import (
+    Family as FunctionFamily,
+)
 from isodepth.significance.permutations import (
     Moments,
-    map_rows,
     neg_log_p,
     permutation_pvalue,
-    rank_cosines,
+    precision,
 )
-from isodepth.significance.samples import CENTER, Category, PooledSample
+from isodepth.significance.samples import (
+    CENTER,
+    TOTAL,
+    Category,
+    PooledSample,
+    direction_text,
+)
 
 #: Number of cosines cos(pi j R), j = 1, 2, ..., that are computed for each column. R are the ranks
 #: of its values, scaled to (0, 1).
 COSINES = 6
 #: Maximum number of values in memory when functions are evaluated at all rows: 400 MB in float32.
 MAX_NUMBERS = 100_000_000
-# To determine the kind of change of a column, both samples are shifted to the same median and
-# divided by their spreads. A column with at most this number of distinct values is not aligned in
-# this way, because alignment would break ties.
-_FEW_VALUES = 20
-# Maximum number of rows of each sample that are used to determine the kind of change of a column.
-_MAX_ROWS = 50_000
-# Samples that are aligned in median or spread still differ if their statistic exceeds this quantile
-# of the statistics of the permutations.
-_QUANTILE = 0.99
-_LIMIT = float(np.finfo(np.float64).max) / 4
 # A change of dependence is reported if its adjusted p-value is at most _ALIGNED_LEVEL after
 # `_remaining_pairs` removes the changes of single columns. At most _ALIGNED_ROWS rows are used.
 _ALIGNED_LEVEL, _ALIGNED_ROWS = 0.02, 50_000
-_OF_COLUMN = {
-    "location": changes.location_change,
-    "spread": changes.spread_change,
-    "shape": changes.shape_change,
-}
+# Maximum number of columns that the description of a joint change names.
+_JOINT = 3
+# Maximum number of changed columns among which exchanges of values are searched.
+_MOST_EXCHANGED = 30
 
 
 class Feature(NamedTuple):
-    """Function of one, two or all columns whose distribution may change.
+    """Function of a row whose distribution may change.
 
     Attributes
     ----------
-    kinds : tuple of str
-        Kinds of change that the feature indicates, such as ("location", "spread"); the main one
-        first.
+    kind : str
+        Kind of change that the feature indicates, such as "distribution" for a column,
+        "dependence" for a pair, or "missing".
     label : str
         Name of the column, pair, direction or function.
     columns : tuple of str
@@ -65,17 +76,26 @@ class Feature(NamedTuple):
     value : str or None
         Category whose share changes, or within which the mean of a column changes. It is a value
         of the last of `columns`. None for other features.
+    member : Member or None
+        Description of a function with values 0 and 1; None for other features.
+    shares : pair of float
+        Means of a function with values 0 and 1 in X and in Y, over the rows with information.
+    direction : tuple of float
+        Direction of a projection of standardized columns; empty for other features.
     """
 
-    kinds: tuple[str, ...]
+    kind: str
     label: str
     columns: tuple[str, ...] = ()
     value: str | None = None
+    member: Member | None = None
+    shares: tuple[float, float] = (0.0, 0.0)
+    direction: tuple[float, ...] = ()
 
 
-def column_feature(name: str, *kinds: str) -> Feature:
-    """Return the feature of one column for the given kinds of change."""
-    return Feature(kinds, name, (name,))
+def direction_feature(kind: str, direction: np.ndarray, names: tuple[str, ...]) -> Feature:
+    """Return the feature of the projections on a direction."""
+    return Feature(kind, direction_text(direction, names), direction=tuple(direction.tolist()))
 
 
 def shares_feature(category: Category, strengths: np.ndarray) -> Feature:
@@ -84,7 +104,7 @@ def shares_feature(category: Category, strengths: np.ndarray) -> Feature:
     `strengths` has -log p of the change of each category's share.
     """
     value = category.values[int(strengths.argmax())]
-    return column_feature(category.name, "shares")._replace(value=value)
+    return Feature("shares", category.name, (category.name,), value)
 
 
 # Result for one feature: its -log p, its adjusted p-value, and the feature itself.
@@ -137,8 +157,6 @@ class Findings:
         Feature with the largest value of each statistic under the given labels.
     columns, pairs, whole : Family
         Single columns, pairs of columns, and functions of all columns.
-    smallest_tolerance : float or None
-        Smallest tolerance for which a test with a tolerance is not significant, else None.
     notes : list of str
         Remarks for the user.
     """
@@ -147,7 +165,6 @@ class Findings:
         self.weights = weights
         self.parts: dict[str, np.ndarray] = {}
         self.neg_log_p: dict[str, np.ndarray] = {}
-        self.smallest_tolerance: float | None = None
         self.strongest: dict[str, Feature] = {}
         self.columns, self.pairs, self.whole = (Family(count) for _ in range(3))
         self.notes: list[str] = []
@@ -170,6 +187,20 @@ class Findings:
         self.parts[name] = np.maximum(self.parts.get(name, 0.0), largest)
         if family is not None:
             family.add(features, values)
+
+    def strongest_test(self) -> Test:
+        """Return the feature of the statistic that contributes most, with its own p-value."""
+        name = max(self.neg_log_p, key=lambda n: self.neg_log_p[n][0] + math.log(self.weights[n]))
+        part = self.neg_log_p[name]
+        return float(part[0]), permutation_pvalue(part[0], part[1:]), self.strongest[name]
+
+    def add_to_families(self, features: Sequence[Feature], neg_log_p: np.ndarray) -> None:
+        """Add features with -log p (F, B + 1) to `columns`, or to `whole` without a column."""
+        single = np.array([bool(feature.columns) for feature in features])
+        for family, chosen in ((self.columns, single), (self.whole, ~single)):
+            if chosen.any():
+                own = [features[f] for f in np.flatnonzero(chosen).tolist()]
+                family.add(own, neg_log_p[chosen])
 
     def column_pairs(
         self, rows: PooledSample, most: int
@@ -196,7 +227,7 @@ class Findings:
                 for a, b in block:
                     columns = (names[a], names[b])[: 1 + (family is self.pairs)]
                     label = f"{names[a]} and {names[b]}"
-                    features.append(Feature(("dependence",), label, columns))
+                    features.append(Feature("dependence", label, columns))
                 yield block, features, family
 
 
@@ -210,23 +241,196 @@ def in_blocks(items: Any, rows: PooledSample, numbers: int) -> Iterator[Any]:
         yield items[first : first + step]
 
 
+class Shares(NamedTuple):
+    """Functions with values 0 and 1 of one statistic, and their means in both samples.
+
+    Attributes
+    ----------
+    name : str
+        Name of the statistic.
+    features : list of F Feature
+    means : ndarray of shape (F,)
+        Mean of each function over all rows that have information about it.
+    contrasts : ndarray of shape (F, B + 1)
+        Scaled differences of sample means, see `Permutations.contrasts`.
+    """
+
+    name: str
+    features: list[Feature]
+    means: np.ndarray
+    contrasts: np.ndarray
+
+
+def all_shares(rows: PooledSample, *, fixed: bool) -> Iterator[Shares]:
+    """Yield the functions of a row with values 0 and 1, one statistic at a time.
+
+    Functions are left out if they are 1, or 0, for fewer than four rows. If `fixed`, functions that
+    depend on other rows are left out too.
+    """
+    names = rows.samples.all_names
+    families: list[type[FunctionFamily]] = [*FAMILIES] if fixed else [*FAMILIES, Repeated]
+    for kind in families:
+        family = kind.choose(rows.rows)
+        if isinstance(family, Extremes):
+            members, shares, means, contrasts = _extreme_contrasts(rows, family)
+        else:
+            members, shares, means, contrasts = _contrasts(rows, family)
+        if not members:
+            continue
+        features = []
+        for member, own in zip(members, shares, strict=True):
+            columns = tuple(names[j] for j in member.columns)
+            value = None
+            if member.kind == "category":
+                category = rows.samples.categories[member.columns[0] - len(rows.samples.names)]
+                value = category.all_values[int(member.value)]
+            label = member.change(names, value, 0.0, 1.0, 1.0).label.rstrip(":")
+            of_change = _KIND_OF_MEMBER[member.kind]
+            features.append(Feature(of_change, label, columns, value, member, own))
+        yield Shares(family.name, features, means, contrasts)
+
+
+Evaluated = tuple[list[Member], list[tuple[float, float]], np.ndarray, np.ndarray]
+
+
+_KIND_OF_MEMBER = {
+    "missing": "missing",
+    "value": "value",
+    "category": "shares",
+    "extreme": "extremes",
+    "precision": "precision",
+    "repeated": "repeated",
+}
+
+
+def _contrasts(rows: PooledSample, family: FunctionFamily) -> Evaluated:
+    """Return the members of a family, their means in X and Y and over all rows, and contrasts."""
+    values = family.evaluate(rows.rows)
+    ones, known = np.nansum(values, axis=1), (~np.isnan(values)).sum(axis=1)
+    kept = np.flatnonzero((ones >= LEAST_ROWS) & (known - ones >= LEAST_ROWS))
+    dtype = precision(len(rows.points))
+    contrasts = [
+        rows.permutations.contrasts(filled(values[part]).astype(dtype, copy=False))
+        for part in in_blocks(kept, rows, 1)
+    ]
+    shares = [_means(values[f], rows.n_x) for f in kept]
+    shape = 0, rows.permutations.count
+    both = np.concatenate(contrasts) if contrasts else np.empty(shape)
+    return [family.members[f] for f in kept], shares, ones[kept] / known[kept], both
+
+
+def _means(values: np.ndarray, n_x: int) -> tuple[float, float]:
+    """Return the means of values (n,) in X and in Y without NaN; 0 if all values are missing."""
+    parts = (part[~np.isnan(part)] for part in (values[:n_x], values[n_x:]))
+    x, y = (float(part.mean()) if len(part) else 0.0 for part in parts)
+    return x, y
+
+
+def _extreme_contrasts(rows: PooledSample, family: Extremes) -> Evaluated:
+    """Return the extremes, their means in X and Y and over all rows, and contrasts.
+
+    The extremes of one column are nested. Only the rows beyond the first cut point are used, which
+    is much faster than a product with all rows.
+    """
+    permutations, data = rows.permutations, rows.rows
+    means, contrasts = [np.empty(0)], [np.empty((0, permutations.count))]
+    members: list[Member] = []
+    shares: list[tuple[float, float]] = []
+    sides = np.stack([family.columns, family.upper], axis=1)
+    for j, upper in np.unique(sides, axis=0).tolist():
+        own = np.flatnonzero((sides == (j, upper)).all(axis=1))
+        column = data.distance if j == family.n_numbers else data.numbers[:, j]
+        values, cuts = (column, family.cuts[own]) if upper else (-column, -family.cuts[own])
+        own, cuts = own[np.argsort(-cuts)], -np.sort(-cuts)
+        beyond = np.flatnonzero(values >= cuts[-1])
+        beyond = beyond[np.argsort(-values[beyond], kind="stable")]
+        ends = np.searchsorted(-values[beyond], -cuts, side="right")
+        sums = permutations.subset_counts(beyond, ends)
+        absent = np.flatnonzero(np.isnan(values))
+        mean = ends / (len(values) - len(absent))
+        known = [np.count_nonzero(~np.isnan(part)) for part in np.split(values, [rows.n_x])]
+        x = sums[:, 0].copy()
+        before, after = x / max(1, known[0]), (ends - x) / max(1, known[1])
+        shares += zip(before.tolist(), after.tolist(), strict=True)
+        if len(absent):
+            sums += mean[:, None] * permutations.subset_counts(absent, np.array([len(absent)]))
+        means.append(mean)
+        contrasts.append(permutations.scaled_contrasts(sums, mean))
+        members += [family.members[f] for f in own]
+    return members, shares, np.concatenate(means), np.concatenate(contrasts)
+
+
 # -- descriptions of significant changes, in the units of their columns ---------------------------
 
 
 def significant_changes(rows: PooledSample, findings: Findings, alpha: float) -> list[Change]:
     """Return the significant changes at level `alpha`, in decreasing order of -log p.
 
-    Functions of all columns are included only if no column or pair is significant by itself.
+    Functions of all columns are included only if no column or pair is significant by itself. If
+    none of these is significant either, the strongest statistic is described.
     """
-    pairs = findings.pairs.significant(alpha)
     tests = findings.columns.significant(alpha)
-    tests += _remaining_pairs(rows, pairs, len(findings.pairs.features))
-    tests = sorted(tests or findings.whole.significant(alpha), key=lambda test: -test[0])
-    return [
-        _change(rows, feature, kind, pvalue)
-        for _, pvalue, feature in tests
-        for kind in feature.kinds
+    changes = _column_changes(rows, tests)
+    pairs = findings.pairs.significant(alpha)
+    for strength, pvalue, feature in _remaining_pairs(rows, pairs, len(findings.pairs.features)):
+        changes.append((strength, [_pair_change(rows, feature, pvalue)]))
+    if not changes:
+        whole = findings.whole.significant(alpha) or [findings.strongest_test()]
+        changes = [
+            (strength, [_whole_change(rows, feature, pvalue)])
+            for strength, pvalue, feature in whole
+        ]
+    ordered = sorted(changes, key=lambda each: -each[0])
+    return list(dict.fromkeys(change for _, group in ordered for change in group))
+
+
+def _column_changes(rows: PooledSample, tests: list[Test]) -> list[tuple[float, list[Change]]]:
+    """Describe the significant changes of single columns; return pairs of -log p and changes.
+
+    Missing values and the other values of a column are described separately.
+    """
+    tested: dict[tuple[str, bool], list[Test]] = {}
+    for test in tests:
+        tested.setdefault((test[2].columns[0], test[2].kind == "missing"), []).append(test)
+    changed = [
+        name
+        for (name, missing), own in tested.items()
+        if not missing and any(test[2].kind == "distribution" for test in own)
     ]
+    pairs = {name: ColumnPair(name, *rows.values_of(name)) for name in changed}
+    pvalues = {name: min(test[1] for test in tested[name, False]) for name in changed}
+    exchanged = exchanged_columns([*pairs.values()][:_MOST_EXCHANGED], pvalues)
+    changes = []
+    for (name, missing), own in tested.items():
+        strength, pvalue = max(test[0] for test in own), min(test[1] for test in own)
+        shares = [_share_change(rows, test[2], test[1]) for test in own if test[2].member]
+        if missing or name not in rows.samples.names:
+            strongest = max(own, key=lambda test: (test[2].member is not None, test[0]))
+            group = [_whole_change(rows, strongest[2], pvalue)]
+            if not missing and group[0].kind == "missing" and (name, True) in tested:
+                continue
+        elif name in exchanged:
+            group = [exchanged[name]]
+        else:
+            column = pairs.get(name) or ColumnPair(name, *rows.values_of(name))
+            group = describe_column(column, name in pairs, shares, pvalue)
+        changes.append((strength, group))
+    return changes
+
+
+def _share_change(rows: PooledSample, feature: Feature, pvalue: float) -> Change:
+    """Return the change of the share of rows for which a function with values 0 and 1 is 1."""
+    assert feature.member is not None
+    return feature.member.change(rows.samples.all_names, feature.value, *feature.shares, pvalue)
+
+
+def _category_change(rows: PooledSample, feature: Feature, pvalue: float) -> Change:
+    """Return the change of the share of the category that the feature of a column names."""
+    category = next(each for each in rows.categories if each.name == feature.columns[0])
+    before, after = _means(category.rows_with(str(feature.value)).astype(float), rows.n_x)
+    if feature.value == MISSING:
+        return Change("missing", feature.columns, "missing", before, after, pvalue)
+    return Change("shares", feature.columns, "share", before, after, pvalue, value=feature.value)
 
 
 def _remaining_pairs(rows: PooledSample, tests: list[Test], count: int) -> list[Test]:
@@ -239,152 +443,99 @@ def _remaining_pairs(rows: PooledSample, tests: list[Test], count: int) -> list[
     """
     if not tests:
         return []
-    subset = rows.random_subset(_ALIGNED_ROWS)
+    subset = rows.balanced_subset(_ALIGNED_ROWS)
     permutations = subset.permutations
     parts = np.split(subset.columns, [permutations.n_x], axis=1)
     ranks = np.concatenate([subset.centered_ranks(part) for part in parts], axis=1)
     categories = {category.name: category for category in subset.categories}
-    moments = Moments(permutations, ranks)
+    moments = Moments(permutations, ranks, subset.present)
     remaining = []
     for test in tests:
         first, second = test[2].columns
         j, value = rows.names.index(first), test[2].value
         if value is None:
-            pair = np.array([[j, rows.names.index(second)]])
-            change = moments.correlation_change(ranks, pair)
+            change = moments.correlation_change(np.array([[j, rows.names.index(second)]]))
         else:
             inside = categories[second].rows_with(value)[None].astype(np.float64)
-            change = permutations.mean_changes(ranks[[j]], inside)
+            present = None if subset.present is None else subset.present[[j]]
+            change = permutations.mean_changes(ranks[[j]], inside, present)
         if neg_log_p(np.square(change))[0, 0] >= math.log(count / _ALIGNED_LEVEL):
             remaining.append(test)
     return remaining
 
 
-def _change(rows: PooledSample, feature: Feature, kind: str, pvalue: float) -> Change:
-    """Describe a change of a feature in the units of its columns.
-
-    For a function of all columns, the columns are first divided by their spreads.
-    """
-    n_x, columns = rows.permutations.n_x, feature.columns
-    inside = np.ones(len(rows.points), bool)
+def _pair_change(rows: PooledSample, feature: Feature, pvalue: float) -> Change:
+    """Describe a change of the dependence of two columns."""
+    n_x, (first, second) = rows.n_x, feature.columns
+    values = rows.columns[rows.names.index(first)]
     if feature.value is not None:
-        category = next(each for each in rows.categories if each.name == columns[-1])
-        inside = category.rows_with(feature.value)
-    if kind == "shares":
-        before, after = float(inside[:n_x].mean()), float(inside[n_x:].mean())
-        return Change(kind, columns, "share", before, after, pvalue, value=feature.value)
-    if kind == "missing":
-        assert rows.missing is not None
-        return changes.missing_change(columns[0], *rows.missing.shares(columns[0]), pvalue)
-    if not columns:
-        # `whole_rows` does not contain the outlyingness, which tests with a tolerance use. A change
-        # of outlyingness is described by the median distance from the center instead.
-        label = feature.label if feature.label in rows.whole_rows else CENTER
-        values = rows.whole_rows[label]
+        category = next(each for each in rows.categories if each.name == second)
+        inside = category.rows_with(feature.value) & ~np.isnan(values)
+        x, y = values[:n_x][inside[:n_x]], values[n_x:][inside[n_x:]]
+        return conditional_change((first, second), feature.value, x, y, pvalue)
+    both = np.stack([values, rows.columns[rows.names.index(second)]], axis=1)
+    parts = [part[~np.isnan(part).any(axis=1)] for part in (both[:n_x], both[n_x:])]
+    return dependence_change((first, second), parts[0], parts[1], pvalue)
+
+
+def _whole_change(rows: PooledSample, feature: Feature, pvalue: float) -> Change:
+    """Describe a change of a function of several columns, or of all columns, in words.
+
+    Values are those of standardized columns.
+    """
+    n_x = rows.n_x
+    if feature.member is not None:
+        return _share_change(rows, feature, pvalue)
+    if feature.columns and feature.kind == "dependence" and len(feature.columns) > 1:
+        return _pair_change(rows, feature, pvalue)
+    if feature.columns and feature.value is not None:
+        return _category_change(rows, feature, pvalue)
+    center = rows.whole_rows[CENTER]
+    if len(feature.columns) == 1 and feature.kind == "dependence":
+        values = rows.points[:, rows.names.index(feature.columns[0])]
+        both = np.stack([values, center], axis=1)
+        change = dependence_change((feature.columns[0], CENTER), both[:n_x], both[n_x:], pvalue)
+        text = f"{feature.columns[0]} depends differently on the distance from the center"
+        return replace(change, kind="joint", columns=feature.columns, quantity=text)
+    if feature.columns:
+        return ColumnPair(feature.columns[0], *rows.values_of(feature.columns[0])).shape(pvalue)
+    names: tuple[str, ...] = ()
+    if feature.direction:
+        direction = np.array(feature.direction)
+        values = rows.along(direction[None])[0]
         before, after = float(np.median(values[:n_x])), float(np.median(values[n_x:]))
-        return Change(kind, (), f"median {label} (in spreads)", before, after, pvalue)
-    values = rows.columns[rows.names.index(columns[0])]
-    x, y = values[:n_x][inside[:n_x]], values[n_x:][inside[n_x:]]
-    if kind != "dependence":
-        return _OF_COLUMN[kind](columns[0], x, y, pvalue)
-    if len(columns) == 1:
-        both = np.stack([values, rows.whole_rows[CENTER]], axis=1)
-        change = changes.dependence_change((columns[0], CENTER), both[:n_x], both[n_x:], pvalue)
-        return replace(change, columns=(), quantity=f"{change.quantity} of {feature.label}")
-    names = columns[0], columns[1]
-    if feature.value is not None:
-        return changes.conditional_change(names, feature.value, x, y, pvalue)
-    both = np.stack([values, rows.columns[rows.names.index(columns[1])]], axis=1)
-    return changes.dependence_change(names, both[:n_x], both[n_x:], pvalue)
+        names, text = _joint_text(feature.kind, direction * (1 if after >= before else -1), rows)
+    elif feature.label == TOTAL:
+        values = rows.whole_rows[TOTAL]
+        before, after = float(np.median(values[:n_x])), float(np.median(values[n_x:]))
+        text = f"all columns together are {'higher' if after >= before else 'lower'}"
+    else:
+        # `whole_rows` does not contain the outlyingness, which tests with a tolerance use.
+        before, after = float(np.median(center[:n_x])), float(np.median(center[n_x:]))
+        side = "farther from" if after >= before else "closer to"
+        text = f"rows are {side} the center of the data"
+        if feature.kind == "regions":
+            text = "the center of the data or its spread changes in several columns together"
+    return Change("joint", names, text, before, after, pvalue)
 
 
-# -- kinds of changes of single columns ------------------------------------------------------------
+def _joint_text(
+    kind: str, direction: np.ndarray, rows: PooledSample
+) -> tuple[tuple[str, ...], str]:
+    """Return the columns with the largest weights in a direction, and their joint change."""
+    largest = np.argsort(-np.abs(direction), kind="stable")[:_JOINT]
+    kept = [j for j in largest if abs(direction[j]) >= 0.3 * abs(direction[largest[0]])]
+    names = tuple(rows.names[j] for j in kept)
+    if kind != "location":
+        verb = "changes its spread" if kind == "spread" else "changes"
+        return names, f"the joint distribution of {_listed(names)} {verb}"
+    higher = [rows.names[j] for j in kept if direction[j] > 0]
+    lower = [rows.names[j] for j in kept if direction[j] < 0]
+    both = ((higher, "higher"), (lower, "lower"))
+    parts = [f"{_listed(columns)} {side}" for columns, side in both if columns]
+    return names, f"small shifts together: {', '.join(parts)}"
 
 
-def column_kinds(
-    rows: PooledSample, powers: np.ndarray, share: float = 0.0
-) -> list[tuple[str, ...]]:
-    """Determine the kinds of change of each column: location, spread or shape.
-
-    Both samples of a column are aligned: shifted to the same median, or divided by their spreads. A
-    change of location remains if only the spreads are aligned, and vanishes if the medians are
-    aligned too. A change of spread remains if only the medians are aligned, and vanishes if the
-    spreads are aligned too. A change of shape remains if both are aligned.
-
-    Parameters
-    ----------
-    rows : PooledSample
-    powers : ndarray of shape (6, d, B + 1)
-        Squared scaled difference between the sample means of each cosine cos(pi j R),
-        j = 1, ..., 6, of the ranks R of each column, for the given labels and B permutations.
-    share : float
-        Fraction of the rows of each sample that may be contaminated.
-
-    Returns
-    -------
-    kinds : list of d tuples
-        One or two of "location", "spread" and "shape", the main one first.
-    """
-    n_x, n = rows.permutations.n_x, len(rows.points)
-    size = math.sqrt(n_x * (n - n_x) / n)
-    parts = [part[:_MAX_ROWS] for part in (rows.points[:n_x], rows.points[n_x:])]
-    # The statistics `powers` were computed from all rows, but aligned samples have at most 50,000
-    # rows each. The statistics are proportional to the number of rows, so those of aligned samples
-    # are multiplied by the ratio of both numbers of rows.
-    enlarged = n / sum(map(len, parts))
-
-    def kinds(j: int) -> tuple[str, ...]:
-        # Values are multiplied by 0.25, so that differences of very large values do not overflow.
-        x, y = (0.25 * part[:, j] for part in parts)
-        limit = float(np.quantile(powers[:, j].sum(axis=0), _QUANTILE))
-        # A share of contaminated rows may change the mean of a cosine by about this share. The
-        # limit, above which a difference is not due to chance, is increased accordingly.
-        limit = (math.sqrt(limit) + share * size) ** 2
-        observed = powers[:, j, 0]
-        rounded = np.where(observed > 1e-9 * observed.sum(), observed, 0.0)
-        location, spread, shape = rounded[0], rounded[1], rounded[2:].mean()
-        if len(np.unique(np.concatenate([x, y]))) <= _FEW_VALUES:
-            return ("location",) if location >= spread else ("spread",)
-        neither, same_spread, same_location = enlarged * _aligned_differences(x, y)
-        if neither > limit and neither > 0.5 * observed.sum():
-            return ("shape",)
-        named = []
-        if same_spread - neither > limit:
-            named.append((location, "location"))
-        if same_location - neither > limit:
-            named.append((spread, "spread"))
-        if named:
-            return tuple(kind for _, kind in sorted(named, reverse=True))
-        ordered = sorted([(location, "location"), (spread, "spread"), (shape, "shape")])
-        if ordered[-1][1] == "shape" and neither <= limit:
-            ordered.pop()
-        return (ordered[-1][1],)
-
-    return map_rows(kinds, len(rows.names), n, rows.n_threads)
-
-
-def _aligned_differences(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Return the differences (3,) between two samples of a column after each of three alignments.
-
-    The first alignment equalizes the medians and the spreads, the second only the spreads, and the
-    third only the medians. A difference is a rank statistic: the sum over j of the squared
-    differences between the sample means of cos(pi j R), times n m / (n + m). R are the pooled ranks
-    after the alignment, and n and m the sample sizes.
-    """
-    centers = np.median(x), np.median(y)
-    x, y, shift = x - centers[0], y - centers[1], centers[1] - centers[0]
-    units = mad_spread(x[:, None])[0], mad_spread(y[:, None])[0]
-    # If only the spreads are aligned, the difference of the medians remains. It is divided by the
-    # geometric mean of both spreads.
-    common = math.sqrt(units[0]) * math.sqrt(units[1])
-    a, b, shift = _divided(x, units[0]), _divided(y, units[1]), _divided(shift, common)
-    pooled = [np.concatenate(pair) for pair in ((a, b), (a, b + shift), (x, y))]
-    cosines = rank_cosines(np.stack(pooled), COSINES)
-    means = [part.mean(axis=2, dtype=np.float64) for part in np.split(cosines, [len(x)], axis=2)]
-    return np.square(means[0] - means[1]).sum(axis=0) * len(x) * len(y) / (len(x) + len(y))
-
-
-def _divided(values: Any, unit: float) -> Any:
-    """Return values / unit, clipped to a quarter of the largest float, so that sums are finite."""
-    with np.errstate(over="ignore"):
-        return np.clip(values / unit, -_LIMIT, _LIMIT)
+def _listed(names: Sequence[str]) -> str:
+    """Join names by commas and "and"."""
+    return " and ".join([", ".join(names[:-1])] * (len(names) > 1) + [names[-1]])

@@ -15,6 +15,9 @@ import numpy as np
 _SMALL = np.array([0.0, *(math.lgamma(x + 1.0) - x * math.log(x) + x for x in range(1, 16))])
 # Maximum number of terms of tail probabilities that are computed at once.
 _BLOCK = 1 << 19
+# Two logarithms of p-values for N rows count as equal, because of rounding, if they differ by at
+# most this multiple of 1 + log N!.
+_ROUNDING = 1e-14
 
 
 def log_pvalues(
@@ -40,6 +43,77 @@ def log_pvalues(
     expected = a * (clean / n)
     logs = _clean_log_pvalues(a, n, np.where(expected < low, low, high), clean, cap)
     return np.where((low <= expected) & (expected <= high), 0.0, logs)
+
+
+def log_adjusted_pvalues(
+    a: np.ndarray, n: int, b: np.ndarray, m: int, dirty: int = 0
+) -> np.ndarray:
+    """Return the log p-values (H,) of `log_pvalues`, adjusted for their number as in Tarone (1990).
+
+    Given a + b, a count has a minimum p-value. A p-value p is multiplied by the number of tables
+    whose minimum is at most p, instead of H, because the p-values of all other tables exceed p.
+
+    Examples
+    --------
+    >>> a, b = np.array([500, 0, 1]), np.array([16, 1, 0])
+    >>> np.exp(log_adjusted_pvalues(a, 1000, b, 20)).round(3)
+    array([0.013, 0.118, 1.   ])
+    """
+    lowest = _lowest_log_pvalues(a, n, b, m, dirty)
+    ordered = np.sort(lowest)
+    # If K minima are at most 1/K, then p-values of at least 1/K are adjusted to 1.
+    cap = 1.0 / np.count_nonzero(ordered <= -np.log(np.arange(1, len(ordered) + 1)))
+    rounding = _ROUNDING * (1.0 + math.lgamma(n + m + 1.0))
+    reaching, adjusted = lowest <= math.log(cap) + rounding, np.zeros(len(a))
+    logs = log_pvalues(a[reaching], n, b[reaching], m, dirty, cap)
+    factors = ordered.searchsorted(logs + rounding, side="right")
+    adjusted[reaching] = np.minimum(logs + np.log(factors), 0.0)
+    return adjusted
+
+
+def _lowest_log_pvalues(a: np.ndarray, n: int, b: np.ndarray, m: int, dirty: int) -> np.ndarray:
+    """Return the minimum log p-value (H,) over all counts with the same number of ones.
+
+    If `dirty` of the m rows may be contaminated, the number of ones in the other rows lies in an
+    interval. As a function of this number, the minimum p-value has its only local minima at n and
+    at the number of other rows. So its minimum over the interval is at an end or at one of these.
+    """
+    from scipy.special import gammaln
+
+    clean, logs = m - dirty, np.zeros(len(a))
+    low, high, total = a + np.maximum(b - dirty, 0), a + np.minimum(b, clean), n + clean + 1.0
+    for ones in [low, high, np.clip(n, low, high), np.clip(clean, low, high)] if dirty else [low]:
+        # All ones, or as many as fit, are in one of the two samples.
+        for size in (clean, n):
+            log = gammaln(np.maximum(ones, size) + 1.0) - gammaln(np.abs(ones - size) + 1.0)
+            log += gammaln(total - np.minimum(ones, size)) - math.lgamma(total)
+            logs = np.minimum(logs, log + math.log(2.0))
+    return logs
+
+
+def least_changed(a: np.ndarray, n: int, b: np.ndarray, m: int, level: float) -> int:
+    """Return the minimum number of changed rows for which no p-value is below level / H.
+
+    If d of the m rows were changed, an original count differs from b by at most d. Its p-value is
+    the maximum over these counts, which is at the count nearest to the expected one. It never
+    falls if d grows, so that bisection finds the minimum.
+
+    Examples
+    --------
+    >>> least_changed(np.array([500]), 1000, np.array([90]), 100, 0.05)
+    30
+    """
+    cap, low, high, side = level / len(a), -1, m, np.where(b * n > a * m, 1, -1)
+    while high - low > 1:
+        changed = (low + high) // 2 if low >= 0 else 0
+        original = b - changed * side
+        below = (original * n - a * m) * side > 0
+        below[below] = log_pvalues(a[below], n, original[below], m, cap=cap) < 0.0
+        if below.any():
+            low, a, b, side = changed, a[below], b[below], side[below]
+        else:
+            high = changed
+    return high
 
 
 def _clean_log_pvalues(a: np.ndarray, n: int, b: np.ndarray, m: int, cap: float) -> np.ndarray:

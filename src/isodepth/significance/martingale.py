@@ -57,11 +57,22 @@ class RankEvidence(NamedTuple):
     # r batches that are ignored.
     logs: np.ndarray
     n_batches: int = 0  # number of batches since `start`
+    n_restart: int = 0  # number of batches before the last restart
 
     @classmethod
     def start(cls, restarting: bool, patience: int) -> RankEvidence:
         """Return the evidence before the first batch."""
         return cls(restarting, np.full((patience, N_BETS), -np.inf))
+
+    def restarted(self) -> RankEvidence:
+        """Return the evidence after the wealth of all bets has been given up.
+
+        Only the capital that later starts of a change have not used yet remains: a restart never
+        adds capital, so the bounds hold for restarts at any times that depend on the past.
+        """
+        return RankEvidence.start(self.restarting, len(self.logs))._replace(
+            n_batches=self.n_batches, n_restart=self.n_batches
+        )
 
     def after(self, pvalue: float) -> RankEvidence:
         """Return the evidence after one more batch with this p-value."""
@@ -73,7 +84,7 @@ class RankEvidence(NamedTuple):
         # cases the wealth increases with the earlier wealth, so the earlier minimum gives the new
         # minimum.
         logs[1:] = np.minimum(logs[1:], staked[:-1])
-        return RankEvidence(self.restarting, logs, n_batches)
+        return self._replace(logs=logs, n_batches=n_batches)
 
     @property
     def log_evidence(self) -> float:

@@ -122,6 +122,11 @@ class Permutations:
             word[rng.permutation(len(rows))[: len(rows) // 2]] |= bit
         return Permutations(words, self.count)
 
+    def first(self, count: int) -> Permutations:
+        """Return the given labels and the permutations among the first `count` labelings."""
+        count = min(count, self.count)
+        return Permutations(self.words[: -(-count // WORD)], count)
+
     def labels(self, rows: slice = slice(None), dtype: Any = np.float64) -> np.ndarray:
         """Return the labels of rows in all labelings: 1 for the first sample, 0 for the second.
 
@@ -158,6 +163,31 @@ class Permutations:
             out += values[:, rows].astype(dtype, copy=False) @ self.labels(rows, dtype=dtype)
         return out
 
+    def subset_counts(self, rows: np.ndarray, ends: np.ndarray) -> np.ndarray:
+        """Return numbers of rows of the first sample among the first rows of a list.
+
+        Parameters
+        ----------
+        rows : int64 ndarray of shape (k,)
+            Indices of rows.
+        ends : int64 ndarray of shape (F,), positive and increasing, the last equal to k
+
+        Returns
+        -------
+        counts : float64 ndarray of shape (F, count)
+            Entry (f, b) is the number of rows among the first ends[f] of the list that belong to
+            the first sample in labeling b.
+        """
+        counts = np.zeros((len(ends), self.count))
+        step = max(1, BLOCK // self.count)
+        starts = np.concatenate([[0], ends[:-1]])
+        for f, (start, end) in enumerate(zip(starts.tolist(), ends.tolist(), strict=True)):
+            for first in range(start, end, step):
+                part = rows[first : min(first + step, end)]
+                bits = _bits(self.words.take(part, axis=1).T, self.count)
+                counts[f] += bits.sum(axis=0, dtype=np.int64)
+        return counts.cumsum(axis=0)
+
     def both_sums(self, values: np.ndarray) -> np.ndarray:
         """Return the sums of values (F, n) over the rows of each sample, shape (2, F, count).
 
@@ -175,20 +205,32 @@ class Permutations:
         The result is exactly 0 for values that are constant up to rounding: the rounding errors of
         their sums depend on the labels, and would otherwise be compared with each other.
         """
-        means = values.mean(axis=1, dtype=np.float64)[:, None]
-        centered = self.sums(values) - means * self.sizes[0]
-        centered[np.ptp(values, axis=1) <= _CONSTANT * np.abs(values).max(axis=1)] = 0.0
+        contrasts = self.scaled_contrasts(self.sums(values), values.mean(axis=1, dtype=np.float64))
+        contrasts[np.ptp(values, axis=1) <= _CONSTANT * np.abs(values).max(axis=1)] = 0.0
+        return contrasts
+
+    def scaled_contrasts(self, sums: np.ndarray, means: np.ndarray) -> np.ndarray:
+        """Return the scaled differences (F, count) of sample means, as in `contrasts`.
+
+        `sums` (F, count) are the sums of the functions over the first sample, and `means` (F,)
+        their means over all rows.
+        """
+        centered = sums - means[:, None] * self.sizes[0]
         return centered * np.sqrt(self.n_rows / (self.sizes[0] * self.sizes[1]))
 
-    def mean_changes(self, values: np.ndarray, inside: np.ndarray) -> np.ndarray:
+    def mean_changes(
+        self, values: np.ndarray, inside: np.ndarray, present: np.ndarray | None = None
+    ) -> np.ndarray:
         """Return the difference between the samples in the mean of values within a subset of rows.
 
         Parameters
         ----------
         values : ndarray of shape (F, n)
-            Values of F functions at all rows.
+            Values of F functions at all rows; 0 if missing.
         inside : ndarray of shape (F, n)
             1 for the rows of the subset of each function, else 0.
+        present : ndarray of shape (F, n) or None
+            1 for the rows that have a value, else 0; None if all rows have.
 
         Returns
         -------
@@ -198,9 +240,13 @@ class Permutations:
             of these numbers between the samples, times sqrt(k l / (k + l)) for samples with k and l
             rows in the subset. It is 0 if k or l is less than five.
         """
+        all_sizes = self.sizes[:, None]
+        if present is not None:
+            inside = inside * present
+            all_sizes = np.maximum(self.both_sums(present), 1.0)
         inner, counts, whole = (self.both_sums(v) for v in (values * inside, inside, values))
         sizes = np.maximum(counts, 1.0)
-        relative = inner / sizes - whole / self.sizes[:, None]
+        relative = inner / sizes - whole / all_sizes
         change = (relative[0] - relative[1]) * np.sqrt(sizes[0] * sizes[1] / (sizes[0] + sizes[1]))
         return np.where(counts.min(axis=0) < _MIN_INSIDE, 0.0, change)
 
@@ -246,13 +292,24 @@ def _bits(words: np.ndarray, count: int) -> np.ndarray:
 class Moments:
     """Means and variances of F functions in both samples, for each permutation of the labels.
 
-    The functions must be centered at about 0, which keeps rounding errors small.
+    Parameters
+    ----------
+    permutations : Permutations
+    values : ndarray of shape (F, n)
+        Values of the functions, centered at about 0, which keeps rounding errors small; 0 if
+        missing.
+    present : ndarray of shape (F, n) or None
+        1 for the rows that have a value, else 0; None if all rows have.
     """
 
-    def __init__(self, permutations: Permutations, values: np.ndarray) -> None:
-        self._permutations = permutations
+    def __init__(
+        self, permutations: Permutations, values: np.ndarray, present: np.ndarray | None = None
+    ) -> None:
+        self._permutations, self._values, self._present = permutations, values, present
         self.means = self._both(values)
         self.variances = self._both(np.square(values)) - np.square(self.means)
+        # Variances below this are rounding errors, which depend on the labels.
+        self._flat = 1e-15 + 1e-5 * np.square(values).mean(axis=1, dtype=np.float64)
 
     def _both(self, values: np.ndarray) -> np.ndarray:
         """Return the means of functions (F, n) in both samples, of shape (2, F, B + 1).
@@ -261,18 +318,49 @@ class Moments:
         """
         return self._permutations.both_sums(values) / self._permutations.sizes[:, None]
 
-    def correlation_change(self, values: np.ndarray, pairs: np.ndarray) -> np.ndarray:
+    def correlation_change(self, pairs: np.ndarray) -> np.ndarray:
         """Return the correlation of each pair of functions in X minus the correlation in Y.
 
-        `values` (F, n) are the functions, and `pairs` (P, 2) indices of two functions each. The
-        result has the shape (P, B + 1), for the given labels and B permutations.
+        `pairs` (P, 2) has the indices of two functions each. The result has the shape (P, B + 1),
+        for the given labels and B permutations. Rows in which a function of the pair is missing are
+        not used. The correlation is 0 if a function is constant in a sample.
         """
-        a, b = pairs.T
-        covariance = self._both(values[a] * values[b]) - self.means[:, a] * self.means[:, b]
-        # The correlation is defined as 0 if a function is constant in a sample. The functions are
-        # ranks scaled to (-1/2, 1/2), so a variance below 1e-15 is a rounding error.
-        flat = np.minimum(self.variances[:, a], self.variances[:, b]) <= 1e-15
-        product = np.where(flat, 1.0, self.variances[:, a] * self.variances[:, b])
+        out = np.empty((len(pairs), self._permutations.count))
+        partial = np.zeros(len(pairs), bool)
+        if self._present is not None:
+            complete = np.asarray(self._present.all(axis=1))
+            partial = ~complete[pairs].all(axis=1)
+        if not partial.all():
+            a, b = pairs[~partial].T
+            products = self._both(self._values[a] * self._values[b])
+            covariance = products - self.means[:, a] * self.means[:, b]
+            out[~partial] = self._difference(
+                covariance, self.variances[:, a], self.variances[:, b], self._flat[a], self._flat[b]
+            )
+        for k in np.flatnonzero(partial):
+            out[k] = self._complete_pair(*pairs[k])
+        return out
+
+    def _complete_pair(self, a: int, b: int) -> np.ndarray:
+        """Return the change (B + 1,) of the correlation among the rows that have both values."""
+        assert self._present is not None
+        inside = self._present[a] * self._present[b]
+        u, v = self._values[a] * inside, self._values[b] * inside
+        sums = self._permutations.both_sums(np.stack([inside, u, v, u * u, v * v, u * v]))
+        means = sums[:, 1:] / np.maximum(sums[:, :1], 1.0)
+        variances = means[:, 2:4] - np.square(means[:, :2])
+        covariance = means[:, 4] - means[:, 0] * means[:, 1]
+        flat = self._flat[[a]], self._flat[[b]]
+        return self._difference(covariance[:, None], variances[:, :1], variances[:, 1:], *flat)[0]
+
+    @staticmethod
+    def _difference(
+        covariance: np.ndarray, first: np.ndarray, second: np.ndarray, flat_first: np.ndarray,
+        flat_second: np.ndarray,
+    ) -> np.ndarray:  # fmt: skip
+        """Return differences (P, B + 1) of correlations between both samples, from moments."""
+        flat = (first <= flat_first[:, None]) | (second <= flat_second[:, None])
+        product = np.where(flat, 1.0, first * second)
         correlations = np.where(flat, 0.0, covariance / np.sqrt(product))
         return correlations[0] - correlations[1]
 
@@ -308,34 +396,35 @@ def rank_groups(
     return at, ends - starts, (starts + ends) * 0.5 / len(values)
 
 
-def ks_distance(values: np.ndarray, n_x: int) -> float:
-    """Return the Kolmogorov-Smirnov distance between two samples of a column.
-
-    It is the maximum absolute difference of the empirical distribution functions. The first n_x
-    values belong to the first sample, and the others to the second.
-    """
-    at, sizes, _ = rank_groups(values)
-    steps = np.where(at < n_x, 1 / n_x, -1 / (len(values) - n_x))
-    return float(np.abs(np.cumsum(steps)[np.cumsum(sizes) - 1]).max())
-
-
 def unit_ranks(values: np.ndarray, n_threads: int = 1) -> np.ndarray:
-    """Return the ranks within each row of values (F, n), scaled to (0, 1); mean ranks for ties."""
+    """Return the ranks within each row of values (F, n), scaled to (0, 1); mean ranks for ties.
+
+    The rank of a missing value (NaN) is 1/2, the mean of the ranks of the other values.
+    """
     values = np.ascontiguousarray(values, np.float64)
-    ranks = np.empty(values.shape)
+    ranks = np.full(values.shape, 0.5)
 
     def fill(f: int) -> None:
-        at, sizes, of_groups = rank_groups(values[f])
-        ranks[f, at] = np.repeat(of_groups, sizes)
+        rows, present = _present(values[f])
+        at, sizes, of_groups = rank_groups(present)
+        ranks[f, rows[at]] = np.repeat(of_groups, sizes)
 
     map_rows(fill, len(values), values.shape[1], n_threads)
     return ranks
 
 
+def _present(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the indices of the values (n,) that are not missing, and these values."""
+    rows = np.flatnonzero(~np.isnan(values))
+    return rows, values if len(rows) == len(values) else values[rows]
+
+
 def rank_cosines(values: np.ndarray, count: int, n_threads: int = 1) -> np.ndarray:
     """Return cos(pi j R) for j = 1, ..., count, of shape (count, F, n).
 
-    R are the ranks within each row of values (F, n), scaled to (0, 1).
+    R are the ranks within each row of values (F, n), scaled to (0, 1). Missing values (NaN) are not
+    ranked; their cosine is the mean of the other cosines of the row, so that they have no
+    information.
     """
     values = np.ascontiguousarray(values, np.float64)
     n = values.shape[1]
@@ -344,12 +433,15 @@ def rank_cosines(values: np.ndarray, count: int, n_threads: int = 1) -> np.ndarr
     cosines = np.empty((count, *values.shape), precision(n))
 
     def fill(f: int) -> None:
-        at, sizes, ranks = rank_groups(values[f])
+        rows, present = _present(values[f])
+        at, sizes, ranks = rank_groups(present)
         ordered = without_ties
         if len(ranks) < n:
             ordered = np.repeat(np.cos(frequencies * ranks), sizes, axis=1)
         for j, of_frequency in enumerate(ordered):
-            cosines[j, f, at] = of_frequency
+            if len(rows) < n:
+                cosines[j, f] = of_frequency.mean() if len(rows) else 0.0
+            cosines[j, f, rows[at]] = of_frequency
 
     map_rows(fill, len(values), n, n_threads)
     return cosines
@@ -404,6 +496,25 @@ def neg_log_p(values: np.ndarray, at: np.ndarray | None = None) -> np.ndarray:
     deviation = np.sqrt(variance) / 3.0
     root = np.cbrt((values if at is None else at) / mean)
     return -log_ndtr((1.0 - root) / deviation - deviation)
+
+
+def critical_value(values: np.ndarray, level: float) -> float:
+    """Return the statistic whose -log p is `level`, the inverse of `neg_log_p`.
+
+    `values` (B + 1,) are the statistics for the given labels and B permutations.
+
+    Examples
+    --------
+    >>> values = np.array([9.0, 1.0, 2.0, 3.0])
+    >>> round(critical_value(values, neg_log_p(values)[0]), 6)
+    9.0
+    """
+    from scipy.special import ndtri_exp
+
+    mean, variance = moments(values)
+    deviation = np.sqrt(variance) / 3.0
+    root = 1.0 - deviation * (ndtri_exp(min(-level, -1e-300)) + deviation)
+    return float((mean * np.maximum(root, 0.0) ** 3)[0])
 
 
 def neg_log_p_of_largest(values: np.ndarray) -> np.ndarray:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
+from isodepth.checks import Check
 from isodepth.core.directions import rng_for
 from isodepth.core.regions import midpoint_levels
 from isodepth.data.changes import Change
@@ -19,17 +21,28 @@ from isodepth.metric.comparison import Comparison
 from isodepth.metric.fitted import FittedMetric
 from isodepth.results import TwoSampleReport
 from isodepth.significance.permutations import Permutations
-from isodepth.significance.samples import ValueShare
+from isodepth.significance.samples import Samples, ValueShare
+from isodepth.summary import summary_lines
+from isodepth.two_samples import TwoSamples
 
 #: Significance level for headlines and lists of changes.
 ALPHA = 0.05
 # Attributes of `TwoSampleResult` that `to_dict` includes under the same name.
 _COPIED = (
-    "headline", "statistic", "pvalue", "method", "tolerance", "smallest_tolerance",
+    "headline", "statistic", "pvalue", "method", "tolerance", "changed_share", "confidence",
     "components", "column_tests", "notes", "kinds", "shares", "signature",
 )  # fmt: skip
 
 
+# Minimum fraction of the rows of a sample with the same unusual value that the headline mentions.
+_HEADLINED_FRACTION = 0.01
+# Kinds of checks that the headline mentions, minimum fraction of rows with a new category, and
+# maximum number of facts.
+_HEADLINED_CHECKS = ("empty", "constant", "new category", "date range")
+_HEADLINED_CATEGORY, _MOST_FACTS = 0.05, 2
+# Maximum number of rows of both samples for which `repr` lists suspicious rows, which takes less
+# than a second then.
+_ROWS_IN_REPR = 20_000
 _LEVELS = 20
 # Minimum and maximum number of permutations in `null_profile`. The 0.05 and 0.95 quantiles of 19
 # numbers are their minimum and maximum. More than 99 permutations hardly change these quantiles.
@@ -45,10 +58,10 @@ class Component(NamedTuple):
     Attributes
     ----------
     name : str
-        Name of the statistic, such as "directions", "columns", "shape", "dependence", "regions".
+        Name of the statistic, such as "directions", "columns", "extremes", "dependence", "regions".
     kind : str
-        Kind of change that the statistic indicates: "location", "spread", "shape", "dependence",
-        "regions", "shares", "missing".
+        Kind of change that the statistic indicates, such as "distribution" (of a column),
+        "location", "spread", "dependence", "regions", "shares", "missing", "extremes".
     feature : str
         Column, pair of columns, direction or function of a row with the largest statistic.
     value : float
@@ -70,16 +83,16 @@ class ColumnTest(NamedTuple):
     Attributes
     ----------
     column : str
-    kind : str
-        Kind of the largest change of the column: "location", "spread", "shape", "shares" (of a
-        category) or "missing".
+    kind : str or None
+        Kind of the change of the column, see :class:`isodepth.Change`; None if it is not
+        significant.
     difference : float in [0, 1]
         Maximum difference between the empirical distribution functions of the two samples. For a
         category, half of the sum of the absolute differences of all shares. For the kind "missing",
         the absolute difference of the shares of missing values.
     shift : float or None
         Median of Y minus median of X, divided by the robust standard deviation of the column in
-        both samples together; None for a category and for the kind "missing".
+        both samples together; None for a category, and if the missing values changed most.
     pvalue : float
         P-value, adjusted for the number of columns, and at least the p-value of the whole test. If
         the unchanged columns have the same joint distribution in both samples, the probability that
@@ -87,7 +100,7 @@ class ColumnTest(NamedTuple):
     """
 
     column: str
-    kind: str
+    kind: str | None
     difference: float
     shift: float | None
     pvalue: float
@@ -109,27 +122,28 @@ class TwoSampleResult(TwoSampleReport):
         subtracted from the observed differences only, not from those of the permutations.
     components : list of Component
         All statistics, in decreasing order of their contribution to `statistic`.
-    changes : list of Change
-        Significant changes, the strongest first. The list is empty if the test is not
-        significant, and may be empty if no column or pair of columns is significant by itself.
     column_tests : list of ColumnTest
         Test of each column, the strongest evidence first.
     n_rows : pair of int
-        Numbers of compared rows of X and Y.
+        Numbers of rows of X and Y.
     method : {"aggregated", "regions"}
     tolerance : float or None
-    smallest_tolerance : float or None
-        For a test with a tolerance, the smallest tolerance for which the p-value is above 5%.
-    missing : MissingPair or None
-        Rows that ``nan_policy="omit"`` dropped.
+    confidence : float
+        Confidence level of `changed_share`.
+    missing : MissingPair
+        Numbers of missing values of each numeric column. No row is dropped.
     notes : tuple of str
         Remarks, such as omitted columns, and categories that occur in only one sample.
     kinds : tuple of ColumnKind
         Kind and use of every column of data frames; empty for arrays.
     shares : list of ValueShare
         Shares of all values of categories in X and in Y; rare values are pooled.
+    checks : tuple of Check
+        Facts about the two tables that need no test, such as constant columns and new categories.
     moved_from : str or None
         Device from which tensors were copied to the host, such as "cuda:0".
+    n_source_rows : pair of int or None
+        For samples that are read in chunks, their numbers of rows; `n_rows` of them were tested.
 
     Examples
     --------
@@ -138,30 +152,32 @@ class TwoSampleResult(TwoSampleReport):
     >>> X, Y = rng.normal(size=(300, 2)), rng.normal(size=(300, 2)) * [1, 1.5]
     >>> result = isodepth.two_sample_test(X, Y, random_state=0)
     >>> result.headline
-    'The samples differ (p = 0.003): column 1: interquartile range 1.27 -> 1.82'
+    'The samples differ (p = 0.002): column 1: interquartile range 1.27 -> 1.82'
     """
 
-    result_type = "test"
+    result_type: ClassVar[Literal["test"]] = "test"
 
     statistic: float
     pvalue: float
     null_distribution: np.ndarray
     components: list[Component]
-    changes: list[Change]
     column_tests: list[ColumnTest]
     n_rows: tuple[int, int]
     method: str
     tolerance: float | None
-    smallest_tolerance: float | None
-    missing: MissingPair | None
+    confidence: float
+    missing: MissingPair
     notes: tuple[str, ...]
     kinds: tuple[ColumnKind, ...]
     shares: list[ValueShare]
+    checks: tuple[Check, ...] = ()
     moved_from: str | None = None
+    n_source_rows: tuple[int, int] | None = None
+    _changes: list[Change] = field(default_factory=list)
+    _bounds: Callable[[], tuple[float, dict[tuple[str, ...], float]]] | None = None
     _signature: Callable[[], str] = str
     _compare: Callable[[], Comparison] | None = None
-    _blocks: np.ndarray | None = None
-    _inputs: Any = None
+    _samples: Samples | None = None
 
     @cached_property
     def signature(self) -> str:
@@ -178,49 +194,111 @@ class TwoSampleResult(TwoSampleReport):
         """Whether the p-value is at most 0.05."""
         return self.pvalue <= ALPHA
 
+    @cached_property
+    def _lower_bounds(self) -> tuple[float, dict[tuple[str, ...], float]]:
+        return (0.0, {}) if self._bounds is None else self._bounds()
+
+    @property
+    def changed_share(self) -> float:
+        """Lower confidence bound for the share of rows that changed, in [0, 1].
+
+        At least this share of the rows of one sample has no counterpart in the other. It is the
+        smallest tolerance that a test does not reject at the level 1 - `confidence`, and 0 if
+        nothing can be claimed. For large samples, it is a lower bound for the total variation
+        distance of the two distributions. It is computed at the first access. With blocks it is 0,
+        because there is no guarantee.
+        """
+        return self._lower_bounds[0]
+
+    @property
+    def changed_share_text(self) -> str:
+        """Sentence about `changed_share`, such as "at least 21% of the rows changed"."""
+        if self._samples is not None and self._samples.blocks is not None:
+            return "no bound for the share of changed rows with blocks"
+        share, confidence = self.changed_share, f"{100 * self.confidence:g}% confidence"
+        if share < 0.01:
+            return f"less than 1% of changed rows can be claimed ({confidence})"
+        percent = math.floor(1000 * share) / 10
+        shown = f"{percent:.1f}" if percent < 10 else f"{math.floor(percent)}"
+        return f"at least {shown.removesuffix('.0')}% of the rows changed ({confidence})"
+
+    @cached_property
+    def changes(self) -> list[Change]:
+        """Significant changes, the largest first; empty if the test is not significant.
+
+        Changes are ordered by `Change.share`, the lower confidence bound for the share of rows that
+        changed in these columns.
+        """
+        if not self._changes:
+            return []
+        bounds = {frozenset(columns): bound for columns, bound in self._lower_bounds[1].items()}
+        changes = []
+        for change in self._changes:
+            own = frozenset(change.columns)
+            parts = [own] if change.kind != "exchange" else [frozenset([c]) for c in own]
+            share = max((bounds.get(part, 0.0) for part in parts), default=0.0)
+            changes.append(replace(change, share=share if change.columns else None))
+        # Sorting is stable: changes with equal bounds remain in the order of their evidence.
+        return sorted(changes, key=lambda change: -(change.share or 0.0))
+
     @property
     def headline(self) -> str:
-        """One sentence: whether the samples differ, the p-value, and the strongest change.
+        """One sentence: whether the samples differ, the p-value, and the largest change."""
+        return self.headline_about()
 
-        If at least 5% of the rows of a sample have the same unusual value, such as -9999, the
-        headline mentions these rows instead of the strongest change.
-        """
+    def headline_about(self, names: Sequence[str] | None = None) -> str:
+        """Return the headline with the names of X and Y, or "the samples" if None."""
+        x, y = names or ("X", "Y")
         p = p_text(self.pvalue)
         if self.significant:
             beyond = f" beyond a tolerance of {self.tolerance:.3g}" if self.tolerance else ""
-            change = self._headlined_rows() or self.strongest_change
-            headline = f"The samples differ{beyond} (p = {p}): {change}"
+            start = "The samples differ" if names is None else f"{y} differs from {x}"
+            headline = f"{start}{beyond} (p = {p}): {self.strongest_change}"
         else:
             n = len(self.null_distribution)
             beyond = " beyond the tolerance" if self.tolerance else ""
             if self.pvalue * (n + 1) < 1.5:
                 p = f"{p}, the smallest possible with {n} permutations"
-            headline = f"No significant difference{beyond} (p = {p})"
-        return headline + attention_suffix(self.kinds)
+            between = "" if names is None else f" between {x} and {y}"
+            headline = f"No significant difference{between}{beyond} (p = {p})"
+        facts = self._facts((x, y))
+        if facts:
+            headline += f"{'; also ' if self.significant else ', but '}{'; '.join(facts)}"
+        return self._caveat + headline + attention_suffix(self.kinds)
+
+    def _facts(self, names: Sequence[str]) -> list[str]:
+        """Return facts that need no test and are not part of the first change."""
+        named = set(self.changes[0].columns) if self.changes else set()
+        values = named if self.changes and self.changes[0].kind == "value" else set()
+        facts = []
+        for each in self.repeated_values:
+            if each.fraction >= _HEADLINED_FRACTION and not values & {*each.columns}:
+                facts.append(each.text(names["XY".index(each.sample)]))
+        for check in self.checks:
+            listed = check.kind in _HEADLINED_CHECKS and not named & {*check.columns}
+            rare = check.kind == "new category" and (check.after or 0.0) < _HEADLINED_CATEGORY
+            if listed and not rare and (check.sample or check.kind == "date range"):
+                facts.append(check.text)
+        return facts[:_MOST_FACTS]
+
+    @property
+    def _caveat(self) -> str:
+        """Beginning of the headline if less than half of the values are known, else ""."""
+        known = self.known_fraction
+        return f"Only {known:.0%} of the values are known. " if known < 0.5 else ""
+
+    @property
+    def known_fraction(self) -> float:
+        """Fraction of the values of numeric columns that are not missing."""
+        counts = [each.counts for each in (self.missing.x, self.missing.y)]
+        cells = sum(self.n_rows) * max(1, len(counts[0]))
+        absent = sum(count for part in counts for _, count in part)
+        return 1.0 - absent / max(1, cells)
 
     @property
     def strongest_change(self) -> str:
-        """Strongest change in the units of its column; "" if the test is not significant."""
-        if not self.significant:
-            return ""
-        if self.changes:
-            return self.changes[0].text
-        first = self.components[0]
-        if first.kind == "regions":
-            return "regions of the deepest rows, no column by itself"
-        return f"{first.kind} along {first.feature}, no column by itself"
-
-    @property
-    def tolerance_range(self) -> str:
-        """Phrase with the range of tolerances for which the test is significant.
-
-        It is "" if the test is not significant or has no tolerance.
-        """
-        if not self.significant or self.smallest_tolerance is None:
-            return ""
-        smallest = self.smallest_tolerance
-        percent = f"{100 * smallest:.2g}%" if smallest < 0.995 else "100%"
-        return f"significant with every tolerance below {percent}"
+        """Largest change in the units of its column; "" if the test is not significant."""
+        return self.changes[0].text if self.changes else ""
 
     @cached_property
     def comparison(self) -> Comparison:
@@ -230,7 +308,13 @@ class TwoSampleResult(TwoSampleReport):
         """
         if self._compare is None:
             raise AttributeError("a test of categories alone has no comparison of regions")
-        return replace(self._compare(), test=self, _inputs=self._inputs)
+        return replace(self._compare(), test=self)
+
+    @cached_property
+    def samples(self) -> TwoSamples:
+        """Rows of both samples with missing values and categories, as the test read them."""
+        assert self._samples is not None
+        return self._samples.read
 
     def to_dict(self) -> dict[str, Any]:
         """Convert to plain Python numbers and strings.
@@ -244,16 +328,17 @@ class TwoSampleResult(TwoSampleReport):
         result |= {
             "changes": [change.to_dict() for change in self.changes],
             "null": {"mean": self.null_mean, "deviation": null.std(), "interval": interval},
+            "checks": [check.to_dict() for check in self.checks],
             "n_permutations": len(null),
             "rows": list(self.n_rows),
         }
-        if self.missing is not None:
-            result["missing"] = [
-                {"rows": m.n_rows, "dropped": m.n_dropped, "counts": dict(m.counts)}
-                for m in (self.missing.x, self.missing.y)
-            ]
+        result["missing"] = [
+            {"rows": m.n_rows, "counts": dict(m.counts)} for m in (self.missing.x, self.missing.y)
+        ]
         if self.moved_from is not None:
             result["moved_from"] = self.moved_from
+        if self.n_source_rows is not None:
+            result["source_rows"] = list(self.n_source_rows)
         return plain(result)
 
     def _rows(self) -> dict[str, list[Any]]:
@@ -263,13 +348,16 @@ class TwoSampleResult(TwoSampleReport):
 
     def profile_of(self, comparison: Comparison) -> NullProfile:
         """Return the gaps between regions after permutations of the labels, see `null_profile`."""
-        return null_profile(comparison, self._blocks, len(self.null_distribution))
+        blocks = None if self._samples is None else self._samples.blocks
+        kept = None if comparison.missing is None else comparison.missing.kept
+        if blocks is not None and kept is not None:
+            blocks = blocks[np.concatenate(kept)]
+            blocks = np.unique(blocks, return_inverse=True)[1]
+        return null_profile(comparison, blocks, len(self.null_distribution))
 
     def __repr__(self) -> str:
-        # Imported here and not at the top, because `isodepth.report` imports Jinja, which is slow.
-        from isodepth.report.sentences import summary_lines
-
-        return "\n  ".join(summary_lines(self))
+        rows = self.suspicious_rows() if sum(self.n_rows) <= _ROWS_IN_REPR else None
+        return "\n  ".join(summary_lines(self, rows=rows))
 
 
 class NullProfile(NamedTuple):

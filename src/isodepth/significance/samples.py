@@ -8,24 +8,29 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import compress
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from isodepth._core import project
 from isodepth.core.directions import unit_vectors
-from isodepth.core.scaling import check_scale_width, column_units, mad_spread
+from isodepth.core.scaling import column_units, mad_spread
 from isodepth.data.arrays import describe, is_missing
-from isodepth.data.frames import in_order, labels_of
-from isodepth.data.kinds import ColumnKind, category_values, column_lines, split_columns
-from isodepth.data.missing import MissingPair
-from isodepth.data.validation import SampleRows, as_pair, check_finite, read_sample, to_array
+from isodepth.data.kinds import MISSING, category_values
+from isodepth.data.missing import NAN_POLICIES, MissingPair
+from isodepth.data.validation import (
+    MissingReport,
+    check_choice,
+    check_finite,
+    to_array,
+)
 from isodepth.errors import InvalidInputError, InvalidOptionError
+from isodepth.rowfunctions.families import LEAST_ROWS, Rows
 from isodepth.significance.permutations import Permutations, precision, rank_cosines, unit_ranks
 from isodepth.tensors.host import to_host
+from isodepth.two_samples import TwoSamples
 
 #: A category is rare if it has fewer than FEWEST_ROWS rows, and a share below SMALLEST_SHARE, in
 #: both samples together.
@@ -34,8 +39,12 @@ FEWEST_ROWS, SMALLEST_SHARE = 10, 0.05
 OTHERS = "(rare values)"
 #: Names of the two functions of a row that use all columns.
 CENTER, TOTAL = "distance from the center", "sum of the columns"
+# Range of the values of a column, relative to their largest absolute value, up to which the column
+# is constant: a few units in the last place.
+_CONSTANT = 8 * float(np.finfo(np.float64).eps)
 # For the distance from the center, standardized values are clipped to [-6, 6].
 _FAR = 6.0
+_KEEP_HINT = ", or accept them with nan_policy='omit', which drops no row"
 # Approximate default number of directions. It is rounded up to a multiple of the number of columns,
 # because whole orthonormal bases are used. More directions add little power.
 _DIRECTIONS = 100
@@ -57,19 +66,21 @@ class Category:
     Attributes
     ----------
     name : str
+    all_values : tuple of str
+        All categories, sorted.
+    all_codes : float64 ndarray of shape (n,)
+        Index in `all_values` of the category of each row; NaN if missing.
     values : tuple of str
-        Compared categories. Rare categories are pooled in the last entry.
+        Compared categories. Rare categories are pooled in OTHERS, missing values are in MISSING.
     codes : int64 ndarray of shape (n,)
         Index in `values` of the category of each row.
-    only_x, only_y : tuple of str
-        Categories that occur in only one sample.
     """
 
     name: str
+    all_values: tuple[str, ...]
+    all_codes: np.ndarray
     values: tuple[str, ...]
     codes: np.ndarray
-    only_x: tuple[str, ...] = ()
-    only_y: tuple[str, ...] = ()
 
     def indicators(self) -> np.ndarray:
         """Return an array with one row per category: entry (k, i) is 1 if row i has category k."""
@@ -86,137 +97,137 @@ class Category:
         each = zip(self.values, x.tolist(), y.tolist(), strict=True)
         return [ValueShare(self.name, *shares) for shares in each]
 
+    def only_in(self, n_x: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return the categories that occur only among the first n_x rows, and only among others."""
+        parts = self.all_codes[:n_x], self.all_codes[n_x:]
+        x, y = ({*part[~np.isnan(part)].astype(int).tolist()} for part in parts)
+        names = self.all_values
+        return tuple(names[k] for k in sorted(x - y)), tuple(names[k] for k in sorted(y - x))
 
-def category_of(name: str, x: Sequence[Any], y: Sequence[Any]) -> Category:
-    """Create the pooled category column from the values of X and of Y.
+
+def category_of(name: str, values: Sequence[str | None]) -> Category:
+    """Create the pooled category column from its values in both samples; None if missing.
 
     Categories that are rare in both samples together are pooled, if there are two or more.
 
     Examples
     --------
-    >>> carrier = category_of("carrier", ["AA"] * 90 + ["OO"], ["AA"] * 80 + ["UA"] * 30 + ["B6"])
-    >>> carrier.values, carrier.only_y
-    (('AA', 'UA', '(rare values)'), ('B6', 'UA'))
+    >>> carriers = ["AA"] * 90 + ["OO", None] + ["AA"] * 80 + ["UA"] * 30 + ["B6"]
+    >>> carrier = category_of("carrier", carriers)
+    >>> carrier.values, carrier.only_in(92)
+    (('AA', 'UA', '(rare values)', '(missing)'), (('OO',), ('B6', 'UA')))
     """
-    strings = np.array([str(value) for value in [*x, *y]], dtype=object)
-    values, codes, counts = np.unique(strings, return_inverse=True, return_counts=True)
-    in_x = np.bincount(codes[: len(x)], minlength=len(values))
+    absent = np.array([value is None for value in values])
+    strings = np.array(["" if value is None else value for value in values], dtype=object)
+    names, known = np.unique(strings[~absent], return_inverse=True)
+    codes = np.full(len(strings), np.nan)
+    codes[~absent] = known
+    counts = np.bincount(known, minlength=len(names))
     rare = counts < min(FEWEST_ROWS, SMALLEST_SHARE * len(strings))
     rare &= rare.sum() > 1
-    compared = values[~rare].tolist() + [OTHERS] * bool(rare.any())
-    new_codes = np.where(rare, len(compared) - 1, np.cumsum(~rare) - 1)
-    only_x, only_y = (tuple(values[only].tolist()) for only in (in_x == counts, in_x == 0))
-    return Category(name, tuple(compared), new_codes[codes], only_x, only_y)
+    compared = names[~rare].tolist() + [OTHERS] * bool(rare.any()) + [MISSING] * bool(absent.any())
+    pooled = np.full(len(strings), len(compared) - 1)
+    others = len(compared) - 1 - bool(absent.any())
+    pooled[~absent] = np.where(rare, others, np.cumsum(~rare) - 1)[known]
+    return Category(name, tuple(names.tolist()), codes, tuple(compared), pooled)
 
 
 @dataclass(frozen=True)
 class Samples:
-    """Two samples with the same columns.
+    """Two samples with the same columns. Missing values are kept.
 
     Attributes
     ----------
-    x, y : SampleRows
-        Numeric columns of the complete rows.
+    numbers : float64 ndarray of shape (n_x + n_y, columns)
+        Numeric columns of the rows of X, followed by those of Y; NaN if missing.
+    read : TwoSamples
+        Rows of each sample, with the same numbers.
     categories : list of Category
-    kinds : tuple of ColumnKind
-        Kind and use of every column of data frames; empty for arrays.
     blocks : int64 ndarray or None
-        Index of the block of each row of X and Y, including rows with missing values. The rows of a
-        block are permuted together. None if every row is a block.
+        Index of the block of each row of X and Y. The rows of a block are permuted together. None
+        if every row is a block.
     """
 
-    x: SampleRows
-    y: SampleRows
+    numbers: np.ndarray
+    read: TwoSamples
     categories: list[Category]
-    kinds: tuple[ColumnKind, ...]
     blocks: np.ndarray | None
 
-    @cached_property
+    @property
     def names(self) -> tuple[str, ...]:
         """Names of the numeric columns."""
-        return self.x.columns or tuple(f"column {j}" for j in range(self.x.points.shape[1]))
+        return self.read.columns
 
     @property
-    def missing(self) -> MissingPair | None:
-        """Counts of rows dropped for missing values; None if missing values are an error."""
-        return self.x.missing and MissingPair(self.x.missing, self.y.missing)
+    def all_names(self) -> tuple[str, ...]:
+        """Names of the numeric columns, followed by those of the category columns."""
+        return (*self.names, *(category.name for category in self.categories))
 
     @property
-    def blocks_of_complete_rows(self) -> np.ndarray | None:
-        """Index of the block of each row without missing values; None without blocks."""
-        if self.blocks is None or self.x.kept is None:
-            return self.blocks
-        kept = np.concatenate([self.x.kept, self.y.kept])
-        return np.unique(self.blocks[kept], return_inverse=True)[1]
+    def n_x(self) -> int:
+        """Number of rows of X."""
+        return self.read.n_rows[0]
 
-    def labelings(
-        self, n_permutations: int, rng: np.random.Generator
-    ) -> tuple[Permutations, MissingValues | None]:
-        """Return permuted labels of the complete rows, and missing values with labels of all rows.
+    @property
+    def n_y(self) -> int:
+        """Number of rows of Y."""
+        return self.read.n_rows[1]
 
-        The second result is None if no values are missing.
+    @cached_property
+    def compared(self) -> np.ndarray:
+        """Indices of the numeric columns whose values are compared.
 
-        The labels of all rows are permuted. For statistics that need complete rows, they are then
-        restricted to the rows without missing values. Permutations of the complete rows alone would
-        fix the number of incomplete rows of each sample. If all rows are exchangeable, all
-        permutations are equally likely, so the joint test of values and missing values is exact.
+        A column with fewer than four values, or with equal values up to rounding, has no
+        information. Its missing values are still compared.
         """
-        sizes = _n_rows(self.x), _n_rows(self.y)
-        permutations = Permutations.draw(*sizes, n_permutations, rng, self.blocks)
-        if self.x.absent is None:
-            return permutations, None
-        absent = np.concatenate([self.x.absent, self.y.absent])
-        columns = np.flatnonzero(absent.any(axis=0))
-        if not len(columns):
-            return permutations, None
-        indicators = np.ascontiguousarray(absent[:, columns].T, np.float64)
-        missing = MissingValues([self.names[j] for j in columns], indicators, permutations)
-        return permutations.restricted(np.flatnonzero(~absent.any(axis=1)), rng), missing
+        return np.array([j for j in range(len(self.names)) if not self._is_constant(j)], np.int64)
+
+    def _is_constant(self, j: int) -> bool:
+        values = self.numbers[:, j]
+        values = values[~np.isnan(values)]
+        if len(values) < LEAST_ROWS:
+            return True
+        low, high = float(values.min()), float(values.max())
+        return high - low <= _CONSTANT * max(abs(low), abs(high))
+
+    @property
+    def missing(self) -> MissingPair:
+        """Numbers of missing values of each numeric column; no row is dropped."""
+        absent = np.isnan(self.numbers)
+        reports = []
+        for part in (absent[: self.n_x], absent[self.n_x :]):
+            counts = zip(self.names, part.sum(axis=0).tolist(), strict=True)
+            reports.append(MissingReport(len(part), 0, tuple(counts)))
+        return MissingPair(reports[0], reports[1])
 
 
 def read_samples(X: Any, Y: Any, nan_policy: str, blocks: Any, kinds: Any) -> Samples:
     """Read and check two samples.
 
-    The arguments are the options of :func:`isodepth.two_sample_test` with the same names.
+    The arguments are the options of :func:`isodepth.two_sample_test` with the same names. Columns
+    of data frames that only one sample has are left out.
     """
-    mixed = None
-    if kinds is not None or not isinstance(X, np.ndarray):
-        mixed = split_columns((X, Y), ("X", "Y"), kinds)
-    if mixed is not None:
-        X, Y = mixed.numeric
-    if mixed is not None and X is None:
-        if not mixed.categories:
+    check_choice(nan_policy, "nan_policy", NAN_POLICIES)
+    read = TwoSamples.read(X, Y, kinds, common=True)
+    for name, part in zip("XY", read.points, strict=True):
+        if len(part) < 2:
             raise InvalidInputError(
-                "X and Y must have a column of numbers or categories, got neither; "
-                f"{'; '.join(column_lines(mixed.columns))}"
+                f"{name} must have at least 2 rows to be tested, got {len(part)}"
             )
-        first = next(iter(mixed.categories.values()))
-        x, y = (SampleRows(np.empty((len(values), 0)), ()) for values in first)
-    else:
-        if not isinstance(X, np.ndarray):
-            Y = in_order(Y, labels_of(X), "Y", "X")
-        x = read_sample(X, None, "X", nan_policy=nan_policy)
-        y = read_sample(Y, None, "Y", nan_policy=nan_policy)
-        x, y = as_pair(x, y)
-    for name, side in (("X", x), ("Y", y)):
-        if len(side.points) < 2 and side.columns != ():
-            raise InvalidInputError(
-                f"{name} must have at least 2 complete rows to be tested, got {len(side.points)}"
-            )
+        if nan_policy == "raise" and read.columns:
+            check_finite(part, name, True, read.columns if read.kinds else None, _KEEP_HINT)
     categories = []
-    for name, both in mixed.categories.items() if mixed else ():
-        values = []
-        for sample, side, all_values in zip("XY", (x, y), both, strict=True):
-            checked = category_values(all_values, name, sample, nan_policy)
-            values.append(checked if side.kept is None else list(compress(checked, side.kept)))
-        categories.append(category_of(name, *values))
-    checked_blocks = check_blocks(blocks, _n_rows(x), _n_rows(y))
-    return Samples(x, y, categories, mixed.columns if mixed else (), checked_blocks)
-
-
-def _n_rows(side: SampleRows) -> int:
-    """Return the number of all rows, including rows with missing values."""
-    return len(side.points if side.kept is None else side.kept)
+    for name, both in read.categories.items():
+        if nan_policy == "raise":
+            for sample, values in zip("XY", both, strict=True):
+                category_values(values, name, sample, "raise")
+        categories.append(category_of(name, [*both[0], *both[1]]))
+    # Adding zero replaces -0.0 by 0.0, so that equal numbers have equal bits. The rows are copied,
+    # so that the result does not depend on later changes of X and Y.
+    numbers = np.concatenate(read.points).astype(np.float64) + 0.0
+    n_x, n_y = read.n_rows
+    copied = replace(read, points=(numbers[:n_x], numbers[n_x:]))
+    return Samples(numbers, copied, categories, check_blocks(blocks, n_x, n_y))
 
 
 def check_blocks(blocks: Any, n_x: int, n_y: int) -> np.ndarray | None:
@@ -289,17 +300,21 @@ def standardized(
     """Standardize columns (d, n); return the rows (n, d) and the divisors of the columns.
 
     Columns are centered at their medians and divided by a scale. If `scale` is None, all columns
-    are divided by the same power of two, which does not round.
+    are divided by the same power of two, which does not round. A missing value is replaced by the
+    median of its column, so that its standardized value is 0.
     """
     points = np.array(columns.T, order="C")
+    absent = np.isnan(points)
+    medians = np.nanmedian(points, axis=0) if len(names) else np.zeros(0)
     divisors: np.ndarray | float
     if isinstance(scale, str):
-        divisors = column_units(points, None, eps)
-    points -= np.median(points, axis=0)
+        units = [column_units(c[~np.isnan(c)][:, None], None, eps)[0] for c in columns]
+        divisors = np.array(units, np.float64)
+    points -= medians
+    points[absent] = 0.0
     if scale is None:
         divisors = 2.0 ** math.frexp(float(mad_spread(points).max(initial=0.0)))[1]
     elif not isinstance(scale, str):
-        check_scale_width(scale, len(columns))
         divisors = scale
     with np.errstate(over="ignore"):
         points /= divisors
@@ -326,40 +341,18 @@ def directions_with_axes(d: int, n_directions: int | None, random_state: Any) ->
     return np.concatenate([np.eye(d), others])
 
 
-class MissingValues(NamedTuple):
-    """Indicators of the missing values of all rows, including rows that are dropped from samples.
-
-    Attributes
-    ----------
-    names : list of str
-        Columns with missing values.
-    indicators : float64 ndarray of shape (columns, n)
-        1 for a missing value, else 0.
-    permutations : Permutations
-        Given and permuted labels of all n rows.
-    """
-
-    names: list[str]
-    indicators: np.ndarray
-    permutations: Permutations
-
-    def shares(self, name: str) -> tuple[float, float]:
-        """Return the shares of missing values of a column in X and in Y."""
-        missing, n_x = self.indicators[self.names.index(name)], self.permutations.n_x
-        return float(missing[:n_x].mean()), float(missing[n_x:].mean())
-
-
 @dataclass(frozen=True)
 class PooledSample:
-    """The n rows of both samples without missing values, and permutations of their labels.
+    """The n rows of both samples, and permutations of their labels.
 
     Attributes
     ----------
     columns : float64 ndarray of shape (d, n)
-        Values of the numeric columns as they are; d may be 0. Ranks are computed from these values,
-        because subtracting a median would round small values to ties.
+        Values of the compared numeric columns as they are, NaN if missing; d may be 0. Ranks are
+        computed from these values, because subtracting a median would round small values to ties.
     points : float64 ndarray of shape (n, d)
         Rows of standardized values: columns centered at their medians and divided by `divisors`.
+        A missing value is 0, the median.
     divisors : float64 ndarray of shape (d,) or float
         Divisors of the columns.
     names : tuple of str, of length d
@@ -369,9 +362,10 @@ class PooledSample:
     rng : numpy.random.Generator
         Source of random pairs of columns and random subsets of rows.
     categories : list of Category
+        Categories with at least two values.
     n_threads : int
-    missing : MissingValues or None
-        Missing values of all rows of both samples; None if there are none.
+    samples : Samples
+        All columns of the data, also those without information.
     """
 
     columns: np.ndarray
@@ -381,9 +375,34 @@ class PooledSample:
     directions: np.ndarray
     permutations: Permutations
     rng: np.random.Generator
-    categories: list[Category] = field(default_factory=list)
-    n_threads: int = 1
-    missing: MissingValues | None = None
+    categories: list[Category]
+    n_threads: int
+    samples: Samples
+
+    @property
+    def n_x(self) -> int:
+        """Number of rows of X."""
+        return self.permutations.n_x
+
+    @cached_property
+    def present(self) -> np.ndarray | None:
+        """Array (d, n) with 1 for values that are not missing, else 0; None without missing."""
+        absent = np.isnan(self.columns)
+        return (~absent).astype(precision(len(self.points))) if absent.any() else None
+
+    @cached_property
+    def rows(self) -> Rows:
+        """All columns of the data, from which functions with values 0 and 1 are chosen."""
+        codes = [category.all_codes for category in self.samples.categories]
+        shape = len(self.points), len(codes)
+        distance = self.whole_rows[CENTER] if self.names else np.zeros(len(self.points))
+        return Rows(self.samples.numbers, np.array(codes).T.reshape(shape), distance)
+
+    def values_of(self, name: str) -> tuple[np.ndarray, np.ndarray]:
+        """Return the values of a numeric column in X and in Y, without missing values."""
+        values = self.samples.numbers[:, self.samples.names.index(name)]
+        x, y = values[: self.n_x], values[self.n_x :]
+        return x[~np.isnan(x)], y[~np.isnan(y)]
 
     def along(self, directions: np.ndarray) -> np.ndarray:
         """Return the projections (k, n) of all standardized rows on directions (k, d)."""
@@ -392,18 +411,43 @@ class PooledSample:
     def random_subset(self, size: int) -> PooledSample:
         """Return a random subset of `size` rows, or all rows if there are at most `size`.
 
-        The subset does not depend on the labels.
+        The subset does not depend on the labels. It has no functions with values 0 and 1.
         """
         n = len(self.points)
         if n <= size:
             return self
         rows = np.sort(self.rng.choice(n, size, replace=False))
+        return self._subset(rows, self.permutations.restricted(rows, self.rng))
+
+    def balanced_subset(self, size: int) -> PooledSample:
+        """Return a subset of at most `size` rows with new permutations, for descriptions.
+
+        The subset has about equal numbers of rows of X and of Y, if both samples are large. It
+        depends on the labels.
+        """
+        n_x, n = self.n_x, len(self.points)
+        if n <= size:
+            return self
+        half = size // 2
+        count_x = min(n_x, max(half, size - (n - n_x)))
+        count_y = min(n - n_x, size - count_x)
+        x = np.sort(self.rng.choice(n_x, count_x, replace=False))
+        y = n_x + np.sort(self.rng.choice(n - n_x, count_y, replace=False))
+        rows, count = np.concatenate([x, y]), self.permutations.count - 1
+        if self.samples.blocks is not None:
+            return self._subset(rows, self.permutations.restricted(rows, self.rng))
+        return self._subset(rows, Permutations.draw(count_x, count_y, count, self.rng))
+
+    def _subset(self, rows: np.ndarray, permutations: Permutations) -> PooledSample:
         return replace(
             self,
             columns=self.columns[:, rows],
             points=self.points[rows],
-            permutations=self.permutations.restricted(rows, self.rng),
-            categories=[replace(each, codes=each.codes[rows]) for each in self.categories],
+            permutations=permutations,
+            categories=[
+                replace(each, codes=each.codes[rows], all_codes=each.all_codes[rows])
+                for each in self.categories
+            ],
         )
 
     @cached_property

@@ -12,8 +12,8 @@ labels and to each permutation, always in the same way.
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 
@@ -21,24 +21,23 @@ from isodepth._core import quantile, share_differences
 from isodepth.core.scaling import mad_spread
 from isodepth.core.weights import contaminated_rows
 from isodepth.significance.features import (
-    COSINES,
     Feature,
     Findings,
-    column_feature,
-    column_kinds,
+    all_shares,
+    direction_feature,
     in_blocks,
-    shares_feature,
 )
 from isodepth.significance.permutations import (
+    WORD,
     Permutations,
     combined,
+    critical_value,
     map_rows,
     neg_log_p,
-    permutation_pvalue,
     precision,
     rank_groups,
 )
-from isodepth.significance.samples import CENTER, TOTAL, PooledSample, direction_text
+from isodepth.significance.samples import CENTER, TOTAL, PooledSample
 
 #: Weights w of the statistics. The test statistic is the maximum of -log p + log w over all
 #: statistics.
@@ -51,8 +50,10 @@ TOLERANT_WEIGHTS = {
     "half-lines": 0.20,
     "intervals": 0.12,
     "learned direction": 0.28,
-    "categories": 0.10,
     "missing": 0.10,
+    "values": 0.30,
+    "extremes": 0.10,
+    "precision": 0.05,
 }
 # Maximum number of distinct end points of the half-lines and intervals whose shares of rows are
 # compared, for each function of a row.
@@ -75,46 +76,6 @@ _HUGE = 1e150
 _PAIRS = 105
 
 
-def tolerant_pvalue(parts: dict[str, np.ndarray], share: float) -> float:
-    """Return the p-value if a given share of the rows of each sample may be contaminated.
-
-    `parts` has the name and the values (B + 1,) of each statistic, for the given labels and B
-    permutations. A statistic is a maximum of absolute differences between sample means. The share
-    is not yet subtracted.
-    """
-    each = {name: neg_log_p_beyond(part, share) for name, part in parts.items()}
-    scores = combined(each, TOLERANT_WEIGHTS)
-    return float(permutation_pvalue(scores[0], scores[1:]))
-
-
-def smallest_tolerance(parts: dict[str, np.ndarray], alpha: float) -> float:
-    """Return the smallest tolerance, in steps of 0.0001, for which the p-value is above `alpha`.
-
-    The result is at most 1. `parts` are the statistics, as in `tolerant_pvalue`.
-    """
-    steps = 10_000
-
-    def accepted(step: int) -> bool:
-        """Return whether the p-value for the tolerance `step` / 10,000 is above alpha.
-
-        The p-value is a nondecreasing function of the tolerance, so bisection can be used.
-        """
-        return tolerant_pvalue(parts, step / steps) > alpha
-
-    return bisect_left(range(steps), True, key=accepted) / steps
-
-
-def neg_log_p_beyond(statistics: np.ndarray, share: float) -> np.ndarray:
-    """Return -log p of statistics (..., B + 1), with `share` subtracted from observed statistics.
-
-    The last axis has the statistics of the given labels, which are observed, and then those of B
-    permutations.
-    """
-    kept = statistics.copy()
-    kept[..., 0] = np.maximum(kept[..., 0] - share, 0.0)
-    return neg_log_p(statistics, kept)
-
-
 def allowed_share(tolerance: float, n: int, m: int) -> float:
     """Return the larger of the allowed shares of contaminated rows in samples of n and m rows.
 
@@ -124,26 +85,98 @@ def allowed_share(tolerance: float, n: int, m: int) -> float:
     return max(contaminated_rows(tolerance, size) / size for size in (n, m))
 
 
-def whole_row_tolerance(share: float, sizes: tuple[int, int]) -> float:
-    """Return the smallest tolerance that allows at least this share of contaminated rows.
+def beyond(differences: np.ndarray, units: Any, share: float) -> np.ndarray:
+    """Divide |G(h)| (F, B + 1) by units (F,); subtract `share` from observed differences first.
 
-    The tolerance is a whole number of rows divided by one of the two sample sizes.
-
-    Examples
-    --------
-    >>> whole_row_tolerance(0.04, (30, 20))
-    0.05
+    The last axis has the given labels, whose differences are observed, and then B permutations.
     """
-    return min(math.ceil(share * size * (1 - 1e-12)) / size for size in sizes)
+    kept = differences.copy()
+    kept[..., 0] = np.maximum(kept[..., 0] - share, 0.0)
+    return kept / np.reshape(units, (-1, 1))
+
+
+def share_units(means: np.ndarray, n_x: int, n_y: int) -> np.ndarray:
+    """Return the units (F,) of differences of shares: standard deviations from the pooled share.
+
+    The unit of a function depends on its mean over all rows alone. It is at least the standard
+    deviation under equal distributions, and at least the one if all rows for which the function is
+    1 (or 0, whichever is rarer) belong to the smaller sample.
+    """
+    rare = np.minimum(means, 1 - means)
+    n, small = n_x + n_y, min(n_x, n_y)
+    alone = np.minimum(rare * n / small, 0.5)
+    return np.sqrt(np.maximum(rare * (1 - rare) * n / (n_x * n_y), alone * (1 - alone) / small))
+
+
+class TolerantFindings(Findings):
+    """Statistics of the test with a tolerance, and differences from which bounds follow.
+
+    A statistic is the maximum over functions h of |G(h)| / u(h), with units u(h) that do not depend
+    on the labels. `parts` has the statistics without a tolerance.
+
+    Attributes
+    ----------
+    observed : dict
+        For each statistic, a list of triples: features, |G(h)| under the given labels, and units.
+    """
+
+    def __init__(self, count: int) -> None:
+        super().__init__(count, TOLERANT_WEIGHTS)
+        self.observed: dict[str, list[tuple[list[Feature], np.ndarray, np.ndarray]]] = {}
+
+    def add_differences(
+        self, name: str, differences: np.ndarray, features: list[Feature], units: Any = 1.0
+    ) -> None:
+        """Update the statistic `name` by |G(h)| (F, B + 1) and the units u(h) of F functions."""
+        units = np.broadcast_to(units, len(differences))
+        self.add(name, np.square(differences / units[:, None]), features)
+        self.observed.setdefault(name, []).append((features, differences[:, 0].copy(), units))
+
+    def with_tolerance(self, share: float) -> dict[str, np.ndarray]:
+        """Return -log p (B + 1,) of each statistic with an allowed share of contaminated rows."""
+        result = {}
+        for name, part in self.parts.items():
+            kept = part.copy()
+            kept[0] = max(
+                float(np.square(np.maximum(each - share, 0.0) / units).max())
+                for _, each, units in self.observed[name]
+            )
+            result[name] = neg_log_p(part, kept)
+        return result
+
+    def lower_bounds(self, confidence: float) -> tuple[float, dict[tuple[str, ...], float]]:
+        """Return lower confidence bounds for the share of rows that changed.
+
+        The first result is the smallest tolerance that the test does not reject at the level
+        1 - confidence. It is the maximum over all functions h of |G(h)| - z u(h), with the critical
+        value z of the statistic. The second result has the same maximum over the functions of each
+        column or pair of columns.
+        """
+        each = {name: neg_log_p(part) for name, part in self.parts.items()}
+        null = np.sort(combined(each, self.weights)[1:])[::-1]
+        allowed = math.floor((1 - confidence) * (len(null) + 1) * (1 + 1e-12)) - 1
+        if allowed < 0:
+            return 0.0, {}
+        largest = 0.0
+        columns: dict[tuple[str, ...], float] = {}
+        for name, part in self.parts.items():
+            level = null[allowed] - math.log(self.weights[name])
+            critical = math.sqrt(critical_value(part, level))
+            for features, differences, units in self.observed[name]:
+                bounds = differences - critical * units
+                largest = max(largest, float(bounds.max()))
+                for feature, bound in zip(features, bounds.tolist(), strict=True):
+                    if feature.columns and bound > columns.get(feature.columns, 0.0):
+                        columns[feature.columns] = bound
+        return min(largest, 1.0), {key: min(bound, 1.0) for key, bound in columns.items()}
 
 
 def tolerant_statistics(
-    rows: PooledSample, share: float, alpha: float, advance: Callable[[int], None]
-) -> Findings:
+    rows: PooledSample, share: float, advance: Callable[[int], None]
+) -> TolerantFindings:
     """Compute each statistic and its -log p for the given labels and all permutations.
 
-    `share` is the allowed share of contaminated rows of each sample. The result also has the
-    smallest tolerance for which the p-value is above `alpha`.
+    `share` is the allowed share of contaminated rows of each sample.
     """
     search = _Search(rows, share)
     findings = search.findings
@@ -153,13 +186,11 @@ def tolerant_statistics(
         search.whole_rows(search.directions(advance))
     if rows.points.shape[1] > 1:
         search.products()
-        values, text = learned_direction(rows)
-        findings.add("learned direction", values[None], [Feature(("location",), text)])
-    search.indicators()
-    findings.neg_log_p = {
-        name: neg_log_p_beyond(part, share) for name, part in findings.parts.items()
-    }
-    findings.smallest_tolerance = smallest_tolerance(findings.parts, alpha)
+        values, direction = learned_direction(rows)
+        feature = direction_feature("location", direction, rows.names)
+        findings.add_differences("learned direction", values[None], [feature])
+    search.shares()
+    findings.neg_log_p = findings.with_tolerance(share)
     return findings
 
 
@@ -172,39 +203,54 @@ class _Search:
 
     def __init__(self, rows: PooledSample, share: float) -> None:
         self.rows, self.share = rows, share
-        self.findings = Findings(rows.permutations.count, TOLERANT_WEIGHTS)
+        self.findings = TolerantFindings(rows.permutations.count)
 
     def add_functions(
-        self, name: str, values: np.ndarray, features: list[Feature], far: np.ndarray | None = None
+        self,
+        name: str,
+        values: np.ndarray,
+        features: list[Feature],
+        far: np.ndarray | None = None,
+        outer: bool = False,
     ) -> tuple[np.ndarray, np.ndarray]:
         """Add values (F, n) of F functions to the statistics `name`, "half-lines" and "intervals".
 
-        The statistic `name` is the difference of mean clipped ranks, and `far` (F, n) is True for
-        rows without influence on the mean rank. Return -log p of the mean ranks and of the
-        intervals, of shape (F, B + 1) each, for the given labels and B permutations. The allowed
-        share of contaminated rows is subtracted from the differences for the given labels.
+        The statistic `name` is the difference of mean clipped ranks. `far` (F, n) is True for rows
+        without influence on the mean rank, and `outer` is True if large ranks are compared. Return
+        -log p of the mean ranks and of the intervals, of shape (F, B + 1) each, for the given
+        labels and B permutations. The allowed share of contaminated rows is subtracted from the
+        differences for the given labels.
         """
-        permutations, n_threads = self.rows.permutations, self.rows.n_threads
-        values = np.ascontiguousarray(values)
-        half_lines, intervals, orders = share_differences(
-            values, permutations.words, permutations.count, _CUTS, n_threads
-        )
-        outer = [feature.kinds[0] == "spread" for feature in features]
-        means = mean_differences(permutations, values, outer, far, n_threads, orders)
-        self.findings.add(name, means, features)
-        self.findings.add("half-lines", half_lines, features)
-        shapes = [feature._replace(kinds=("shape",)) for feature in features]
-        self.findings.add("intervals", intervals, shapes)
-        return neg_log_p_beyond(means, self.share), neg_log_p_beyond(intervals, self.share)
+        count = self.rows.permutations.count
+        means, half_lines, intervals = np.empty((3, len(values), count))
+        partly = np.isnan(values).any(axis=1)
+        groups = [np.flatnonzero(~partly), *(np.array([f]) for f in np.flatnonzero(partly))]
+        for group in filter(len, groups):
+            permutations, own = self.rows.permutations, np.ascontiguousarray(values[group])
+            hidden, factor = None if far is None else far[group], np.ones(count)
+            if partly[group[0]]:
+                present = np.flatnonzero(~np.isnan(own[0]))
+                permutations, factor = _restricted(self.rows, present)
+                own = np.ascontiguousarray(own[:, present])
+                hidden = None if hidden is None else hidden[:, present]
+            n_threads = self.rows.n_threads
+            shares = share_differences(own, permutations.words, count, _CUTS, n_threads)
+            half_lines[group], intervals[group] = factor * shares[0], factor * shares[1]
+            means[group] = factor * mean_differences(
+                permutations, own, outer, hidden, n_threads, shares[2]
+            )
+        self.findings.add_differences(name, means, features)
+        self.findings.add_differences("half-lines", half_lines, features)
+        self.findings.add_differences("intervals", intervals, features)
+        of_means = neg_log_p(means, beyond(means, 1.0, self.share))
+        return of_means, neg_log_p(intervals, beyond(intervals, 1.0, self.share))
 
     def columns(self) -> None:
-        columns, names, away = self.rows.columns, self.rows.names, np.abs(self.rows.points.T)
-        features = [column_feature(name, "location") for name in names]
+        columns, names = self.rows.columns, self.rows.names
+        away = np.where(np.isnan(columns), np.nan, np.abs(self.rows.points.T))
+        features = [Feature("distribution", name, (name,)) for name in names]
         location, shape = self.add_functions("columns", columns, features, away > _FAR)
-        features = [column_feature(name, "spread") for name in names]
-        spread, _ = self.add_functions("spreads", away, features)
-        kinds = column_kinds(self.rows, self.rows.cosine_powers(columns, COSINES), self.share)
-        features = [column_feature(name, *each) for name, each in zip(names, kinds, strict=True)]
+        spread, _ = self.add_functions("spreads", away, features, outer=True)
         self.findings.columns.add(features, np.max([location, shape / _SHAPE, spread], axis=0))
 
     def directions(self, advance: Callable[[int], None]) -> np.ndarray:
@@ -219,19 +265,17 @@ class _Search:
             values = rows.along(directions)
             away = outlyingness(values, rows.n_threads)
             np.maximum(largest, away.max(axis=0), out=largest)
-            labels = [direction_text(direction, rows.names) for direction in directions]
-            features = [Feature(("location",), label) for label in labels]
+            features = [direction_feature("location", each, rows.names) for each in directions]
             self.add_functions("directions", values, features, away > _FAR)
             advance(len(features))
         return largest
 
     def whole_rows(self, outlying: np.ndarray) -> None:
         functions = {**self.rows.whole_rows, "outlyingness": outlying}
-        features = [
-            Feature(("location" if name == TOTAL else "spread",), name) for name in functions
-        ]
-        each, _ = self.add_functions("whole rows", np.stack([*functions.values()]), features)
-        self.findings.whole.add(features, each)
+        for name, values in functions.items():
+            feature = Feature("location" if name == TOTAL else "spread", name)
+            each, _ = self.add_functions("whole rows", values[None], [feature], outer=name != TOTAL)
+            self.findings.whole.add([feature], each)
 
     def products(self) -> None:
         """Add the products of two columns, and of a column and the distance from the center.
@@ -245,19 +289,36 @@ class _Search:
             each, _ = self.add_functions("dependence", products, features)
             family.add(features, each)
 
-    def indicators(self) -> None:
-        """Add the shares of all categories, and the shares of missing values of all columns."""
-        for category in self.rows.categories:
-            values = mean_differences(self.rows.permutations, category.indicators())
-            each = neg_log_p_beyond(values, self.share)
-            feature = shares_feature(category, each[:, 0])
-            self.findings.add("categories", values, [feature] * len(values))
-            self.findings.columns.add([feature], each.max(axis=0)[None])
-        if (missing := self.rows.missing) is not None:
-            values = mean_differences(missing.permutations, missing.indicators)
-            features = [column_feature(name, "missing") for name in missing.names]
-            self.findings.add("missing", values, features)
-            self.findings.columns.add(features, neg_log_p_beyond(values, self.share))
+    def shares(self) -> None:
+        """Add the functions with values 0 and 1: single values, missing values, extremes, ..."""
+        n_x, n_y = self.rows.n_x, len(self.rows.points) - self.rows.n_x
+        for shares in all_shares(self.rows, fixed=True):
+            units = share_units(shares.means, n_x, n_y)
+            both_sizes = self.rows.permutations.sizes.prod(axis=0)
+            differences = np.abs(shares.contrasts) * np.sqrt((n_x + n_y) / both_sizes)
+            self.findings.add_differences(shares.name, differences, shares.features, units)
+            relative = beyond(differences, units, self.share)
+            each = neg_log_p(differences / units[:, None], relative)
+            self.findings.add_to_families(shares.features, each)
+
+
+def _restricted(rows: PooledSample, present: np.ndarray) -> tuple[Permutations, np.ndarray]:
+    """Return the labels of the rows that have a value, and factors (B + 1,) of differences.
+
+    A missing value has the mean of the function over the other rows. The difference between the
+    means over all rows then equals the difference between the means over the rows with a value,
+    multiplied by a factor. With a and b such rows among n and m rows, the factor is
+    (1 / n + 1 / m) / (1 / a + 1 / b).
+    """
+    everything = rows.permutations
+    permutations = Permutations(everything.words.take(present, axis=1), everything.count)
+    known = permutations.sizes
+    with np.errstate(divide="ignore"):
+        factors = (1 / everything.sizes).sum(axis=0) / (1 / known).sum(axis=0)
+    # If all these rows are in one sample, the factor is 0. The core needs a row in each sample.
+    for b in np.flatnonzero(known.min(axis=0) == 0):
+        permutations.words[b // WORD, 0] ^= np.uint64(1) << np.uint64(b % WORD)
+    return Permutations(permutations.words, everything.count), factors
 
 
 def outlyingness(values: np.ndarray, n_threads: int = 1) -> np.ndarray:
@@ -273,7 +334,7 @@ def outlyingness(values: np.ndarray, n_threads: int = 1) -> np.ndarray:
 def mean_differences(
     permutations: Permutations,
     values: np.ndarray,
-    outer: Sequence[bool] | None = None,
+    outer: bool = False,
     far: np.ndarray | None = None,
     n_threads: int = 1,
     orders: np.ndarray | None = None,
@@ -281,8 +342,8 @@ def mean_differences(
     """Return absolute differences (F, B + 1) between the sample means of clipped ranks.
 
     The last axis has the given labels and B permutations. Ranks are computed within each row of
-    `values` (F, n), clipped, and scaled to [0, 1]. Row f is clipped to an interval of large ranks
-    if `outer[f]`, and otherwise to an interval around the median. Values marked by `far` (F, n) get
+    `values` (F, n), clipped, and scaled to [0, 1]. They are clipped to an interval of large ranks
+    if `outer`, and otherwise to an interval around the median. Values marked by `far` (F, n) get
     the score of the median. `orders` (F, n) are the sorting orders of the rows of `values`, if they
     are known.
     """
@@ -291,7 +352,7 @@ def mean_differences(
 
     def fill(f: int) -> None:
         at, sizes, ranks = rank_groups(values[f], None if orders is None else orders[f])
-        clipped = ranks.clip(*(_OUTER if outer and outer[f] else _INNER))
+        clipped = ranks.clip(*(_OUTER if outer else _INNER))
         clipped -= clipped[0]
         # Scores are centered at 0, which reduces the rounding errors of sums in float32.
         scores[f, at] = np.repeat(clipped / (clipped[-1] or 1.0) - 0.5, sizes)
@@ -314,11 +375,11 @@ _STEPS = 2
 _LEARNING_ROWS = 20_000
 
 
-def learned_direction(rows: PooledSample) -> tuple[np.ndarray, str]:
+def learned_direction(rows: PooledSample) -> tuple[np.ndarray, np.ndarray]:
     """Return absolute differences (B + 1,) between the sample means of clipped projections.
 
     For the given labels and each of B permutations, the direction of the projections is fitted to
-    the difference of the samples. Also return a description of the direction of the given labels.
+    the difference of the samples. Also return the direction (d,) of the given labels.
 
     All directions are found by the same few steps of gradient ascent, so that all permutations are
     treated alike. If there are many rows, directions are fitted to a random subset, which is the
@@ -336,7 +397,7 @@ def learned_direction(rows: PooledSample) -> tuple[np.ndarray, str]:
         chosen = np.sort(rows.rng.choice(len(points), _LEARNING_ROWS, replace=False))
         _, directions = _ascend(points[chosen], permutations.restricted(chosen, rows.rng))
         values, _ = _ascend(points, permutations, directions, steps=0)
-    return values, direction_text(_unit(directions[:1] @ to_rows)[0], rows.names)
+    return values, _unit(directions[:1] @ to_rows)[0]
 
 
 def _ascend(

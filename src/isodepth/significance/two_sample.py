@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
@@ -10,8 +11,11 @@ from typing import Any
 import numpy as np
 
 from isodepth._version import __version__
+from isodepth.checks import table_checks
 from isodepth.core.directions import mean_of_direction, rng_for
-from isodepth.core.scaling import column_units
+from isodepth.core.scaling import check_scale_width, column_units
+from isodepth.data.arrays import describe, listed
+from isodepth.data.changes import Change
 from isodepth.data.frames import Table
 from isodepth.data.kinds import column_lines
 from isodepth.data.validation import (
@@ -20,6 +24,7 @@ from isodepth.data.validation import (
     check_integer,
     check_number,
     check_option_names,
+    is_chunked,
     is_tensor,
 )
 from isodepth.depth.resolve import depth_text
@@ -28,9 +33,16 @@ from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.metric.base import BaseMetric
 from isodepth.metric.signature import seed_text
 from isodepth.progress import progress_bar
+from isodepth.rowfunctions.describe import ks_distance
 from isodepth.significance.aggregated import aggregated_statistics
 from isodepth.significance.features import Findings, significant_changes
-from isodepth.significance.permutations import combined, ks_distance, map_rows, permutation_pvalue
+from isodepth.significance.permutations import (
+    Permutations,
+    combined,
+    map_rows,
+    permutation_pvalue,
+)
+from isodepth.significance.rare_events import with_rare_events
 from isodepth.significance.result import ALPHA, ColumnTest, Component, TwoSampleResult
 from isodepth.significance.samples import (
     PooledSample,
@@ -39,12 +51,22 @@ from isodepth.significance.samples import (
     read_samples,
     standardized,
 )
-from isodepth.significance.tolerance import allowed_share, tolerant_statistics, whole_row_tolerance
+from isodepth.significance.tolerance import (
+    TolerantFindings,
+    allowed_share,
+    tolerant_statistics,
+)
+from isodepth.sources.passes import runner_of
+from isodepth.sources.subsets import subset_pair
 from isodepth.tensors.host import arrays_on_host
 
 METHODS = ("aggregated", "regions")
 # Options of method="regions", and their defaults.
 _OF_REGIONS = {"q": 2.0, "p": 2.0, "eps": 0.1, "depth": "projection", "levels": 20}
+
+# Maximum number of labelings, the given one included, from which the lower bound for the share of
+# changed rows is computed. The bound depends on a 5% quantile, for which these are sufficient.
+_BOUND_LABELINGS = 200
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,20 +76,24 @@ class Settings:
     Attributes
     ----------
     metric : BaseMetric
-        Metric of the statistic "regions", the distance between trimmed regions. It also holds
-        options that other statistics use, such as the scale and the seed.
+        Metric of the statistic "regions", the distance between trimmed regions.
     """
 
     method: str
     n_permutations: int
     tolerance: float | None
+    confidence: float
     n_directions: int | None
+    scale: Any
+    random_state: Any
+    n_threads: int
     progress: bool
     metric: BaseMetric
 
     def __post_init__(self) -> None:
         check_choice(self.method, "method", METHODS)
         check_integer(self.n_permutations, "n_permutations", 1)
+        check_number(self.confidence, "confidence", 0, 1, low_open=True, high_open=True)
         check_boolean(self.progress, "progress")
         if self.n_directions is not None:
             check_integer(self.n_directions, "n_directions", 1)
@@ -78,12 +104,16 @@ class Settings:
                 option="tolerance",
             )
 
+    @property
+    def only_regions(self) -> bool:
+        """Whether the distance between trimmed regions is the test statistic."""
+        return self.method == "regions"
+
 
 def _metric(method: str, scale: Any, of_regions: dict[str, Any], **options: Any) -> BaseMetric:
     """Create the metric of the distance between trimmed regions.
 
-    `of_regions` are the options of ``method="regions"``; None selects the default. The metric also
-    holds the scale, the seed and other options of the test.
+    `of_regions` are the options of ``method="regions"``; None selects the default.
     """
     for name, value in of_regions.items():
         if value is not None and method == "aggregated":
@@ -112,10 +142,12 @@ def two_sample_test(
     method: str = "aggregated",
     n_permutations: int = 999,
     tolerance: float | None = None,
+    confidence: float = 0.95,
     blocks: Any = None,
     scale: Any = "pooled",
-    nan_policy: str = "raise",
+    nan_policy: str = "omit",
     kinds: dict[str, Any] | None = None,
+    max_rows: int | None = None,
     n_directions: int | None = None,
     q: float | None = None,
     p: float | None = None,
@@ -128,19 +160,26 @@ def two_sample_test(
 ) -> TwoSampleResult:
     """Test whether two samples come from the same distribution, and report the changes.
 
-    Several statistics (ranks along directions, single columns, rank correlations, and the distance
-    DR between trimmed regions) are compared with those of the same rows under permuted labels. If
-    the rows (or blocks of rows) are exchangeable, the probability of a p-value of at most a is at
-    most a. This holds exactly, for any number of rows and any distribution.
+    Several statistics (ranks along directions, single columns, extreme and single values, missing
+    values, rank correlations, and the distance DR between trimmed regions) are compared with those
+    of the same rows under permuted labels. If the rows (or blocks of rows) are exchangeable, the
+    probability of a p-value of at most a is at most a. This holds exactly, for any number of rows
+    and any distribution.
 
-    With ``tolerance=c`` the hypothesis is that the samples come from the same distribution *except
-    for a share c of the rows of each*. See :doc:`/significance` for the guarantees.
+    With ``tolerance=0.05``, changes of fewer than 5% of the rows are ignored: the hypothesis is
+    that the samples come from the same distribution *except for 5% of the rows of each*. See
+    :doc:`/significance` for the guarantees.
+
+    No row is dropped for a missing value. In a function of one column, a missing value has the mean
+    of the function over the other rows; in functions of several columns it is replaced by the
+    median.
 
     Parameters
     ----------
     X, Y : array-likes, data frames or torch tensors of shape (n, d) and (m, d)
         At least two rows each. Columns of frames are matched by name, in the order of X; strings,
         booleans and categories are compared by the shares of their values.
+        X and Y may also be sources of :func:`isodepth.scan` or Dask collections.
         The test is computed on the host: tensors on another device are copied there once. The
         attribute `moved_from` of the result is the name of this device.
     method : {"aggregated", "regions"}
@@ -149,7 +188,10 @@ def two_sample_test(
     n_permutations : int
         Number of permutations. The smallest possible p-value is 1 / (1 + n_permutations).
     tolerance : float in [0, 0.5) or None
-        Share of the rows of each sample that may be contaminated.
+        Share of the rows of each sample that may be contaminated, or that may change without being
+        reported. Not with `blocks`, for which there is no guarantee.
+    confidence : float in (0, 1)
+        Confidence level of `changed_share`, the lower bound for the share of rows that changed.
     blocks : array-like of n + m labels, pair of array-likes of n and m labels, or None
         Rows of one block (a day, a user) depend on each other and are permuted together. All rows
         of a block must be in the same sample. Permutations keep the number of blocks per sample.
@@ -158,15 +200,19 @@ def two_sample_test(
         does not divide, and an array has the divisors of the columns. The scale affects directions
         and regions, but not single columns, which are tested by ranks. The scale of one sample
         alone would depend on the labels, and is not allowed.
-    nan_policy : {"raise", "omit"}
-        "raise" refuses missing values, and "omit" drops rows with missing numbers. With "omit", the
-        share of missing values of each column is tested too, and missing values of a category
-        column form a category of their own.
+    nan_policy : {"omit", "raise"}
+        "omit" accepts missing values: each row is compared by the values that it has, and the share
+        of missing values of each column is tested too. "raise" refuses missing values.
     kinds : dict or None
         Kinds of columns of data frames, by name: "numeric" (dates become days since 1970, ordered
         categories become ranks), "category", "omit", or a list of the values of the column in
         increasing order. The kinds of other columns are detected; dates and identifiers are
         omitted. The attribute `kinds` of the result lists every column.
+    max_rows : int or None
+        For sources of :func:`isodepth.scan` and Dask collections: maximum number of rows of each
+        sample that are tested, drawn at random. None for 10^6 values, and at least 10^4 rows. Rare
+        events (missing values, categories, extreme values) are counted in all rows. The attribute
+        `n_source_rows` of the result has the numbers of all rows.
     n_directions : int or None
         Number of directions, including the axes. None for about 100: at least two whole orthonormal
         bases.
@@ -216,103 +262,195 @@ def two_sample_test(
     """
     if tolerance is not None:
         tolerance = check_number(tolerance, "tolerance", 0, 0.5, high_open=True)
+        if blocks is not None:
+            raise InvalidOptionError(
+                "tolerance has no guarantee for blocks of rows; remove tolerance or blocks",
+                option="tolerance",
+            )
     of_regions = {"q": q, "p": p, "eps": eps, "depth": depth, "levels": levels}
+    metric = _metric(
+        method, scale, of_regions,
+        nan_policy="raise", random_state=random_state, n_jobs=n_jobs,
+    )  # fmt: skip
     settings = Settings(
         method=method,
         n_permutations=n_permutations,
         tolerance=tolerance,
+        confidence=confidence,
         n_directions=n_directions,
+        scale=metric.scale,
+        random_state=metric.random_state,
+        n_threads=metric.n_jobs or available_cores(),
         progress=progress,
-        metric=_metric(
-            method, scale, of_regions,
-            nan_policy=nan_policy, random_state=random_state, n_jobs=n_jobs,
-        ),
-    )  # fmt: skip
+        metric=metric,
+    )
+    if is_chunked(X) or is_chunked(Y):
+        return _test_sources(X, Y, kinds, max_rows, nan_policy, blocks, settings)
+    if max_rows is not None:
+        raise InvalidOptionError(
+            f"max_rows applies to samples that are read in chunks, got {describe(X)}; remove it, "
+            "or pass isodepth.scan(X)",
+            option="max_rows",
+        )
     device = None
     if is_tensor(X) or is_tensor(Y):
         X, Y, blocks, device = arrays_on_host(X, Y, blocks)
-    result = _test(read_samples(X, Y, nan_policy, blocks, kinds), settings)
-    return replace(result, moved_from=device, _inputs=(X, Y, kinds))
+    samples = read_samples(X, Y, nan_policy, blocks, kinds)
+    rows = _pool(samples, settings)
+    result = _result(rows, _statistics(rows, settings), settings)
+    return replace(result, moved_from=device, checks=table_checks(X, Y, samples.read))
 
 
-def _test(samples: Samples, settings: Settings) -> TwoSampleResult:
-    x, y, names = samples.x.points, samples.y.points, samples.names
-    d, tolerance, metric = len(names), settings.tolerance, settings.metric
-    only_regions = settings.method == "regions"
-    if not d and only_regions:
-        raise InvalidInputError("regions need a column of numbers, got categories alone")
-    # Replace -0.0 by 0.0, so that equal numbers have equal bits.
-    columns = np.array(np.concatenate([x, y]).T, np.float64, order="C") + 0.0
-    points, divisors = standardized(columns, metric.scale, metric.eps, names)
-    directions = directions_with_axes(d, settings.n_directions, metric.random_state)
-    permutations, missing = samples.labelings(
-        settings.n_permutations, rng_for(metric.random_state, "permutations")
+def _test_sources(
+    X: Any,
+    Y: Any,
+    kinds: Any,
+    max_rows: int | None,
+    nan_policy: str,
+    blocks: Any,
+    settings: Settings,
+) -> TwoSampleResult:
+    """Test random rows of samples that are read in chunks, and rare events of all rows."""
+    if blocks is not None:
+        raise InvalidOptionError(
+            "blocks are not available for samples that are read in chunks; remove blocks, or pass "
+            "rows in memory",
+            option="blocks",
+        )
+    with progress_bar(settings.progress, 0, "reading", "chunk") as advance:
+        pair = subset_pair(X, Y, max_rows, kinds, settings.random_state, advance=advance)
+        samples = read_samples(pair.x, pair.y, nan_policy, None, pair.kinds)
+        rows = _pool(replace(samples, kinds=pair.columns), settings)
+        result = _result(rows, _statistics(rows, settings), settings)
+        result = replace(result, n_source_rows=pair.n_rows)
+        if pair.is_whole:
+            return result
+        result = replace(result, notes=(pair.report(), *result.notes))
+        # With a tolerance, rare events may change. Regions do not depend on rare events.
+        if settings.tolerance is not None or settings.only_regions:
+            return result
+        return with_rare_events(result, pair, runner_of(*pair.sources, advance=advance))
+
+
+def _pool(samples: Samples, settings: Settings) -> PooledSample:
+    """Return the pooled rows of both samples with directions and permutations of the labels."""
+    if settings.only_regions and not len(samples.compared):
+        raise InvalidInputError(
+            "method='regions' needs a numeric column with different values, got none; use "
+            "method='aggregated'"
+        )
+    scale, compared = settings.scale, samples.compared
+    if scale is not None and not isinstance(scale, str):
+        check_scale_width(scale, len(samples.names))
+        scale = scale[compared]
+    columns = np.ascontiguousarray(samples.numbers.T[compared])
+    names = tuple(samples.names[j] for j in compared)
+    points, divisors = standardized(columns, scale, settings.metric.eps, names)
+    generator = rng_for(settings.random_state, "permutations")
+    permutations = Permutations.draw(
+        samples.n_x, samples.n_y, settings.n_permutations, generator, samples.blocks
     )
-    rows = PooledSample(
-        columns, points, divisors, names, directions, permutations,
-        rng_for(metric.random_state, "column pairs"),
-        samples.categories, metric.n_jobs or available_cores(), missing,
-    )  # fmt: skip
+    return PooledSample(
+        columns=columns,
+        points=points,
+        divisors=divisors,
+        names=names,
+        directions=directions_with_axes(len(names), settings.n_directions, settings.random_state),
+        permutations=permutations,
+        rng=rng_for(settings.random_state, "column pairs"),
+        categories=[each for each in samples.categories if len(each.values) > 1],
+        n_threads=settings.n_threads,
+        samples=samples,
+    )
+
+
+def _statistics(rows: PooledSample, settings: Settings) -> Findings:
+    """Compute all statistics for the given labels and the permutations, with a progress bar."""
     bar: Any = nullcontext(lambda count: None)
     if settings.progress:
         # The progress bar has one step per direction, and one step per permutation for the distance
         # between regions.
-        total = len(directions) + (permutations.count if d and tolerance is None else 0)
+        of_regions = bool(rows.names) and settings.tolerance is None
+        total = len(rows.directions) + rows.permutations.count * of_regions
         label = f"two_sample_test, {settings.n_permutations} permutations"
         bar = progress_bar(True, total, label, "step")
-    share = 0.0 if tolerance is None else allowed_share(tolerance, len(x), len(y))
     with bar as advance:
-        if tolerance is None:
-            findings = aggregated_statistics(rows, metric, advance, only_regions=only_regions)
-        else:
-            findings = tolerant_statistics(rows, share, ALPHA, advance)
-    parts, weights = findings.neg_log_p, findings.weights
-    if only_regions:
+        if settings.tolerance is None:
+            return aggregated_statistics(
+                rows, settings.metric, advance, only_regions=settings.only_regions
+            )
+        sizes = rows.samples.n_x, rows.samples.n_y
+        return tolerant_statistics(rows, allowed_share(settings.tolerance, *sizes), advance)
+
+
+def _result(rows: PooledSample, findings: Findings, settings: Settings) -> TwoSampleResult:
+    """Return the result of the test from its statistics."""
+    samples, metric, d = rows.samples, settings.metric, len(rows.names)
+    parts = findings.neg_log_p
+    if settings.only_regions:
         # The test statistic is the distance DR itself, not its -log p. If `scale` is None, the
         # function `standardized` has divided all columns by a power of two. DR is then converted
         # back to the original units.
-        size = divisors if metric.scale is None else 1.0
+        size = rows.divisors if settings.scale is None else 1.0
         scores = findings.parts["regions"] * (size / mean_of_direction(d, metric.q))
         parts = {"regions": parts["regions"]}
+    elif parts:
+        scores = combined(parts, findings.weights)
     else:
-        scores = combined(parts, weights)
+        scores = np.zeros(rows.permutations.count)  # no function of a row has information
     pvalue = float(permutation_pvalue(scores[0], scores[1:]))
-    smallest = findings.smallest_tolerance
-    if smallest is not None:
-        # The smallest tolerance was searched in steps of 0.0001, so it may be slightly too large.
-        # If the test is not significant, the given share is sufficient, and is an upper bound.
-        most = 1.0 if pvalue <= ALPHA else share
-        smallest = whole_row_tolerance(min(smallest, most), (len(x), len(y)))
     components = []
     for name, part in parts.items():
         feature, value = findings.strongest[name], float(findings.parts[name][0])
         alone = float(permutation_pvalue(part[0], part[1:]))
-        components.append(Component(name, feature.kinds[0], feature.label, value, alone))
-    strengths = {name: part[0] + np.log(weights[name]) for name, part in parts.items()}
+        components.append(Component(name, feature.kind, feature.label, value, alone))
+    strengths = {name: part[0] + np.log(findings.weights[name]) for name, part in parts.items()}
+    changes = significant_changes(rows, findings, ALPHA) if pvalue <= ALPHA else []
     compare = None
     if d:
-        scale = None if metric.scale is None else divisors
-        fixed = replace(metric, directions=directions, scale=scale, nan_policy="raise")
-        compare = partial(fixed.compare, *(Table(side, samples.x.columns) for side in (x, y)))
+        # Distances need complete rows: missing values are replaced by medians, as in the test.
+        scale = None if settings.scale is None else rows.divisors
+        fixed = replace(metric, directions=rows.directions, scale=scale)
+        missing = np.isnan(rows.columns)
+        filled = np.where(missing, np.nanmedian(rows.columns, axis=1, keepdims=True), rows.columns)
+        tables = (Table(part, rows.names) for part in np.split(filled.T, [samples.n_x]))
+        compare = partial(fixed.compare, *tables)
     return TwoSampleResult(
         statistic=float(scores[0]),
         pvalue=pvalue,
         null_distribution=scores[1:],
         components=sorted(components, key=lambda each: -strengths[each.name]),
-        changes=significant_changes(rows, findings, ALPHA) if pvalue <= ALPHA else [],
-        column_tests=_column_tests(rows, findings, pvalue),
-        n_rows=(len(x), len(y)),
+        column_tests=_column_tests(rows, findings, pvalue, changes),
+        n_rows=(samples.n_x, samples.n_y),
         method=settings.method,
-        tolerance=tolerance,
-        smallest_tolerance=smallest,
+        tolerance=settings.tolerance,
+        confidence=settings.confidence,
         missing=samples.missing,
-        notes=(*findings.notes, *_notes(samples, tolerance)),
-        kinds=samples.kinds,
-        shares=[each for category in samples.categories for each in category.shares(len(x))],
-        _signature=partial(_signature, settings, len(directions), samples.blocks),
+        notes=(*findings.notes, *_notes(samples, settings.tolerance)),
+        kinds=samples.read.kinds,
+        shares=[each for category in rows.categories for each in category.shares(samples.n_x)],
+        _changes=changes,
+        _bounds=partial(_lower_bounds, rows, findings, settings),
+        _signature=partial(_signature, settings, len(rows.directions), samples.blocks),
         _compare=compare,
-        _blocks=samples.blocks_of_complete_rows,
+        _samples=samples,
     )
+
+
+def _lower_bounds(
+    rows: PooledSample, findings: Findings, settings: Settings
+) -> tuple[float, dict[tuple[str, ...], float]]:
+    """Return lower bounds for the share of changed rows: of all columns, and of each column.
+
+    A test with a tolerance has computed the differences that are needed. For another test, they are
+    computed with at most 199 permutations.
+    """
+    if rows.samples.blocks is not None:
+        return 0.0, {}
+    if not isinstance(findings, TolerantFindings):
+        fewer = replace(rows, permutations=rows.permutations.first(_BOUND_LABELINGS))
+        findings = tolerant_statistics(fewer, 0.0, lambda count: None)
+    return findings.lower_bounds(settings.confidence)
 
 
 def _notes(samples: Samples, tolerance: float | None) -> list[str]:
@@ -320,55 +458,66 @@ def _notes(samples: Samples, tolerance: float | None) -> list[str]:
 
     The notes also list categories that occur in only one sample.
     """
-    if not samples.kinds:
-        return []
-    notes = column_lines(samples.kinds)
+    notes = column_lines(samples.read.kinds)
+    constant = [name for j, name in enumerate(samples.names) if j not in samples.compared]
+    constant += [each.name for each in samples.categories if len(each.values) == 1]
+    if constant:
+        notes.append(f"constant or empty, not compared: {listed(constant, 5)}")
     if samples.categories and tolerance is not None and samples.names:
         notes.append("with a tolerance, numbers are not compared within categories")
     if len(samples.categories) > 1:
         notes.append("the dependence between categories is not compared")
     for category in samples.categories:
-        for only, name in ((category.only_x, "X"), (category.only_y, "Y")):
+        for only, name in zip(category.only_in(samples.n_x), "XY", strict=True):
             if only:
                 shown = ", ".join(only[:5]) + (", ..." if len(only) > 5 else "")
                 notes.append(f"only {name} has {category.name} = {shown}")
     return notes
 
 
-def _column_tests(rows: PooledSample, findings: Findings, pvalue: float) -> list[ColumnTest]:
+def _column_tests(
+    rows: PooledSample, findings: Findings, pvalue: float, changes: Sequence[Change]
+) -> list[ColumnTest]:
     """Return the test of each column, with adjusted p-values.
 
     P-values are adjusted for the number of columns, and are at least `pvalue`, the p-value of the
-    whole test. A column with missing values has one entry: the test of its values or that of its
-    missing values, whichever has the larger -log p.
+    whole test. A column has one entry: the strongest test of its values or its missing values.
     """
-    n_x, family, n = rows.permutations.n_x, findings.columns, len(rows.points)
-    medians = [np.median(part, axis=0) for part in (rows.points[:n_x], rows.points[n_x:])]
-    shifts = dict(
-        zip(rows.names, (medians[1] - medians[0]) / column_units(rows.points), strict=True)
+    family, n_x = findings.columns, rows.n_x
+    kinds: dict[str, str] = {}
+    for change in changes:
+        for name in change.columns:
+            kinds.setdefault(name, change.kind)
+
+    def difference(name: str) -> tuple[float, float | None]:
+        x, y = rows.values_of(name)
+        if not len(x) or not len(y):
+            return 0.0, None
+        unit = column_units(np.concatenate([x, y])[:, None])[0]
+        return ks_distance(x, y), float((np.median(y) - np.median(x)) / unit)
+
+    found = map_rows(
+        lambda j: difference(rows.names[j]), len(rows.names), len(rows.points), rows.n_threads
     )
-    distances = map_rows(
-        lambda j: ks_distance(rows.columns[j], n_x), len(rows.names), n, rows.n_threads
-    )
-    differences = dict(zip(rows.names, distances, strict=True))
+    differences = dict(zip(rows.names, found, strict=True))
     for category in rows.categories:
         shares = category.shares(n_x)
-        differences[category.name] = 0.5 * sum(abs(share.x - share.y) for share in shares)
-    pvalues = np.maximum(family.pvalues(), pvalue)
+        differences[category.name] = 0.5 * sum(abs(share.x - share.y) for share in shares), None
+    pvalues = np.maximum(family.pvalues(), pvalue) if family.features else np.empty(0)
     tests: dict[str, ColumnTest] = {}
     for f in np.argsort(-np.array(family.observed), kind="stable"):
-        (name,), kind = family.features[f].columns, family.features[f].kinds[0]
-        shift = None if kind == "missing" or name not in shifts else float(shifts[name])
-        difference = differences[name]
-        if kind == "missing" and rows.missing is not None:
-            before, after = rows.missing.shares(name)
-            difference = abs(after - before)
-        tests.setdefault(name, ColumnTest(name, kind, difference, shift, float(pvalues[f])))
+        feature = family.features[f]
+        name = feature.columns[0]
+        size, shift = differences.get(name, (0.0, None))
+        if feature.kind == "missing" or name not in differences:
+            size, shift = abs(feature.shares[1] - feature.shares[0]), None
+        kind = kinds.get(name) if pvalues[f] <= ALPHA else None
+        tests.setdefault(name, ColumnTest(name, kind, size, shift, float(pvalues[f])))
     return list(tests.values())
 
 
 def _signature(settings: Settings, n_directions: int, blocks: np.ndarray | None) -> str:
-    metric, scale = settings.metric, settings.metric.scale
+    metric, scale = settings.metric, settings.scale
     parts = {
         "method": settings.method,
         "tolerance": "none" if settings.tolerance is None else f"{settings.tolerance:g}",
@@ -377,8 +526,8 @@ def _signature(settings: Settings, n_directions: int, blocks: np.ndarray | None)
         "scale": "none" if scale is None else scale if isinstance(scale, str) else "given",
         "dirs": f"axes+orthogonal:{n_directions}",
     }
-    if settings.method == "regions":
+    if settings.only_regions:
         parts |= {name: f"{getattr(metric, name):g}" for name in ("q", "p", "eps", "levels")}
         parts["depth"] = depth_text(metric.depth)
-    parts |= {"seed": seed_text(metric.random_state), "v": __version__}
+    parts |= {"seed": seed_text(settings.random_state), "v": __version__}
     return "|".join(["two-sample", *(f"{key}={value}" for key, value in parts.items())])

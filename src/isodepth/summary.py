@@ -1,4 +1,7 @@
-"""Headlines, remarks and short summaries of results, as strings."""
+"""Headlines, remarks and short summaries of results, as strings.
+
+Results call this module for `repr`. It must therefore not import Jinja, which is slow.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,15 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from isodepth.data.arrays import listed
-from isodepth.data.kinds import attention_lines, column_lines
-from isodepth.data.results import p_text
+from isodepth.data.kinds import ColumnKind, attention_lines, column_lines
+from isodepth.protocols import (
+    ChanceLevelLike,
+    ComparisonLike,
+    PairResult,
+    TwoSampleTestLike,
+    VerdictLike,
+)
+from isodepth.suspicious import SuspiciousRows
 
 # Columns are listed until their contributions sum to 60%, but at most three columns.
 _NAMED_SUM, _MAX_NAMED = 0.6, 3
@@ -42,30 +52,27 @@ def largest_contributions(shares: Sequence[tuple[str, float]]) -> str:
     return ", ".join(named)
 
 
-def comparison_headline(result: Any, names: Sequence[str]) -> Headline:
+def comparison_headline(result: PairResult, names: Sequence[str]) -> Headline:
     """Return the headline of a result: whether the samples differ, and the strongest change.
 
-    If many rows have one unusual value in common, such as -9999, the headline describes these rows
-    instead of the strongest change, because they may cause all changes. `names` are the names of
-    the two samples.
+    `names` are the names of the two samples.
     """
-    x, y = names
-    test = _test_of(result)
+    test = get_test(result)
     if test is None:
+        assert result.result_type == "comparison"
+        x, y = names
         return Headline(f"{x} and {y} are at distance {result.distance:.3g}, not tested.", "open")
-    p = f"p = {p_text(test.pvalue)}"
-    beyond = f" beyond a tolerance of {test.tolerance:g}" if test.tolerance else ""
-    if not test.significant:
-        return Headline(f"No significant difference between {x} and {y}{beyond} ({p}).", "alike")
-    change = test._headlined_rows(names) or test.strongest_change
-    return Headline(f"{y} differs from {x}{beyond} ({p}): {change}.", "differs")
+    # Equality is not suggested if most of the data could not be compared.
+    kind = "differs" if test.significant else "open" if unused_part(result, names) else "alike"
+    return Headline(f"{test.headline_about(names)}.", kind)
 
 
-def _test_of(result: Any) -> Any:
+def get_test(result: PairResult) -> TwoSampleTestLike | None:
+    """Return the test of a comparison, or the result itself if it is a test."""
     return result if result.result_type == "test" else result.test
 
 
-def remarks(result: Any, rows: Any, names: Sequence[str]) -> list[str]:
+def remarks(result: PairResult, rows: SuspiciousRows | None, names: Sequence[str]) -> list[str]:
     """Return short remarks that a summary and a report show below the headline.
 
     Subjects of the remarks are columns of doubtful kind, unusual values that many rows have in
@@ -77,23 +84,20 @@ def remarks(result: Any, rows: Any, names: Sequence[str]) -> list[str]:
     result : Comparison or TwoSampleResult
     rows : SuspiciousRows or None
     """
-    test = _test_of(result)
+    test = get_test(result)
     kinds = (test or result).kinds
     parts = attention_lines(kinds)
-    headlined = test._headlined_rows(names) if test is not None and test.significant else ""
-    wrong = [each.text(names["XY".index(each.sample)]) for each in result.repeated_values]
-    parts += [text for text in wrong if text != headlined]
-    if headlined:
-        parts.append(f"strongest change: {test.strongest_change}")
+    headline = "" if test is None else test.headline_about(names)
+    texts = [each.text(names["XY".index(each.sample)]) for each in result.repeated_values]
+    parts += [text for text in texts if text not in headline]
     if test is not None and len(test.changes) > 1:
         parts.append(_count(len(test.changes) - 1, "more change"))
     if rows is not None:
         parts.append(rows.summary(names))
-        if rows.values:
-            parts.append(f"{_count(len(rows.values), 'value')} of categories in one sample only")
     parts += [line for line in column_lines(kinds) if line.startswith("numbers: ")]
-    omitted = [kind.column for kind in kinds if kind.use == "left out"]
-    if omitted:
+    if test is not None:
+        parts += [check.text for check in test.checks if check.text not in headline]
+    elif omitted := [kind.column for kind in kinds if kind.use == "left out"]:
         parts.append(f"not compared: {listed(omitted, 3)}")
     missing = result.missing
     if missing is not None and (missing.x.n_dropped or missing.y.n_dropped):
@@ -107,7 +111,54 @@ def _count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def distance_sentence(comparison: Any, chance: Any) -> str:
+def subtitle(result: PairResult, rows: SuspiciousRows | None, names: Sequence[str]) -> str:
+    """Return one sentence with the counts of further findings, for the top of a report.
+
+    It is "" if there is nothing to count.
+    """
+    test = get_test(result)
+    parts = []
+    if test is not None and len(test.changes) > 1:
+        parts.append(_count(len(test.changes) - 1, "more change"))
+    if rows is not None and len(rows):
+        parts.append(rows.summary(names))
+    missing = result.missing
+    if missing is not None and (missing.x.n_dropped or missing.y.n_dropped):
+        dropped = missing.x.n_dropped + missing.y.n_dropped
+        parts.append(f"{_count(dropped, 'dropped row')} with missing values")
+    if not parts:
+        return ""
+    *first, last = parts
+    return f"Also found: {', '.join(first)}{' and ' if first else ''}{last}."
+
+
+def unused_part(result: PairResult, names: Sequence[str]) -> str:
+    """Return a sentence if fewer than half of the rows or values of a sample were compared.
+
+    Values of columns that are left out, and missing values, count as not compared. Return "" if at
+    least half of the rows and of the values of both samples were compared. `names` are the names of
+    the samples.
+    """
+    missing, kinds = result.missing, (get_test(result) or result).kinds
+    for side, name in enumerate(names):
+        used = {"values": _used_columns(kinds)}
+        if missing is not None:
+            report = (missing.x, missing.y)[side]
+            known = [1 - (share.x, share.y)[side] for share in missing.shares]
+            used["values"] *= sum(known) / max(len(known), 1)
+            used["rows"] = 1 - report.n_dropped / max(report.n_rows, 1)
+        for noun, fraction in used.items():
+            if fraction < 0.5:
+                return f"Only {fraction:.0%} of the {noun} of {name} could be compared."
+    return ""
+
+
+def _used_columns(kinds: Sequence[ColumnKind]) -> float:
+    """Return the fraction of the columns that are compared."""
+    return sum(kind.use != "left out" for kind in kinds) / len(kinds) if kinds else 1.0
+
+
+def distance_sentence(comparison: ComparisonLike, chance: ChanceLevelLike | str) -> str:
     """Return a sentence that compares the distance with the level of chance.
 
     The level of chance consists of the distances between random splits of the pooled rows.
@@ -124,7 +175,11 @@ def distance_sentence(comparison: Any, chance: Any) -> str:
 
 
 def summary_lines(
-    result: Any, names: Sequence[str] = ("X", "Y"), *, rows: Any = None, chance: Any = NOT_COMPUTED
+    result: PairResult,
+    names: Sequence[str] = ("X", "Y"),
+    *,
+    rows: SuspiciousRows | None = None,
+    chance: ChanceLevelLike | str = NOT_COMPUTED,
 ) -> list[str]:
     """Return a summary of a comparison or a test in about 12 lines, in the order of the report.
 
@@ -135,18 +190,17 @@ def summary_lines(
     chance : ChanceLevel or str
         Distances between random splits of the pooled rows, or the reason why there are none.
     """
-    test = _test_of(result)
-    comparison = None if result is test else result
+    test = get_test(result)
+    comparison = result if result.result_type == "comparison" else None
     keeps_rows = comparison is None or comparison._keeps_rows
     lines = [comparison_headline(result, names).sentence]
     lines += ["; ".join(remarks(result, rows, names))]
     if test is not None:
-        # The first change is skipped. It is already in the headline, or in the remarks if the
-        # headline is about an unusual value that many rows have in common.
+        # The first change is skipped, because it is in the headline.
         lines += [str(change) for change in test.changes[1 : 1 + _MAX_CHANGES]]
-        lines.append(test.tolerance_range)
-    else:
-        lines.append(f"largest contributions: {largest_contributions(result.contributions)}")
+        lines.append(test.changed_share_text)
+    elif comparison is not None:
+        lines.append(f"largest contributions: {largest_contributions(comparison.contributions)}")
     if rows is not None:
         repeated = {(each.sample, each.value) for each in rows.repeated}
         single = [row for row in rows.rows if (row.sample, row.value) not in repeated]
@@ -163,7 +217,7 @@ def summary_lines(
     return [line for line in lines if line]
 
 
-def monitor_headline(verdicts: Sequence[Any], alarm: bool) -> Headline:
+def monitor_headline(verdicts: Sequence[VerdictLike], alarm: bool) -> Headline:
     """Return the headline of a monitor, given the verdicts on all batches.
 
     `alarm` is True if there is an alarm after the last batch.
@@ -171,7 +225,7 @@ def monitor_headline(verdicts: Sequence[Any], alarm: bool) -> Headline:
     if not verdicts:
         return Headline("No batch has been checked yet.", "open")
     last = verdicts[-1]
-    if last.extreme:
+    if last.beyond_blocks:
         named = f": {last.changes[0].text}" if last.changes else ""
         return Headline(f"Batch {last.batch} is far beyond all blocks{named}.", "differs")
     alarms = [verdict.batch for verdict in verdicts if verdict.alarm]

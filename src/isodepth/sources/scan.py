@@ -10,16 +10,20 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.chunked.sources import Part, Source, array_parts, call_part, indices_of, source_of
 from isodepth.data.arrays import numbered
-from isodepth.data.csv_files import check_distinct, csv_chunks, csv_format
+from isodepth.data.csv_files import (
+    check_distinct,
+    csv_chunks,
+    csv_format,
+    csv_string_chunks,
+    first_types,
+)
 from isodepth.data.extras import load_extra
 from isodepth.data.frames import Table, is_frame
 from isodepth.data.input_file import TEXT_ENDINGS, InputFile, open_input, refuse, table_files
 from isodepth.data.readers import (
     array_of,
     check_ending,
-    holds_numbers,
     open_parquet,
     parquet_row_counts,
     refuse_damaged,
@@ -27,6 +31,8 @@ from isodepth.data.readers import (
 )
 from isodepth.data.validation import check_choice, check_integer
 from isodepth.errors import InvalidInputError
+from isodepth.sources.frames import arrow_table, class_of_type
+from isodepth.sources.source import Part, Source, array_parts, call_part, indices_of, source_of
 
 
 def scan(
@@ -39,9 +45,14 @@ def scan(
 ) -> Source:
     """Create a source: a sample that is read in chunks, because it does not fit into memory.
 
-    A source replaces an array in :func:`isodepth.distance`, :func:`isodepth.compare`,
-    :meth:`isodepth.Metric.table`, :func:`isodepth.region_tables` and :func:`isodepth.pairwise`.
-    `scan` itself reads only the headers of files, and the first nonempty chunk of a function.
+    A source replaces an array or a data frame in :func:`isodepth.distance`,
+    :func:`isodepth.compare`, :func:`isodepth.two_sample_test`, :meth:`isodepth.Metric.table`,
+    :func:`isodepth.region_tables` and :func:`isodepth.pairwise`. `scan` itself reads only the
+    headers of files, and the first nonempty chunk of a function.
+
+    Columns may contain numbers, strings, booleans, dates and missing values. Functions that compare
+    two sources determine the kind of each column from both, in one pass over the data. Region
+    tables need columns of numbers.
 
     Parameters
     ----------
@@ -153,25 +164,30 @@ class FilePart(Part):
 
     group: int | None = None
 
-    def tables(self, rows: int) -> Iterator[tuple[Any, str, int]]:
+    def tables(self, rows: int, raw: bool = False) -> Iterator[tuple[Any, str, int]]:
         """Yield the content of the file as tables of about `rows` rows.
 
         Each table comes with the name of the file in messages, and the index of its first row in
-        the file or row group. An array in a .npy file is one table of any length.
+        the file or row group. An array in a .npy file is one table of any length. If `raw`, the
+        columns of a text file are strings, otherwise numbers.
         """
         origin = self.origin if self.group is None else f"{self.origin}, row group {self.group}"
         file, first = open_input(self.data), 0
         try:
-            for table in self._read(file, rows):
+            for table in self._read(file, rows, raw):
                 yield table, origin, first
                 first += len(table.points if isinstance(table, Table) else table)
         except Exception as error:
             refuse_damaged(file._replace(path=Path(origin)), error)
 
-    def _read(self, file: InputFile, rows: int) -> Iterator[Any]:
+    def _read(self, file: InputFile, rows: int, raw: bool) -> Iterator[Any]:
         if file.ending in TEXT_ENDINGS:
             form = csv_format(file)
             indices = indices_of(self.labels, form.names or numbered(form.width), self.data)
+            if raw:
+                for strings in csv_string_chunks(file, form, indices):
+                    yield strings.rename_columns(list(self.labels))
+                return
             for values in csv_chunks(file, form, indices, rows):
                 yield Table(values, tuple(self.labels))
         elif file.ending == ".parquet":
@@ -192,7 +208,9 @@ def file_parts(items: Sequence[Any]) -> list[Part]:
         if path.is_fifo():
             refuse(path, "a pipe can be read once, and scan reads data several times; save a file")
     files = [open_input(path) for path in paths]
-    parts = [part for file in files for part in _parts_of(file)]
+    parts = [
+        replace(part, place=place) for place, file in enumerate(files) for part in _parts_of(file)
+    ]
     if not parts:
         refuse(files[0].path, "it is empty")
     return parts
@@ -210,25 +228,31 @@ def _parts_of(file: InputFile) -> list[Part]:
             return []
         form = csv_format(file)
         labels = form.names or numbered(form.width)
-        return [FilePart(path, path, labels, form.names is not None)]
+        types = zip(labels, map(str, first_types(file, form)), strict=True)
+        others = {name: kind for name, kind in types if class_of_type(kind) != "numbers"}
+        others = {name: kind for name, kind in others.items() if kind != "null"}
+        named = form.names is not None
+        return [FilePart(path, path, labels, named, others=others, untyped=True)]
     if file.ending == ".npy":
         array = array_of(file)
         if array.ndim != 2:
             refuse(file.path, f"it holds an array of shape {array.shape}, not a table")
-        return [FilePart.like(array, None, path, path, len(array))]
+        return [FilePart.like(Table(array, None), path, path, len(array))]
     try:
         with open_parquet(file) as reader:
             schema, counts = reader.schema_arrow, parquet_row_counts(reader)
     except Exception as error:
         refuse_damaged(file, error)
-    schema = without_index(schema.empty_table()).schema
-    check_distinct(file.path, schema.names)
-    single = [field.name for field in schema if str(field.type) == "float"]
-    others = {field.name: field.type for field in schema if not holds_numbers(field.type)}
-    whole = FilePart(path, path, schema.names, True, single, sum(counts), others)
+    table = without_index(schema.empty_table())
+    check_distinct(file.path, table.column_names)
+    whole = replace(FilePart.like(table, path, path, sum(counts)), named=True)
     if not counts or not file.plain:  # row groups of a compressed file cannot be read one by one
         return [whole]
-    return [replace(whole, group=group, n_rows=count) for group, count in enumerate(counts)]
+    offsets = [sum(counts[:group]) for group in range(len(counts))]
+    return [
+        replace(whole, group=group, n_rows=counts[group], offset=offsets[group])
+        for group in range(len(counts))
+    ]
 
 
 # -- Dask collections -----------------------------------------------------------------------------
@@ -240,7 +264,9 @@ class DelayedPart(Part):
     In a Dask task, Dask has already computed the partition. Otherwise `tables` computes it.
     """
 
-    def tables(self, rows: int) -> Iterator[tuple[Any, str, int]]:
+    delayed = True
+
+    def tables(self, rows: int, raw: bool = False) -> Iterator[tuple[Any, str, int]]:
         """Yield the partition as one table, with its name in messages and first row index 0."""
         data = self.data.compute() if hasattr(self.data, "compute") else self.data
         yield data, self.origin, 0
@@ -257,15 +283,21 @@ def dask_parts(data: Any) -> list[Part]:
             f"got {type(data).__name__}{shape}"
         )
     if hasattr(data, "dtypes"):
-        labels, delayed = [*map(str, data.columns)], data.to_delayed()
-        counts, kinds = [np.nan] * len(delayed), data.dtypes
+        # pyarrow does not know the type of an empty column of Python objects.
+        objects = {str(name): "object" for name, kind in data.dtypes.items() if kind.kind == "O"}
+        table, delayed = arrow_table(data._meta, "the Dask data frame"), data.to_delayed()
+        single = [str(name) for name, kind in data.dtypes.items() if kind == np.float32]
+        whole = Part.like(table, "", None, None)
+        whole = replace(whole, single=single, others=whole.others | objects)
+        counts = [np.nan] * len(delayed)
     else:
-        whole = data.rechunk({1: -1})
-        labels, delayed = numbered(data.shape[1]), whole.to_delayed().ravel()
-        counts, kinds = whole.chunks[0], [data.dtype] * len(labels)
-    single = [name for name, kind in zip(labels, kinds, strict=True) if kind == np.float32]
-    about = labels, labels != numbered(len(labels)), single
+        array = data.rechunk({1: -1})
+        whole = Part.like(Table(np.empty((0, data.shape[1]), data.dtype), None), "", None, None)
+        counts, delayed = array.chunks[0], array.to_delayed().ravel()
     return [
-        DelayedPart(part, f"partition {i}", *about, None if np.isnan(rows) else int(rows))
+        DelayedPart(
+            part, f"partition {i}", whole.labels, whole.named, whole.single,
+            None if np.isnan(rows) else int(rows), whole.others, place=i,
+        )
         for i, (part, rows) in enumerate(zip(delayed, counts, strict=True))
-    ]
+    ]  # fmt: skip

@@ -17,11 +17,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.chunked.sources import Chunk, Part, Source
 from isodepth.core.directions import seed_sequence
 from isodepth.core.scaling import scaled
 from isodepth.data.extras import load_extra
 from isodepth.data.validation import OMIT_HINT, check_finite, check_weights, to_float
+from isodepth.sources.source import Chunk, Part, Source
 
 # Maximum number of intermediate results that one Dask task merges.
 _FAN_IN = 8
@@ -54,6 +54,85 @@ class Rows(NamedTuple):
     masses: np.ndarray | None
     start: int
     tally: np.ndarray
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.points)
+
+
+class FrameRows(NamedTuple):
+    """Rows of a chunk with columns of any type.
+
+    Attributes
+    ----------
+    table : pyarrow.Table
+    origin : str
+        Name of the file, array or partition in messages.
+    place : int
+        Index of the file, array or partition.
+    start : int
+        Index of the first row in this file, array or partition.
+    tally : uint64 ndarray of shape (1,)
+        Number of rows.
+    """
+
+    table: Any
+    origin: str
+    place: int
+    start: int
+    tally: np.ndarray
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.table)
+
+    @property
+    def number(self) -> int:
+        """Number of the first row; the rows of each file start at a multiple of 2**40."""
+        return self.place * _ROWS_OF_A_PART + self.start
+
+    def without(self, numbers: np.ndarray) -> Any:
+        """Return the table without the rows with the given numbers, which are sorted."""
+        ends = np.searchsorted(numbers, [self.number, self.number + self.n_rows])
+        if ends[0] == ends[1]:
+            return self.table
+        kept = np.ones(self.n_rows, dtype=bool)
+        kept[numbers[slice(*ends)] - self.number] = False
+        return self.table.filter(kept)
+
+
+@dataclass(frozen=True)
+class FrameReading:
+    """Settings for reading the chunks of a source as pyarrow tables, without validation.
+
+    Attributes
+    ----------
+    chunk_rows : int
+        Number of rows that are read at a time.
+    n_threads : int
+    most_rows : int or None
+        As in `Preparation`.
+    names : tuple of str or None
+        Names that are given to the columns; None to keep theirs.
+    """
+
+    chunk_rows: int = 1 << 16
+    n_threads: int = 1
+    most_rows: int | None = None
+    names: tuple[str, ...] | None = None
+
+    def read(self, parts: Iterable[Part], number: int = 0) -> Iterator[FrameRows]:
+        """Yield the rows of parts. `number`, the index of the first part, is not needed."""
+        for part in parts:
+            start = part.offset
+            for table, origin, _ in part.frames(self.chunk_rows):
+                if self.names is not None:
+                    table = table.rename_columns(list(self.names))
+                tally = np.array([len(table)], dtype=np.uint64)
+                yield FrameRows(table, origin, part.place, start, tally)
+                start += len(table)
 
 
 class MassUnit(NamedTuple):
@@ -128,12 +207,14 @@ class Preparation:
         """
         return cls(replace(source, parts=()), dtype or source.dtype, nan_policy, *more)
 
-    def prepared(self, chunks: Iterable[Chunk], start: int = 0) -> Iterator[Rows]:
-        """Yield the validated rows of each chunk, numbered from `start` on."""
-        for chunk in chunks:
-            rows = self.rows(chunk, start)
-            yield rows
-            start += len(rows.points)
+    def read(self, parts: Iterable[Part], number: int = 0) -> Iterator[Rows]:
+        """Yield the validated rows of parts; `number` is the index of the first part."""
+        start = number * _ROWS_OF_A_PART
+        for part in parts:
+            for chunk in part.read(self.chunk_rows):
+                rows = self.rows(chunk, start)
+                yield rows
+                start += rows.n_rows
 
     def rows(self, chunk: Chunk, start: int) -> Rows:
         """Validate and scale the rows of a chunk; drop rows with missing values or weight zero.
@@ -198,14 +279,16 @@ class Pass:
         state += other
 
 
+#: Type of the settings with which a pass reads chunks.
+Reading = Preparation | FrameReading
 #: Type of functions that run a pass over all chunks of a sample and return the final state.
 Fold = Callable[[Pass], Any]
 
 
 def run_pass(
-    step: Pass, how: Preparation, prepared: Iterable[Rows] = (), advance: Any = None
+    step: Pass, how: Reading, prepared: Iterable[Any] = (), advance: Any = None
 ) -> tuple[Any, Any]:
-    """Run the pass `step` over prepared rows, one item of `prepared` per chunk.
+    """Run the pass `step` over rows as `how.read` yields them, one item of `prepared` per chunk.
 
     Return the final state, and the sum of `Rows.tally`, which are row counts and checksums. Stop if
     there are more than `how.most_rows` rows. `advance` is called with 1 after each chunk, to report
@@ -217,7 +300,7 @@ def run_pass(
         tally = tally + rows.tally
         if how.most_rows is not None and tally[0] > how.most_rows:
             break
-        if len(rows.points):
+        if rows.n_rows:
             step.step(state, rows, how.n_threads)
         if advance is not None:
             advance(1)
@@ -240,10 +323,15 @@ class Runner:
     def __init__(self, advance: Any = None) -> None:
         self.advance = advance
 
-    def fold(self, source: Source, step: Pass, how: Preparation) -> tuple[Any, Any]:
+    def fold(self, source: Source, step: Pass, how: Reading) -> tuple[Any, Any]:
         """Run a pass over the chunks of a source; return the same as `run_pass`."""
-        prepared = how.prepared(source.chunks(how.chunk_rows))
-        return run_pass(step, how, _read_ahead(prepared), self.advance)
+        how = _within(how, source)
+        return run_pass(step, how, _read_ahead(how.read(source.parts)), self.advance)
+
+
+def _within(how: Reading, source: Source) -> Reading:
+    """Return the settings with at most `source.chunk_rows` rows per chunk."""
+    return replace(how, chunk_rows=min(how.chunk_rows, source.chunk_rows or how.chunk_rows))
 
 
 def _read_ahead(items: Iterator[Any]) -> Iterator[Any]:
@@ -253,6 +341,11 @@ def _read_ahead(items: Iterator[Any]) -> Iterator[Any]:
         while (item := waiting.result()) is not None:
             waiting = reader.submit(next, items, None)
             yield item
+
+
+def place_and_row(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the index of the file and the index of the row in it, from `FrameRows.number`."""
+    return numbers // _ROWS_OF_A_PART, numbers % _ROWS_OF_A_PART
 
 
 def row_keys(seed: int, start: int, count: int) -> np.ndarray:
@@ -286,11 +379,11 @@ class DaskRunner(Runner):
         super().__init__(advance)
         self.client = client
 
-    def fold(self, source: Source, step: Pass, how: Preparation) -> tuple[Any, Any]:
+    def fold(self, source: Source, step: Pass, how: Reading) -> tuple[Any, Any]:
         """Run a pass over a source with one Dask task per part; return the same as `run_pass`."""
         dask = load_extra("dask", "dask", "scheduling with Dask")
-        rows = min(how.chunk_rows, source.chunk_rows or how.chunk_rows)
-        shared = dask.delayed((step, replace(how, chunk_rows=rows, n_threads=1)), traverse=False)
+        how = replace(_within(how, source), n_threads=1)
+        shared = dask.delayed((step, how), traverse=False)
         run, merge = dask.delayed(_run_part), dask.delayed(_merge)
         states = [run(shared, number, part) for number, part in enumerate(source.parts)]
         while len(states) > 1:
@@ -306,12 +399,21 @@ class DaskRunner(Runner):
         return result
 
 
-def _run_part(shared: tuple[Pass, Preparation], number: int, part: Part) -> tuple[Any, Any]:
+def runner_of(*sources: Source, advance: Any = None) -> Runner:
+    """Return the object that runs passes over sources.
+
+    They run with Dask if a source is a Dask collection, and in this process otherwise.
+    """
+    delayed = any(part.delayed for source in sources for part in source.parts)
+    return DaskRunner(advance=advance) if delayed else Runner(advance)
+
+
+def _run_part(shared: tuple[Pass, Reading], number: int, part: Part) -> tuple[Any, Any]:
     step, how = shared
-    return run_pass(step, how, how.prepared(part.read(how.chunk_rows), number * _ROWS_OF_A_PART))
+    return run_pass(step, how, how.read([part], number))
 
 
-def _merge(shared: tuple[Pass, Preparation], states: list[Any]) -> tuple[Any, Any]:
+def _merge(shared: tuple[Pass, Reading], states: list[Any]) -> tuple[Any, Any]:
     # Merge into a new state, because other Dask tasks may use the given states.
     step, how = shared
     result, total = run_pass(step, how)

@@ -1,7 +1,8 @@
 """Sources, which are samples that are read in chunks: from arrays, data frames and functions.
 
-A `Source` consists of parts, such as files or arrays. A part can be read repeatedly, in chunks. A
-part can be pickled if its data can be pickled, so that another machine can read it.
+A `Source` consists of parts, such as files or arrays. A part can be read repeatedly, in chunks of
+numbers (`Part.read`) or of columns of any type (`Part.frames`). A part can be pickled if its data
+can be pickled, so that another machine can read it.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from isodepth.data.arrays import listed, numbered
 from isodepth.data.frames import Table, differing, is_frame, read_frame
 from isodepth.data.input_file import refuse
 from isodepth.errors import InvalidInputError
+from isodepth.sources.frames import arrow_table, class_of_type, has_other_types
 
 
 class Chunk(NamedTuple):
@@ -36,6 +38,23 @@ class Chunk(NamedTuple):
     first: int
 
 
+class FrameChunk(NamedTuple):
+    """Rows of all selected columns, in their types.
+
+    Attributes
+    ----------
+    table : pyarrow.Table
+        The columns of a text file are strings, because their types are not known before all rows
+        have been read.
+    origin, first
+        As in `Chunk`.
+    """
+
+    table: Any
+    origin: str
+    first: int
+
+
 @dataclass(frozen=True, eq=False)
 class Source:
     """A sample that is read in chunks; created by :func:`isodepth.scan`.
@@ -45,7 +64,7 @@ class Source:
     parts : tuple of Part
         Objects that are read independently: row groups, files, arrays.
     n_features : int
-        Number of columns of the points, without the weights.
+        Number of columns, without the weights.
     columns : tuple of str or None
     dtype : {"float32", "float64"}
         Precision of the computation, the option `dtype` of `scan`.
@@ -74,15 +93,48 @@ class Source:
         counts = [part.n_rows for part in self.parts if part.n_rows is not None]
         return sum(counts) if len(counts) == len(self.parts) else None
 
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Names of the columns without the weights, or their indices as strings."""
+        return tuple(self.parts[0].labels[: self.n_features])
+
+    @property
+    def others(self) -> dict[str, str]:
+        """Types of the columns that are not stored as numbers, by label; as far as known."""
+        labels = {*self.labels}
+        return {
+            label: kind
+            for part in self.parts
+            for label, kind in part.others.items()
+            if label in labels
+        }
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether all columns are stored as numbers, as far as known before reading."""
+        return all(part.reader is not None for part in self.parts) or not self.others
+
     def chunks(self, rows: int) -> Iterator[Chunk]:
         """Yield all chunks, of at most `rows` rows each."""
         for part in self.parts:
             yield from part.read(min(rows, self.chunk_rows or rows))
 
-    def select(self, names: tuple[str, ...]) -> Source:
-        """Return a source with only the columns `names` and the weights, in the given order."""
-        parts = [replace(p, labels=(*names, *p.labels[self.n_features :])) for p in self.parts]
-        return replace(self, parts=tuple(parts), columns=names, n_features=len(names))
+    def select(self, names: Sequence[str], reader: Any = None) -> Source:
+        """Return a source with only the columns `names` and the weights, in the given order.
+
+        `reader` converts the columns to numbers, see `Part`.
+        """
+        parts = tuple(
+            replace(p, labels=(*names, *p.labels[self.n_features :]), reader=reader or p.reader)
+            for p in self.parts
+        )
+        columns = None if self.columns is None else tuple(names)
+        return replace(self, parts=parts, columns=columns, n_features=len(names))
+
+    def without_weights(self) -> Source:
+        """Return the source without its column of weights."""
+        parts = tuple(replace(part, labels=self.labels) for part in self.parts)
+        return replace(self, parts=parts, weighted=False)
 
     def aligned(self, names: tuple[str, ...] | None) -> Source:
         """Return the source with its columns in the order of `names`.
@@ -113,22 +165,44 @@ def source_of(parts: Sequence[Part], columns: list[Any] | None, weights: Any, la
     """
     first = parts[0]
     selected = _select_columns(first, columns, weights)
+    known: dict[str, tuple[str, str]] = {}
     for part in parts:
         other = columns is None and sorted(part.labels) != sorted(first.labels)
         if other or part.named != first.named:
             raise differing(tuple(first.labels), tuple(part.labels), first.origin, part.origin)
         indices_of(selected, part.labels, part.origin)
-        for name in set(selected) & set(part.non_numeric):
-            refuse(part.origin, f"column {name!r} is of type {part.non_numeric[name]}, not numbers")
+        if not part.untyped:
+            _check_types(part, selected, known)
     width = len(selected) - (weights is not None)
     if not width:
         raise InvalidInputError("the only column holds the weights; a sample needs another column")
-    single = all(set(selected) <= set(part.single) for part in parts)
+    if weights is not None and (kind := first.others.get(selected[-1])) is not None:
+        refuse(first.origin, f"the weights in column {selected[-1]!r} are of type {kind}")
+    single = all(set(selected) <= {*part.single, *part.others} for part in parts)
+    single = single and any(set(selected) & {*part.single} for part in parts)
     return Source(
-        tuple(replace(part, labels=selected, single=(), non_numeric={}) for part in parts), width,
+        tuple(replace(part, labels=selected, single=()) for part in parts), width,
         selected[:width] if first.named else None, "float32" if single else "float64",
         weights is not None, None, label,
     )  # fmt: skip
+
+
+def _check_types(part: Part, selected: Sequence[str], known: dict[str, tuple[str, str]]) -> None:
+    """Raise an error if a column is of another class in this part than in earlier ones.
+
+    `known` has the class of each column and the name of the part in which it was found. This
+    function adds the columns of `part`. A column without values (type null) may be of any class.
+    """
+    for name in selected:
+        kind = class_of_type(part.others.get(name, "double"))
+        if kind is not None and part.n_rows != 0:
+            before, origin = known.setdefault(name, (kind, part.origin))
+            if kind != before:
+                refuse(
+                    part.origin,
+                    f"column {name!r} is of type {part.others.get(name, 'number')}, but contains "
+                    f"{before} in {origin}; convert one of them, or select other columns",
+                )
 
 
 def _select_columns(part: Part, columns: list[Any] | None, weights: Any) -> tuple[str, ...]:
@@ -181,10 +255,18 @@ class Part:
     single : collection of str
         Labels of columns of type float32.
     n_rows : int or None
-    non_numeric : dict
-        Types of the non-numeric columns, by label.
+    others : dict
+        Types of the columns that are not stored as numbers, by label: names of types of pyarrow.
+        For a text file, the types in its first lines.
     only_single : bool
         Whether tables of another dtype are an error, because the first table is float32.
+    place, offset : int
+        Index of the file, array or partition, and index of the first row of this part in it. They
+        number the rows of a source, see `FrameReading`.
+    untyped : bool
+        Whether the types of the columns are not known before all rows have been read.
+    reader : MixedReader or None
+        Object that converts columns of other types to numbers; None if all are numbers.
     """
 
     data: Any
@@ -193,27 +275,50 @@ class Part:
     named: bool
     single: Collection[str] = ()
     n_rows: int | None = None
-    non_numeric: dict[str, Any] = field(default_factory=dict)
+    others: dict[str, str] = field(default_factory=dict)
     only_single: bool = False
+    place: int = 0
+    offset: int = 0
+    untyped: bool = False
+    reader: Any = None
+
+    #: Whether the part is computed by Dask.
+    delayed: ClassVar[bool] = False
 
     @classmethod
-    def like(cls, values: np.ndarray, names: Any, origin: str, data: Any, n_rows: Any) -> Self:
-        """Return a part that reads `data`, with the columns and dtype of the array `values`.
+    def like(cls, table: Any, origin: str, data: Any, n_rows: int | None) -> Self:
+        """Return a part that reads `data`, with the columns and types of `table`.
 
-        `names` are the names of the columns, or None.
+        `table` is a pyarrow table, or an array with the names of its columns or None.
         """
-        labels = names or tuple(numbered(values.shape[1]))
-        single = labels if values.dtype == np.float32 else ()
-        return cls(data, origin, labels, names is not None, single, n_rows)
+        if not isinstance(table, Table):
+            others = {
+                field.name: str(field.type)
+                for field in table.schema
+                if class_of_type(str(field.type)) not in ("numbers", None)
+            }
+            single = [field.name for field in table.schema if str(field.type) == "float"]
+            named = table.column_names != numbered(table.num_columns)
+            return cls(data, origin, table.column_names, named, single, n_rows, others)
+        labels = table.columns or tuple(numbered(table.points.shape[1]))
+        single = labels if table.points.dtype == np.float32 else ()
+        return cls(data, origin, labels, table.columns is not None, single, n_rows)
 
-    def tables(self, rows: int) -> Iterator[tuple[Any, str, int]]:
-        """Yield the data as tables, each with its name in messages and its first row index."""
+    def tables(self, rows: int, raw: bool = False) -> Iterator[tuple[Any, str, int]]:
+        """Yield the data as tables, each with its name in messages and its first row index.
+
+        If `raw`, the columns of text files remain strings.
+        """
         yield self.data, self.origin, 0
 
     def read(self, rows: int) -> Iterator[Chunk]:
-        """Yield chunks of the selected columns, of at most `rows` rows each."""
+        """Yield the selected columns as chunks of numbers, of at most `rows` rows each."""
+        if self.reader is not None:
+            for frame in self.frames(rows):
+                yield Chunk(self.reader.numbers(*frame), frame.origin, frame.first)
+            return
         for table, origin, start in self.tables(rows):
-            values, names = _values_and_names(table, origin)
+            values, names = _numbers_and_names(table, origin)
             if self.only_single and values.dtype != np.float32:
                 raise InvalidInputError(
                     f"{origin} has dtype {values.dtype} after chunks of float32; choose "
@@ -224,17 +329,25 @@ class Part:
                 selected = np.take(values[first : first + rows], indices, axis=1)
                 yield Chunk(selected, origin, start + first)
 
+    def frames(self, rows: int) -> Iterator[FrameChunk]:
+        """Yield the selected columns as chunks of any types, of at most `rows` rows each."""
+        for table, origin, start in self.tables(rows, raw=True):
+            frame = arrow_table(table, origin)
+            frame = frame.select(indices_of(self.labels, frame.column_names, origin))
+            for first in range(0, len(frame), rows):
+                yield FrameChunk(frame.slice(first, rows), origin, start + first)
+
 
 class CallPart(Part):
     """Part of a source that is a function, which returns a new iterator of chunks at each call."""
 
-    def tables(self, rows: int) -> Iterator[tuple[Any, str, int]]:
-        """Call the function and yield its chunks, each with its name and its first row index, 0."""
+    def tables(self, rows: int, raw: bool = False) -> Iterator[tuple[Any, str, int]]:
+        """Yield the chunks that the function returns. Row indices start at 0 in each chunk."""
         for number, chunk in enumerate(_new_iterator(self.data)):
             yield chunk, f"chunk {number}", 0
 
 
-def _values_and_names(table: Any, origin: str) -> tuple[np.ndarray, tuple[str, ...] | None]:
+def _numbers_and_names(table: Any, origin: str) -> tuple[np.ndarray, tuple[str, ...] | None]:
     if is_frame(table):
         return read_frame(table, origin)
     values = np.asarray(table)
@@ -246,11 +359,24 @@ def _values_and_names(table: Any, origin: str) -> tuple[np.ndarray, tuple[str, .
     return values, None
 
 
+def _numbers_or_frame(table: Any, origin: str) -> Any:
+    """Return a `Table` of numbers, or a pyarrow table if some columns are not numeric."""
+    if has_other_types(table):
+        frame = arrow_table(table, origin)
+        if any(class_of_type(str(kind)) != "numbers" for kind in frame.schema.types):
+            return frame
+    return Table(*_numbers_and_names(table, origin))
+
+
 def array_parts(tables: Sequence[Any], names: Sequence[str]) -> list[Part]:
     """Return one part per nonempty array or data frame. If all are empty, return one empty part."""
-    read = [(*_values_and_names(table, n), n) for table, n in zip(tables, names, strict=True)]
-    filled = [table for table in read if len(table[0])] or read[:1]
-    return [Part.like(*table, Table(*table[:2]), len(table[0])) for table in filled]
+    read = [_numbers_or_frame(table, name) for table, name in zip(tables, names, strict=True)]
+    sizes = [len(each.points if isinstance(each, Table) else each) for each in read]
+    parts = [
+        replace(Part.like(table, name, table, size), place=place)
+        for place, (table, name, size) in enumerate(zip(read, names, sizes, strict=True))
+    ]
+    return [part for part in parts if part.n_rows] or parts[:1]
 
 
 def call_part(make: Callable[[], Any], label: str, any_dtype: bool) -> Part:
@@ -266,10 +392,11 @@ def call_part(make: Callable[[], Any], label: str, any_dtype: bool) -> Part:
             "times; return a new iterator"
         )
     for number, chunk in enumerate(chunks):
-        values, names = _values_and_names(chunk, f"chunk {number}")
-        if len(values):
-            part = CallPart.like(values, names, f"chunk {number}", make, None)
-            return replace(part, only_single=not any_dtype and values.dtype == np.float32)
+        table = _numbers_or_frame(chunk, f"chunk {number}")
+        if len(table.points if isinstance(table, Table) else table):
+            part = CallPart.like(table, label, make, None)
+            single = isinstance(table, Table) and table.points.dtype == np.float32
+            return replace(part, only_single=not any_dtype and single)
     raise InvalidInputError(f"{label} returns no rows; a sample needs at least one row")
 
 

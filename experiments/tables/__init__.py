@@ -1,0 +1,1 @@
+"""Known changes of real tables: detections, first named columns and words."""

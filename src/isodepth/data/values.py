@@ -1,0 +1,112 @@
+"""Conversion of values of any type to strings, such that equal values have equal strings."""
+
+from __future__ import annotations
+
+import math
+import numbers
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+from decimal import Decimal
+from types import NoneType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from isodepth.data.arrays import is_missing
+
+# Formats of dates in strings, one per group of the regular expression.
+_DATE_FORMATS = ("", "YYYY-MM-DD", "YYYY/MM/DD", "DD/MM/YYYY or MM/DD/YYYY", "DD.MM.YYYY")
+_DATE = re.compile(
+    r"(?:(\d{4}-\d\d?-\d\d?)|(\d{4}/\d\d?/\d\d?)|(\d\d?/\d\d?/\d{4})|(\d\d?\.\d\d?\.\d{4}))"
+    r"(?:[ T]|$)"
+)
+
+
+class Strings(NamedTuple):
+    """Values as strings, None if missing, and the types bool, float and str that occur."""
+
+    values: list[Any]
+    types: set[type]
+
+
+def strings_of(values: Sequence[Any]) -> Strings:
+    """Convert values of any type to strings, such that equal values have equal strings.
+
+    Whole numbers are written as integers, because pandas converts integers to floats if a value is
+    missing. The empty string is a missing value.
+    """
+    if {*map(type, values)} <= {str, NoneType}:
+        strings: list[Any] = [value or None for value in values]
+        if not "".join(filter(None, values)).isascii():
+            strings = [None if value is None else _writable(value) for value in strings]
+        return Strings(strings, {str} if any(values) else set())
+    known: dict[Any, str | None] = {}
+    types: set[type] = set()
+    strings = []
+    for value in values:
+        # The type is part of the key, because True and 1 are equal in a dictionary.
+        key = type(value), value
+        try:
+            strings.append(known[key])
+            continue
+        except (KeyError, TypeError):  # a TypeError means that the value is not hashable
+            pass
+        string = None if is_missing(value) else _string(value, types)
+        strings.append(string)
+        with suppress(TypeError):
+            known[key] = string
+    return Strings(strings, types)
+
+
+def _string(value: Any, types: set[type]) -> str | None:
+    """Return the string of a value that is not missing, and add its type to `types`."""
+    if isinstance(value, bool | np.bool_):
+        types.add(bool)
+        return str(bool(value))
+    if isinstance(value, numbers.Integral):
+        types.add(float)
+        return str(int(value))
+    if isinstance(value, numbers.Real | Decimal):
+        types.add(float)
+        number = float(value)
+        return str(math.trunc(value) if number.is_integer() else number)
+    string = str(value)
+    if not string:
+        return None
+    types.add(str)
+    return _writable(string)
+
+
+def _writable(string: str) -> str:
+    """Escape lone surrogates, which cannot be written to files or terminals."""
+    return string.encode("utf-8", "backslashreplace").decode()
+
+
+def boolean(value: str) -> str:
+    """Return "True" or "False" for a boolean, its name in any case, 0 or 1; "" for other values."""
+    return {"true": "True", "1": "True", "false": "False", "0": "False"}.get(value.lower(), "")
+
+
+def plain_number(value: str) -> str:
+    """Return the number in a string in its shortest form, such as "1" for "01" and "1.0".
+
+    Strings that are not numbers are returned unchanged.
+    """
+    try:
+        number = float("" if "_" in value else value)
+    except ValueError:
+        return value
+    return str(int(number) if number.is_integer() else number)
+
+
+def date_format(value: str) -> str:
+    """Return the format of a date in a string, such as "YYYY-MM-DD"; "" if it is not a date.
+
+    Examples
+    --------
+    >>> date_format("2013-01-30T08:00"), date_format("30.1.2013"), date_format("2013-130")
+    ('YYYY-MM-DD', 'DD.MM.YYYY', '')
+    """
+    match = _DATE.match(value)
+    return "" if match is None else _DATE_FORMATS[match.lastindex or 0]

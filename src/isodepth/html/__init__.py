@@ -1,0 +1,145 @@
+"""Jinja templates of reports and of results in notebooks, and formatting of values for HTML."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Callable, Mapping, Sequence
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+_DIGITS = 4
+# Maximum number of rows and of columns of a table in a notebook, and of characters of its title.
+_MAX_CELLS, _LONGEST_TITLE = 12, 120
+_CONTROL = dict.fromkeys({*range(32), 127} - set(map(ord, "\t\n\r")), "\ufffd")
+
+
+def render(
+    template: str, variables: dict[str, Any], functions: dict[str, Callable[..., Any]] | None = None
+) -> str:
+    """Render a template of this package; all values except `Markup` objects are escaped.
+
+    `functions` are available in the template and in the macros that it imports.
+    """
+    environment = Environment(
+        loader=PackageLoader("isodepth.html"), autoescape=True, undefined=StrictUndefined,
+        trim_blocks=True, lstrip_blocks=True,
+        finalize=lambda value: value if isinstance(value, Markup) else Markup(escaped(value)),
+    )  # fmt: skip
+    environment.tests["numbers"] = lambda values: all(map(_is_number, values))
+    environment.filters |= {"percent": "{:.1%}".format, "shown": shown, "sort_key": _sort_key}
+    environment.globals.update(functions or {})
+    return environment.get_template(template).render(variables)
+
+
+def notebook_html(
+    sentence: str,
+    status: str,
+    *,
+    remarks: Sequence[str] = (),
+    changes: Sequence[Any] = (),
+    rows: Sequence[Any] = (),
+    columns: Mapping[str, Sequence[Any]] | None = None,
+    lines: Sequence[str] = (),
+    functions: dict[str, Callable[..., Any]] | None = None,
+) -> str:
+    """Render a result for a notebook with the tables of the report.
+
+    Parameters
+    ----------
+    sentence : str
+        Headline.
+    status : {"differs", "alike", "open"}
+        Status of the headline, which determines its color.
+    remarks : sequence of str
+        Phrases below the headline.
+    changes, rows : sequence
+        Changes and suspicious rows, as in the report.
+    columns : mapping from names to sequences, optional
+        Another table.
+    lines : sequence of str
+        Sentences below the tables.
+    functions : dict, optional
+        Functions of the template, see `render`.
+    """
+    style = files("isodepth.html").joinpath("templates", "notebook.css").read_text("utf-8")
+    variables = {
+        "style": Markup(style), "verdict": {"sentence": sentence, "kind": status},
+        "remarks": remarks, "changes": changes, "rows": rows, "columns": columns, "lines": lines,
+    }  # fmt: skip
+    return render("notebook.html", variables, functions)
+
+
+def table_html(title: str, columns: Mapping[str, Sequence[Any]]) -> str:
+    """Render a title and a table for a notebook, with at most 12 rows and 12 columns.
+
+    Columns without values are omitted. The title is cut to 120 characters.
+    """
+    columns = {
+        name: values
+        for name, values in columns.items()
+        if any(value is not None for value in values)
+    }
+    n_rows = max(map(len, columns.values()), default=0)
+    first = {name: values[:_MAX_CELLS] for name, values in list(columns.items())[:_MAX_CELLS]}
+    lines = []
+    if max(n_rows, len(columns)) > _MAX_CELLS:
+        lines.append(f"First rows and columns of {n_rows} x {len(columns)}; to_frame() has all.")
+    title = title if len(title) <= _LONGEST_TITLE else f"{title[: _LONGEST_TITLE - 1]}…"
+    return notebook_html(title, "open", columns=first if n_rows else None, lines=lines)
+
+
+def escaped(value: Any) -> str:
+    """Convert a value to a string and escape it for elements and quoted attributes of HTML.
+
+    Characters that HTML does not allow, such as the null byte, are replaced by U+FFFD.
+
+    Examples
+    --------
+    >>> escaped('<b title="x">')
+    '&lt;b title=&quot;x&quot;&gt;'
+    >>> escaped("a\\x00b")
+    'a\\ufffdb'
+    """
+    text = str(value).translate(_CONTROL)
+    # Lone surrogates cannot be encoded in UTF-8. They are replaced by question marks.
+    text = text.encode("utf-8", "replace").decode("utf-8")
+    return html.escape(text, quote=True)
+
+
+def shown(value: Any) -> str:
+    """Format a value for a cell of an HTML table: floats with four significant digits, None as "".
+
+    Examples
+    --------
+    >>> shown(0.123456), shown(12), shown(None), shown(True), shown(float("inf"))
+    ('0.1235', '12', '', 'yes', '∞')
+    """
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        if math.isnan(value):
+            return "–"
+        if math.isinf(value):
+            return "∞" if value > 0 else "−∞"
+        return f"{value:.{_DIGITS}g}"
+    return str(value)
+
+
+def _is_number(value: Any) -> bool:
+    return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
+
+
+def _sort_key(value: Any) -> str:
+    """Return the key by which the script of a page sorts a table cell.
+
+    The key of missing values is "", which comes last.
+    """
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    return str(value).replace("inf", "Infinity") if isinstance(value, float) else str(value)

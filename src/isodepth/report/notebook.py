@@ -1,0 +1,103 @@
+"""Results as HTML for notebooks, with the tables of the report.
+
+A notebook computes the HTML whenever a result is the last expression of a cell. The computations
+are therefore bounded: nothing is computed from permutations or random splits, at most five changes
+have figures, and large samples have neither figures nor suspicious rows.
+"""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import Any
+
+from isodepth.data.results import p_text
+from isodepth.errors import InvalidInputError
+from isodepth.html import notebook_html
+from isodepth.protocols import AnyResult, MonitorLike, PairResult
+from isodepth.report.comparison import change_entries, suspicious_entries
+from isodepth.report.figures import inline_svg
+from isodepth.summary import (
+    alarm_promise,
+    comparison_headline,
+    get_test,
+    monitor_headline,
+    remarks,
+)
+from isodepth.suspicious import SuspiciousRows
+from isodepth.two_samples import TwoSamples
+
+# Maximum numbers of changes, of suspicious rows and of batches.
+_MAX_CHANGES, _MAX_ROWS, _MAX_BATCHES = 5, 5, 8
+# Maximum number of rows of both samples for which figures are drawn, about 0.05 s per figure.
+_DRAWN_ROWS = 200_000
+# Maximum number of values of both samples for which suspicious rows are computed, about 0.3 s.
+# Suspicious rows that were already computed are always shown.
+_SEARCHED_VALUES = 50_000
+
+
+def result_html(result: AnyResult) -> str:
+    """Return a comparison, a test or a monitor as HTML for a notebook."""
+    return _monitor_html(result) if result.result_type == "monitor" else _pair_html(result)
+
+
+def _pair_html(result: PairResult) -> str:
+    test = get_test(result)
+    samples = _samples(result)
+    rows = None if samples is None else _suspicious_rows(result, samples)
+    headline = comparison_headline(result, ("X", "Y"))
+    drawable = samples is not None and sum(samples.n_rows) <= _DRAWN_ROWS and _can_draw()
+    lines = []
+    n_changes = 0 if test is None else len(test.changes)
+    if n_changes > _MAX_CHANGES:
+        lines.append(f"{n_changes - _MAX_CHANGES} more changes are in the report.")
+    if samples is not None and rows is None:
+        lines.append("suspicious_rows() lists the rows that look wrong.")
+    elif rows is not None and len(rows) > _MAX_ROWS:
+        lines.append(f"{len(rows) - _MAX_ROWS} more rows are in suspicious_rows().")
+    return notebook_html(
+        headline.sentence,
+        headline.kind,
+        remarks=remarks(result, rows, ("X", "Y")),
+        changes=change_entries(test, samples if drawable else None, _MAX_CHANGES),
+        rows=suspicious_entries(rows, samples, ("X", "Y"), _MAX_ROWS),
+        lines=[*lines, result.signature],
+        functions={"svg": inline_svg, "p_text": p_text},
+    )
+
+
+def _samples(result: PairResult) -> TwoSamples | None:
+    """Return the rows of both samples; None if they were read in chunks."""
+    try:
+        return result.samples
+    except InvalidInputError:
+        return None
+
+
+def _suspicious_rows(result: PairResult, samples: TwoSamples) -> SuspiciousRows | None:
+    """Return the suspicious rows if they are known or fast to compute, else None."""
+    n_values = sum(samples.n_rows) * (len(samples.columns) + len(samples.categories))
+    known = "_suspicious" in vars(result)
+    return result.suspicious_rows() if known or n_values <= _SEARCHED_VALUES else None
+
+
+def _can_draw() -> bool:
+    return find_spec("matplotlib") is not None
+
+
+def _monitor_html(monitor: MonitorLike) -> str:
+    verdicts = monitor.verdicts[-_MAX_BATCHES:]
+    headline = monitor_headline(monitor.verdicts, monitor.alarm)
+    columns: dict[str, list[Any]] = {
+        "batch": [each.label or each.batch for each in verdicts],
+        "p-value": [each.pvalue for each in verdicts],
+        "window p-value": [each.window_pvalue for each in verdicts],
+        "threshold": [each.threshold for each in verdicts],
+        "alarm": [each.alarm for each in verdicts],
+        "strongest change": [each.changes[0].text if each.changes else None for each in verdicts],
+    }
+    lines = [alarm_promise(monitor.to_dict())]
+    if len(monitor.verdicts) > len(verdicts):
+        lines.insert(0, f"The last {len(verdicts)} batches; to_frame() has all that are stored.")
+    return notebook_html(
+        headline.sentence, headline.kind, columns=columns if verdicts else None, lines=lines
+    )

@@ -1,0 +1,370 @@
+"""Families of functions of a row with values 0 and 1.
+
+A family is chosen from the pooled rows of two samples, or from a part of a reference. The choice
+does not depend on the labels of the rows. The two-sample test compares the means of the functions
+under permutations of the labels, the test with a tolerance subtracts the allowed share of
+contaminated rows, and the monitor counts the rows for which a function is 1.
+
+Each family has a list of `members`, which describe its functions, and a method `evaluate`, which
+returns the values (F, n) of its F functions at n rows. A value is NaN if the row has no information
+about the function, because the column is missing. `filled` replaces NaN by the mean of the function
+over the other rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar, NamedTuple, Protocol, Self
+
+import numpy as np
+
+from isodepth.data.changes import Change
+
+#: Code of a category that the reference does not have. The code of a missing category is NaN.
+UNSEEN = -1
+#: Minimum number of pooled rows for which a function is 1, and for which it is 0. The counts of
+#: rarer functions cannot differ significantly.
+LEAST_ROWS = 4
+# Numbers of largest values in the family of extremes: 4, 8, 16, ..., up to this fraction of rows.
+_EXTREME_FRACTION = 1 / 8
+# Maximum number of single values per column, and minimum fraction of the rows with such a value.
+# A column with at most _FEW_VALUES distinct values has no single values: its ranks detect them.
+_SINGLE_VALUES, _FREQUENT, _FEW_VALUES = 4, 0.01, 20
+# Units of the family of precision, and their names in descriptions.
+_UNITS = {1.0: "whole numbers", 0.1: "whole tenths", 5.0: "multiples of 5", 10.0: "multiples of 10"}
+# Relative distance from a multiple of a unit up to which a value counts as this multiple.
+_ROUNDING = 1e-9
+_ODD_FACTOR = np.uint64(0x9E3779B97F4A7C15)  # 2**64 divided by the golden ratio
+
+
+class Rows(NamedTuple):
+    """Rows of d numeric columns and C category columns.
+
+    Attributes
+    ----------
+    numbers : float64 ndarray of shape (n, d)
+        Values of the numeric columns; NaN if missing.
+    codes : float64 ndarray of shape (n, C)
+        Index of the category of each row; UNSEEN for other categories, NaN if missing.
+    distance : float64 ndarray of shape (n,)
+        Distance of each row from the center, computed from standardized columns.
+    """
+
+    numbers: np.ndarray
+    codes: np.ndarray
+    distance: np.ndarray
+
+
+class Member(NamedTuple):
+    """Description of a function of a row with values 0 and 1.
+
+    Attributes
+    ----------
+    kind : {"missing", "value", "category", "extreme", "precision", "repeated"}
+    columns : tuple of int
+        Index of the column, numeric columns first; empty for functions of all columns.
+    value : float
+        Cut point, single value, unit, or code of a category; NaN if the kind has none.
+    upper : bool
+        For extremes, whether the function is 1 for values from the cut point on; else for values
+        up to the cut point.
+    """
+
+    kind: str
+    columns: tuple[int, ...] = ()
+    value: float = np.nan
+    upper: bool = True
+
+    def change(
+        self,
+        names: Sequence[str],
+        category: str | None,
+        before: float,
+        after: float,
+        pvalue: float,
+    ) -> Change:
+        """Describe a change of the share of rows for which the function is 1.
+
+        `names` are the names of all columns, and `category` is the name of the category of a
+        function of kind "category".
+        """
+        columns = tuple(names[column] for column in self.columns)
+        if self.kind == "missing":
+            return Change("missing", columns, "missing", before, after, pvalue)
+        if self.kind == "category":
+            return Change("shares", columns, "share", before, after, pvalue, value=category)
+        if self.kind == "value":
+            value = f"{self.value:.10g}"
+            return Change("value", columns, "share", before, after, pvalue, value=value)
+        if self.kind == "extreme":
+            quantity = f"{'at least' if self.upper else 'at most'} {self.value:.4g}"
+            if not columns:
+                quantity = "rows far from the center"
+            return Change("extremes", columns, quantity, before, after, pvalue)
+        quantity = _UNITS[self.value] if self.kind == "precision" else "repeated rows"
+        return Change(self.kind, columns, quantity, before, after, pvalue)
+
+
+class Family(Protocol):
+    """Functions of a row with values 0 and 1 of one kind."""
+
+    name: ClassVar[str]
+
+    @classmethod
+    def choose(cls, rows: Rows) -> Self:
+        """Choose functions from rows."""
+
+    @property
+    def members(self) -> list[Member]:
+        """Description of each function."""
+
+    def evaluate(self, rows: Rows) -> np.ndarray:
+        """Return the values (F, n) of all functions at n rows: 0, 1, or NaN."""
+
+
+@dataclass(frozen=True, eq=False)
+class Missing:
+    """Indicators of missing values, one per column."""
+
+    name: ClassVar[str] = "missing"
+    n_columns: int
+
+    @classmethod
+    def choose(cls, rows: Rows) -> Missing:
+        """Choose the indicators of all columns."""
+        return cls(rows.numbers.shape[1] + rows.codes.shape[1])
+
+    @property
+    def members(self) -> list[Member]:
+        """Description of each function."""
+        return [Member("missing", (j,)) for j in range(self.n_columns)]
+
+    def evaluate(self, rows: Rows) -> np.ndarray:
+        """Return the values (columns, n) of all functions at n rows."""
+        return np.isnan(np.concatenate([rows.numbers.T, rows.codes.T])).astype(np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class SingleValues:
+    """Indicators of frequent single values of numeric columns, such as 0 or -9999."""
+
+    name: ClassVar[str] = "values"
+    columns: np.ndarray  # (F,), index of the column
+    values: np.ndarray  # (F,)
+
+    @classmethod
+    def choose(cls, rows: Rows) -> SingleValues:
+        """Choose the most frequent values of each column with many distinct values."""
+        columns: list[int] = []
+        chosen: list[float] = []
+        for j, column in enumerate(rows.numbers.T):
+            values, counts = np.unique(column[~np.isnan(column)], return_counts=True)
+            if len(values) > _FEW_VALUES:
+                frequent = np.argsort(-counts, kind="stable")[:_SINGLE_VALUES]
+                least = max(LEAST_ROWS, _FREQUENT * len(column))
+                kept = values[frequent[counts[frequent] >= least]].tolist()
+                columns += [j] * len(kept)
+                chosen += kept
+        return cls(np.array(columns, np.int64), np.array(chosen, np.float64))
+
+    @property
+    def members(self) -> list[Member]:
+        """Description of each function."""
+        both = zip(self.columns.tolist(), self.values.tolist(), strict=True)
+        return [Member("value", (j,), value) for j, value in both]
+
+    def evaluate(self, rows: Rows) -> np.ndarray:
+        """Return the values (F, n) of all functions at n rows."""
+        columns = rows.numbers[:, self.columns].T
+        return np.where(np.isnan(columns), np.nan, columns == self.values[:, None])
+
+
+@dataclass(frozen=True, eq=False)
+class SingleCategories:
+    """Indicators of single categories."""
+
+    name: ClassVar[str] = "values"
+    n_numbers: int
+    columns: np.ndarray  # (F,), index of the category column
+    codes: np.ndarray  # (F,)
+
+    @classmethod
+    def choose(cls, rows: Rows) -> SingleCategories:
+        """Choose all categories that are not rare."""
+        columns: list[int] = []
+        chosen: list[float] = []
+        for c, column in enumerate(rows.codes.T):
+            codes, counts = np.unique(column[column >= 0], return_counts=True)
+            kept = codes[counts >= LEAST_ROWS].tolist()
+            columns += [c] * len(kept)
+            chosen += kept
+        arrays = np.array(columns, np.int64), np.array(chosen, np.float64)
+        return cls(rows.numbers.shape[1], *arrays)
+
+    @property
+    def members(self) -> list[Member]:
+        """Description of each function."""
+        both = zip(self.columns.tolist(), self.codes.tolist(), strict=True)
+        return [Member("category", (self.n_numbers + c,), code) for c, code in both]
+
+    def evaluate(self, rows: Rows) -> np.ndarray:
+        """Return the values (F, n) of all functions at n rows."""
+        columns = rows.codes[:, self.columns].T
+        return np.where(np.isnan(columns), np.nan, columns == self.codes[:, None])
+
+
+@dataclass(frozen=True, eq=False)
+class Extremes:
+    """Indicators of the largest and smallest values of a column, and of the farthest rows."""
+
+    name: ClassVar[str] = "extremes"
+    n_numbers: int
+    columns: np.ndarray  # (F,), index of the column; `n_numbers` for the distance from the center
+    cuts: np.ndarray  # (F,)
+    upper: np.ndarray  # (F,), bool
+
+    @classmethod
+    def choose(cls, rows: Rows) -> Extremes:
+        """Choose cut points with 4, 8, 16, ... values beyond them, up to an eighth of the rows."""
+        chosen: list[tuple[int, float, bool]] = []
+        for j, column in enumerate([*rows.numbers.T, rows.distance]):
+            ordered = np.sort(column[~np.isnan(column)])
+            sides = (True, False) if j < rows.numbers.shape[1] else (True,)
+            for upper in sides:
+                chosen += [(j, cut, upper) for cut in _extreme_cuts(ordered, upper, len(column))]
+        arrays = np.array(chosen, np.float64).reshape(-1, 3).T
+        columns, cuts, above = arrays[0].astype(np.int64), arrays[1], arrays[2].astype(bool)
+        return cls(rows.numbers.shape[1], columns, cuts, above)
+
+    @cached_property
+    def members(self) -> list[Member]:
+        """Description of each function."""
+        return [
+            Member("extreme", () if j == self.n_numbers else (j,), cut, upper)
+            for j, cut, upper in zip(
+                self.columns.tolist(), self.cuts.tolist(), self.upper.tolist(), strict=True
+            )
+        ]
+
+    def evaluate(self, rows: Rows) -> np.ndarray:
+        """Return the values (F, n) of all functions at n rows."""
+        out = np.empty((len(self.cuts), len(rows.distance)))
+        for f, (j, cut, upper) in enumerate(zip(self.columns, self.cuts, self.upper, strict=True)):
+            column = rows.distance if j == self.n_numbers else rows.numbers[:, j]
+            out[f] = column >= cut if upper else column <= cut
+            out[f, np.isnan(column)] = np.nan
+        return out
+
+
+def _extreme_cuts(ordered: np.ndarray, upper: bool, n: int) -> list[float]:
+    """Return cut points of sorted values with 4, 8, 16, ... values beyond them.
+
+    With ties, the number of values beyond a cut point differs; it is at most a quarter of the n
+    rows.
+    """
+    cuts: dict[int, float] = {}
+    k = LEAST_ROWS
+    while k <= _EXTREME_FRACTION * n and k < len(ordered):
+        cut = ordered[-k] if upper else ordered[k - 1]
+        beyond = len(ordered) - ordered.searchsorted(cut) if upper else (
+            ordered.searchsorted(cut, side="right")
+        )  # fmt: skip
+        if beyond <= 2 * _EXTREME_FRACTION * n and beyond < len(ordered):
+            cuts.setdefault(int(beyond), float(cut))
+        k *= 2
+    return list(cuts.values())
+
+
+@dataclass(frozen=True, eq=False)
+class Precision:
+    """Indicators of values that are whole numbers, whole tenths, or multiples of 5 or 10."""
+
+    name: ClassVar[str] = "precision"
+    columns: np.ndarray  # (F,)
+    units: np.ndarray  # (F,)
+
+    @classmethod
+    def choose(cls, rows: Rows) -> Precision:
+        """Choose all units for all numeric columns."""
+        d = rows.numbers.shape[1]
+        return cls(np.repeat(np.arange(d), len(_UNITS)), np.tile([*_UNITS], d))
+
+    @property
+    def members(self) -> list[Member]:
+        """Description of each function."""
+        both = zip(self.columns.tolist(), self.units.tolist(), strict=True)
+        return [Member("precision", (j,), unit) for j, unit in both]
+
+    def evaluate(self, rows: Rows) -> np.ndarray:
+        """Return the values (F, n) of all functions at n rows."""
+        columns = rows.numbers[:, self.columns].T
+        # Values are multiplied by 10 and not divided by 0.1, which is not a binary fraction.
+        tenths = self.units[:, None] == 0.1
+        ratios = np.where(tenths, columns * 10.0, columns / self.units[:, None])
+        apart = np.abs(ratios - np.round(ratios))
+        whole = apart <= _ROUNDING * np.maximum(1.0, np.abs(ratios))
+        return np.where(np.isnan(columns), np.nan, whole)
+
+
+@dataclass(frozen=True, eq=False)
+class Repeated:
+    """Indicator of rows that occur more than once among the rows.
+
+    The indicator depends on the other rows, so it is used for pooled rows only: a monitor and a
+    tolerance need functions of a single row.
+    """
+
+    name: ClassVar[str] = "repeated rows"
+
+    @classmethod
+    def choose(cls, rows: Rows) -> Repeated:
+        """Return the family, which has one function."""
+        return cls()
+
+    @property
+    def members(self) -> list[Member]:
+        """Description of the function."""
+        return [Member("repeated")]
+
+    def evaluate(self, rows: Rows) -> np.ndarray:
+        """Return the values (1, n) of the function at n rows."""
+        keys = row_hashes(np.concatenate([rows.numbers, rows.codes], axis=1))
+        _, index, counts = np.unique(keys, return_inverse=True, return_counts=True)
+        return (counts[index] > 1).astype(np.float64)[None]
+
+
+#: Families of functions of a single row. They are fixed once they are chosen.
+FAMILIES: tuple[type[Family], ...] = (
+    Missing,
+    SingleValues,
+    SingleCategories,
+    Extremes,
+    Precision,
+)
+
+
+def row_hashes(rows: np.ndarray) -> np.ndarray:
+    """Return a 64-bit hash (n,) of each row (n, d); equal rows have equal hashes.
+
+    Missing values are equal to each other, and -0.0 equals 0.0.
+    """
+    bits = np.where(np.isnan(rows), np.nan, rows + 0.0).view(np.uint64)
+    hashes = np.zeros(len(rows), np.uint64)
+    with np.errstate(over="ignore"):
+        for column in bits.T:
+            # A round of a multiplicative hash per column, so that the order of columns matters.
+            hashes = (hashes ^ (column ^ (column >> np.uint64(32)))) * _ODD_FACTOR
+            hashes ^= hashes >> np.uint64(29)
+    return hashes
+
+
+def filled(values: np.ndarray) -> np.ndarray:
+    """Replace NaN in each row of values (F, n) by the mean of the other values of the row."""
+    absent = np.isnan(values)
+    if not absent.any():
+        return values
+    counts = np.maximum(1, (~absent).sum(axis=1, keepdims=True))
+    means = np.where(absent, 0.0, values).sum(axis=1, keepdims=True) / counts
+    return np.where(absent, means, values)

@@ -1,0 +1,189 @@
+"""Exact tests of rare events in samples that are read in chunks.
+
+A test of samples that do not fit into memory uses a random subset of their rows, the tested rows.
+The tested rows contain few rare events, such as missing values, rare categories and extreme values.
+Such events are counted in all other rows. They are defined by the tested rows of both samples
+together, so given the tested rows, the labels of the other rows are exchangeable. The counts
+therefore have a hypergeometric distribution, and are independent of the test of the tested rows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from isodepth.data.changes import Change
+from isodepth.rowfunctions.families import LEAST_ROWS, Extremes, Member, Rows
+from isodepth.significance.fisher import log_pvalues
+from isodepth.significance.result import ALPHA, Component, TwoSampleResult
+from isodepth.sources.passes import Runner
+from isodepth.sources.subsets import MixedRows, SubsetPair, count_rows
+
+#: Fraction of the significance level that is used for rare events; the rest is used for the test of
+#: the tested rows.
+RARE_LEVEL = 0.2
+# An event is rare if it occurs in at most this fraction of the rows.
+_RARE = 0.01
+
+
+@dataclass(frozen=True)
+class EventCounts:
+    """Events that are counted in all rows of a source.
+
+    Attributes
+    ----------
+    cuts : Extremes
+        Cut points of numeric columns.
+    categories : tuple of int
+        Number of values of each category column.
+    """
+
+    cuts: Extremes
+    categories: tuple[int, ...]
+
+    @property
+    def members(self) -> list[Member]:
+        """Descriptions of all F events: missing values, extreme values, categories."""
+        d = self.cuts.n_numbers
+        missing = [Member("missing", (j,)) for j in range(d + len(self.categories))]
+        values = [
+            Member("category", (d + c,), float(code))
+            for c, count in enumerate(self.categories)
+            for code in range(count)
+        ]
+        return [*missing, *self.cuts.members, *values]
+
+    def __len__(self) -> int:
+        return len(self.members) + 1
+
+    def counts(self, rows: MixedRows) -> np.ndarray:
+        """Return the numbers of rows (F,) with each event, followed by the number of rows."""
+        columns = [*rows.numbers.T, *rows.codes.T]
+        counts = [np.array([np.isnan(column).sum() for column in columns])]
+        extremes = np.zeros(len(self.cuts.cuts), dtype=np.int64)
+        for j in range(rows.numbers.shape[1]):
+            for upper in (True, False):
+                own = (self.cuts.columns == j) & (self.cuts.upper == upper)
+                if own.any():
+                    extremes[own] = _beyond(columns[j], self.cuts.cuts[own], upper)
+        counts.append(extremes)
+        for codes, size in zip(rows.codes.T, self.categories, strict=True):
+            known = codes[codes >= 0].astype(np.int64)
+            counts.append(np.bincount(known, minlength=size))
+        return np.concatenate([*counts, [len(rows.numbers)]])
+
+
+def _beyond(column: np.ndarray, cuts: np.ndarray, upper: bool) -> np.ndarray:
+    """Return the number of values beyond each cut point: >= the cut if `upper`, else <= the cut."""
+    if not upper:
+        return _beyond(-column, -cuts, True)
+    # Few values are beyond the innermost cut point, so that sorting them is fast.
+    values = np.sort(column[column >= cuts.min()])
+    return len(values) - np.searchsorted(values, cuts)
+
+
+class Event(NamedTuple):
+    """Rare event: a function of a row, its counts in the other rows, and its p-value.
+
+    Attributes
+    ----------
+    member : Member
+    category : str or None
+        Name of the category of a function of kind "category".
+    counts, totals : pairs of int
+        Number of rows of X and of Y with the event, and number of rows for which it is known.
+    pvalue : float
+        P-value of Fisher's exact test, adjusted for the number of events by Bonferroni's method.
+    """
+
+    member: Member
+    category: str | None
+    counts: tuple[int, int]
+    totals: tuple[int, int]
+    pvalue: float
+
+    def change(self, names: Sequence[str]) -> Change:
+        """Describe the change; `names` are the names of all columns."""
+        before, after = (c / max(1, n) for c, n in zip(self.counts, self.totals, strict=True))
+        pvalue = min(1.0, self.pvalue / RARE_LEVEL)
+        return self.member.change(names, self.category, before, after, pvalue)
+
+
+def with_rare_events(result: TwoSampleResult, pair: SubsetPair, runner: Runner) -> TwoSampleResult:
+    """Return the result of a test of random rows, with rare events in all other rows.
+
+    The p-value is the minimum of the p-value of the tested rows divided by 0.8, and the smallest
+    p-value of a rare event divided by 0.2 (weighted Bonferroni method). The changes of rare events
+    follow the changes in the tested rows.
+    """
+    assert result._samples is not None
+    events = rare_events(pair, result._samples.numbers, runner)
+    pvalue = result.pvalue / (1.0 - RARE_LEVEL)
+    strongest = min(events, key=lambda event: event.pvalue, default=None)
+    if strongest is None:
+        return replace(result, pvalue=min(1.0, pvalue))
+    names = (*pair.readers[0].numeric, *pair.readers[0].categorical)
+    changes = result._changes if pvalue <= ALPHA else []
+    named = {column for change in changes for column in change.columns}
+    for event in sorted(events, key=lambda event: event.pvalue):
+        change = event.change(names)
+        if change.pvalue <= ALPHA and not named & {*change.columns}:
+            changes = [*changes, change]
+            named |= {*change.columns}
+    label = strongest.change(names).label
+    component = Component(
+        "rare events", strongest.member.kind, label, -math.log(max(strongest.pvalue, 1e-300)),
+        strongest.pvalue,
+    )  # fmt: skip
+    return replace(
+        result,
+        pvalue=min(1.0, pvalue, strongest.pvalue / RARE_LEVEL),
+        components=[*result.components, component],
+        _changes=changes,
+    )
+
+
+def rare_events(pair: SubsetPair, tested: np.ndarray, runner: Runner) -> list[Event]:
+    """Count rare events in the rows of both sources that were not tested.
+
+    Parameters
+    ----------
+    pair : SubsetPair
+    tested : ndarray of shape (n, d)
+        Numeric columns of the tested rows of both samples.
+    """
+    categories, d = pair.all_categories(), tested.shape[1]
+    functions = EventCounts(_rare_cuts(tested), tuple(map(len, categories)))
+    counts = [
+        count_rows(source, reader, categories, functions, excluded=rows.numbers, runner=runner)
+        for source, reader, rows in zip(pair.sources, pair.readers, pair.random_rows, strict=True)
+    ]
+    events, members = [], functions.members
+    for i, member in enumerate(members):
+        a, b = (int(each[i]) for each in counts)
+        # A missing number is neither extreme nor not extreme.
+        unknown = [each[member.columns[0]] if member.kind == "extreme" else 0 for each in counts]
+        n, m = (int(each[-1] - absent) for each, absent in zip(counts, unknown, strict=True))
+        if LEAST_ROWS <= a + b <= _RARE * (n + m):
+            log = float(log_pvalues(np.array([a]), n, np.array([b]), m)[0])
+            category = None
+            if member.kind == "category":
+                category = categories[member.columns[0] - d][int(member.value)]
+            events.append(Event(member, category, (a, b), (n, m), math.exp(log)))
+    return [each._replace(pvalue=min(1.0, each.pvalue * len(events))) for each in events]
+
+
+def _rare_cuts(tested: np.ndarray) -> Extremes:
+    """Return cut points beyond which there are few values of the numeric columns."""
+    n = len(tested)
+    cuts = Extremes.choose(Rows(tested, np.empty((n, 0)), np.full(n, np.nan)))
+    beyond = [
+        _beyond(tested[:, j], np.array([cut]), upper)[0]
+        for j, cut, upper in zip(cuts.columns, cuts.cuts, cuts.upper, strict=True)
+    ]
+    rare = np.array(beyond, dtype=np.int64) <= _RARE * n
+    return replace(cuts, columns=cuts.columns[rare], cuts=cuts.cuts[rare], upper=cuts.upper[rare])

@@ -1,0 +1,1 @@
+"""Samples that are read in chunks: files, arrays, functions and Dask collections."""

@@ -1,0 +1,214 @@
+"""Chunks with columns of any type, as pyarrow tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from isodepth.data.arrays import is_missing, numbered
+from isodepth.data.csv_files import MISSING_WORDS
+from isodepth.data.frames import Table, is_frame, object_numbers
+from isodepth.errors import InvalidInputError
+
+_NUMBERS = ("int", "uint", "float", "double", "halffloat", "decimal")
+
+
+def class_of_type(kind: str) -> str | None:
+    """Return the class of a pyarrow type: the columns of one sample must be of the same class.
+
+    Returns
+    -------
+    name : {"numbers", "booleans", "strings", "dates", "other values"} or None
+        None if the type is not known: a column without values, or a column of Python objects.
+
+    Examples
+    --------
+    >>> [class_of_type(kind) for kind in ("float", "bool", "large_string", "date32[day]", "null")]
+    ['numbers', 'booleans', 'strings', 'dates', None]
+    """
+    if kind in ("null", "object"):
+        return None
+    for name, starts in (
+        ("numbers", _NUMBERS), ("booleans", ("bool",)), ("dates", ("date", "timestamp")),
+        ("strings", ("string", "large_string", "dictionary")),
+    ):  # fmt: skip
+        if kind.startswith(starts):
+            return name
+    return "other values"
+
+
+def has_other_types(table: Any) -> bool:
+    """Return whether a table is an eager data frame with columns that are not numbers."""
+    if isinstance(table, Table) or not is_frame(table) or hasattr(table, "collect"):
+        return False
+    import narwhals as nw
+
+    try:
+        types = nw.from_native(table, eager_only=True).schema.values()
+    except (TypeError, ValueError):
+        return False  # reading the table raises the error with the reason
+    return not all(kind.is_numeric() or kind == nw.Unknown for kind in types)
+
+
+def arrow_table(table: Any, origin: str) -> Any:
+    """Convert an array or a data frame to a pyarrow table with few types.
+
+    The types are int64, double, bool, string and timestamp[us], and those that pyarrow
+    cannot convert to one of these. Categorical columns become strings.
+
+    Parameters
+    ----------
+    table : array of shape (n, d), or an eager frame of a library that narwhals supports
+        Columns without names are named "0", "1", ...
+    origin : str
+        Name of the table in messages.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> arrow_table(pd.DataFrame({"size": ["S", None], "n": [1, 2]}), "X").to_pydict()
+    {'size': ['S', None], 'n': [1, 2]}
+    """
+    import pyarrow as pa
+
+    if isinstance(table, Table) or not is_frame(table):
+        points, names = table if isinstance(table, Table) else (np.asarray(table), None)
+        if points.ndim != 2:
+            raise InvalidInputError(
+                f"{origin} must be a table of shape (n points, d columns), got an array of shape "
+                f"{points.shape}"
+            )
+        columns = [pa.array(np.ascontiguousarray(column)) for column in points.T]
+        return _plain_table(columns, names or numbered(points.shape[1]))
+    if isinstance(table, pa.Table):
+        return _plain_table(table.columns, table.column_names)
+    import narwhals as nw
+
+    try:
+        frame = nw.from_native(table, eager_only=True)
+    except (TypeError, ValueError) as error:
+        raise InvalidInputError(
+            f"the {type(table).__name__} {origin} cannot be read as a data frame "
+            f"({' '.join(str(error).split())}); give all columns different names"
+        ) from None
+    columns = [_arrow_column(frame.get_column(label)) for label in frame.columns]
+    return _plain_table(columns, [*map(str, frame.columns)])
+
+
+def _arrow_column(series: Any) -> Any:
+    """Convert a narwhals series; Python objects of several types become strings."""
+    import pyarrow as pa
+
+    series = object_numbers(series)
+    try:
+        return series.to_arrow()
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
+        values = series.to_list()
+        return pa.array([None if is_missing(v) else str(v) for v in values], pa.string())
+
+
+def _plain_table(columns: Sequence[Any], names: Sequence[str]) -> Any:
+    import pyarrow as pa
+
+    return pa.Table.from_arrays([_plain_column(column) for column in columns], list(names))
+
+
+def _plain_column(column: Any) -> Any:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        if class_of_type(str(kind.value_type)) == "strings":
+            return column.cast(pa.string())
+        column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+        parts = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+        return pa.chunked_array(
+            [pa.array(_words(part.dictionary)).take(part.indices) for part in parts], pa.string()
+        )
+    name = class_of_type(str(kind))
+    if name == "strings":
+        return column.cast(pa.string())
+    if name == "dates":
+        # safe=False: nanoseconds are rounded to microseconds.
+        return column.cast(pa.timestamp("us"), safe=False)
+    if name == "numbers":
+        if not pa.types.is_integer(kind):
+            return column.cast(pa.float64())
+        large = pa.types.is_uint64(kind) and (pc.max(column).as_py() or 0) >= 2**63
+        return column.cast(pa.float64(), safe=False) if large else column.cast(pa.int64())
+    return column
+
+
+def _words(values: Any) -> list[str | None]:
+    """Return the categories of a categorical column as strings; 1.0 is written as "1"."""
+    plain = [int(v) if isinstance(v, float) and v.is_integer() else v for v in values.to_pylist()]
+    return [None if is_missing(value) else str(value) for value in plain]
+
+
+# -- columns of text files ------------------------------------------------------------------------
+
+
+def narrowed_type(column: Any, kind: str | None) -> str | None:
+    """Return the type of the strings of a text file, given the type `kind` of earlier strings.
+
+    Parameters
+    ----------
+    column : pyarrow array of strings
+    kind : {"int64", "double", "bool", "timestamp[us]", "string"} or None
+        None if all earlier strings stand for missing values.
+
+    Returns
+    -------
+    kind : str or None
+        Type to which all strings can be converted, "string" if there is no other.
+    """
+    import pyarrow.compute as pc
+
+    if kind == "string":
+        return kind
+    column = pc.drop_null(typed_column(column, "string", MISSING_WORDS))
+    if not len(column):
+        return kind
+    following = {"int64": ("int64", "double"), "double": ("double",)}
+    kinds = ("int64", "double", "bool", "timestamp[us]")
+    for each in kinds if kind is None else following.get(kind, (kind,)):
+        if _castable(column, each):
+            return each
+    return "string"
+
+
+def _castable(column: Any, kind: str) -> bool:
+    import pyarrow as pa
+
+    try:
+        typed_column(column, kind)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return False
+    return True
+
+
+def typed_column(column: Any, kind: str | None, missing: Sequence[str] = ("",)) -> Any:
+    """Convert strings of a text file to a type of `narrowed_type`; strings in `missing` to null."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if kind not in ("string", None):
+        missing = MISSING_WORDS
+    absent = pc.is_in(column, value_set=pa.array(missing, pa.string()))
+    if pc.any(absent).as_py():
+        column = pc.if_else(absent, pa.scalar(None, pa.string()), column)
+    if kind in ("int64", "double"):
+        column = pc.utf8_trim_whitespace(column)
+    return column.cast(pa.type_for_alias(kind or "string"))
+
+
+def typed_table(table: Any, types: Mapping[str, str | None]) -> Any:
+    """Convert the columns of a chunk of a text file, which are strings, to `types`."""
+    for at, name in enumerate(table.column_names):
+        column = table.column(at)
+        if types.get(name, "string") != "string" and class_of_type(str(column.type)) == "strings":
+            table = table.set_column(at, name, typed_column(column, types[name]))
+    return table

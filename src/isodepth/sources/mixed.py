@@ -1,0 +1,181 @@
+"""Kinds of the columns of sources, and the conversion of their chunks to numbers and categories.
+
+The kinds are those of `isodepth.data.kinds`. They are decided from random rows of all samples
+together and from the distinct values of all rows, so that they do not depend on the labels of the
+rows.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from isodepth.data.frames import read_frame
+from isodepth.data.kinds import MOST_CATEGORIES, ColumnKind, split_columns
+from isodepth.data.numerals import Numerals, common_style
+from isodepth.sources.frames import class_of_type, typed_table
+from isodepth.sources.profile import Profile
+from isodepth.sources.source import Source
+
+
+def mixed_readers(
+    profiles: Sequence[Profile], names: Sequence[str], kinds: Mapping[str, Any] | None
+) -> list[MixedReader]:
+    """Determine the kinds of the columns of several sources together, with a reader for each.
+
+    Parameters
+    ----------
+    profiles : sequence of Profile
+        Sources with the same columns.
+    names : sequence of str
+        Names of the samples in messages.
+    kinds : dict or None
+        Option of :func:`isodepth.two_sample_test`.
+    """
+    frames = [profile.deciding_frame() for profile in profiles]
+    mixed = split_columns(frames, names, kinds)
+    assert mixed is not None
+    columns, marks = [], {}
+    for kind in mixed.columns:
+        values = [profile.state.values.get(kind.column, Counter()) for profile in profiles]
+        distinct = set().union(*(each for each in values if each is not None))
+        many = None in values or len(distinct) > MOST_CATEGORIES
+        if kind.kind == "category" and kind.given is None and many:
+            note = f"more than {MOST_CATEGORIES} values"
+            kind = kind._replace(kind="identifier", use="left out", note=note)
+        if kind.use == "numbers" and kind.given == "numeric":
+            strings = [value for frame in frames for value in frame[kind.column].to_pylist()]
+            marks[kind.column] = _style_marks(strings)
+        columns.append(kind)
+    return [MixedReader(tuple(columns), profile.types, marks) for profile in profiles]
+
+
+def _style_marks(values: Sequence[Any]) -> list[str]:
+    """Return a few strings that have the same style of numbers as all `values` together.
+
+    A style is a decimal mark and a thousands separator, see `isodepth.data.numerals`.
+    """
+    distinct = [value for value in dict.fromkeys(values) if isinstance(value, str)]
+    style = common_style([Numerals(distinct)])
+    marks: list[str] = []
+    for value in distinct:
+        if common_style([Numerals(marks)]) == style:
+            break
+        if common_style([Numerals([*marks, value])]) != common_style([Numerals(marks)]):
+            marks.append(value)
+    return marks
+
+
+@dataclass(frozen=True)
+class MixedReader:
+    """Object that converts chunks of a source to numbers and categories.
+
+    Attributes
+    ----------
+    columns : tuple of ColumnKind
+        Kinds of all columns, for all samples together.
+    types : dict
+        Types of the columns of text files.
+    style_marks : dict
+        For columns of strings that are numbers, strings from which their style is recognized.
+    """
+
+    columns: tuple[ColumnKind, ...]
+    types: dict[str, str | None]
+    style_marks: dict[str, list[str]]
+
+    @property
+    def numeric(self) -> tuple[str, ...]:
+        """Names of the numeric columns."""
+        return tuple(each.column for each in self.columns if each.use == "numbers")
+
+    @property
+    def categorical(self) -> tuple[str, ...]:
+        """Names of the columns that are compared by the shares of their values."""
+        return tuple(each.column for each in self.columns if each.use == "shares")
+
+    @property
+    def kinds(self) -> dict[str, Any]:
+        """Entries of the option `kinds` with which random rows are read in the same way."""
+        given = {each.column: each.given for each in self.columns if each.given is not None}
+        given |= dict.fromkeys(self.categorical, "category")
+        left_out = [each.column for each in self.columns if each.use == "left out"]
+        return given | dict.fromkeys(left_out, "omit")
+
+    @cached_property
+    def _given(self) -> dict[str, Any]:
+        return {each.column: each.given for each in self.columns}
+
+    def numeric_source(self, source: Source) -> Source:
+        """Return the source with only its numeric columns, converted to numbers if necessary."""
+        given = [self._given[name] for name in self.numeric]
+        texts = [self.types.get(name) for name in self.numeric]
+        plain = all(each is None for each in given)
+        plain = plain and all(kind in (None, "int64", "double") for kind in texts)
+        # The columns of a source without names are matched by position.
+        names = dict(zip((each.column for each in self.columns), source.labels, strict=True))
+        return source.select([names[name] for name in self.numeric], None if plain else self)
+
+    def numbers(self, table: Any, origin: str, first: int = 0) -> np.ndarray:
+        """Return the columns of a chunk as numbers (n, d); missing values are NaN.
+
+        The columns of the chunk are numeric columns, and may end with a column of weights.
+        """
+        table = typed_table(table, self.types)
+        points = np.empty((len(table), table.num_columns))
+        for j, (name, column) in enumerate(zip(table.column_names, table.columns, strict=True)):
+            stored = class_of_type(str(column.type))
+            if stored is None:
+                points[:, j] = np.nan
+            elif stored == "numbers" and self._given.get(name) in (None, "numeric"):
+                points[:, j] = column.to_numpy()
+            else:
+                points[:, j] = self._converted(name, column, f"{origin}, from row {first} on")
+        return points
+
+    def _converted(self, name: str, column: Any, origin: str) -> np.ndarray:
+        """Convert a column of strings, dates or booleans, by its distinct values."""
+        codes, values = _encoded(column)
+        marks = self.style_marks.get(name, [])
+        import pyarrow as pa
+
+        distinct = pa.chunked_array([pa.array(marks, pa.string()), values] if marks else [values])
+        mixed = split_columns([pa.table({name: distinct})], [origin], {name: self._given[name]})
+        assert mixed is not None
+        numbers = read_frame(mixed.numeric[0], origin)[0][len(marks) :, 0]
+        return np.append(numbers, np.nan)[codes]
+
+    def categories(self, table: Any, origin: str) -> dict[str, tuple[np.ndarray, list[str]]]:
+        """Return the codes (n,) and the distinct values of each categorical column of a chunk.
+
+        A code is an index into the values, or -1 for a missing value.
+        """
+        import pyarrow as pa
+
+        table = typed_table(table, self.types)
+        result = {}
+        for name in self.categorical:
+            codes, distinct = _encoded(table[name])
+            frame = pa.table({name: distinct})
+            mixed = split_columns([frame], [origin], {name: "category"})
+            assert mixed is not None
+            (strings,) = mixed.categories[name]
+            words = list(dict.fromkeys(word for word in strings if word is not None))
+            places = {None: -1, **{word: at for at, word in enumerate(words)}}
+            result[name] = np.array([*(places[w] for w in strings), -1])[codes], words
+        return result
+
+
+def _encoded(column: Any) -> tuple[np.ndarray, Any]:
+    """Return the codes (n,) of the values of a column, and its distinct values.
+
+    The code of a missing value is -1.
+    """
+    encoded = column.combine_chunks().dictionary_encode()
+    codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    return codes, encoded.dictionary

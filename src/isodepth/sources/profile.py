@@ -1,0 +1,364 @@
+"""Random rows of a source, and the types and distinct values of its columns, in one pass."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from isodepth.data.csv_files import MISSING_WORDS
+from isodepth.data.input_file import refuse
+from isodepth.data.kinds import MOST_CATEGORIES
+from isodepth.errors import InvalidInputError
+from isodepth.sources.frames import class_of_type, narrowed_type, typed_table
+from isodepth.sources.passes import (
+    FrameReading,
+    FrameRows,
+    Pass,
+    Runner,
+    place_and_row,
+    row_keys,
+    runner_of,
+)
+from isodepth.sources.source import Source
+
+# Number of random rows from which the kinds of the columns are decided, if not from all rows.
+_DECIDING_ROWS = 1 << 14
+# A string is not a number if it has no digit, or a character that is not part of any number, in the
+# syntax of RE2. Strings that stand for missing values are excluded before.
+_NOT_A_NUMBER = r"^[^0-9]*$|[^0-9.,\s'\x{2019}eE%+\-\x{2212}$\x{a2}-\x{a5}\x{20a0}-\x{20cf}]"
+
+
+class RandomRows(NamedTuple):
+    """Uniform random subset of the rows of a source, in the order of the source.
+
+    Attributes
+    ----------
+    table : pyarrow.Table
+        The m rows, with all columns of the source except for weights.
+    files : list of str
+        Name of the file, array or partition of each row.
+    rows : int64 ndarray of shape (m,)
+        Index of each row in its file, array or partition.
+    indices : int64 ndarray of shape (m,)
+        Index of each row in the source.
+    numbers : int64 ndarray of shape (m,)
+        Number of each row, see `FrameRows.number`.
+    n_rows : int
+        Number of rows of the source.
+    """
+
+    table: Any
+    files: list[str]
+    rows: np.ndarray
+    indices: np.ndarray
+    numbers: np.ndarray
+    n_rows: int
+
+
+def random_rows(
+    source: Source, max_rows: int, rng: np.random.Generator, runner: Runner | None = None
+) -> RandomRows:
+    """Draw a uniform random subset of the rows of a source, in one pass.
+
+    The subset has `max_rows` rows, or all rows if there are fewer. It depends on the state of
+    `rng`, but not on the size of the chunks, the number of threads, or the scheduler of Dask.
+
+    Examples
+    --------
+    >>> import numpy as np, isodepth
+    >>> source = isodepth.scan([np.arange(6.0).reshape(3, 2), np.arange(4.0).reshape(2, 2)])
+    >>> subset = random_rows(source, 3, np.random.default_rng(0))
+    >>> subset.n_rows, subset.indices.tolist(), subset.files
+    (5, [0, 2, 4], ['chunk 0', 'chunk 0', 'chunk 1'])
+    """
+    return Profile.of(source, max_rows, int(rng.integers(2**62)), runner).random_rows
+
+
+# -- the pass -------------------------------------------------------------------------------------
+
+
+@dataclass
+class ProfileState:
+    """State of `ProfilePass`.
+
+    Attributes
+    ----------
+    n_rows : Counter of int
+        Number of rows of each file, array or partition, by its index.
+    pieces : list of (keys, numbers, table)
+        Random rows: their random keys, the numbers of the rows, and the columns.
+    limit : float
+        Upper bound on the keys of the subset.
+    values : dict
+        Numbers of rows of the distinct values of each column of strings or booleans, or None if
+        there are more than `MOST_CATEGORIES` values.
+    odd : dict
+        A string that is not a number, for each column of strings that has one.
+    types : dict
+        Types of the columns of text files, see `narrowed_type`.
+    """
+
+    n_rows: Counter[int] = field(default_factory=Counter)
+    pieces: list[tuple[np.ndarray, np.ndarray, Any]] = field(default_factory=list)
+    limit: float = 1.0
+    values: dict[str, Counter[Any] | None] = field(default_factory=dict)
+    odd: dict[str, str] = field(default_factory=dict)
+    types: dict[str, str | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class ProfilePass(Pass):
+    """Pass over the data that draws random rows and counts distinct values.
+
+    Each row has a random key, and the subset consists of the rows with the smallest keys.
+
+    Attributes
+    ----------
+    capacity : int
+        Number of rows of the subset.
+    seed : int
+        Seed of the random keys.
+    labels : tuple of str
+        Columns without weights.
+    texts : frozenset of int
+        Indices of the text files, in which all columns are strings.
+    """
+
+    capacity: int
+    seed: int
+    labels: tuple[str, ...]
+    texts: frozenset[int]
+
+    def start(self) -> ProfileState:
+        return ProfileState()
+
+    def step(self, state: ProfileState, rows: FrameRows, n_threads: int) -> None:
+        chunk, table = ProfileState(), rows.table.select(list(self.labels))
+        chunk.n_rows[rows.place] = len(table)
+        keys = row_keys(self.seed, rows.number, len(table))
+        near = np.flatnonzero(keys <= state.limit)
+        if len(near):
+            chunk.pieces.append((keys[near], rows.number + near, table.take(near)))
+        for name, column in zip(self.labels, table.columns, strict=True):
+            kind = class_of_type(str(column.type))
+            strings = kind == "strings"
+            if rows.place in self.texts:
+                chunk.types[name] = narrowed_type(column, state.types.get(name))
+                strings = chunk.types[name] == "string"
+            if strings and name not in state.odd and (odd := _odd_string(column)) is not None:
+                chunk.odd[name] = odd
+            if kind in ("strings", "booleans") and state.values.get(name, ()) is not None:
+                chunk.values[name] = _distinct(column)
+        self.merge(state, chunk)
+
+    def merge(self, state: ProfileState, other: ProfileState) -> None:
+        state.n_rows += other.n_rows
+        state.pieces += other.pieces
+        state.limit = min(state.limit, other.limit)
+        state.odd = other.odd | state.odd
+        for name, kind in other.types.items():
+            state.types[name] = _common_type(state.types.get(name), kind)
+        for name, counts in other.values.items():
+            known = state.values.get(name, Counter())
+            both = None if known is None or counts is None else known + counts
+            state.values[name] = both if both is None or len(both) <= MOST_CATEGORIES else None
+        if sum(len(keys) for keys, *_ in state.pieces) > 2 * self.capacity:
+            self.settle(state)
+
+    def settle(self, state: ProfileState) -> None:
+        """Reduce the random rows to the `capacity` rows with the smallest keys.
+
+        Equal keys are ordered by the numbers of the rows. Rows with the same types of columns are
+        collected in one table.
+        """
+        import pyarrow as pa
+
+        keys = np.concatenate([each[0] for each in state.pieces])
+        numbers = np.concatenate([each[1] for each in state.pieces])
+        kept = np.ones(len(keys), dtype=bool)
+        if len(keys) > self.capacity:
+            order = np.lexsort((numbers, keys))
+            kept[order[self.capacity :]] = False
+            state.limit = float(keys[order[self.capacity - 1]])
+        groups: dict[Any, list[Any]] = {}
+        first = 0
+        for _, own, table in state.pieces:
+            mask = kept[first : first + len(own)]
+            rows = slice(first, first + len(own))
+            if mask.any():
+                group = groups.setdefault(tuple(map(str, table.schema.types)), [])
+                group.append((keys[rows][mask], own[mask], table.filter(pa.array(mask))))
+            first += len(own)
+        state.pieces = [
+            (
+                np.concatenate([each[0] for each in group]),
+                np.concatenate([each[1] for each in group]),
+                pa.concat_tables([each[2] for each in group]).combine_chunks(),
+            )
+            for group in groups.values()
+        ]
+
+
+def _distinct(column: Any) -> Counter[Any] | None:
+    """Count the distinct values of a column without missing values; None if they are too many."""
+    import pyarrow.compute as pc
+
+    counts = pc.value_counts(column)
+    if len(counts) > MOST_CATEGORIES + 2:  # null and the empty string do not count
+        return None
+    pairs = zip(counts.field(0).to_pylist(), counts.field(1).to_pylist(), strict=True)
+    known = Counter({value: n for value, n in pairs if value not in (None, "")})
+    return known if len(known) <= MOST_CATEGORIES else None
+
+
+def _odd_string(column: Any) -> str | None:
+    """Return the first string of a column that is not a number and not missing, or None."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    missing = pc.is_in(column, value_set=pa.array([*MISSING_WORDS, "nan", "NaN", "NAN"]))
+    odd = pc.and_not(pc.match_substring_regex(column, _NOT_A_NUMBER), missing)
+    row = pc.index(odd, True).as_py()
+    return None if row < 0 else column[row].as_py()
+
+
+def _common_type(first: str | None, second: str | None) -> str | None:
+    kinds = {first, second} - {None}
+    if kinds == {"int64", "double"}:
+        return "double"
+    return kinds.pop() if len(kinds) == 1 else ("string" if kinds else None)
+
+
+# -- result of the pass ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Random rows of a source, and the distinct values and types of its columns.
+
+    Attributes
+    ----------
+    source : Source
+    max_rows : int
+        Number of random rows that `random_rows` returns.
+    state : ProfileState
+    """
+
+    source: Source
+    max_rows: int
+    state: ProfileState
+
+    @classmethod
+    def of(
+        cls,
+        source: Source,
+        max_rows: int,
+        seed: int,
+        runner: Runner | None = None,
+        names: tuple[str, ...] | None = None,
+    ) -> Profile:
+        """Read all rows of a source once; `names` are given to its columns, None keeps theirs."""
+        names = names or source.labels
+        texts = frozenset(part.place for part in source.parts if part.untyped)
+        step = ProfilePass(max(max_rows, _DECIDING_ROWS), seed, names, texts)
+        source = source.without_weights()
+        state, _ = (runner or runner_of(source)).fold(source, step, FrameReading(names=names))
+        if not state.pieces:
+            raise InvalidInputError(
+                f"{source.label} is empty: it has no row; a sample needs at least one row"
+            )
+        step.settle(state)
+        return cls(source, max_rows, state)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows of the source."""
+        return self.state.n_rows.total()
+
+    @cached_property
+    def types(self) -> dict[str, str | None]:
+        """Type of each column of text files: "string" if other files contain strings."""
+        types = dict(self.state.types)
+        for name, kind in types.items():
+            for part in self.source.parts:
+                stored = class_of_type(part.others.get(name, "double"))
+                if part.untyped or stored is None or kind is None:
+                    continue
+                if stored == "strings":
+                    types[name] = "string"
+                elif stored != class_of_type(kind):
+                    refuse(
+                        self.source.label,
+                        f"column {name!r} contains {class_of_type(kind)} in text files and "
+                        f"{stored} in {part.origin}; convert one of them, or select other columns",
+                    )
+        return types
+
+    @cached_property
+    def _ordered(self) -> tuple[np.ndarray, np.ndarray, Any]:
+        """Keys (m,), numbers (m,) and columns of the random rows, in the order of the source."""
+        import pyarrow as pa
+
+        tables = [typed_table(table, self.types) for *_, table in self.state.pieces]
+        table = pa.concat_tables(tables, promote_options="permissive").combine_chunks()
+        keys, numbers = (np.concatenate([each[i] for each in self.state.pieces]) for i in (0, 1))
+        order = np.argsort(numbers)
+        return keys[order], numbers[order], table.take(order)
+
+    def _smallest(self, count: int) -> np.ndarray:
+        """Return the indices, in increasing order, of the random rows with the smallest keys."""
+        keys, numbers, _ = self._ordered
+        return np.sort(np.lexsort((numbers, keys))[:count])
+
+    @cached_property
+    def random_rows(self) -> RandomRows:
+        """Random rows, `max_rows` of them or all rows of the source."""
+        _, numbers, table = self._ordered
+        chosen = self._smallest(self.max_rows)
+        place, row = place_and_row(numbers[chosen])
+        names = {part.place: part.origin for part in reversed(self.source.parts)}
+        places = sorted(self.state.n_rows)
+        before = np.cumsum([0, *(self.state.n_rows[each] for each in places)])
+        return RandomRows(
+            table.take(chosen),
+            [names[each] for each in place.tolist()],
+            row,
+            before[np.searchsorted(places, place)] + row,
+            numbers[chosen],
+            self.n_rows,
+        )
+
+    def deciding_frame(self) -> Any:
+        """Return random rows and, below them, distinct values that these rows do not have.
+
+        In the additional rows all other values are missing. If all rows of the source are random
+        rows, they are returned.
+        """
+        table = self._ordered[2]
+        if len(table) == self.n_rows:
+            return table
+        return self._with_all_values(table.take(self._smallest(_DECIDING_ROWS)))
+
+    def all_values(self) -> Any:
+        """Return the random rows and, below them, distinct values that these rows do not have."""
+        return self._with_all_values(self._ordered[2])
+
+    def _with_all_values(self, table: Any) -> Any:
+        import pyarrow as pa
+
+        lacking: dict[str, list[Any]] = {}
+        for name, column in zip(table.column_names, table.columns, strict=True):
+            if class_of_type(str(column.type)) == "strings":
+                values = {*(self.state.values.get(name) or ()), self.state.odd.get(name)} - {None}
+                lacking[name] = sorted(values - {*column.unique().to_pylist()})
+        count = max(map(len, lacking.values()), default=0)
+        columns = [
+            pa.array([*(own := lacking.get(field.name, [])), *[None] * (count - len(own))])
+            .cast(field.type)
+            for field in table.schema
+        ]  # fmt: skip
+        return pa.concat_tables([table, pa.Table.from_arrays(columns, schema=table.schema)])

@@ -1,0 +1,278 @@
+"""Random rows of two sources with common kinds of columns, and counts over all their rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from isodepth.core.directions import rng_for
+from isodepth.data.kinds import ColumnKind, check_some_numeric
+from isodepth.data.validation import check_integer, check_same_columns, check_same_width
+from isodepth.errors import InvalidInputError
+from isodepth.sources.mixed import MixedReader, mixed_readers
+from isodepth.sources.passes import FrameReading, FrameRows, Pass, Runner, runner_of
+from isodepth.sources.profile import Profile, RandomRows
+from isodepth.sources.scan import as_source
+from isodepth.sources.source import Source
+
+# Default number of values of the random rows of a sample, and minimum number of these rows.
+_VALUES, _LEAST_ROWS = 1_000_000, 10_000
+
+
+def source_pair(X: Any, Y: Any) -> tuple[Source, Source]:
+    """Return sources of two samples, with the columns of Y in the order of X.
+
+    X and Y are sources, Dask collections, arrays or data frames.
+    """
+    x, y = as_source(X), as_source(Y)
+    check_same_width(x.n_features, y.n_features)
+    y = y.aligned(x.columns)
+    check_same_columns(x.columns, y.columns)
+    return x, y
+
+
+def _common_names(x: Source, y: Source) -> tuple[str, ...]:
+    """Return the names of the columns of both sources; only one of them needs to have names."""
+    return x.labels if y.columns is None else y.labels
+
+
+def numeric_pair(
+    x: Source, y: Source, kinds: Mapping[str, Any] | None, runner: Runner
+) -> tuple[Source, Source, tuple[ColumnKind, ...]]:
+    """Return two sources with only their numeric columns, and the kinds of all columns.
+
+    `kinds` is the option of :func:`isodepth.compare`. Raise an error if no column is numeric.
+    """
+    names = _common_names(x, y)
+    profiles = [Profile.of(source, _LEAST_ROWS, 0, runner, names) for source in (x, y)]
+    readers = mixed_readers(profiles, ("X", "Y"), kinds)
+    columns = readers[0].columns
+    check_some_numeric(columns)
+    x, y = (each.numeric_source(source) for each, source in zip(readers, (x, y), strict=True))
+    return x, y, columns
+
+
+@dataclass(frozen=True)
+class SubsetPair:
+    """Random rows of two sources, and the kinds of their columns.
+
+    Attributes
+    ----------
+    x, y : pyarrow.Table
+        Random rows of each source, in its order, with the same columns.
+    n_rows : pair of int
+        Numbers of rows of the sources.
+    columns : tuple of ColumnKind
+        Kinds of all columns, determined for both sources together.
+    kinds : dict
+        Entries of the option `kinds` with which `x` and `y` are read with these kinds.
+    profiles : pair of Profile
+    readers : pair of MixedReader
+    sources : pair of Source
+    random_rows : pair of RandomRows
+        The random rows with their files and indices.
+    """
+
+    profiles: tuple[Profile, Profile]
+    readers: tuple[MixedReader, MixedReader]
+
+    @property
+    def sources(self) -> tuple[Source, Source]:
+        return self.profiles[0].source, self.profiles[1].source
+
+    @property
+    def random_rows(self) -> tuple[RandomRows, RandomRows]:
+        return self.profiles[0].random_rows, self.profiles[1].random_rows
+
+    def all_categories(self) -> list[list[str]]:
+        """Return the values of each categorical column in all rows of both sources, sorted.
+
+        If a column has more than 200 values because of the option `kinds`, those of the random rows
+        are returned.
+        """
+        values: dict[str, set[str]] = {name: set() for name in self.readers[0].categorical}
+        for profile, reader in zip(self.profiles, self.readers, strict=True):
+            for name, (_, words) in reader.categories(profile.all_values(), "X or Y").items():
+                values[name] |= {*words}
+        return [sorted(each) for each in values.values()]
+
+    def report(self) -> str:
+        """Return a sentence with the numbers of tested rows; "" if all rows were tested."""
+        if self.is_whole:
+            return ""
+        tested = len(self.x), len(self.y)
+        both = zip(tested, self.n_rows, "XY", strict=True)
+        parts = [f"{count} of {n} rows of {name}" for count, n, name in both]
+        return f"tested at random: {' and '.join(parts)}; rare events are counted in all rows"
+
+    @property
+    def x(self) -> Any:
+        return self.random_rows[0].table
+
+    @property
+    def y(self) -> Any:
+        return self.random_rows[1].table
+
+    @property
+    def n_rows(self) -> tuple[int, int]:
+        return self.random_rows[0].n_rows, self.random_rows[1].n_rows
+
+    @property
+    def columns(self) -> tuple[ColumnKind, ...]:
+        return self.readers[0].columns
+
+    @property
+    def kinds(self) -> dict[str, Any]:
+        return self.readers[0].kinds
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the random rows are all rows of both sources."""
+        return (len(self.x), len(self.y)) == self.n_rows
+
+
+def subset_pair(
+    X: Any,
+    Y: Any,
+    max_rows: int | None = None,
+    kinds: Mapping[str, Any] | None = None,
+    random_state: Any = None,
+    *,
+    advance: Any = None,
+) -> SubsetPair:
+    """Draw a uniform random subset of the rows of each of two samples, in one pass over each.
+
+    The rows of each subset are exchangeable if the rows of both samples are exchangeable, because
+    the choice does not depend on the values.
+
+    Parameters
+    ----------
+    X, Y : sources of `scan`, Dask collections, or data that `scan` accepts
+    max_rows : int or None
+        Maximum number of rows of each subset; None for 10^6 values, and at least 10^4 rows.
+    kinds : dict or None
+        Option of :func:`isodepth.two_sample_test`.
+    random_state : None, int or numpy.random.Generator
+    advance : function or None
+        Called after each chunk, to report progress.
+
+    Examples
+    --------
+    >>> import isodepth, pandas as pd
+    >>> X = pd.DataFrame({"size": range(100), "site": ["a", "b"] * 50})
+    >>> pair = subset_pair(isodepth.scan(X), X[:60], max_rows=70, random_state=0)
+    >>> len(pair.x), len(pair.y), pair.n_rows, [each.kind for each in pair.columns]
+    (70, 60, (100, 60), ['numeric', 'category'])
+    """
+    x, y = source_pair(X, Y)
+    for name, source in (("X", x), ("Y", y)):
+        if source.weighted:
+            raise InvalidInputError(
+                f"{name} must not have weights, because rows with different weights are not "
+                f"exchangeable; scan {name} without them"
+            )
+    if max_rows is None:
+        max_rows = max(_LEAST_ROWS, _VALUES // x.n_features)
+    check_integer(max_rows, "max_rows", 2)
+    rng, runner = rng_for(random_state, "subsamples"), runner_of(x, y, advance=advance)
+    names = _common_names(x, y)
+    profiles = [
+        Profile.of(source, max_rows, int(rng.integers(2**62)), runner, names) for source in (x, y)
+    ]
+    first, second = mixed_readers(profiles, ("X", "Y"), kinds)
+    return SubsetPair((profiles[0], profiles[1]), (first, second))
+
+
+# -- counts over all rows -------------------------------------------------------------------------
+
+
+class MixedRows(NamedTuple):
+    """Rows of d numeric columns and C category columns.
+
+    Attributes
+    ----------
+    numbers : float64 ndarray of shape (n, d)
+        Values of the numeric columns; NaN if missing.
+    codes : float64 ndarray of shape (n, C)
+        Index of the category of each row; -1 for other categories, NaN if missing.
+    """
+
+    numbers: np.ndarray
+    codes: np.ndarray
+
+
+class RowCounts(Protocol):
+    """F functions of a row with values 0 and 1, fixed before all rows are read."""
+
+    def __len__(self) -> int:
+        """Return F."""
+
+    def counts(self, rows: Any) -> np.ndarray:
+        """Return for each function the number of rows at which it is 1, as integers (F,)."""
+
+
+def count_rows(
+    source: Source,
+    reader: MixedReader,
+    categories: Sequence[Sequence[str]],
+    functions: RowCounts,
+    *,
+    excluded: np.ndarray | None = None,
+    runner: Runner | None = None,
+) -> np.ndarray:
+    """Count in one pass over a source the rows at which functions are 1.
+
+    Parameters
+    ----------
+    source : Source
+    reader : MixedReader
+    categories : sequence of C sequences of str
+        Values of each category column, in the order of `reader.categorical`.
+    functions : RowCounts
+        Object whose method `counts` receives `MixedRows`.
+    excluded : int64 ndarray or None
+        Sorted numbers of rows that are not counted, see `RandomRows.numbers`.
+
+    Returns
+    -------
+    counts : int64 ndarray of shape (F,)
+    """
+    words = tuple(map(tuple, categories))
+    step = CountPass(functions, reader, words, np.empty(0) if excluded is None else excluded)
+    names = tuple(each.column for each in reader.columns)
+    counts, _ = (runner or runner_of(source)).fold(source, step, FrameReading(names=names))
+    return counts
+
+
+@dataclass(frozen=True)
+class CountPass(Pass):
+    """Pass over the data that sums `functions.counts`; see `count_rows`."""
+
+    functions: RowCounts
+    reader: MixedReader
+    categories: tuple[tuple[str, ...], ...]
+    excluded: np.ndarray
+
+    def start(self) -> np.ndarray:
+        return np.zeros(len(self.functions), dtype=np.int64)
+
+    def step(self, state: np.ndarray, rows: FrameRows, n_threads: int) -> None:
+        table = rows.without(self.excluded)
+        if len(table):
+            state += self.functions.counts(mixed_rows(table, rows, self.reader, self.categories))
+
+
+def mixed_rows(
+    table: Any, rows: FrameRows, reader: MixedReader, categories: Sequence[Sequence[str]]
+) -> MixedRows:
+    """Convert rows of a chunk to numbers and codes of categories."""
+    numbers = reader.numbers(table.select(list(reader.numeric)), rows.origin, rows.start)
+    codes = np.empty((len(table), len(categories)))
+    found = reader.categories(table, rows.origin).values()
+    for c, ((own, words), known) in enumerate(zip(found, categories, strict=True)):
+        places = {word: float(code) for code, word in enumerate(known)}
+        codes[:, c] = np.array([*(places.get(word, -1.0) for word in words), np.nan])[own]
+    return MixedRows(numbers, codes)

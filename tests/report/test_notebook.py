@@ -1,0 +1,148 @@
+"""Results in notebooks: tables of the report, escaped, with bounded computations."""
+
+from __future__ import annotations
+
+import html
+import re
+import sys
+
+import numpy as np
+import pytest
+
+import isodepth
+from isodepth.data.frames import Table
+from isodepth.html import table_html
+
+EVIL = "<script>alert(1)</script>"
+
+
+def pair():
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(80, 2)), rng.normal(size=(70, 2)) + [2, 0]
+    y[7, 1] = -9999
+    return Table(x, ("temp", EVIL)), Table(y, ("temp", EVIL))
+
+
+@pytest.fixture(scope="module")
+def result():
+    return isodepth.two_sample_test(*pair(), n_permutations=99, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def monitor():
+    rng = np.random.default_rng(0)
+    made = isodepth.Monitor(rng.normal(size=(3000, 2)), random_state=0)
+    for _ in range(9):
+        made.check(rng.normal(size=(50, 2)))
+    made.check(rng.normal(size=(50, 2)) + [3, 0])
+    return made
+
+
+def text_of(page: str) -> str:
+    return html.unescape(re.sub(r"<style>.*?</style>|<[^>]*>", " ", page, flags=re.DOTALL))
+
+
+def test_a_test_shows_its_headline_changes_and_suspicious_rows(result) -> None:
+    pytest.importorskip("matplotlib")
+    page = result._repr_html_()
+    change = result.changes[0]
+    assert change.columns == ("temp",)
+    assert f"{change.label} {' → '.join(change.values)}" in text_of(page)
+    assert page.count("<svg") == len(result.changes) > 0
+    assert "= -9999</mark>" in page
+    assert result.signature in text_of(page)
+    assert EVIL not in page
+    assert html.escape(EVIL) in page
+
+
+def test_a_comparison_without_a_test_shows_its_distance() -> None:
+    comparison = isodepth.compare(*pair(), n_directions=20, random_state=0)
+    page = comparison._repr_html_()
+    assert f"X and Y are at distance {comparison.distance:.3g}, not tested." in page
+    assert "<svg" not in page
+
+
+def test_without_matplotlib_there_are_no_figures(result, monkeypatch) -> None:
+    monkeypatch.setattr("isodepth.report.notebook.find_spec", lambda name: None)
+    for name in ("matplotlib", "matplotlib.figure", "matplotlib.pyplot"):
+        monkeypatch.setitem(sys.modules, name, None)
+    page = result._repr_html_()
+    assert "<svg" not in page
+    assert "(filled)" not in page
+    assert " → ".join(result.changes[0].values) in page
+
+
+def test_large_samples_have_no_figures_and_no_search_for_rows(monkeypatch) -> None:
+    monkeypatch.setattr("isodepth.report.notebook._DRAWN_ROWS", 149)
+    monkeypatch.setattr("isodepth.report.notebook._SEARCHED_VALUES", 299)
+    result = isodepth.two_sample_test(*pair(), n_permutations=99, random_state=0)
+    page = result._repr_html_()
+    assert "<svg" not in page
+    assert "<mark>" not in page
+    assert "suspicious_rows() lists the rows" in page
+    result.suspicious_rows()
+    assert "<mark>" in result._repr_html_()
+    monkeypatch.setattr("isodepth.report.notebook._SEARCHED_VALUES", 300)
+    again = isodepth.two_sample_test(*pair(), n_permutations=99, random_state=0)
+    assert "<mark>" in again._repr_html_()
+
+
+def test_at_most_five_changes_and_rows() -> None:
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(2, 100, 9))
+    y[:, :8] += 2
+    y[:9, 8] = 50 + np.arange(9)
+    result = isodepth.two_sample_test(x, y, n_permutations=99, random_state=0)
+    assert len(result.changes) > 5
+    page = result._repr_html_()
+    assert f"{len(result.changes) - 5} more changes are in the report" in page
+    assert page.count("<mark>") == 5
+    assert f"{len(result.suspicious_rows()) - 5} more rows are in suspicious_rows()" in page
+
+
+def test_samples_in_chunks_are_shown_without_rows() -> None:
+    x, y = (isodepth.scan(table.points) for table in pair())
+    page = isodepth.compare(x, y, levels=10, n_directions=20, random_state=0)._repr_html_()
+    assert "at distance" in page
+    assert "suspicious" not in page
+
+
+def test_a_monitor_shows_its_last_batches(monitor) -> None:
+    page = monitor._repr_html_()
+    assert "Alarm since batch 10 of 10" in page
+    assert "The last 8 batches" in page
+    assert page.count("<tr>") == 1 + 8
+    alone = isodepth.Monitor(np.random.default_rng(0).normal(size=(2000, 2)), random_state=0)
+    assert "No batch has been checked yet" in alone._repr_html_()
+
+
+def test_a_verdict_and_suspicious_rows_are_tables(monitor, result) -> None:
+    verdict = monitor.verdicts[-1]
+    page = verdict._repr_html_()
+    assert "batch 10: ALARM since batch 10" in page
+    assert page.count("<tr>") == 1 + len(verdict.changes)
+    rows = result.suspicious_rows()
+    page = rows._repr_html_()
+    assert rows.summary() in page
+    assert ">-9999<" in page
+    assert ">pvalue<" not in page  # small samples have no p-values
+
+
+def test_a_distance_matrix_shows_its_first_rows_and_columns() -> None:
+    labels = [f"bag {k}" for k in range(20)]
+    page = isodepth.DistanceMatrix.of(np.arange(400.0).reshape(20, 20), labels)._repr_html_()
+    assert "DistanceMatrix: distances between 20 samples" in page
+    assert page.count("<tr>") == 1 + 12
+    assert "First rows and columns of 20 x 21; to_frame() has all." in page
+    small = isodepth.DistanceMatrix.of([[0, 1.5], [1.5, 0]], [EVIL, "b"])._repr_html_()
+    assert "First rows" not in small
+    assert ">1.5<" in small
+    assert EVIL not in small
+
+
+def test_tables_without_rows_and_long_titles() -> None:
+    assert "<table" not in table_html("none", {"a": [], "b": []})
+    assert "<table" not in table_html("none", {"a": [None, None]})
+    page = table_html("t" * 200, {"a": [1]})
+    assert "t" * 119 + "…" in page
+    assert "t" * 120 not in page

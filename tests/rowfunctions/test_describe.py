@@ -1,0 +1,101 @@
+"""Descriptions of changes of columns: the words that a reader would choose."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from isodepth.data.changes import Change
+from isodepth.rowfunctions.describe import (
+    ColumnPair,
+    conditional_change,
+    dependence_change,
+    describe_column,
+    exchanged_columns,
+)
+
+RNG = np.random.default_rng(0)
+NORMAL, LOGNORMAL = RNG.normal(size=(2, 800)), np.exp(RNG.normal(size=(2, 800)))
+COUNTS = RNG.poisson(3, size=(2, 800)).astype(float)
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "kind", "quantity"),
+    [
+        (NORMAL[0], NORMAL[1] + 0.4, "location", "median"),
+        # The interquartile range of a skewed column hardly changes, its median does.
+        (3000 * LOGNORMAL[0], 3000 * LOGNORMAL[1] + 3000, "location", "median"),
+        # Ties of a column of counts are kept by the alignment.
+        (COUNTS[0], COUNTS[1] + 0.7, "location", "median"),
+        (np.repeat([0.0, 1.0], 400), np.repeat([0.0, 1.0], [200, 600]), "value", "share"),
+        (NORMAL[0], 1.6 * NORMAL[1], "spread", "interquartile range"),
+        (LOGNORMAL[0], 2.54 * LOGNORMAL[1], "unit", "values multiplied by"),
+        (LOGNORMAL[0], LOGNORMAL[1] / 1000, "unit", "values multiplied by"),
+        (LOGNORMAL[0], -LOGNORMAL[1], "sign", "sign changed, median"),
+        (NORMAL[0], np.sign(NORMAL[1]) + 0.2 * NORMAL[0], "shape", "share of values up to"),
+        (NORMAL[0], np.where(NORMAL[1] > 1, 50 * NORMAL[1], NORMAL[1]), "extremes", "above"),
+        (NORMAL[0], np.where(NORMAL[1] < -1, 50 * NORMAL[1], NORMAL[1]), "extremes", "at most"),
+        (NORMAL[0], np.where(NORMAL[1] < -1, -50.0, NORMAL[1]), "value", "share"),
+    ],
+)
+def test_the_description_fits_the_change(
+    x: np.ndarray, y: np.ndarray, kind: str, quantity: str
+) -> None:
+    change = describe_column(ColumnPair("v", x, y), True, [], 0.01)[0]
+    assert (change.kind, change.columns, change.pvalue) == (kind, ("v",), 0.01)
+    assert change.quantity.startswith(quantity)
+    # A reader sees a difference between the two numbers.
+    assert len(set(change.values)) == 2
+
+
+def test_shift_and_spread_are_both_described() -> None:
+    column = ColumnPair("v", NORMAL[0], 3 * NORMAL[1] + 3)
+    kinds = [change.kind for change in describe_column(column, True, [], 0.01)]
+    assert kinds == ["location", "spread"]
+
+
+def share(kind: str, before: float, after: float, **options: Any) -> Change:
+    return Change(kind, ("v",), "share", before, after, 0.01, **options)
+
+
+def test_single_values_and_precision_come_before_shapes() -> None:
+    value, rounded = share("value", 0.0, 0.08, value="-9999"), share("precision", 0.03, 1.0)
+    far = share("extremes", 0.0, 0.08)
+    sentinel = np.where(np.arange(800) < 64, -9999.0, NORMAL[1])
+    column = ColumnPair("v", NORMAL[0], sentinel)
+    assert describe_column(column, True, [far, value], 0.01) == [value]
+    assert describe_column(column, False, [far], 0.01) == [far]
+    column = ColumnPair("v", NORMAL[0], np.round(NORMAL[1]))
+    assert describe_column(column, True, [value, rounded], 0.01) == [rounded]
+    # A shift that also makes numbers whole is a shift, and then a change of precision.
+    column = ColumnPair("v", COUNTS[0], COUNTS[1] + 0.7)
+    changes = describe_column(column, True, [rounded], 0.01)
+    assert [change.kind for change in changes] == ["location", "precision"]
+
+
+def test_exchanged_columns_are_recognized() -> None:
+    a, b = ColumnPair("a", NORMAL[0], 9 + NORMAL[1]), ColumnPair("b", 9 + NORMAL[1], NORMAL[0])
+    c = ColumnPair("c", NORMAL[0], NORMAL[1] + 5)
+    found = exchanged_columns([a, c, b], {"a": 0.02, "b": 0.01, "c": 0.01})
+    assert found.keys() == {"a", "b"}
+    assert (found["a"].columns, found["a"].pvalue) == (("a", "b"), 0.01)
+
+
+@pytest.mark.parametrize("values", [np.full(5, 1e300), np.array([0.0, 1e-310, 1e300]), np.ones(1)])
+def test_odd_values_are_described(values: np.ndarray) -> None:
+    with np.errstate(all="raise", under="ignore"):
+        changes = describe_column(ColumnPair("v", values, -values / 2), True, [], 0.01)
+    assert all(math.isfinite(change.before) for change in changes)
+
+
+def test_dependence_by_hand() -> None:
+    ranks = np.array([[1.0, 10.0], [2.0, 20.0], [3.0, 15.0]])
+    change = dependence_change(("v", "w"), ranks, 0 * ranks, 0.5)
+    assert (change.before, change.after) == (pytest.approx(0.5), 0.0)
+    x, y = np.array([1.0, 2.0, 4.0]), np.array([3.0, 5.0])
+    change = conditional_change(("v", "w"), "a", x, y, 0.5)
+    assert change.text == "median of v within w = a: 2 -> 4"
+    assert conditional_change(("v", "w"), "a", x, np.array([2.0, 2.0, 2.0]), 0.5).quantity == "mean"

@@ -1,0 +1,98 @@
+"""Families of functions with values 0 and 1, against plain loops over rows."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from isodepth.rowfunctions import families
+from isodepth.rowfunctions.families import FAMILIES, Repeated, Rows, filled, row_hashes
+
+
+def table(seed: int, n: int = 300) -> Rows:
+    """Rows with ties, missing values, a constant column, an empty column and categories."""
+    rng = np.random.default_rng(seed)
+    numbers = np.column_stack([
+        rng.normal(size=n), np.round(rng.normal(size=n), 1), rng.integers(0, 7, n),
+        np.where(rng.random(n) < 0.1, -9999.0, rng.exponential(size=n)), np.full(n, 2013.0),
+        np.full(n, np.nan),
+    ])  # fmt: skip
+    numbers[rng.random(numbers.shape) < 0.1] = np.nan
+    codes = np.column_stack([rng.integers(0, 3, n), np.zeros(n)]).astype(float)
+    codes[rng.random(n) < 0.2, 0] = np.nan
+    return Rows(numbers, codes, np.abs(rng.normal(size=n)))
+
+
+def plain_value(member: families.Member, rows: Rows, i: int) -> float:
+    """Value of a function at row i, by its definition; NaN without information."""
+    d = rows.numbers.shape[1]
+    both = np.concatenate([rows.numbers[i], rows.codes[i], [rows.distance[i]]])
+    value = both[member.columns[0] if member.columns else -1]
+    if member.kind == "missing":
+        return float(math.isnan(value))
+    if math.isnan(value):
+        return math.nan
+    if member.kind == "extreme":
+        return float(value >= member.value if member.upper else value <= member.value)
+    if member.kind == "precision":
+        quotient = value * 10 if member.value == 0.1 else value / member.value
+        return float(abs(quotient - round(quotient)) <= 1e-9 * max(1, abs(quotient)))
+    assert (member.kind == "category") == (member.columns[0] >= d)
+    return float(value == member.value)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("kind", FAMILIES)
+def test_functions_have_their_defined_values(kind: type[families.Family], seed: int) -> None:
+    rows = table(seed)
+    family = kind.choose(rows)
+    found = family.evaluate(rows)
+    assert found.shape == (len(family.members), 300)
+    assert len(family.members) > 0
+    wanted = [[plain_value(member, rows, i) for i in range(300)] for member in family.members]
+    np.testing.assert_array_equal(found, wanted)
+    # A function of a row does not depend on the other rows.
+    for i in (0, 299):
+        alone = Rows(rows.numbers[i : i + 1], rows.codes[i : i + 1], rows.distance[i : i + 1])
+        np.testing.assert_array_equal(family.evaluate(alone), found[:, i : i + 1])
+
+
+@pytest.mark.parametrize("kind", FAMILIES)
+def test_the_choice_does_not_depend_on_the_order_of_rows(kind: type[families.Family]) -> None:
+    rows = table(5)
+    order = np.random.default_rng(0).permutation(300)
+    shuffled = Rows(rows.numbers[order], rows.codes[order], rows.distance[order])
+    assert {*kind.choose(rows).members} == {*kind.choose(shuffled).members}
+
+
+def test_extremes_have_4_8_16_rows_up_to_an_eighth() -> None:
+    rows = table(0)
+    family = families.Extremes.choose(rows)
+    of_first = [m for m in family.members if m.columns == (0,) and m.upper]
+    column = rows.numbers[:, 0]
+    assert sorted(int((column >= m.value).sum()) for m in of_first) == [4, 8, 16, 32]
+    # A tie of a third of the rows is not an extreme value.
+    assert not [m for m in family.members if m.columns == (4,)]
+
+
+def test_single_values_are_frequent() -> None:
+    members = families.SingleValues.choose(table(0)).members
+    assert [(m.columns, m.value) for m in members if m.columns == (3,)] == [((3,), -9999.0)]
+    assert not [m for m in members if m.columns in ((0,), (2,), (4,))]
+
+
+def test_repeated_rows_are_those_that_occur_twice() -> None:
+    rows = Rows(
+        np.array([[1.0, np.nan], [0.0, 2.0], [1.0, np.nan], [-0.0, 2.0], [2.0, 0.0]]),
+        np.zeros((5, 1)), np.zeros(5),
+    )  # fmt: skip
+    assert Repeated.choose(rows).evaluate(rows).tolist() == [[1, 1, 1, 1, 0]]
+    distinct = np.random.default_rng(0).integers(0, 50, (3000, 3)).astype(float)
+    assert len(np.unique(row_hashes(distinct))) == len(np.unique(distinct, axis=0))
+
+
+def test_missing_values_have_the_mean_of_the_others() -> None:
+    values = np.array([[1.0, 0.0, np.nan, 1.0], [np.nan] * 4, [1.0, 1.0, 0.0, 0.0]])
+    np.testing.assert_allclose(filled(values), [[1, 0, 2 / 3, 1], [0] * 4, values[2]])

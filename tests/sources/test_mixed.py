@@ -1,0 +1,183 @@
+"""Mixed tables in chunks have the kinds, numbers and categories of tables in memory."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sources.tables import FORMS, mixed_frame, scanned
+
+import isodepth
+from isodepth import InvalidInputError, scan
+from isodepth.data.kinds import split_columns
+from isodepth.sources import profile
+from isodepth.sources.frames import narrowed_type
+from isodepth.sources.mixed import MixedReader, mixed_readers
+from isodepth.sources.profile import Profile
+
+X, Y = mixed_frame(300, 1), mixed_frame(240, 2, 0.5)
+KINDS: dict[str, Any] = {"count": "category", "when": "numeric", "ok": "numeric"}
+
+
+def readers_of(
+    x: Any, y: Any, kinds: Any = None, capacity: int = 10**6
+) -> tuple[MixedReader, MixedReader]:
+    profiles = [Profile.of(source, capacity, seed) for seed, source in enumerate((x, y))]
+    first, second = mixed_readers(profiles, ("X", "Y"), kinds)
+    return first, second
+
+
+def read(source: Any, reader: MixedReader, rows: int) -> tuple[np.ndarray, dict[str, list[Any]]]:
+    """Return the numbers and the categories of all rows, in chunks of `rows` rows."""
+    numbers = [chunk.values for chunk in reader.numeric_source(source).chunks(rows)]
+    categories: dict[str, list[Any]] = {name: [] for name in reader.categorical}
+    for part in source.parts:
+        for frame in part.frames(rows):
+            for name, (codes, words) in reader.categories(frame.table, frame.origin).items():
+                categories[name] += [None if code < 0 else words[code] for code in codes]
+    return np.concatenate(numbers), categories
+
+
+@pytest.mark.parametrize("kinds", [None, KINDS, {"site": ["x", "y", "z", 'été, "q"']}])
+@pytest.mark.parametrize("form", FORMS)
+def test_kinds_and_values_as_in_memory(form: str, kinds: Any, tmp_path: Path) -> None:
+    pytest.importorskip(form if form in ("dask", "polars") else "pandas")
+    x, y = scanned(form, X, tmp_path / "x"), scanned(form, Y, tmp_path / "y")
+    expected = split_columns((X, Y), ("X", "Y"), kinds)
+    assert expected is not None
+    readers = readers_of(x, y, kinds)
+    assert [each[:3] for each in readers[0].columns] == [each[:3] for each in expected.columns]
+    for side, (source, reader) in enumerate(zip((x, y), readers, strict=True)):
+        numbers, categories = read(source, reader, 64)
+        whole = expected.numeric[side][list(reader.numeric)].to_numpy(float, na_value=np.nan)
+        np.testing.assert_array_equal(numbers, whole)
+        assert categories == {n: both[side] for n, both in expected.categories.items()}
+
+
+def test_kinds_from_a_few_random_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Distinct values of all rows decide, although the random rows have other values."""
+    monkeypatch.setattr(profile, "_DECIDING_ROWS", 600)
+    n = 6000
+    frame = pd.DataFrame(
+        {
+            "few": ["1", "2", "3"] * (n // 3),
+            "many": [f"v{i % 201}" for i in range(n)],
+            "some": [f"v{i % 200}" for i in range(n)],
+            "number": [str(i / 7) for i in range(n)],
+            "word": ["1.5"] * (n - 1) + ["a"],
+        }
+    )
+    reader, _ = readers_of(scan(frame), scan(frame), capacity=5)
+    uses = {each.column: each.use for each in reader.columns}
+    assert uses == {
+        "few": "numbers", "many": "left out", "some": "shares", "number": "numbers",
+        "word": "shares",
+    }  # fmt: skip
+    assert [each.kind for each in reader.columns][:3] == ["numeric", "identifier", "category"]
+    odd = frame.assign(number=[*frame["number"][:-1], "unknown"])
+    with pytest.raises(InvalidInputError, match=r"'number'.*'unknown'"):
+        readers_of(scan(odd), scan(odd), capacity=5)
+
+
+def test_kinds_do_not_depend_on_the_sample() -> None:
+    """101 values in each sample, none in both: too many categories for the pooled rows."""
+    x, y = (
+        pd.DataFrame({"a": range(2020), "c": [f"{s}{i % 101}" for i in range(2020)]}) for s in "xy"
+    )
+    for pair, use in (((x, y), "left out"), ((x, x), "shares")):
+        reader, _ = readers_of(*map(scan, pair), capacity=50)
+        assert reader.columns[1].use == use
+
+
+def test_style_of_numbers_from_all_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A chunk of "1,500" alone would be 1500; other chunks show that the comma is decimal."""
+    monkeypatch.setattr(profile, "_DECIDING_ROWS", 400)
+    frame = pd.DataFrame({"price": ["1,500"] * 500 + ["2,25"] * 500})
+    reader, _ = readers_of(scan(frame), scan(frame), capacity=100)
+    values = [c.values for c in reader.numeric_source(scan(frame)).chunks(100)]
+    assert {*np.concatenate(values).ravel()} == {1.5, 2.25}
+
+
+@pytest.mark.parametrize(
+    ("chunks", "kind"),
+    [
+        ([["1", "2"], ["3", ""]], "int64"),
+        ([["1", "NA"], ["2.5"]], "double"),
+        ([["", "NA"], ["3"]], "int64"),
+        ([["true"], ["False", ""]], "bool"),
+        ([["2020-01-01"], ["2020-02-01 10:00:00"]], "timestamp[us]"),
+        ([["1"], ["true"]], "string"),
+        ([["true"], ["1.5"]], "string"),
+        ([["1"], ["x"], ["2"]], "string"),
+        ([["NA", ""], [""]], None),
+    ],
+)
+def test_types_of_strings(chunks: list[list[str]], kind: str | None) -> None:
+    import pyarrow as pa
+
+    found: str | None = None
+    for chunk in chunks:
+        found = narrowed_type(pa.array(chunk), found)
+    assert found == kind
+
+
+def test_a_late_word_in_a_text_file(tmp_path: Path) -> None:
+    """The first lines contain numbers: the distance names the line, and the test all values."""
+    lines = ["a,b", *(f"{i},{i % 3}" for i in range(200_000)), "7,none of these"]
+    (tmp_path / "t.csv").write_text("\n".join(lines))
+    options = {"n_directions": 5, "levels": 3, "random_state": 0}
+    with pytest.raises(isodepth.UnreadableFileError, match=r"line 200002.*'none of these'"):
+        isodepth.distance(scan(tmp_path / "t.csv"), np.ones((9, 2)), **options)
+    reader, _ = readers_of(scan(tmp_path / "t.csv"), scan(tmp_path / "t.csv"))
+    assert reader.categorical == ("b",)
+
+
+def test_types_of_files_that_contradict(tmp_path: Path) -> None:
+    pd.DataFrame({"a": [1.0, 2.0]}).to_parquet(tmp_path / "1.parquet")
+    (tmp_path / "2.csv").write_text("a\nx\ny\n")
+    source = scan(tmp_path)
+    with pytest.raises(isodepth.UnreadableFileError, match=r"strings in text files and numbers in"):
+        readers_of(source, source)
+    # Numbers in a text file are strings if another file contains strings.
+    pd.DataFrame({"a": ["x", "y"]}).to_parquet(tmp_path / "1.parquet")
+    (tmp_path / "2.csv").write_text("a\n1\n2\n")
+    reader, _ = readers_of(scan(tmp_path), scan(tmp_path))
+    assert reader.categorical == ("a",)
+
+
+@pytest.mark.parametrize("form", ["frames", "parquet", "csv", "dask"])
+def test_distances_use_the_numbers(form: str, tmp_path: Path) -> None:
+    pytest.importorskip("dask" if form == "dask" else "pandas")
+    x, y = scanned(form, X, tmp_path / "x"), scanned(form, Y, tmp_path / "y")
+    options = {"n_directions": 11, "levels": 5, "random_state": 0, "nan_policy": "omit"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", isodepth.ScaleWarning)
+        for kinds in (None, KINDS):
+            compared = isodepth.compare(x, y, kinds=kinds, scale="pooled", **options)
+            expected = isodepth.compare(X, Y, kinds=kinds, scale="pooled", refine=0, **options)
+            assert compared.distance == pytest.approx(expected.distance, rel=1e-12)
+            assert [each[:3] for each in compared.kinds] == [each[:3] for each in expected.kinds]
+            assert compared.columns == expected.columns
+    with pytest.warns(isodepth.ColumnWarning, match="compares numbers alone.*site"):
+        isodepth.distance(x, y, **options)
+    with pytest.raises(isodepth.IsodepthError, match=r"'(site|price|ok)'"):
+        isodepth.Metric(**options).table(x)
+
+
+def test_without_a_numeric_column() -> None:
+    frame = pd.DataFrame({"a": list("xyz") * 9})
+    with pytest.raises(isodepth.errors.NotNumbersError, match="no numeric column"):
+        isodepth.distance(scan(frame), scan(frame))
+
+
+def test_weights_are_not_a_column() -> None:
+    frame = X.dropna().assign(weight=1.0)
+    options = {"n_directions": 5, "levels": 3, "random_state": 0, "scale": None}
+    weighted = isodepth.compare(scan(frame, weights="weight"), scan(X.dropna()), **options)
+    assert "weight" not in weighted.columns
+    with pytest.raises(isodepth.UnreadableFileError, match="weights in column 'site' are of type"):
+        scan(frame, weights="site")

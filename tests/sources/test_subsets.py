@@ -1,0 +1,136 @@
+"""Random rows and counts over all rows of sources."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sources.tables import FORMS, mixed_frame, scanned
+
+import isodepth
+from isodepth import InvalidInputError, scan
+from isodepth.sources.passes import DaskRunner, Runner
+from isodepth.sources.profile import random_rows
+from isodepth.sources.subsets import MixedRows, count_rows, subset_pair
+
+X, Y = mixed_frame(300, 1), mixed_frame(240, 2, 0.5)
+
+
+def drawn(source: Any, size: int, seed: int = 0, runner: Runner | None = None) -> Any:
+    return random_rows(source, size, np.random.default_rng(seed), runner)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("size", [1, 50, 299, 300, 1000])
+def test_rows_are_those_of_the_source(form: str, size: int, tmp_path: Path) -> None:
+    pytest.importorskip(form if form in ("dask", "polars") else "pandas")
+    subset = drawn(scanned(form, X, tmp_path / "x"), size)
+    assert subset.n_rows == 300
+    assert len(subset.table) == len(subset.indices) == len(subset.files) == min(size, 300)
+    assert np.all(np.diff(subset.indices) > 0)
+    expected = X.iloc[subset.indices]
+    assert subset.table["id"].to_pylist() == expected["id"].tolist()
+    np.testing.assert_array_equal(subset.table["size"].to_numpy(), expected["size"])
+    sites = [site or None for site in subset.table["site"].to_pylist()]
+    assert sites == expected["site"].astype(object).where(expected["site"].notna(), None).tolist()
+    if form in ("parquet", "csv"):
+        names = [Path(file).stem for file in subset.files]
+        place = np.array([100 * (name == "2") for name in names])
+        assert np.array_equal(place + subset.rows, subset.indices)
+
+
+@pytest.mark.parametrize("form", ["parquet", "csv", "call"])
+def test_chunks_do_not_matter(form: str, tmp_path: Path) -> None:
+    expected = drawn(scanned(form, X, tmp_path / "a"), 80)
+    for number, rows in enumerate((1, 7, 100)):
+        other = drawn(scanned(form, X, tmp_path / f"{number}", chunk_rows=rows), 80)
+        assert other.table.equals(expected.table)
+        assert np.array_equal(other.indices, expected.indices)
+    assert not np.array_equal(drawn(scan(X), 80, 1).indices, expected.indices)
+
+
+def test_dask_draws_the_same_rows(tmp_path: Path) -> None:
+    dd = pytest.importorskip("dask.dataframe")
+    source = scanned("parquet", X, tmp_path / "x")
+    expected = drawn(source, 80)
+    assert drawn(source, 80, runner=DaskRunner()).table.equals(expected.table)
+    # One partition per file, as `dask.dataframe.read_parquet` makes them.
+    files = sorted((tmp_path / "x").iterdir())
+    frame = dd.concat([dd.from_pandas(pd.read_parquet(file), npartitions=1) for file in files])
+    assert drawn(scan(frame), 80).table.equals(expected.table)
+
+
+def test_every_row_is_equally_likely() -> None:
+    """The numbers of draws of 40 rows in two chunks: chi-squared with 39 degrees of freedom."""
+    source = scan([np.arange(13.0)[:, None], np.arange(13.0, 40.0)[:, None]])
+    counts, rng = np.zeros(40), np.random.default_rng(5)
+    for _ in range(400):
+        counts[random_rows(source, 10, rng).indices] += 1
+    # The count of a row has mean 100 and variance 75; the draws are negatively correlated.
+    statistic = np.square(counts - 100).sum() / 75 * 39 / 40
+    assert 15 < statistic < 75  # probability of other values: 1e-3
+
+
+def test_pairs_as_in_memory(tmp_path: Path) -> None:
+    x, y = scanned("parquet", X, tmp_path / "x"), scanned("csv", Y, tmp_path / "y")
+    pair = subset_pair(x, y, random_state=0)
+    assert pair.is_whole
+    assert pair.n_rows == (300, 240)
+    options: dict[str, Any] = {"nan_policy": "omit", "random_state": 0, "n_permutations": 49}
+    tested = isodepth.two_sample_test(pair.x, pair.y, kinds=pair.kinds, **options)
+    whole = isodepth.two_sample_test(X, Y, **options)
+    assert (tested.pvalue, tested.statistic) == (whole.pvalue, whole.statistic)
+    assert [str(each) for each in tested.changes] == [str(each) for each in whole.changes]
+    few = subset_pair(x, y, 60, random_state=0)
+    assert (len(few.x), len(few.y), few.n_rows, few.is_whole) == (60, 60, (300, 240), False)
+    assert not np.array_equal(few.random_rows[0].rows, few.random_rows[1].rows)
+    again = subset_pair(x, y, 60, random_state=0)
+    assert again.x.equals(few.x)
+    # A table without names has the names of the other one.
+    unnamed = subset_pair(scan(X[["size", "count"]]), Y[["size", "count"]].to_numpy())
+    assert unnamed.y.column_names == ["size", "count"]
+
+
+def test_pairs_that_are_refused() -> None:
+    with pytest.raises(InvalidInputError, match="must not have weights"):
+        subset_pair(scan(X, weights="count"), scan(X.drop(columns="count")))
+    with pytest.raises(InvalidInputError, match="differently"):
+        subset_pair(scan(X), scan(X.rename(columns={"id": "key"})))
+    with pytest.raises(isodepth.InvalidOptionError, match="max_rows"):
+        subset_pair(scan(X), scan(X), 1)
+    with pytest.raises(InvalidInputError, match="it has no row"):
+        subset_pair(scan(X[:0]), scan(X))
+
+
+class Functions:
+    """Missing values and the value 3 of "count", values above 1 of "size", the site "x"."""
+
+    def __len__(self) -> int:
+        return 4
+
+    def counts(self, rows: MixedRows) -> np.ndarray:
+        size, count = rows.numbers[:, 0], rows.numbers[:, 1]
+        site = rows.codes[:, 0]
+        functions = (np.isnan(size), count == 3, size > 1, site == 1)
+        return np.array([np.count_nonzero(function) for function in functions])
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_counts_are_those_of_all_rows(form: str, tmp_path: Path) -> None:
+    pytest.importorskip(form if form in ("dask", "polars") else "pandas")
+    pair = subset_pair(scanned(form, X, tmp_path / "x"), scan(Y), 50, random_state=0)
+    (source, _), (reader, _) = pair.sources, pair.readers
+    categories = [["y", "x"] if name == "site" else [] for name in reader.categorical]
+    random = pair.random_rows[0]
+    for excluded, rows in (
+        (None, X), (random.numbers, X.drop(index=X.index[random.indices])),
+    ):  # fmt: skip
+        found = count_rows(source, reader, categories, Functions(), excluded=excluded)
+        expected = [
+            rows["size"].isna().sum(), (rows["count"] == 3).sum(), (rows["size"] > 1).sum(),
+            (rows["site"] == "x").sum(),
+        ]  # fmt: skip
+        assert found.tolist() == expected
