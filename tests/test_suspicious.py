@@ -83,18 +83,7 @@ def test_repeated_values_are_found_from_minima_and_maxima() -> None:
     x, y = rng.normal(size=(2, 200, 3))
     y[:12, 1:] = 9999.0
     x[:3] = -9999.0  # too few
-    x[10:20, 0] = 5.0  # not far from the other values
+    x[10:14, 0] = 5.0  # too few, and not far from the other values
     (repeated,) = repeated_values(TwoSamples((x, y), ("a", "b", "c"), {}))
     assert repeated == ("Y", 9999.0, ("b", "c"), 12, 0.06)
     assert repeated.text("July") == "12 rows of July look wrong: b and 1 more column = 9999"
-
-
-def test_large_samples_have_conformal_pvalues() -> None:
-    rng = np.random.default_rng(12)
-    x, y = rng.normal(size=(2, 3000, 3))
-    y[:60] = -9999
-    found = suspicious_rows(TwoSamples.read(x, y))
-    assert set(range(60)) <= set(found.indices("Y"))
-    assert all(row.pvalue <= 0.05 for row in found if row.sample == "Y")
-    small = suspicious_rows(TwoSamples.read(x[:500], y[:500]))
-    assert all(row.pvalue is None for row in small)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import platform
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
@@ -130,7 +131,7 @@ def main(
         for with_garbage in garbage
         for pair in pairs(SETS["report"], options.splits, list(CHANGES), (with_garbage,))
     ]
-    stem = "-".join([name, *(options.tools or ())]).replace(" ", "_")
+    stem = re.sub(r"[^a-zA-Z-]+", "_", "-".join([name, *(options.tools or ())]))
     evaluate_some = partial(function, names=options.tools or ("",))
     run(options.out / f"{stem}.jsonl", wanted, options.jobs, evaluate_some)
     return 0

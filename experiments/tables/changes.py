@@ -108,26 +108,35 @@ def _column(y: pd.DataFrame, name: str, values: pd.Series | np.ndarray, detail: 
     return Changed(y, (name,), np.zeros(len(y), dtype=bool), detail)
 
 
+def _as_precise(values: pd.Series, like: pd.Series) -> pd.Series:
+    """Round to the number of decimals of another column, up to six: whole numbers stay whole."""
+    known = like.dropna().to_numpy(float)
+    for decimals in range(7):
+        if np.allclose(known, np.round(known, decimals), rtol=0, atol=1e-9):
+            return values.round(decimals)
+    return values
+
+
 def _clean(y: pd.DataFrame, rng: np.random.Generator) -> Changed:
     return Changed(y, (), np.zeros(len(y), dtype=bool), "")
 
 
 def _shift(y: pd.DataFrame, rng: np.random.Generator) -> Changed | None:
-    """Add 0.3 standard deviations to a column."""
+    """Add 0.3 standard deviations to a column, and round to its precision."""
     name = _one(_wide(y), rng)
     if name is None:
         return None
     by = 0.3 * float(y[name].std())
-    return _column(y, name, y[name] + by, f"+{by:.4g}")
+    return _column(y, name, _as_precise(y[name] + by, y[name]), f"+{by:.4g}")
 
 
 def _scale(y: pd.DataFrame, rng: np.random.Generator) -> Changed | None:
-    """Multiply the deviations of a column from its median by 1.5."""
+    """Multiply the deviations of a column from its median by 1.5, and round to its precision."""
     name = _one(_wide(y), rng)
     if name is None:
         return None
     middle = y[name].median()
-    return _column(y, name, middle + 1.5 * (y[name] - middle), "x1.5")
+    return _column(y, name, _as_precise(middle + 1.5 * (y[name] - middle), y[name]), "x1.5")
 
 
 def _permuted(y: pd.DataFrame, rng: np.random.Generator) -> Changed | None:

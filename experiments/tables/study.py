@@ -156,7 +156,7 @@ def append_results(
         results: Iterable[Any] = map(function, jobs)
         if n_processes > 1:
             pool = stack.enter_context(ProcessPoolExecutor(n_processes))
-            results = pool.map(function, jobs, chunksize=4)
+            results = pool.map(function, jobs)
         for done, line in enumerate(results, start=1):
             file.write(json.dumps(line) + "\n")
             file.flush()

@@ -261,12 +261,12 @@ def suspicious_entries(
     for row in rows.rows[:most]:
         side = "XY".index(row.sample)
         values = samples.points[side][row.row]
-        unusual = samples.columns.index(row.column)
-        others = [j for j in range(len(values)) if j != unusual][:_MAX_VALUES]
-        shown = [
-            (samples.columns[j], float(values[j]), values[j] == row.value)
-            for j in sorted([unusual, *others])
-        ]
+        others = [j for j, name in enumerate(samples.columns) if name != row.column][:_MAX_VALUES]
+        if row.column in samples.columns:
+            others = sorted([samples.columns.index(row.column), *others])
+        shown = [(samples.columns[j], float(values[j]), values[j] == row.value) for j in others]
+        if row.column not in samples.columns:  # a category
+            shown.insert(0, (row.column, row.value, True))
         table.append({"row": row, "sample": names[side], "values": shown})
     return table
 

@@ -320,7 +320,8 @@ def _test_sources(
     with progress_bar(settings.progress, 0, "reading", "chunk") as advance:
         pair = subset_pair(X, Y, max_rows, kinds, settings.random_state, advance=advance)
         samples = read_samples(pair.x, pair.y, nan_policy, None, pair.kinds)
-        rows = _pool(replace(samples, kinds=pair.columns), settings)
+        samples = replace(samples, read=replace(samples.read, kinds=pair.columns))
+        rows = _pool(samples, settings)
         result = _result(rows, _statistics(rows, settings), settings)
         result = replace(result, n_source_rows=pair.n_rows)
         if pair.is_whole:

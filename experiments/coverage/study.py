@@ -1,0 +1,169 @@
+"""How often the bound on the share of changed rows exceeds the true total variation distance.
+
+    python -m experiments coverage --runs 500 --jobs 16
+    python -m experiments coverage --table --runs 4       # bounds of a few changes
+
+One JSON line per setting and 20 data sets. A run continues its file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+import zlib
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from experiments.coverage.settings import SETTINGS, TABLE
+from experiments.tables.study import append_results, read_lines
+
+#: Data sets per line of the file.
+CHUNK = 20
+#: Rounding error of a bound, which is a ratio of counts.
+ROUNDING = 1e-9
+
+
+def _test(draw: Any, n: int, name: str, number: int, n_permutations: int) -> Any:
+    import isodepth
+
+    x, y = draw(np.random.default_rng([number, zlib.crc32(name.encode())]), n)
+    return isodepth.two_sample_test(
+        x, y, nan_policy="omit", n_permutations=n_permutations, random_state=number, n_jobs=1
+    )
+
+
+def bounds(name: str, numbers: Iterable[int], n_permutations: int = 199) -> list[dict[str, Any]]:
+    """Compute the bounds of one data set per number, which is part of its seed.
+
+    `changed_share` is the bound of the test. `excess` is the maximum over the reported changes of
+    the bound less the true distance of the columns. The distance of the rows is an upper bound for
+    that of several columns.
+    """
+    setting = SETTINGS[name]
+    found = []
+    for number in numbers:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            result = _test(setting.draw, setting.n, name, number, n_permutations)
+            share = float(result.changed_share)
+            changes = result.changes
+        excess = [
+            change.share
+            - (
+                setting.margins.get(change.columns[0], 0.0)
+                if len(change.columns) == 1
+                else setting.tv
+            )
+            for change in changes
+            if change.share is not None
+        ]
+        found.append({"changed_share": share, "excess": max(excess, default=None)})
+    return found
+
+
+def _evaluate(job: tuple[str, int, int]) -> dict[str, Any]:
+    name, chunk, n_permutations = job
+    line = {"setting": name, "chunk": chunk, "n_permutations": n_permutations}
+    try:
+        found = bounds(name, range(CHUNK * chunk, CHUNK * (chunk + 1)), n_permutations)
+    except Exception as error:  # a failure is a result
+        return {**line, "error": f"{type(error).__name__}: {error}"[:300]}
+    return {**line, "bounds": found}
+
+
+def _evaluate_table(job: tuple[str, int, int, int]) -> dict[str, Any]:
+    name, n, number, n_permutations = job
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        result = _test(TABLE[name][0], n, name, number, n_permutations)
+        return {"row": name, "n": n, "number": number, "bound": float(result.changed_share)}
+
+
+def summary(lines: Iterable[dict[str, Any]]) -> str:
+    """Return a table of bounds and excesses, in Markdown."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    errors = set()
+    for line in lines:
+        found.setdefault(line["setting"], []).extend(line.get("bounds", []))
+        if "error" in line:
+            errors.add(f"* {line['setting']}: `{line['error']}`")
+    text = [
+        "| setting | data sets | true value | mean bound | above the true value (%) "
+        "| a change above its true value (%) |",
+        "|---|---:|---:|---:|---:|---:|",
+    ]
+    for name, setting in SETTINGS.items():
+        entries = found.get(name, [])
+        if not entries:
+            continue
+        shares = np.array([entry["changed_share"] for entry in entries])
+        above = np.mean(shares > setting.tv + ROUNDING)
+        changes = np.mean([(entry["excess"] or 0.0) > ROUNDING for entry in entries])
+        text.append(
+            f"| {name} | {len(entries)} | {setting.tv:.3f} | {shares.mean():.3f} "
+            f"| {100 * above:.1f} | {100 * changes:.1f} |"
+        )
+    return "\n".join([*text, *sorted(errors)])
+
+
+def table_summary(lines: Iterable[dict[str, Any]]) -> str:
+    """Return the range of the bounds per change and number of rows, in Markdown."""
+    lines = list(lines)
+    sizes = sorted({line["n"] for line in lines})
+    text = [
+        f"| change | true value | {' | '.join(f'n = {n:,}' for n in sizes)} |",
+        f"|---|---:|{'---|' * len(sizes)}",
+    ]
+    for name, (_, tv) in TABLE.items():
+        cells = []
+        for n in sizes:
+            values = [line["bound"] for line in lines if line["row"] == name and line["n"] == n]
+            cells.append(f"{min(values):.3f} to {max(values):.3f}" if values else "")
+        text.append(f"| {name} | {tv:.2f} | {' | '.join(cells)} |")
+    return "\n".join(text)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the study from the command line."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--runs", type=int, default=500, help="data sets per setting")
+    parser.add_argument("--settings", nargs="+", choices=list(SETTINGS), default=list(SETTINGS))
+    parser.add_argument("--table", action="store_true", help="bounds of a few changes instead")
+    parser.add_argument("--permutations", type=int, default=199)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--out", type=Path, default=None)
+    options = parser.parse_args(arguments)
+    out = options.out or Path(f"out/coverage/{'table' if options.table else 'coverage'}.jsonl")
+    out.parent.mkdir(parents=True, exist_ok=True)
+    lines = read_lines(out)
+    if options.table:
+        known = {(line["row"], line["n"], line["number"]) for line in lines}
+        rows = [
+            (name, n, number, options.permutations)
+            for n in (200, 1000, 10_000)
+            for name in TABLE
+            for number in range(options.runs)
+            if (name, n, number) not in known
+        ]
+        append_results(out, _evaluate_table, rows, options.jobs)
+        print(table_summary(read_lines(out)))
+        return 0
+    done = {(line["setting"], line["chunk"]) for line in lines}
+    # Large samples first, so that the last jobs are short.
+    names = sorted(options.settings, key=lambda name: -SETTINGS[name].n)
+    jobs = [
+        (name, chunk, options.permutations)
+        for name in names
+        for chunk in range(-(-options.runs // CHUNK))
+        if (name, chunk) not in done
+    ]
+    append_results(out, _evaluate, jobs, options.jobs)
+    print(summary(read_lines(out)))
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

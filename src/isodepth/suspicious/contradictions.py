@@ -1,0 +1,124 @@
+"""Pairs of categories that never occur in the other sample, such as a city in another country."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+# A category determines another one if at least _MIN_ROWS rows were checked, at most a fraction
+# _MAX_EXCEPTIONS of them are exceptions, and no value of the other category has a relative
+# frequency above _MAX_SHARE.
+_MIN_ROWS, _MAX_EXCEPTIONS, _MAX_SHARE = 50, 0.002, 0.9
+# Minimum number of rows of both samples with the determining value and the usual value of the
+# determined category, and minimum number of rows of the other sample with the unusual value.
+_MIN_GROUP, _MIN_VALUE = 3, 5
+# If more rows of a sample are exceptions, the categories as a whole differ, not single rows.
+_MAX_FRACTION = 0.2
+
+
+class Contradiction(NamedTuple):
+    """A row with a pair of categories that contradicts the other sample.
+
+    Attributes
+    ----------
+    row : int
+    column, given : int
+        Indices of the determined category and of the category that determines it.
+    usual : int
+        Value of the determined category in rows of the other sample with the same value of `given`.
+    score : float
+    """
+
+    row: int
+    column: int
+    given: int
+    usual: int
+    score: float
+
+
+def find_contradictions(codes: np.ndarray, other: np.ndarray) -> list[Contradiction]:
+    """Find rows with pairs of categories that the other sample excludes.
+
+    In the other sample, one category determines another one: rows with the same value of the first
+    have the same value of the second. A row is a contradiction if the other sample never has its
+    pair of values, but often each value alone.
+
+    Parameters
+    ----------
+    codes, other : int ndarrays of shapes (n, k) and (m, k)
+        Values of k categories in a sample and in the other one, from 0; -1 for missing values.
+
+    Returns
+    -------
+    contradictions : list of Contradiction
+        At most one per row, with the maximum score.
+    """
+    best: dict[int, Contradiction] = {}
+    for given, column, table, score in _determined(other):
+        a, b = codes[:, given], codes[:, column]
+        known = (a >= 0) & (a < table.shape[0]) & (b >= 0) & (b < table.shape[1])
+        a, b = np.where(known, a, 0), np.where(known, b, 0)
+        pooled = table.copy()
+        np.add.at(pooled, (a[known], b[known]), 1)
+        # The value that both samples usually have with each value of the determining category.
+        usual = pooled.argmax(axis=1)
+        certain = (pooled.max(axis=1) >= _MIN_GROUP) & (table[np.arange(len(table)), usual] > 0)
+        exceptions = known & certain[a] & (table[a, b] == 0) & (table.sum(axis=0) >= _MIN_VALUE)[b]
+        if exceptions.sum() > _MAX_FRACTION * len(codes):
+            continue
+        for i in np.flatnonzero(exceptions).tolist():
+            if i not in best or score > best[i].score:
+                best[i] = Contradiction(i, column, given, int(usual[a[i]]), score)
+    return list(best.values())
+
+
+def _determined(codes: np.ndarray) -> Iterator[tuple[int, int, np.ndarray, float]]:
+    """Yield pairs of categories of which the first determines the second.
+
+    Also yield the numbers of rows with each pair of values, and a score of at least 1. It is the
+    logarithm of the fraction of exceptions, divided by that of 1 / 50.
+    """
+    k = codes.shape[1]
+    for given in range(k):
+        for column in range(k):
+            if given == column:
+                continue
+            table = _counts(codes[:, given], codes[:, column])
+            sizes, modes = table.sum(axis=1), table.max(axis=1, initial=0)
+            # Without another row that has the same value, a row cannot be checked.
+            checked = int(sizes[sizes >= 2].sum())
+            exceptions = int((sizes - modes)[sizes >= 2].sum())
+            if checked < _MIN_ROWS or exceptions > _MAX_EXCEPTIONS * checked:
+                continue
+            if table.sum(axis=0).max() <= _MAX_SHARE * table.sum():
+                score = math.log((exceptions + 1) / (checked + 2)) / math.log(1 / _MIN_ROWS)
+                if score > 1:
+                    yield given, column, table, score
+
+
+def _counts(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Return the numbers of rows with each pair of values of two categories."""
+    known = (a >= 0) & (b >= 0)
+    a, b = a[known], b[known]
+    shape = (a.max(initial=-1) + 1, b.max(initial=-1) + 1)
+    return np.bincount(a * shape[1] + b, minlength=shape[0] * shape[1]).reshape(shape)
+
+
+def category_codes(
+    categories: dict[str, list[list[str | None]]], n_rows: Sequence[int]
+) -> tuple[list[np.ndarray], list[list[str]]]:
+    """Return the codes of categories in both samples, and the values of each category in order.
+
+    The codes have shapes (n, k) and (m, k). Missing values have the code -1.
+    """
+    codes = [np.full((n, len(categories)), -1, dtype=np.int64) for n in n_rows]
+    labels = []
+    for c, both in enumerate(categories.values()):
+        index: dict[str, int] = {}
+        for part, values in zip(codes, both, strict=True):
+            part[:, c] = [-1 if v is None else index.setdefault(v, len(index)) for v in values]
+        labels.append(list(index))
+    return codes, labels

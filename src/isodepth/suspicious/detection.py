@@ -1,0 +1,207 @@
+"""Search for the rows of each sample that do not look like any row of the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from isodepth.suspicious.contradictions import category_codes, find_contradictions
+from isodepth.suspicious.repeated import (
+    Sentinel,
+    find_sentinels,
+    one_sided_values,
+    repeated_values,
+)
+from isodepth.suspicious.results import SuspiciousRow, SuspiciousRows
+from isodepth.suspicious.scoring import Rows, RowScorer, Unusual
+from isodepth.two_samples import TwoSamples
+
+# Rows with scores above _CLEARLY are removed from a sample before the other sample is compared with
+# it. If they are more than a fraction _MAX_REMOVED of the rows, none are removed, because the whole
+# distribution differs.
+_CLEARLY, _MAX_REMOVED = 1.5, 0.2
+# A listed row must also be unusual relative to the ordinary rows of both samples together. Rows
+# with scores up to this value are ordinary. The value is below 1, because some rows of a group of
+# wrong rows may have scores slightly below 1.
+_ORDINARY = 0.6
+#: Number of rows below which a sample is too small to estimate how far its values reach.
+SMALL_SAMPLE = 50
+# Order in which the reasons of a row are preferred; other reasons are last.
+_PREFERENCE = {"value": 0, "repeated value": 1}
+
+
+def suspicious_rows(samples: TwoSamples) -> SuspiciousRows:
+    """Find the rows of each sample that do not look like any row of the other.
+
+    Several numbers are computed for a row: its values, the logarithms of its values in positive
+    columns, the residuals of a regression of each column on the others, and deviations from the
+    medians of the rows with the same category. Each number is converted to a ratio: its distance
+    from the median of the other sample, divided by the distance of the 1% or 99% quantile from this
+    median. The threshold for a ratio is extrapolated from the tail of the ratios of the other
+    sample's rows. The score of a row is the maximum of its ratios, each divided by its threshold.
+    Missing values are ignored: a row is scored by the values that it has.
+
+    A row is listed if its score exceeds 1, both relative to the other sample and relative to the
+    ordinary rows of both samples together. Rows with scores up to 0.6 are ordinary, and at least
+    the half of each sample with the smaller scores is ordinary. This second reference has about
+    twice as many rows, so fewer correct rows are listed.
+
+    Two more kinds of rows are listed. They have a value that many rows of their sample repeat and
+    the other sample nearly never has (see `find_sentinels`), or a pair of categories that the other
+    sample excludes (see `find_contradictions`).
+    """
+    codes, labels = category_codes(samples.categories, samples.n_rows)
+    sentinels = find_sentinels(samples.points)
+    samples_rows = [Rows(*each) for each in zip(samples.points, codes, strict=True)]
+    rows, skipped = _unusual_rows(samples, samples_rows, labels, sentinels)
+    rows += _repeated_rows(samples, sentinels)
+    rows += _contradictory_rows(samples, codes, labels)
+    first: dict[tuple[str, int], SuspiciousRow] = {}
+    for row in sorted(rows, key=lambda row: (_PREFERENCE.get(row.reason, 2), -row.score)):
+        first.setdefault((row.sample, row.row), row)
+    return SuspiciousRows(
+        sorted(first.values(), key=lambda row: -row.score),
+        one_sided_values(samples),
+        samples.n_rows,
+        tuple(skipped),
+        repeated_values(samples, sentinels),
+        tuple(name for name, n in zip("XY", samples.n_rows, strict=True) if n < SMALL_SAMPLE),
+    )
+
+
+def _unusual_rows(
+    samples: TwoSamples, rows: list[Rows], labels: list[list[str]], sentinels: list[Sentinel]
+) -> tuple[list[SuspiciousRow], list[str]]:
+    """Return rows with unusual scores, and the columns in which the whole distribution differs."""
+    names = list(samples.columns)
+    skipped: list[str] = []
+    cleaned = _without_sentinels(rows, sentinels)
+    while names:
+        references = _without_outliers(cleaned)
+        # The first scorer compares rows of X with the reference Y, the second rows of Y with X.
+        scorers = [RowScorer(references[1]), RowScorer(references[0])]
+        flagged = np.maximum(*(s.flagged(part) for s, part in zip(scorers, rows, strict=True)))
+        worst = int(flagged.argmax())
+        if flagged[worst] <= _MAX_REMOVED:
+            describe = _Descriptions(names, list(samples.categories), labels)
+            return _listed_rows(scorers, rows, cleaned, describe), skipped
+        skipped.append(names.pop(worst))
+        rows = [part.without_column(worst) for part in rows]
+        cleaned = [part.without_column(worst) for part in cleaned]
+    return [], skipped
+
+
+def _without_sentinels(rows: Sequence[Rows], sentinels: Sequence[Sentinel]) -> list[Rows]:
+    """Return copies of the rows in which repeated values of the other sample are missing."""
+    points = [part.points.astype(np.float64, copy=True) for part in rows]
+    for each in sentinels:
+        column = points[each.side][:, each.column]
+        column[column == each.value] = np.nan
+    return [Rows(part, each.codes) for part, each in zip(points, rows, strict=True)]
+
+
+def _without_outliers(rows: Sequence[Rows]) -> list[Rows]:
+    """Return the rows of both samples without clear outliers, as references for the other sample.
+
+    Rows of a sample that are far from the other sample are removed, unless they are more than 20%
+    of the rows. If wrong rows remained in a reference, similar wrong rows of the other sample would
+    look usual. Wrong rows would also move the quantiles that define usual values.
+    """
+    kept = []
+    for part, other in (rows, rows[::-1]):
+        far = RowScorer(other).score(part) > _CLEARLY
+        kept.append(part.take(~far) if far.mean() <= _MAX_REMOVED else part)
+    return kept
+
+
+def _listed_rows(
+    scorers: Sequence[RowScorer],
+    rows: Sequence[Rows],
+    cleaned: Sequence[Rows],
+    describe: _Descriptions,
+) -> list[SuspiciousRow]:
+    """Return the rows whose scores exceed 1, relative to the other sample and to pooled rows.
+
+    The pooled rows are those of both samples with small scores. The first entry of `scorers` scores
+    rows of X relative to Y, and the second scores rows of Y relative to X. The pooled rows are
+    taken from `cleaned`, which are the rows without repeated values.
+    """
+    scores = [scorer.score(part) for scorer, part in zip(scorers, rows, strict=True)]
+    if max(part.max(initial=0.0) for part in scores) <= 1:
+        return []
+    ordinary = [
+        part.take(score <= max(_ORDINARY, float(np.median(score))))
+        for part, score in zip(cleaned, scores, strict=True)
+    ]
+    both = Rows(*(np.concatenate(arrays) for arrays in zip(*ordinary, strict=True)))
+    pooled = RowScorer(both)
+    found = []
+    for side, sample in enumerate("XY"):
+        listed = np.flatnonzero(scores[side] > 1)
+        listed = listed[pooled.score(rows[side].take(listed)) > 1]
+        chosen = rows[side].take(listed)
+        for i, unusual in enumerate(scorers[side].explain(chosen)):
+            score = float(scores[side][listed[i]])
+            fields = describe.row(chosen.points[i], chosen.codes[i], unusual)
+            found.append(SuspiciousRow(sample, int(listed[i]), score, *fields))
+    return found
+
+
+class _Descriptions(NamedTuple):
+    """Names of columns and categories, and the values of each category."""
+
+    names: list[str]
+    categories: list[str]
+    labels: list[list[str]]
+
+    def row(
+        self, point: np.ndarray, codes: np.ndarray, unusual: Unusual
+    ) -> tuple[str, float, tuple[float, float], str, str, str]:
+        """Return the fields of a suspicious row from `column` on."""
+        j, usual, reason, others = unusual
+        given = " and ".join(self._value(point, codes, i) for i in others)
+        where = ""
+        if reason == "value within a category":
+            where = f" for {given}"
+        elif reason == "value given the other columns":
+            where = f" at {given}" if given else " given the other columns"
+            given = given or "the other columns"
+        value = self._value(point, codes, j)
+        explanation = f"{value}{where}, usually {usual[0]:.4g} to {usual[1]:.4g}"
+        return self.names[j], float(point[j]), usual, reason, given, explanation
+
+    def _value(self, point: np.ndarray, codes: np.ndarray, index: int) -> str:
+        """Return "column = value"; the indices of categories follow those of the columns."""
+        c = index - len(point)
+        if c < 0:
+            return f"{self.names[index]} = {point[index]:.6g}"
+        return f"{self.categories[c]} = {self.labels[c][codes[c]]}"
+
+
+def _repeated_rows(samples: TwoSamples, sentinels: Sequence[Sentinel]) -> list[SuspiciousRow]:
+    found = []
+    for side, j, value, (own, other), score in sentinels:
+        column = samples.columns[j]
+        never = "never" if other == 0 else f"only {other} times"
+        explanation = f"{column} = {value:.6g} in {own} rows, {never} in the other sample"
+        fields = (score, column, value, None, "repeated value", "", explanation)
+        for i in np.flatnonzero(samples.points[side][:, j] == value):
+            found.append(SuspiciousRow("XY"[side], int(i), *fields))
+    return found
+
+
+def _contradictory_rows(
+    samples: TwoSamples, codes: Sequence[np.ndarray], labels: Sequence[Sequence[str]]
+) -> list[SuspiciousRow]:
+    found, names = [], list(samples.categories)
+    for side, sample in enumerate("XY"):
+        for i, c, given, usual, score in find_contradictions(codes[side], codes[1 - side]):
+            value, known = labels[c][codes[side][i, c]], labels[given][codes[side][i, given]]
+            expected = labels[c][usual]
+            condition = f"{names[given]} = {known}"
+            explanation = f"{names[c]} = {value}, but {condition} is always {expected}"
+            fields = (value, expected, "category given another category", condition, explanation)
+            found.append(SuspiciousRow(sample, i, score, names[c], *fields))
+    return found

@@ -1,0 +1,266 @@
+"""Regression of each column on the other values that a row has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+# Maximum number of rows to which regressions are fitted.
+_MAX_FITTED = 5_000
+# Each column is regressed on the others only if there are at least _MIN_FITTED rows, at least
+# _ROWS_PER_TERM rows per term of the regression, and at most _MAX_COLUMNS columns.
+_MIN_FITTED, _ROWS_PER_TERM, _MAX_COLUMNS = 40, 3, 100
+# Maximum distance from the median, in spreads, of all values of a row that is used to fit
+# regressions. If at most 60% of the rows are this close, all rows are used. Regressions clip values
+# at this distance.
+_FAR = 8.0
+_PENALTY = 1e-3
+# Minimum fraction of the rows that have a value of a category with an indicator.
+_MIN_SHARE = 0.05
+_EM_STEPS = 8
+_BLOCK_NUMBERS = 1 << 21
+
+
+class Predictors(NamedTuple):
+    """Regressions for one set of observed columns.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (f, d)
+        The residual of column j is the product of the f terms of a row and `weights[:, j]`. Weights
+        of missing terms are 0.
+    deviation : ndarray of shape (d,)
+        Standard deviation of the residuals of each column.
+    inverse : ndarray of shape (f, f)
+        Inverse matrix of the mean products of terms.
+    """
+
+    weights: np.ndarray
+    deviation: np.ndarray
+    inverse: np.ndarray
+
+
+class Regressions:
+    """Ridge regressions of each standardized column on the other columns and on categories.
+
+    A value is regressed on the other values that its row has. All regressions follow from one
+    matrix, the mean of the products of terms. Terms are a constant, the columns and, if there are
+    enough rows, their squares and indicators of frequent values of categories. In rows with missing
+    values, the products are replaced by their conditional expectations given the values that the
+    row has (EM algorithm, as if terms were normal).
+
+    The residual of a row with missing values is larger, because fewer values explain it. It is
+    multiplied by the ratio of two standard deviations of residuals: for complete rows, and for
+    rows that have the same values. So residuals of all rows have the same scale.
+    """
+
+    def __init__(self, standard: np.ndarray, codes: np.ndarray, rng: np.random.Generator) -> None:
+        """Fit the regressions.
+
+        Parameters
+        ----------
+        standard : ndarray of shape (n, d)
+            Standardized columns; NaN for missing values.
+        codes : int ndarray of shape (n, k)
+            Values of k categories, from 0; -1 for missing values.
+        """
+        n, d = standard.shape
+        near = ~(np.abs(standard) > _FAR).any(axis=1)
+        used = np.flatnonzero(near) if near.sum() > 0.6 * n else np.arange(n)
+        fitted = rng.permutation(used)[:_MAX_FITTED]
+        most = len(fitted) // (2 * _ROWS_PER_TERM) - 1
+        self.squares = 2 * d <= most
+        #: Pairs (category, value) with an indicator.
+        self.indicators = _frequent_values(codes[fitted], most - 2 * d)
+        terms = self._terms(standard[fitted], codes[fitted])
+        self.moments = _moments(terms, self._observed(standard[fitted]))
+        complete = np.ones((1, terms.shape[1]), dtype=bool)
+        self.deviation = self._solve(complete)[0].deviation
+        #: Residuals (n, d); those of the fitted rows are leave-one-out residuals.
+        self.fitted_residuals = self.residuals(standard, codes)
+        leverage = self._leverage(standard[fitted], codes[fitted]) / len(fitted)
+        self.fitted_residuals[fitted] /= np.maximum(1 - leverage, 0.05)
+
+    @staticmethod
+    def possible(standard: np.ndarray) -> bool:
+        """Whether standardized rows (n, d) are enough for regressions, and columns not too many."""
+        n, d = standard.shape
+        return 2 <= d <= _MAX_COLUMNS and n >= max(_MIN_FITTED, _ROWS_PER_TERM * (d + 1))
+
+    def residuals(self, standard: np.ndarray, codes: np.ndarray) -> np.ndarray:
+        """Return the residuals (m, d) of m rows; NaN for missing values."""
+        terms, residuals = self._terms(standard, codes), np.empty_like(standard)
+        for rows, predictors in self._predictors(standard):
+            residuals[rows] = terms[rows] @ predictors.weights
+            residuals[rows] *= self.deviation / predictors.deviation
+        # Terms are clipped, but the value itself is not.
+        return residuals + (standard - np.clip(standard, -_FAR, _FAR))
+
+    def contributions(self, row: np.ndarray, codes: np.ndarray, j: int) -> np.ndarray:
+        """Return the contributions (d + k,) of columns and categories to a prediction of column j.
+
+        The row has d values and k categories. The contribution of a missing value is 0.
+        """
+        d = len(row)
+        terms = self._terms(row[None], codes[None])[0]
+        ((_, predictors),) = self._predictors(row[None])
+        parts = -terms * predictors.weights[:, j]
+        result = np.zeros(d + len(codes))
+        result[:d] = parts[1 : 1 + d]
+        if self.squares:
+            result[:d] += parts[1 + d : 1 + 2 * d]
+        result[j] = 0.0
+        for part, (category, _) in zip(
+            parts[len(parts) - len(self.indicators) :], self.indicators, strict=True
+        ):
+            result[d + category] += part
+        return result
+
+    def scale(self, row: np.ndarray) -> np.ndarray:
+        """Return the factors (d,) of the residuals of rows with the same missing values."""
+        ((_, predictors),) = self._predictors(row[None])
+        return self.deviation / predictors.deviation
+
+    def _leverage(self, standard: np.ndarray, codes: np.ndarray) -> np.ndarray:
+        """Return n times the leverage (n, d) of n fitted rows in the regression of each column.
+
+        Let t be the terms of a row, P the inverse matrix of moments, and u = P t. The leverage in
+        the regression on all terms except those of a column is t' P t less u_B' inv(P_BB) u_B,
+        where B are the terms of the column.
+        """
+        terms, leverage = self._terms(standard, codes), np.empty_like(standard)
+        d = standard.shape[1]
+        for rows, predictors in self._predictors(standard):
+            u = terms[rows] @ predictors.inverse
+            first, diagonal = u[:, 1 : 1 + d], np.diagonal(predictors.inverse)
+            a = diagonal[1 : 1 + d]
+            if self.squares:
+                second, c = u[:, 1 + d : 1 + 2 * d], diagonal[1 + d : 1 + 2 * d]
+                b = np.diagonal(predictors.inverse[1 : 1 + d, 1 + d : 1 + 2 * d])
+                part = c * first**2 - 2 * b * first * second + a * second**2
+                part /= a * c - b * b
+            else:
+                part = first**2 / a
+            leverage[rows] = (u * terms[rows]).sum(axis=1, keepdims=True) - part
+        return leverage
+
+    def _predictors(self, standard: np.ndarray) -> Iterator[tuple[np.ndarray, Predictors]]:
+        """Yield the regressions for each set of observed columns, with the indices of its rows."""
+        for pattern, rows in _patterns(self._observed(standard)):
+            yield from zip(rows, self._solve(pattern), strict=True)
+
+    def _solve(self, observed: np.ndarray) -> list[Predictors]:
+        """Return the regressions of each column for the sets `observed` (p, f) of observed terms.
+
+        Let P be the inverse matrix of moments. The residuals of the terms of a column, given all
+        other terms, are the rows of these terms in P, multiplied by the inverse of their block of
+        P. The block has one row, or two rows with squares.
+        """
+        f = len(self.moments)
+        d = (f - 1 - len(self.indicators)) // (2 if self.squares else 1)
+        inverses = np.linalg.inv(_restricted(self.moments + _PENALTY * np.eye(f), observed))
+        diagonal = np.diagonal(inverses, axis1=1, axis2=2)
+        linear, a = inverses[:, :, 1 : 1 + d], diagonal[:, None, 1 : 1 + d]
+        if self.squares:
+            square = slice(1 + d, 1 + 2 * d)
+            c = diagonal[:, None, square]
+            b = np.diagonal(inverses[:, 1 : 1 + d, square], axis1=1, axis2=2)[:, None]
+            determinant = a * c - b * b
+            weights = (c * linear - b * inverses[:, :, square]) / determinant
+            variances = c / determinant
+        else:
+            weights, variances = linear / a, 1 / a
+        weights = np.where(observed[:, 1 : 1 + d][:, None], weights, np.nan)
+        return [
+            Predictors(*each)
+            for each in zip(weights, np.sqrt(variances[:, 0]), inverses, strict=True)
+        ]
+
+    def _terms(self, standard: np.ndarray, codes: np.ndarray) -> np.ndarray:
+        """Return the terms (m, f) of m rows; 0 for missing values."""
+        clipped = np.nan_to_num(np.clip(standard, -_FAR, _FAR), nan=0.0)
+        parts = [np.ones((len(standard), 1)), clipped]
+        if self.squares:
+            parts.append(clipped**2 / _FAR)
+        parts += [codes[:, [category]] == value for category, value in self.indicators]
+        return np.hstack(parts)
+
+    def _observed(self, standard: np.ndarray) -> np.ndarray:
+        """Return which terms (m, f) are known. A missing category has no indicator that is 1."""
+        present = ~np.isnan(standard)
+        parts = [np.ones((len(standard), 1), dtype=bool), present]
+        if self.squares:
+            parts.append(present)
+        parts.append(np.ones((len(standard), len(self.indicators)), dtype=bool))
+        return np.hstack(parts)
+
+
+def _frequent_values(codes: np.ndarray, most: int) -> list[tuple[int, int]]:
+    """Return at most `most` pairs (category, value), the most frequent first.
+
+    The most frequent value of a category is not included, nor are values of less than 5% of the
+    rows.
+    """
+    found = []
+    for category in range(codes.shape[1]):
+        known = codes[codes[:, category] >= 0, category]
+        counts = np.bincount(known)
+        frequent = np.argsort(-counts, kind="stable")[1:]
+        found += [
+            (-int(counts[value]), category, int(value))
+            for value in frequent
+            if counts[value] >= _MIN_SHARE * len(codes)
+        ]
+    return [(category, value) for _, category, value in sorted(found)[: max(most, 0)]]
+
+
+def _moments(terms: np.ndarray, observed: np.ndarray) -> np.ndarray:
+    """Return the means (f, f) of the products of terms (n, f), by the EM algorithm."""
+    n, f = terms.shape
+    if observed.all():
+        return terms.T @ terms / n
+    counts = np.maximum(observed.sum(axis=0), 1)
+    moments = np.diag((terms**2).sum(axis=0) / counts)
+    moments[0] = moments[:, 0] = terms.sum(axis=0) / counts
+    for _ in range(_EM_STEPS):
+        filled, extra = terms.copy(), np.zeros((f, f))
+        ridge = moments + _PENALTY * np.eye(f)
+        for pattern, rows in _patterns(observed):
+            inverses = np.linalg.inv(_restricted(ridge, pattern))
+            for present, inverse, part in zip(pattern, inverses, rows, strict=True):
+                missing = ~present
+                if missing.any():
+                    known = inverse[np.ix_(present, present)] @ moments[np.ix_(present, missing)]
+                    filled[np.ix_(part, missing)] = terms[np.ix_(part, present)] @ known
+                    rest = moments[np.ix_(missing, missing)]
+                    rest = rest - moments[np.ix_(missing, present)] @ known
+                    extra[np.ix_(missing, missing)] += len(part) * rest
+        moments = (filled.T @ filled + extra) / n
+    return moments
+
+
+def _patterns(observed: np.ndarray) -> Iterator[tuple[np.ndarray, list[np.ndarray]]]:
+    """Yield distinct rows (p, f) of `observed` with the indices of their rows, in blocks."""
+    if observed.all():
+        yield observed[:1], [np.arange(len(observed))]
+        return
+    packed = np.packbits(observed, axis=1)
+    keys = np.ascontiguousarray(packed).view(f"V{packed.shape[1]}")[:, 0]
+    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    order = np.argsort(inverse, kind="stable")
+    rows = np.split(order, np.cumsum(np.bincount(inverse))[:-1])
+    size = max(1, _BLOCK_NUMBERS // observed.shape[1] ** 2)
+    for start in range(0, len(first), size):
+        yield observed[first[start : start + size]], rows[start : start + size]
+
+
+def _restricted(matrix: np.ndarray, observed: np.ndarray) -> np.ndarray:
+    """Return one copy (p, f, f) of a matrix per row of `observed` (p, f).
+
+    Rows and columns of missing terms are replaced by those of the identity matrix. The inverse of a
+    copy then contains the inverse of the part of the observed terms.
+    """
+    both = observed[:, :, None] & observed[:, None, :]
+    return np.where(both, matrix, np.eye(len(matrix)))
