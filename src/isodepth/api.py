@@ -165,9 +165,8 @@ class Metric(MetricSettings):
         """Compute the nested depth-trimmed regions of one sample.
 
         The result stores the depth function, the directions and the scale that define the regions.
-        :meth:`isodepth.FittedMetric.distance` compares the regions of two samples if these settings
-        are equal. Use `with_directions` to compute regions of many samples with the same
-        directions.
+        Regions of two samples can be compared if these settings are equal. Use `with_directions` to
+        compute regions of many samples with the same directions, and to compare them.
 
         Parameters
         ----------
@@ -415,7 +414,8 @@ def compare(
             "are not exchangeable; remove one of them",
             option="n_permutations",
         )
-    of_test |= {name: getattr(metric, name) for name in ("nan_policy", "random_state", "n_jobs")}
+    names = ("nan_policy", "random_state", "n_jobs")
+    of_test |= {name: value for name, value in options.items() if name in names}
     if isinstance(metric.scale, np.ndarray):
         of_test["scale"] = metric.scale
     comparison = metric.compare(X, Y, kinds=kinds)

@@ -73,6 +73,17 @@ def warn_user(message: str, category: type[Warning]) -> None:
     warnings.warn(message, category, stacklevel=stacklevel)
 
 
+def warn_deprecated(name: str, replacement: str, *, removed_in: str) -> None:
+    """Warn that `name` is deprecated, with its replacement and the version that removes it.
+
+    A public name is removed two minor versions after the first release with this warning.
+    """
+    warn_user(
+        f"{name} is deprecated and will be removed in isodepth {removed_in}; use {replacement}",
+        FutureWarning,
+    )
+
+
 def _is_internal(module: str) -> bool:
     # functools calls cached properties and decorated functions of isodepth.
     return module in ("isodepth", "functools") or module.startswith("isodepth.")

@@ -220,7 +220,7 @@ class FittedMetric:
         """
         gaps = self.gaps(x, y)
         distance = self.mean(gaps.values, gaps.plan)
-        signature = self.signature(str(x.ordered.dtype))
+        signature = self._signature_for(str(x.ordered.dtype))
         columns = check_same_columns(x.columns, y.columns)
         return Comparison(
             distance=distance,
@@ -278,7 +278,12 @@ class FittedMetric:
         sizes = regions.prefix_sizes(self.betas)
         write_supports(regions.ordered, sizes, self.directions, out, self.resources)
 
-    def signature(self, dtype: str | None = None) -> str:
+    @property
+    def signature(self) -> str:
+        """Settings that determine the distance, as a short string."""
+        return self._signature_for(str(self.directions.dtype))
+
+    def _signature_for(self, dtype: str) -> str:
         """Return the settings of distances between samples with this dtype, as a string.
 
         The string contains the dtype only if it is float32, or if the option `dtype` is set.
@@ -317,7 +322,7 @@ class FittedMetric:
 
     def __repr__(self) -> str:
         count, width = self.directions.shape
-        return f"FittedMetric({count} directions, {width} columns, {self.signature()})"
+        return f"FittedMetric({count} directions, {width} columns, {self.signature})"
 
 
 def fit_metric(
