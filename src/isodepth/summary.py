@@ -192,7 +192,7 @@ def summary_lines(
     """
     test = get_test(result)
     comparison = result if result.result_type == "comparison" else None
-    keeps_rows = comparison is None or comparison.keeps_rows
+    keeps_rows = comparison is None or comparison._keeps_rows
     lines = [comparison_headline(result, names).sentence]
     lines += ["; ".join(remarks(result, rows, names))]
     if test is not None:

@@ -81,7 +81,7 @@ def test_columns_and_weights(tmp_path: Path) -> None:
     source = scan(tmp_path / "t.parquet", ["z", "x"], weights="weight")
     assert source.columns == ("z", "x")
     assert source.weighted
-    expected = isodepth.Metric(**OPTIONS).table(frame[["z", "x"]], frame["weight"])
+    expected = isodepth.Metric(**OPTIONS).table(frame[["z", "x"]], weights=frame["weight"])
     assert np.array_equal(isodepth.Metric(**OPTIONS).table(source).values, expected.values)
     assert scan(POINTS, [2, 0]).n_features == 2
     assert np.array_equal(rows_of(scan(POINTS, [2, 0])), POINTS[:, [2, 0]])
@@ -278,7 +278,7 @@ def test_a_comparison_has_all_output_except_for_rows() -> None:
     mine, expected = parts.to_dict(), whole.to_dict()
     assert mine.pop("distance_bounds") == [whole.distance] * 2
     assert {**mine, "signature": ""} == {**expected, "signature": ""}
-    assert np.array_equal(parts.direction, whole.direction)
+    assert np.array_equal(parts.directions, whole.directions)
     shown = str(parts).splitlines()
     assert shown.pop(1) == "  read in chunks: 5 levels, 11 directions, no refinement"
     assert shown[:2] == str(whole).splitlines()[:2]

@@ -171,3 +171,5 @@ def test_labels_are_not_formulas() -> None:
     assert text.splitlines()[0] == "label,'-d"
     assert text.splitlines()[1] == "'=cmd|' /C calc'!A0,-1.5"
     assert text.splitlines()[2:] == ["'@x,0.0", "plain,2.0"]
+    labels = csv_bytes({"label": ["-1", "+2.5", "-1+2", "-a"]}).decode()
+    assert labels == "label\n-1\n+2.5\n'-1+2\n'-a\n"

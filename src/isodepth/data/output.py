@@ -29,6 +29,8 @@ from isodepth.errors import BusyFileError, InvalidOptionError, UnreadableFileErr
 _STALE_SECONDS = 600.0
 # First characters of the cells that spreadsheets evaluate as formulas.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
+# A string such as "-1" is a number in a spreadsheet, not a formula.
+_NUMBER = re.compile(r"[-+]?\d+(\.\d+)?\Z")
 
 
 def check_target(path: Any) -> Path:
@@ -169,7 +171,8 @@ def csv_bytes(columns: Mapping[str, Sequence[Any]]) -> bytes:
 
 
 def _cell(value: Any) -> Any:
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+    formula = isinstance(value, str) and value.startswith(_FORMULA) and not _NUMBER.match(value)
+    return f"'{value}" if formula else value
 
 
 # -- archives -------------------------------------------------------------------------------------

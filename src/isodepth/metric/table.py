@@ -14,10 +14,10 @@ from isodepth.data.frames import clashing_columns
 from isodepth.data.validation import check_n_jobs
 from isodepth.engine import Resources, table_distances
 from isodepth.errors import InvalidInputError, UnreadableFileError
+from isodepth.metric.settings import STORAGES
 from isodepth.metric.signature import ALGORITHM, array_text, signature_fields
 from isodepth.progress import progress_bar
 
-STORAGES = ("float64", "float32")
 KIND = "region table"
 # Target size in bytes of a block of tables whose distances are computed in one call.
 _BLOCK_BYTES = 1 << 26

@@ -22,7 +22,6 @@ from __future__ import annotations
 
 import functools
 import operator
-import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -31,7 +30,7 @@ import numpy as np
 
 from isodepth.core.directions import unit_vectors
 from isodepth.core.scaling import mad_spread
-from isodepth.errors import DependenceWarning
+from isodepth.errors import DependenceWarning, warn_user
 from isodepth.rowfunctions.families import (
     UNSEEN,
     Extremes,
@@ -295,14 +294,13 @@ def fit_functions(
     strongest = int(factors.argmax())
     if len(usable) * chdtrc(count - 1, (count - 1) * factors[strongest]) <= _LEVEL:
         columns = " and ".join(names[c] for c in functions.members[usable[strongest]].columns)
-        warnings.warn(
+        warn_user(
             f"consecutive rows of {title} are more alike than shuffled rows: counts in {count} "
             f"consecutive parts have {factors[strongest]:.1f} times the variance of independent "
             f"rows (strongest in {columns}). False alarms may be more frequent than stated. "
             "Pass blocks=..., such as the day or user of each row, and check whole blocks as "
             "batches. Ignore this if the order of the reference has no meaning for the batches",
             DependenceWarning,
-            stacklevel=4,
         )
     return functions, counts
 

@@ -172,9 +172,9 @@ def _chance_or_reason(comparison: ComparisonLike | None) -> ChanceLevelLike | st
     """
     if comparison is None:
         return "no level of chance without a distance"
-    if not comparison.keeps_rows:
+    if not comparison._keeps_rows:
         return "no level of chance: the rows were read in chunks"
-    if N_SPLITS * comparison.splitting_cost > MOST_SPLIT_PROJECTIONS:
+    if N_SPLITS * comparison._splitting_cost > MOST_SPLIT_PROJECTIONS:
         return (
             f"level of chance omitted: {N_SPLITS} comparisons of samples of this size take long; "
             "chance_level() computes it in Python"
@@ -283,7 +283,7 @@ def _figures(
 ) -> dict[str, Any]:
     figures = {}
     if comparison is not None:
-        if comparison.keeps_rows and comparison.regions[0].n_features > 1:
+        if comparison._keeps_rows and comparison.regions[0].n_features > 1:
             figures["regions"] = nested_regions(comparison, loose_axes(WIDTH, 5.2), names=names)
         figures["gaps"] = gap_profile(comparison, loose_axes(WIDTH, 3.8))
         if test is None or test.significant:

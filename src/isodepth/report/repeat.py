@@ -87,7 +87,7 @@ def _options(
         omitted = test.missing is not None or any(each.value == MISSING for each in test.shares)
         kinds = test.kinds
     if comparison is not None:
-        options = comparison.changed_options()
+        options = comparison._changed_options()
         omitted = omitted or comparison.missing is not None
         kinds = kinds or comparison.kinds
     if options is None:

@@ -1,0 +1,420 @@
+"""Options of the distance: their types, defaults, checks and documentation.
+
+`MetricSettings` is a frozen object with all options. The subclass `isodepth.Metric` has the methods
+that compare samples. It is in another module, because the packages for tensors and chunks, which
+it calls, use the settings.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any, Literal, Self, TypedDict, TypeVar
+
+import numpy as np
+
+from isodepth.core.directions import FAMILIES, check_random_state, draws_at_random
+from isodepth.core.scaling import SCALES, check_scale
+from isodepth.data.missing import NAN_POLICIES
+from isodepth.data.validation import (
+    MOST,
+    check_boolean,
+    check_choice,
+    check_direction_rows,
+    check_integer,
+    check_n_jobs,
+    check_number,
+    unknown_option,
+)
+from isodepth.depth import BY_NAME
+from isodepth.depth.base import DepthSource
+from isodepth.depth.resolve import private_copy, resolve_depth
+from isodepth.errors import InvalidOptionError
+from isodepth.hull import WAYS
+from isodepth.metric.signature import signature_of
+
+#: Line of a docstring that `with_metric_options` replaces with the descriptions of parameters.
+OPTIONS_LINE = "{options of Metric}"
+#: Precisions of region tables.
+STORAGES = ("float64", "float32")
+# Number of refinement steps if `refine` is None and q is infinite.
+_REFINE = 20
+
+Documented = TypeVar("Documented", bound=Callable[..., Any])
+Precision = Literal["float32", "float64"]
+RandomState = int | np.random.Generator | np.random.RandomState | None
+
+
+class _Options(TypedDict, total=False):
+    """Types of the options that all functions with options of `isodepth.Metric` accept."""
+
+    depth: Any
+    p: float
+    q: float
+    eps: float
+    normalize: bool
+    scale: Any
+    nan_policy: Literal["raise", "omit"]
+    dtype: Precision | None
+    n_jobs: int | None
+    memory_mb: float | None
+
+
+class PaperOptions(_Options, total=False):
+    """Types of the further options of `isodepth.Metric.paper`."""
+
+    gap: Literal["search", "exact"]
+    random_state: RandomState
+
+
+class SampleOptions(_Options, total=False):
+    """Types of the options of `isodepth.Metric`, without those of levels, gaps and seeds."""
+
+    n_directions: int
+    directions: Any
+
+
+class TableOptions(SampleOptions, total=False):
+    """Types of the options of functions that compute region tables."""
+
+    levels: int
+    random_state: RandomState
+
+
+class LossOptions(SampleOptions, total=False):
+    """Types of the options of `isodepth.torch.DepthLoss`."""
+
+    levels: Literal["exact", "monte-carlo"] | int
+    n_levels: int | None
+    gap: Literal["search", "exact"]
+
+
+class MetricOptions(LossOptions, total=False):
+    """Types of all options of `isodepth.Metric`."""
+
+    refine: int | None
+    random_state: RandomState
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MetricSettings:
+    """Pseudo-metric DR_{p,eps} between samples, with all its settings.
+
+    The region of level beta of a sample is the smallest set of its deepest points that has more
+    than a fraction beta of the mass. The gap of a level is, by default, the Hausdorff distance
+    between the convex hulls of the regions of both samples. DR_{p,eps} is the mean of order p of
+    the gaps over the levels in [0, 1 - eps]. "The paper" is Staerman et al., arXiv 2103.12711.
+
+    Parameters
+    ----------
+    depth : str, estimator or callable
+        Depth function that orders the points from the center outwards: "projection", "halfspace",
+        "irw" or "ai_irw". A depth estimator of isodepth has settings of its own, such as a
+        covariance. Its directions are those of the metric, the same for both samples. Any estimator
+        with `fit` and `score_samples`, and any function of the points (and of the weights, if there
+        are any) is accepted as well. Estimators are copied. With the projection depth a share of up
+        to `eps` of contaminated rows has a bounded effect; other depths tolerate less
+        contamination.
+    p : float in (0, inf]
+        Order of the mean over levels; inf is the maximum. For p < 1 the triangle inequality holds
+        for the p-th power only. As p tends to 0, the mean tends to the geometric mean.
+    q : float in [1, inf]
+        Order of the mean over directions u of ``|h_X(u) - h_Y(u)|``, where h is the support
+        function of a region. inf is the maximum, which is the Hausdorff distance of the regions, as
+        in the paper. For a finite q, the mean over the directions and their opposites is divided by
+        its value for a translation of length one. A translation by m then has distance |m| for
+        every q. With a finite q the distance has a smaller upward bias in many dimensions and is
+        smoother.
+        With p = q = 2 samples are embedded isometrically in a Hilbert space.
+    eps : float in (0, 1]
+        Fraction of the mass that is trimmed: the least deep points.
+    n_directions : int
+        Number of directions; the computing time is proportional to it.
+    directions : {"uniform", "sobol", "orthogonal", "equispaced"} or array of shape (K, d)
+        See :func:`isodepth.unit_vectors`. Each vector is used with both signs.
+    levels : "exact", int or "monte-carlo"
+        How to average over the levels in [0, 1 - eps]: "exact" integrates over all levels, an
+        integer uses a midpoint grid with that number of levels, and "monte-carlo" uses `n_levels`
+        random levels, as in the paper.
+    n_levels : int or None
+        Number of random levels; only with ``levels="monte-carlo"``.
+    normalize : bool
+        True averages over the levels in [0, 1 - eps], so that DR = |m1 - m2| for Gaussians of equal
+        covariance with means m1 and m2. False integrates over the levels without the factor
+        1 / (1 - eps), as in the paper.
+    refine : int or None
+        Number of steps of local ascent from the best sampled directions towards the supremum over
+        all directions. With ``refine=0`` the maximum is too small in more than a few dimensions.
+        Refinement never lowers a gap. None means 20 for q = inf, and 0 for a finite q and for
+        tensors that require grad, because a refined distance has no gradient.
+    gap : {"search", "exact"}
+        How to compute the gap of a level for q = inf. "search" takes the maximum over the
+        directions and refines it. "exact" computes the Hausdorff distance of the convex hulls, for
+        few points or few dimensions.
+    scale : None, "pooled", "reference" or array of shape (d,)
+        Units of the columns. None compares coordinates as they are, as in the paper: the column
+        with the largest spread dominates. "pooled" divides each column by its robust standard
+        deviation in both samples together, "reference" by that of X alone. The robust standard
+        deviation is that of the values clipped at their 0.2 and 0.8 quantiles, normalized to 1 for
+        a standard normal column. It tolerates a fraction 0.2 of contaminated rows at one end of the
+        column. If more than half of the values are equal, the orders of the quantiles are closer to
+        0 and 1. The unit of a constant column is 1. For eps > 0.2 the normalized median absolute
+        deviation is used instead, which tolerates a fraction 0.5.
+    nan_policy : {"raise", "omit"}
+        Treatment of missing values: raise an error, or drop the rows with missing values.
+        Infinite values are always an error.
+    dtype : {"float32", "float64"} or None
+        Precision of the projections; None means float32 for float32 data and float64 otherwise.
+    random_state : None, int, numpy.random.Generator or numpy.random.RandomState
+        Seed or generator of the random directions and levels. The same integer gives the same
+        directions on any machine, and the same bits with any `n_jobs`. With None every call samples
+        new directions: two calls give slightly different numbers, which cannot be reproduced. Use
+        an integer if numbers are compared with each other, published or tested.
+    n_jobs : int or None
+        Number of threads; None or -1 for all available cores. The result does not depend on it.
+    memory_mb : float or None
+        Working memory of all threads together, in which blocks of directions are processed. With
+        little memory fewer threads are used, at least one. A block has at least one direction, even
+        if it needs more memory. The result does not depend on this option. None means 256 on the
+        host; for tensors on another device a part of the free memory, at most 8 GB.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isodepth import Metric
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(500, 3))
+    >>> metric = Metric(depth="halfspace", eps=0.2, random_state=0)
+    >>> round(metric.distance(X, X + [3, 0, 0]), 3)
+    3.0
+    >>> metric.signature
+    'DR|depth=halfspace|p=2|eps=0.2|levels=exact|dirs=uniform:1000|refine=20|seed=0|v=0.3.0'
+    """
+
+    depth: Any = "projection"
+    p: float = 2
+    q: float = math.inf
+    eps: float = 0.1
+    n_directions: int = 1000
+    directions: Any = "uniform"
+    levels: Any = "exact"
+    n_levels: int | None = None
+    normalize: bool = True
+    refine: int | None = None
+    gap: str = "search"
+    scale: Any = None
+    nan_policy: str = "raise"
+    dtype: str | None = None
+    random_state: RandomState = None
+    n_jobs: int | None = None
+    memory_mb: float | None = None
+
+    def __post_init__(self) -> None:
+        gap, q = check_choice(self.gap, "gap", WAYS), check_number(self.q, "q", 1)
+        if gap == "exact" and q < math.inf:
+            raise InvalidOptionError(
+                f"gap={gap!r} is the exact supremum over directions, which is q=inf; got q={q:g}, "
+                "a mean over the given directions: remove gap",
+                option="gap",
+            )
+        check_choice(self.nan_policy, "nan_policy", NAN_POLICIES)
+        if self.dtype is not None:
+            check_choice(self.dtype, "dtype", ("float32", "float64"))
+        if self.memory_mb is not None:
+            check_number(self.memory_mb, "memory_mb", 0, low_open=True, high_open=True)
+        _check_refine(self.refine, q)
+        directions, n_directions = _checked_directions(self.directions, self.n_directions)
+        checked = {
+            "depth": self.depth if isinstance(self.depth, str) else private_copy(self.depth),
+            "p": check_number(self.p, "p", 0, low_open=True),
+            "q": q,
+            "eps": check_number(self.eps, "eps", 0, 1, low_open=True),
+            "n_directions": n_directions,
+            "directions": directions,
+            "levels": _checked_levels(self.levels, self.n_levels),
+            "normalize": check_boolean(self.normalize, "normalize"),
+            "scale": _checked_scale(self.scale),
+            "random_state": check_random_state(self.random_state),
+            "n_jobs": check_n_jobs(self.n_jobs),
+        }
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+        _ = self._source  # raises an error if the option `depth` is invalid
+
+    @classmethod
+    def _from_options(cls, options: Mapping[str, Any]) -> Self:
+        """Create a metric from keyword options; an unknown option raises InvalidOptionError."""
+        names = [field.name for field in fields(cls)]
+        for name in options:
+            if name not in names:
+                raise unknown_option(name, names)
+        return cls(**options)
+
+    @property
+    def signature(self) -> str:
+        """Settings that determine the distance, as a short string."""
+        return signature_of(self, self.dtype, self._steps)
+
+    @cached_property
+    def _source(self) -> DepthSource:
+        """Depth function that the option `depth` selects."""
+        name = self.depth
+        return BY_NAME[name]() if isinstance(name, str) and name in BY_NAME else resolve_depth(name)
+
+    @property
+    def _steps(self) -> int:
+        """Number of steps of local ascent that refine the directions: `refine`, or its default."""
+        if self.refine is None:
+            return _REFINE if math.isinf(self.q) else 0
+        return self.refine
+
+    @property
+    def _length(self) -> float:
+        """Factor of the mean over levels: 1, or 1 - eps if `normalize` is false."""
+        return 1.0 if self.normalize else 1.0 - self.eps
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.signature})"
+
+
+def check_for_tables(settings: MetricSettings, storage: str = "float64") -> None:
+    """Check that region tables from separate calls of one metric will be comparable.
+
+    Comparable tables need an integer `levels`, the same directions in every call, and
+    ``gap="search"``. `storage` is the dtype of the tables.
+    """
+    check_choice(storage, "storage", STORAGES)
+    random = draws_at_random(settings.directions) and not isinstance(settings.random_state, int)
+    wrong = {"levels": isinstance(settings.levels, str), "random_state": random}
+    wrong["gap"] = settings.gap != "search"
+    for name in (name for name, refused in wrong.items() if refused):
+        raise InvalidOptionError(
+            f"tables need a fixed grid of levels (an integer, such as levels=20), the same "
+            "directions in each call (an integer, such as random_state=0, or an array of "
+            f"directions) and gap='search'; got {name}={getattr(settings, name)!r}",
+            option=name,
+        )
+
+
+def _checked_directions(directions: Any, n_directions: Any) -> tuple[Any, int]:
+    """Check the options `directions` and `n_directions`.
+
+    Return `directions`, as the name of a family or an array of unit vectors, and the number of
+    directions.
+    """
+    if isinstance(directions, str):
+        check_choice(directions, "directions", FAMILIES)
+        return directions, check_integer(n_directions, "n_directions", 1, high=MOST)
+    directions = check_direction_rows(directions)
+    if n_directions not in (MetricSettings.n_directions, len(directions)):
+        raise InvalidOptionError(
+            f"n_directions has no effect with an array of {len(directions)} directions, got "
+            f"{n_directions!r}; remove it",
+            option="n_directions",
+        )
+    directions.setflags(write=False)
+    return directions, len(directions)
+
+
+def _checked_levels(levels: Any, n_levels: Any) -> Any:
+    if isinstance(levels, str):
+        check_choice(levels, "levels", ("exact", "monte-carlo"))
+    else:
+        levels = check_integer(levels, "levels", 1, "; or 'exact', or 'monte-carlo'", high=MOST)
+    if levels == "monte-carlo":
+        if n_levels is None:
+            raise InvalidOptionError(
+                "levels='monte-carlo' needs n_levels, such as n_levels=20", option="n_levels"
+            )
+        check_integer(n_levels, "n_levels", 1, high=MOST)
+    elif n_levels is not None:
+        raise InvalidOptionError(
+            f"n_levels={n_levels!r} needs levels='monte-carlo', got levels={levels!r}; use "
+            f"levels={n_levels!r} for a grid with that number of levels",
+            option="n_levels",
+        )
+    return levels
+
+
+def _check_refine(refine: Any, q: float) -> None:
+    if refine is None:
+        return
+    steps = check_integer(refine, "refine", 0, "; or None, which chooses by q", high=MOST)
+    if steps and q < math.inf:
+        raise InvalidOptionError(
+            f"refine needs q=inf, the supremum over directions; got refine={refine!r} with "
+            f"q={q:g}, a mean over directions; remove refine",
+            option="refine",
+        )
+
+
+def _checked_scale(scale: Any) -> Any:
+    if scale is None or (isinstance(scale, str) and scale in SCALES):
+        return scale
+    numbers = check_scale(scale)
+    numbers.setflags(write=False)
+    return numbers
+
+
+def with_metric_options(
+    leave_out: Iterable[str] = (), **defaults: Any
+) -> Callable[[Documented], Documented]:
+    """Return a decorator that documents the options of `Metric` in a function or class.
+
+    The descriptions of the parameters replace the line OPTIONS_LINE of the docstring. Parameters
+    that the docstring describes itself, and those in `leave_out`, are not inserted. In the
+    signature that `inspect.signature` and notebooks show, the options replace ``**options``.
+    `defaults` are defaults that differ from those of `Metric`.
+    """
+
+    def decorate(documented: Documented) -> Documented:
+        _show_options(documented, leave_out, defaults)
+        text = documented.__doc__
+        if text is None:  # python -OO removes docstrings
+            return documented
+        text = inspect.cleandoc(text)
+        if f"\n{OPTIONS_LINE}\n" not in text:
+            raise ValueError(f"the docstring of {documented.__qualname__} lacks {OPTIONS_LINE!r}")
+        known = {*leave_out, *re.findall(r"^(\w+) : ", text, re.MULTILINE)}
+        shown = {f.name: repr(f.default).replace("'", '"') for f in fields(MetricSettings)}
+        lines = [
+            "\n".join([f"{name} : {kind}, default {shown[name]}", *description])
+            for name, (kind, description) in metric_parameters().items()
+            if name not in known
+        ]
+        documented.__doc__ = text.replace(OPTIONS_LINE, "\n".join(lines))
+        return documented
+
+    return decorate
+
+
+def _show_options(documented: Any, leave_out: Iterable[str], defaults: Mapping[str, Any]) -> None:
+    """Replace ``**options`` by the options of `Metric` in the signature of a function or class."""
+    signature = inspect.signature(documented)
+    parameters = dict(signature.parameters)
+    if parameters.pop("options", None) is None:
+        return
+    for field in fields(MetricSettings):
+        if field.name not in {*leave_out, *parameters}:
+            parameters[field.name] = inspect.Parameter(
+                field.name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=defaults.get(field.name, field.default),
+                annotation=MetricOptions.__annotations__[field.name],
+            )
+    documented.__signature__ = signature.replace(parameters=list(parameters.values()))
+
+
+def metric_parameters() -> dict[str, tuple[str, list[str]]]:
+    """Return the type and the description of every parameter in the docstring of `MetricSettings`.
+
+    Keys are the names of the parameters. Descriptions are lists of indented lines.
+    """
+    text = inspect.cleandoc(MetricSettings.__doc__ or "")
+    section = text.partition("Parameters\n----------\n")[2].partition("\n\nExamples\n")[0]
+    entries = re.findall(r"^(\w+) : (.+)\n((?:    .+\n)+)", f"{section}\n", re.MULTILINE)
+    return {name: (kind, lines.splitlines()) for name, kind, lines in entries}
