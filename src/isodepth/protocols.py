@@ -19,6 +19,7 @@ from isodepth.data.kinds import ColumnKind
 from isodepth.data.missing import MissingPair
 from isodepth.suspicious import RepeatedValue, SuspiciousRows
 from isodepth.two_samples import TwoSamples
+from isodepth.typical import TypicalRows
 
 
 class TwoSampleLike(Protocol):
@@ -35,6 +36,7 @@ class TwoSampleLike(Protocol):
     @property
     def repeated_values(self) -> tuple[RepeatedValue, ...]: ...
     def suspicious_rows(self) -> SuspiciousRows: ...
+    def typical_rows(self, n_rows: int = 5) -> TypicalRows: ...
     def to_dict(self) -> dict[str, Any]: ...
 
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from isodepth.data.arrays import listed
 from isodepth.data.kinds import ColumnKind, attention_lines, column_lines
+from isodepth.errors import InvalidInputError
 from isodepth.protocols import (
     ChanceLevelLike,
     ComparisonLike,
@@ -18,6 +19,7 @@ from isodepth.protocols import (
     VerdictLike,
 )
 from isodepth.suspicious import SuspiciousRows
+from isodepth.typical import has_many_unnamed_columns
 
 # Columns are listed until their contributions sum to 60%, but at most three columns.
 _NAMED_SUM, _MAX_NAMED = 0.6, 3
@@ -201,6 +203,8 @@ def summary_lines(
         lines.append(test.changed_share_text)
     elif comparison is not None:
         lines.append(f"largest contributions: {largest_contributions(comparison.contributions)}")
+    if has_typical_rows(result):
+        lines.append("typical_rows() lists the rows that are most typical of the difference")
     if rows is not None:
         repeated = {(each.sample, each.value) for each in rows.repeated}
         single = [row for row in rows.rows if (row.sample, row.value) not in repeated]
@@ -215,6 +219,17 @@ def summary_lines(
     moved = getattr(result, "moved_from", None)
     lines += [f"rows were copied from {moved} to the host"] if moved else []
     return [line for line in lines if line]
+
+
+def has_typical_rows(result: PairResult) -> bool:
+    """Return whether a difference is described by rows, because there are many unnamed columns."""
+    test = get_test(result)
+    if test is not None and not test.significant:
+        return False
+    try:
+        return has_many_unnamed_columns(result.samples.columns)
+    except InvalidInputError:  # this error is raised if the samples were read in chunks
+        return False
 
 
 def monitor_headline(verdicts: Sequence[VerdictLike], alarm: bool) -> Headline:
