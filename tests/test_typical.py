@@ -97,7 +97,7 @@ def test_more_than_2000_columns_are_not_whitened(monkeypatch) -> None:
     assert plain.to_dict() != whitened.to_dict()
 
 
-def test_results_have_typical_rows_and_the_report_shows_them() -> None:
+def test_results_have_typical_rows_and_the_report_shows_them(monkeypatch) -> None:
     pytest.importorskip("matplotlib")
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(80, 51)), rng.normal(size=(70, 51))
@@ -110,6 +110,10 @@ def test_results_have_typical_rows_and_the_report_shows_them() -> None:
     line = rows.texts(("June", "July"))[1]
     assert line.startswith(f"rows most typical of July: {rows.indices('Y')[0]}, ")
     assert line[1:] in html_report(result, names=("June", "July"))
+    assert rows.texts()[1][1:] in result._repr_html_()
+    monkeypatch.setattr("isodepth.report.notebook._TYPICAL_VALUES", 150 * 51 - 1)
+    assert "typical_rows() lists" in result._repr_html_()
+    assert ", ".join(map(str, rows.indices("X"))) in rows._repr_html_()
     content = comparison_content(result, ("June", "July"))
     assert content["typical_rows"]["rows"][0]["row"] == rows.indices("X")[0]
     few = isodepth.two_sample_test(x[:, :50], y[:, :50], n_permutations=99, random_state=0)

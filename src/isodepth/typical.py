@@ -98,6 +98,19 @@ class TypicalRows(ResultMixin):
             )
         ]
 
+    def _repr_html_(self) -> str:
+        """Return a table with one row per sample as HTML, which notebooks display."""
+        # Imported here and not at the top, because `isodepth.html` imports Jinja, which is slow.
+        from isodepth.html import notebook_html
+
+        columns = {
+            "sample": ["X", "Y"],
+            "most typical rows": [", ".join(map(str, self.indices(s).tolist())) for s in "XY"],
+            "fraction of the extreme rows": [f"{purity:.0%}" for purity in self.purity],
+            "by chance": [f"{expected:.0%}" for expected in self.expected],
+        }
+        return notebook_html("Rows most typical of the difference", "open", columns=columns)
+
     def __repr__(self) -> str:
         return "\n".join(self.texts())
 

@@ -40,6 +40,7 @@ def notebook_html(
     status: str,
     *,
     remarks: Sequence[str] = (),
+    paragraphs: Sequence[str] = (),
     changes: Sequence[Any] = (),
     rows: Sequence[Any] = (),
     columns: Mapping[str, Sequence[Any]] | None = None,
@@ -56,6 +57,8 @@ def notebook_html(
         Status of the headline, which determines its color.
     remarks : sequence of str
         Phrases below the headline.
+    paragraphs : sequence of str
+        Sentences above the tables.
     changes, rows : sequence
         Changes and suspicious rows, as in the report.
     columns : mapping from names to sequences, optional
@@ -68,7 +71,8 @@ def notebook_html(
     style = files("isodepth.html").joinpath("templates", "notebook.css").read_text("utf-8")
     variables = {
         "style": Markup(style), "verdict": {"sentence": sentence, "kind": status},
-        "remarks": remarks, "changes": changes, "rows": rows, "columns": columns, "lines": lines,
+        "remarks": remarks, "paragraphs": paragraphs, "changes": changes, "rows": rows,
+        "columns": columns, "lines": lines,
     }  # fmt: skip
     return render("notebook.html", variables, functions)
 

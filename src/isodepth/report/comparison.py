@@ -98,7 +98,7 @@ def comparison_context(
     if isinstance(names, str) or len(names) != 2:
         raise InvalidOptionError(f"names must be two strings, got {names!r}", option="names")
     comparison, test, samples, rows, chance = Findings.of(result)
-    typical = _typical_rows(result)
+    typical = find_typical_rows(result)
     return {
         "comparison": comparison,
         "test": test,
@@ -130,7 +130,7 @@ def comparison_context(
     }
 
 
-def _typical_rows(result: PairResult) -> TypicalRows | None:
+def find_typical_rows(result: PairResult) -> TypicalRows | None:
     """Return the typical rows of samples with many unnamed columns that may differ, else None."""
     if not has_typical_rows(result):
         return None
@@ -157,7 +157,7 @@ def comparison_content(
 ) -> dict[str, Any]:
     """Return the content of the report as a dictionary for the JSON output."""
     comparison, test, samples, rows, chance = Findings.of(result)
-    typical = _typical_rows(result)
+    typical = find_typical_rows(result)
     return {
         **result.to_dict(),
         "headline": comparison_headline(result, names).sentence,
