@@ -127,7 +127,7 @@ def subtitle(result: PairResult, rows: SuspiciousRows | None, names: Sequence[st
     missing = result.missing
     if missing is not None and (missing.x.n_dropped or missing.y.n_dropped):
         dropped = missing.x.n_dropped + missing.y.n_dropped
-        parts.append(f"{_count(dropped, 'dropped row')} with missing values")
+        parts.append(f"{_count(dropped, 'row')} with missing values, left out of the distance")
     if not parts:
         return ""
     *first, last = parts
@@ -141,7 +141,8 @@ def unused_part(result: PairResult, names: Sequence[str]) -> str:
     least half of the rows and of the values of both samples were compared. `names` are the names of
     the samples.
     """
-    missing, kinds = result.missing, (get_test(result) or result).kinds
+    tested = get_test(result) or result
+    missing, kinds = tested.missing, tested.kinds
     for side, name in enumerate(names):
         used = {"values": _used_columns(kinds)}
         if missing is not None:

@@ -18,7 +18,9 @@ _CONTROL = dict.fromkeys({*range(32), 127} - set(map(ord, "\t\n\r")), "\ufffd")
 
 
 def render(
-    template: str, variables: dict[str, Any], functions: dict[str, Callable[..., Any]] | None = None
+    template: str,
+    variables: dict[str, Any],
+    functions: Mapping[str, Callable[..., Any]] | None = None,
 ) -> str:
     """Render a template of this package; all values except `Markup` objects are escaped.
 
@@ -45,7 +47,7 @@ def notebook_html(
     rows: Sequence[Any] = (),
     columns: Mapping[str, Sequence[Any]] | None = None,
     lines: Sequence[str] = (),
-    functions: dict[str, Callable[..., Any]] | None = None,
+    functions: Mapping[str, Callable[..., Any]] | None = None,
 ) -> str:
     """Render a result for a notebook with the tables of the report.
 
