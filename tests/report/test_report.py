@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import html
+import math
 import re
 from html.parser import HTMLParser
 
@@ -409,6 +410,15 @@ def test_equality_is_not_suggested_if_most_rows_or_values_are_not_compared() -> 
     assert [kind.use for kind in result.kinds].count("left out") == 3
     assert unused_part(result, ("X", "Y")) == "Only 40% of the values of X could be compared."
     assert comparison_headline(result, ("X", "Y")).kind == "open"
+
+
+@pytest.mark.usefixtures("without_pictures")
+def test_changes_show_their_share_of_rows(comparison) -> None:
+    change = comparison.test.changes[0]
+    assert change.share > 0.01
+    text = f"at least {math.floor(100 * change.share)}%"
+    assert f'<td class="number" data-head="changed rows:">{text}</td>' in html_report(comparison)
+    assert "changed rows" in comparison._repr_html_()
 
 
 @pytest.mark.usefixtures("without_pictures")
