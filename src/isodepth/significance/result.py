@@ -144,6 +144,8 @@ class TwoSampleResult(TwoSampleReport):
         Shares of all values of categories in X and in Y; rare values are pooled.
     checks : tuple of Check
         Facts about the two tables that need no test, such as constant columns and new categories.
+    settings : dict
+        Settings of the test by the names of the options. `blocks` is the number of blocks.
     moved_from : str or None
         Device from which tensors were copied to the host, such as "cuda:0".
     n_source_rows : pair of int or None
@@ -175,6 +177,7 @@ class TwoSampleResult(TwoSampleReport):
     kinds: tuple[ColumnKind, ...]
     shares: list[ValueShare]
     checks: tuple[Check, ...] = ()
+    settings: dict[str, Any] = field(default_factory=dict)
     moved_from: str | None = None
     n_source_rows: tuple[int, int] | None = None
     _changes: list[Change] = field(default_factory=list)
