@@ -33,7 +33,7 @@ _EXTREME_FRACTION = 1 / 8
 # A column with at most _FEW_VALUES distinct values has no single values: its ranks detect them.
 _SINGLE_VALUES, _FREQUENT, _FEW_VALUES = 4, 0.01, 20
 # Units of the family of precision, and their names in descriptions.
-_UNITS = {1.0: "whole numbers", 0.1: "whole tenths", 5.0: "multiples of 5", 10.0: "multiples of 10"}
+_UNITS = {0.1: "whole tenths", 1.0: "whole numbers", 5.0: "multiples of 5", 10.0: "multiples of 10"}
 # Relative distance from a multiple of a unit up to which a value counts as this multiple.
 _ROUNDING = 1e-9
 _ODD_FACTOR = np.uint64(0x9E3779B97F4A7C15)  # 2**64 divided by the golden ratio

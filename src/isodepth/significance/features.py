@@ -487,6 +487,12 @@ def _whole_change(rows: PooledSample, feature: Feature, pvalue: float) -> Change
     Values are those of standardized columns.
     """
     n_x = rows.n_x
+    if feature.member is not None and not feature.columns and feature.kind == "extremes":
+        # Name the column in which most of the far rows are farthest.
+        far = rows.rows.distance >= feature.member.value
+        column = rows.names[int(np.bincount(np.abs(rows.points[far]).argmax(axis=1)).argmax())]
+        text = "far from its usual values"
+        return Change("extremes", (column,), text, *feature.shares, pvalue)
     if feature.member is not None:
         return _share_change(rows, feature, pvalue)
     if feature.columns and feature.kind == "dependence" and len(feature.columns) > 1:
