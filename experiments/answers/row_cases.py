@@ -43,7 +43,6 @@ class Case(NamedTuple):
 CASES = (
     Case("short", "openintro/births14", "weight", "weeks", 9.0),
     Case("short", "Stat2Data/NCbirths", "BirthWeightOz", "Weeks", 144.0),
-    Case("category", "Stat2Data/Hawks", "Wing", "Species"),
     Case("category", "dslabs/olive", "linoleic", "region"),
     Case("category", "dslabs/olive", "eicosenoic", "region"),
     Case("pair", "dslabs/gapminder", "continent", "country"),

@@ -248,6 +248,13 @@ def test_untidy_columns_raise_no_warnings(kind: str, sizes: tuple[int, int]) -> 
     assert len(found) <= 2 * (kind == "huge") * len(sizes)
 
 
+def test_a_column_that_is_missing_in_one_sample() -> None:
+    rng = np.random.default_rng(35)
+    x, y = rng.normal(size=(2, 100, 2)).round(1)
+    x[:, 1], y[:50, 1] = np.nan, 0.0
+    assert len(suspicious_rows(TwoSamples((x, y), ("a", "b"), {}))) == 0
+
+
 def test_results_of_numbers_and_categories_become_data_frames() -> None:
     x, y = countries()
     y.loc[7, ["country", "continent"]] = ["c3", "Asia"]
