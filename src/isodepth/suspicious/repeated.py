@@ -78,7 +78,8 @@ def find_sentinels(points: Sequence[np.ndarray]) -> list[Sentinel]:
             chance = float(hypergeom.logsf(own - 1, sum(sizes), own + other, sizes[side]))
             if chance <= limit:
                 sentinels.append(Sentinel(side, j, float(value), (own, other), chance / limit))
-        found += _of_few_rows(sentinels, sizes)
+        if sentinels:
+            found += _of_few_rows(sentinels, sizes)
     return found
 
 
