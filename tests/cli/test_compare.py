@@ -179,6 +179,19 @@ def test_folders_are_read_in_chunks(folders: list[str], tables: list[Table]) -> 
     assert "are at distance" in Path("r.html").read_text("utf-8")
 
 
+@pytest.mark.usefixtures("without_pictures")
+def test_folders_are_tested(folders: list[str]) -> None:
+    """As files, except for the distance, which is computed on a grid of levels."""
+    found = run_json("test", *folders, "--permutations", 19, *QUICK)
+    files = [f"{folder}/part.csv" for folder in folders]
+    expected = run_json("test", *files, "--permutations", 19, *QUICK)
+    for name in ("pvalue", "statistic", "changes", "rows"):
+        assert found[name] == expected[name]
+    assert found["source_rows"] == found["rows"]
+    run("report", *folders, "-o", "r.html", "--permutations", 19, *QUICK)
+    assert found["changes"][0]["text"] in Path("r.html").read_text("utf-8").replace("\n", " ")
+
+
 def test_large_files_are_read_in_chunks(files: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     assert "levels=exact" in run("compare", *files[:2]).stdout
     monkeypatch.setattr(module, "LARGE_BYTES", 100)
@@ -188,7 +201,7 @@ def test_large_files_are_read_in_chunks(files: list[str], monkeypatch: pytest.Mo
 
 
 def test_options_that_chunks_do_not_support(folders: list[str]) -> None:
-    for flag, value in (("--drop", "temp"), ("--permutations", 9), ("--refine", 3)):
+    for flag, value in (("--drop", "temp"), ("--missing", "-"), ("--refine", 3)):
         assert f"{flag} has no effect on tables" in refusal("compare", *folders, flag, value)
 
 

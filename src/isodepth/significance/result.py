@@ -385,7 +385,8 @@ class TwoSampleResult(TwoSampleReport):
         return null_profile(comparison, blocks, len(self.null_distribution))
 
     def __repr__(self) -> str:
-        rows = self.suspicious_rows() if sum(self.n_rows) <= _ROWS_IN_REPR else None
+        n_rows = sum(self.n_source_rows or self.n_rows)
+        rows = self.suspicious_rows() if n_rows <= _ROWS_IN_REPR else None
         return "\n  ".join(summary_lines(self, rows=rows))
 
 
