@@ -223,12 +223,13 @@ inline std::vector<int64_t> find_cuts(const double* keys, int64_t n, int64_t mos
 inline void share_differences(Rows<double> values, Labels labels, int64_t cuts, int64_t n_threads,
                               double* half_lines, double* intervals, uint32_t* order) {
     const int64_t n = labels.n, workers = worker_count(n_threads, values.n, n * values.n * labels.count);
-    parallel_for(workers, values.n, [&](int64_t, int64_t function) {
+    parallel_checked(workers, values.n, [&](int64_t, int64_t function, Check& check) {
         Sorter<double> sorter(n);
         sorter.sort(values[function], n);
         std::copy_n(sorter.index.data(), n, order + function * n);
         const std::vector<int64_t> ends = find_cuts(sorter.keys.data(), n, cuts);
         labels.in_order(sorter.index, [&](int64_t first, int64_t last, auto words) {
+            check();
             int32_t size[word_bits] = {}, in_x[word_bits] = {};
             double top[word_bits] = {}, low[word_bits] = {};
             count_bits(words, n, size);

@@ -445,8 +445,8 @@ def refine_gaps(
         gaps = np.maximum(climbed, gaps)
         directions = np.concatenate([directions, tops])
     if every_corner <= 2 * limit:
-        sizes, slack = np.stack(plan.prefix_sizes), _FULL if cheap else _SLACK
-        raised, values, sharper = raise_gaps(x, y, sizes, gaps, slack, limit, resources)
+        stops, slack = np.stack(plan.prefix_sizes), _FULL if cheap else _SLACK
+        raised, values, sharper = raise_gaps(x, y, stops, gaps, slack, limit, resources)
         gaps, codes = gaps.copy(), codes.copy()
         gaps[raised] = np.maximum(gaps[raised], values)
         codes[raised] = len(directions) + np.arange(len(raised))
