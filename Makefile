@@ -159,7 +159,7 @@ figures: $(TEST_ENV) core  ## draw the figures of README and of the layers, in d
 	$(BIN)/python docs/figures/draw_layers.py
 
 clean:  ## remove the environments and everything built
-	rm -rf $(VENV) $(LOWEST) $(PEERS) out build dist docs/_build docs/generated docs/tutorials docs/pictures
+	rm -rf $(VENV) $(LOWEST) $(PEERS) out build dist docs/_build docs/generated docs/tutorials docs/concept_figures
 
 $(VENV)/.created:
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -17,12 +18,16 @@ FOOTER = "\ninstruction_set: str\n"
 
 def stubs() -> str:
     """Return the stubs of all functions, which are the same for all instruction sets."""
-    sys.path.insert(0, str(ROOT / "src" / "isodepth" / "_core"))
-    import baseline  # by itself: the package need not be importable
+    folder = ROOT / "src" / "isodepth" / "_core"
+    sys.path.insert(0, str(folder))
+    # Imported without its package, which need not be importable.
+    built = {path.name.partition(".")[0] for path in folder.glob("*.*") if path.suffix != ".py"}
+    (name, *_) = sorted(built & {"baseline", "avx2", "avx512"})
+    core = import_module(name)
     from nanobind.stubgen import StubGen
 
-    generator = StubGen(baseline)
-    generator.put(baseline)
+    generator = StubGen(core)
+    generator.put(core)
     return formatted(HEADER + generator.get() + FOOTER)
 
 

@@ -15,6 +15,7 @@ from benchmarks.publish import checks, pages, short
 from benchmarks.publish.figure import draw
 from benchmarks.publish.scaling_figure import draw_scaling
 from benchmarks.sections import (
+    cores,
     gpu,
     growth,
     memory,
@@ -31,6 +32,7 @@ SECTIONS: dict[str, Any] = {
     "small": small,
     "threads": threads,
     "scaling": scaling,
+    "cores": cores,
     "startup": startup,
     "table": table,
     "growth": growth,

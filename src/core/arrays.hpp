@@ -65,7 +65,15 @@ template <class T> bool are_finite(std::span<const T> values, T limit = std::num
 
 template <class Array> auto values_of(const Array& array) { return std::span(array.data(), array.size()); }
 
+// NumPy allows arrays at any address, but compiled code may assume that a number starts at a multiple of its
+// size.
+template <class Array> void check_aligned(const Array& array) {
+    require(reinterpret_cast<uintptr_t>(array.data()) % alignof(typename Array::Scalar) == 0,
+            "an array is not aligned in memory; pass a copy, such as numpy.array(x)");
+}
+
 template <class Array> void check_values(const Array& array) {
+    check_aligned(array);
     require(array.size() > 0, "an array is empty; it needs at least one row and one column");
     for (size_t axis = 0; axis < array.ndim(); axis++)
         require(int64_t(array.shape(axis)) < most_rows,

@@ -22,6 +22,7 @@ template <class T> class Chunk {
     }
 
     template <class Value> const Value* check(const Vector<Value>& array, bool finite = true) const {
+        check_aligned(array);
         require(int64_t(array.size()) == task.count, "an array needs one value per direction");
         return finite ? check_vector(array).data() : array.data();
     }
@@ -138,6 +139,7 @@ template <class T> struct RankCells {
 template <class T> static void count_rank_cells(const Chunk<T>& chunk, OutMatrix<int64_t> counts,
                                                 Vector<T> middles, Vector<T> scales, int bits) {
     const RankCells<T> cells(chunk, middles, scales, bits);
+    check_aligned(counts);
     require(int64_t(counts.shape(0)) == chunk.task.count && counts.shape(1) == cells.count(),
             "counts must have shape (K, 16 * 2**bits)");
     ReleasedGil released;
@@ -167,6 +169,7 @@ template <class T> static Result<double> rank_bounds(const Chunk<T>& chunk, Cube
                                                      bool smallest, Vector<T> middles, Vector<T> scales,
                                                      int bits) {
     const RankCells<T> cells(chunk, middles, scales, bits);
+    check_aligned(bounds);
     require(int64_t(bounds.shape(0)) == chunk.task.count && bounds.shape(1) == cells.count() &&
                 bounds.shape(2) == 2 && are_finite(values_of(bounds)),
             "bounds must have shape (K, 16 * 2**bits, 2) and finite values");

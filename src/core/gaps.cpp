@@ -9,6 +9,7 @@ namespace isodepth {
 using Sizes = Vector<int64_t>;
 
 template <class T> static Prefixes<T> check_prefixes(Rows<T> rows, const Sizes& sizes, int64_t least = 1) {
+    check_aligned(sizes);
     check_prefix_sizes(values_of(sizes), rows.n, least);
     return {rows.data, sizes.data(), int64_t(sizes.size()), rows.d};
 }

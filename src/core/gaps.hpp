@@ -53,11 +53,15 @@ template <class T> class LevelGaps {
         : levels_(levels), q_(q), count_(2.0 * double(directions)) {}
     static constexpr int64_t bytes = sizeof(T) + 12;  // scratch memory per depth level
 
-    void start(int64_t levels) {
-        std::fill_n(largest_.data(), levels, T(0));
-        std::fill_n(codes_.data(), levels, 0);
-        if (mean_) std::fill_n(sums_.data(), levels, 0.0);
+    // Start without directions at the depth levels of another stage, unless this has been done.
+    void start(int64_t stage) {
+        if (stage_ == stage) return;
+        stage_ = stage;
+        std::fill_n(largest_.data(), levels_, T(0));
+        std::fill_n(codes_.data(), levels_, 0);
+        if (mean_) std::fill_n(sums_.data(), levels_, 0.0);
     }
+    bool is_at(int64_t stage) const { return stage_ == stage; }
 
     // Update the gaps of the depth levels level..end, over which the support functions of both samples are
     // constant. `x` and `y` are the support functions for a block of `count` directions, which starts at
@@ -72,16 +76,27 @@ template <class T> class LevelGaps {
         for (; level < end; level++) raise(level, gap, x, y, first);
     }
 
-    void write(int64_t levels, double* gaps, int64_t* codes) const {
-        for (int64_t i = 0; i < levels; i++) {
-            gaps[i] = largest_[i];
-            if (mean_) gaps[i] *= std::pow(sums_[i] / count_, 1.0 / q_);
-            codes[i] = codes_[i];
+    // Include the directions of `other` at the depth levels level..end.
+    void merge(int64_t level, int64_t end, const LevelGaps& other) {
+        for (; level < end; level++) {
+            const T known = largest_[level], gap = other.largest_[level];
+            if (mean_) add_sum(level, gap, other.sums_[level]);
+            if (gap < known || (gap == known && place(codes_[level]) <= place(other.codes_[level]))) continue;
+            largest_[level] = gap;
+            codes_[level] = other.codes_[level];
+        }
+    }
+
+    void write(int64_t level, int64_t end, double* gaps, int64_t* codes) const {
+        for (; level < end; level++) {
+            gaps[level] = largest_[level];
+            if (mean_) gaps[level] *= std::pow(sums_[level] / count_, 1.0 / q_);
+            codes[level] = codes_[level];
         }
     }
 
   private:
-    int64_t levels_;
+    int64_t levels_, stage_ = -1;
     double q_, count_;
     bool mean_ = !std::isinf(q_);
     Workspace<T> largest_{levels_};
@@ -96,12 +111,20 @@ template <class T> class LevelGaps {
             sum += power(std::abs(x.top[k] - y.top[k]) / double(gap), q_) +
                    power(std::abs(x.low[k] - y.low[k]) / double(gap), q_);
         for (; level < end; level++) {
-            const double known = largest_[level];
-            if (gap > known) sums_[level] = sum + sums_[level] * power(known / gap, q_);
-            else sums_[level] += sum * power(gap / known, q_);
+            add_sum(level, gap, sum);
             raise(level, gap, x, y, first);
         }
     }
+
+    // Add a sum of powers of differences, which were divided by their maximum `gap`.
+    void add_sum(int64_t level, double gap, double sum) {
+        const double known = largest_[level];
+        if (gap > known) sums_[level] = sum + sums_[level] * power(known / gap, q_);
+        else if (gap > 0) sums_[level] += sum * power(gap / known, q_);
+    }
+
+    // Return the place of a coded direction in the order of all directions, each followed by its opposite.
+    static int64_t place(int64_t code) { return code >= 0 ? 2 * code : -2 * code - 1; }
 
     ISODEPTH_INLINE void raise(int64_t level, T gap, const Range<T>& x, const Range<T>& y, int64_t first) {
         if (!(gap > largest_[level])) return;
@@ -126,16 +149,36 @@ template <class T> class LevelGaps {
 // maximizing direction to `codes`: k for direction k, and -1 - k for the opposite of direction k.
 template <class T> void level_gaps(const Prefixes<T> (&samples)[2], const Tiles<T>& directions, double q,
                                    Resources resources, double* gaps, int64_t* codes) {
-    const Walk<T, 2> walk(samples, directions, resources, LevelGaps<T>::bytes);
-    PerWorker<LevelGaps<T>> found(walk.workers);  // gaps of the levels of the current chunk of rows
+    // A maximum does not depend on the order of the directions, so each thread has its own maxima. Sums of
+    // powers depend on the order. So each of a fixed number of blocks of directions has its own sums, which
+    // are added in the order of the blocks.
+    constexpr int64_t blocks_of_sums = 32;
+    const bool mean = !std::isinf(q);
+    const Walk<T, 2> walk(samples, directions, resources, mean ? blocks_of_sums : directions.count,
+                          LevelGaps<T>::bytes);
+    PerWorker<LevelGaps<T>> found(mean ? walk.blocks : walk.workers);  // gaps of the levels of one stage
     auto make = [&] { return LevelGaps<T>(walk.levels, q, directions.n); };
-    walk.run([&](int64_t worker, int64_t tile, int64_t level, int64_t end, const Moves<T>* moves) {
-        auto& own = found.of(worker, make);
-        if (tile == 0) own.start(end - level);
+    int64_t first = 0;  // first depth level of the stage
+    auto note = [&](int64_t worker, int64_t block, int64_t tile, int64_t level, int64_t end,
+                    const Moves<T>* moves) {
+        auto& own = found.of(mean ? block : worker, make);
+        own.start(first);
         walk.for_each_run(moves, level, end, [&](int64_t from, int64_t to, auto& x, auto& y) {
-            own.add(from - level, to - level, x, y, directions.start(tile), directions.size(tile));
+            own.add(from - first, to - first, x, y, directions.start(tile), directions.size(tile));
         });
-        if (tile + 1 == directions.count) own.write(end - level, gaps + level, codes + level);
+    };
+    walk.run(note, [&](int64_t level, int64_t end) {
+        std::vector<LevelGaps<T>*> parts = found.made();
+        std::erase_if(parts, [&](LevelGaps<T>* part) { return !part->is_at(first); });
+        const int64_t operations = (mean ? 16 : 1) * int64_t(parts.size());
+        over_rows(
+            end - level, operations, resources.n_threads,
+            [&](int64_t start, int64_t stop) {
+                for (size_t i = 1; i < parts.size(); i++) parts[0]->merge(start, stop, *parts[i]);
+                parts[0]->write(start, stop, gaps + level, codes + level);
+            },
+            256);
+        first = end;
     });
 }
 

@@ -21,6 +21,7 @@ struct HullPair {
         : hulls{{{check_hull(first, int64_t(second.shape(1)))}, stops.data()},
                 {{check_hull(second, int64_t(first.shape(1)))}, stops.data() + stops.shape(1)}},
           levels(stops.shape(1)) {
+        check_aligned(stops);
         require(stops.shape(0) == 2, "stops must have shape (2, levels)");
         for (const GrowingHull& hull : hulls) check_prefix_sizes({hull.stops, levels}, hull.rows.rows.n);
     }
@@ -34,24 +35,25 @@ static auto nearest_in_hull(Matrix<double> points, Matrix<double> queries) {
     auto distance = new_array<double>({size_t(m)}), lower = new_array<double>({size_t(m)});
     ReleasedGil released;
     const HullRows rows{among};
-    parallel_for(1, m, [&](int64_t, int64_t i) {
+    Check check;
+    for (int64_t i = 0; i < m; i++) {
         NearestPoint nearest(n, d);
-        nearest.find(rows, 0, n, asked[i], 0.0, exact_gap);
+        nearest.find(rows, 0, n, asked[i], 0.0, exact_gap, check);
         distance.data()[i] = nearest.active.distance;
         lower.data()[i] = nearest.lower;
         for (size_t j = 0; j < nearest.active.ids.size(); j++)
             weights.data()[i * n + nearest.active.ids[j]] = nearest.active.weights[j];
-    });
+    }
     return std::tuple(weights, distance, lower);
 }
 
 static auto hull_levels(Matrix<double> first, Matrix<double> second, Matrix<int64_t> stops,
-                        Vector<double> attained, double slack, double limit) {
+                        Vector<double> attained, double slack, double limit, int64_t n_threads) {
     HullPair pair(first, second, stops);
     const auto known = check_vector(attained, int64_t(pair.levels));
     require(slack >= 0 && limit >= 0, "slack and limit must not be negative");
-    auto found =
-        without_gil([&] { return bound_levels(pair.hulls, {known.begin(), known.end()}, slack, limit); });
+    auto found = without_gil(
+        [&] { return bound_levels(pair.hulls, {known.begin(), known.end()}, slack, limit, n_threads); });
     return std::tuple(as_array(std::move(found.lower), {pair.levels}),
                       as_array(std::move(found.upper), {pair.levels}),
                       as_array(std::move(found.directions), {pair.levels, first.shape(1)}),
@@ -72,9 +74,11 @@ static Result<double> ascent(Matrix<double> first, Matrix<double> second, Matrix
         const auto found = find_starts(pair.hulls, pair.levels, along, n_climbers, n_threads);
         const int64_t count = found.size(), rows = first.shape(0) + second.shape(0);
         for (const Start& at : found) tops.insert(tops.end(), along[at.direction], along[at.direction] + d);
-        parallel_for(worker_count(n_threads, count, 4 * rows * count), count, [&](int64_t, int64_t i) {
-            climb(pair.hulls, found[i], steps, slack, tops.data() + i * d);
-        });
+        constexpr int64_t passes = 16;  // estimated number of passes of a climb over the rows
+        parallel_checked(worker_count(n_threads, count, passes * rows * count), count,
+                         [&](int64_t, int64_t i, Check& check) {
+                             climb(pair.hulls, found[i], steps, slack, tops.data() + i * d, check);
+                         });
     }
     const size_t count = tops.size() / d;
     return as_array(std::move(tops), {count, d});
@@ -84,7 +88,7 @@ void bind_hull(nb::module_& m) {
     m.def("nearest_in_hull", nearest_in_hull, "points"_in, "queries"_in,
           "Weights (m, n) of the nearest points, distances (m,) of the queries, and their lower bounds.");
     m.def("hull_levels", hull_levels, "first"_in, "second"_in, "stops"_in, "attained"_in, "slack"_a,
-          "limit"_a,
+          "limit"_a, "n_threads"_a = 1,
           "Bounds of the Hausdorff distances of first[:stops[0, l]] and second[:stops[1, l]] for each l: "
           "lower (L,), at least what is attained already, upper (L,), directions (L, d) and sides (L,).");
     m.def("ascent", ascent, "first"_in, "second"_in, "stops"_in, "starts"_in, "n_climbers"_a, "steps"_a,

@@ -76,9 +76,9 @@ class NearestPoint {
     // `solved` rows, and only the other rows are read at first. The search converges if the distance is known
     // up to a fraction `slack`. It ends without convergence at a distance of at most `enough`. Return whether
     // the search has converged. If so, `active.offset` is the vector from the query to the nearest point,
-    // unless both coincide.
+    // unless both coincide. `check` is called in each step.
     bool find(const HullRows& among, int64_t solved, int64_t stop, const double* query, double enough,
-              double slack) {
+              double slack, Check& check) {
         const Rows<double> rows = among.rows;
         auto product = [u = active.offset.data()](int64_t k, Vec<double> step, Vec<double> sum) {
             return multiply_add<double>(broadcast(u[k]), step, sum);
@@ -102,6 +102,7 @@ class NearestPoint {
         // from the query to the current point.
         double promise = infinity<double>;
         for (; steps > 0; steps--) {
+            check();
             if (solved == 0 && active.distance <= enough) return false;
             if (active.distance <= 8.0 * epsilon * active.reach) {
                 // The distance is at most the rounding error of the rows, so the query counts as inside the
@@ -162,12 +163,12 @@ struct GrowingHull {
     // search converges, return the distance, and set `nearest.active.offset` to the vector from the row to
     // its nearest point. Otherwise return -1.
     double look(int64_t row, const GrowingHull& other, int64_t level, NearestPoint& nearest, double enough,
-                double slack) {
+                double slack, Check& check) {
         KnownDistance& of = known[row];
         ActiveSet& active = nearest.active;
         active.ids = of.ids, active.weights = of.weights, nearest.lower = of.lower;
         const int64_t stop = other.stops[level];
-        const bool done = nearest.find(other.rows, of.solved, stop, rows.rows[row], enough, slack);
+        const bool done = nearest.find(other.rows, of.solved, stop, rows.rows[row], enough, slack, check);
         of.ids = active.ids, of.weights = active.weights, of.lower = nearest.lower;
         of.solved = done ? stop : 0;
         // After convergence, replace the upper bound even by a larger value, so that both bounds refer to the
@@ -184,6 +185,74 @@ struct LevelBounds {
     std::vector<int64_t> sides;
 };
 
+// Bounds of the distances of rows at the depth level at which they enter the hull of their sample. They do
+// not depend on each other, so that threads can compute them.
+class FirstBounds {
+  public:
+    // `attained` has a lower bound of the Hausdorff distance at each level.
+    FirstBounds(GrowingHull (&hulls)[2], std::vector<double> attained, double slack, int64_t n_threads)
+        : hulls_(hulls), attained_(std::move(attained)), slack_(slack), n_threads_(n_threads) {}
+
+    // Bound the distances of the rows that enter at a level and, if there are few of them, of the rows that
+    // enter at the next levels. Do nothing if this has been done. `previous` is the Hausdorff distance at the
+    // previous level, which is used to guess the next distances. A search ends at a distance of at most the
+    // guess. Return the number of coordinates of rows that were read. If it exceeds `limit`, the remaining
+    // rows get only a rough upper bound.
+    double find(size_t level, double previous, double limit) {
+        if (level < next_) return 0.0;
+        // Without a guess it is faster to search row by row, because each distance that is found shortens the
+        // searches of other rows.
+        const bool useful = level > 0 && attained_[level - 1] > 0;
+        const double factor = useful ? (1.0 + slack_) * previous / attained_[level - 1] : 0.0;
+        std::vector<Entry> entries;
+        for (; next_ == level || (useful && next_ < attained_.size() && entries.size() < at_once); next_++) {
+            const double enough = factor * attained_[next_];
+            for (int side = 0; side < 2; side++) {
+                auto& [rows, stops, known] = hulls_[side];
+                for (int64_t row = int64_t(known.size()); row < stops[next_]; row++) {
+                    const double* start = hulls_[1 - side].rows.rows[0];
+                    known.push_back({distance_between(rows.rows[row], start, rows.rows.d)});
+                    if (enough > 0 && known.back().upper > enough)
+                        entries.push_back({side, row, int64_t(next_), enough});
+                }
+            }
+        }
+        double spent = 0.0;
+        for (size_t start = 0; start < entries.size() && spent <= limit; start += at_once)
+            spent += look(std::span(entries).subspan(start, std::min(at_once, entries.size() - start)));
+        return spent;
+    }
+
+  private:
+    struct Entry {
+        int side;
+        int64_t row, level;
+        double enough;
+    };
+    static constexpr size_t at_once = 256;
+    GrowingHull (&hulls_)[2];
+    const std::vector<double> attained_;
+    double slack_;
+    int64_t n_threads_;
+    size_t next_ = 0;  // first depth level whose rows have no bounds
+
+    double look(std::span<const Entry> entries) {
+        constexpr int64_t passes = 8;  // estimated number of passes over the rows of the other sample
+        const Rows<double> first = hulls_[0].rows.rows, second = hulls_[1].rows.rows;
+        const int64_t count = int64_t(entries.size()), rows = std::max(first.n, second.n);
+        PerWorker<NearestPoint> searches(count);
+        parallel_checked(worker_count(n_threads_, count, passes * rows * count), count,
+                         [&](int64_t worker, int64_t i, Check& check) {
+                             const auto [side, row, level, enough] = entries[size_t(i)];
+                             auto& own = searches.of(worker, [&] { return NearestPoint(rows, first.d); });
+                             hulls_[side].look(row, hulls_[1 - side], level, own, enough, slack_, check);
+                         });
+        double spent = 0.0;  // a sum of integers, which does not depend on the order
+        for (const NearestPoint* search : searches.made()) spent += search->spent;
+        return spent;
+    }
+};
+
 // Compute bounds of the Hausdorff distances between two growing hulls at all depth levels.
 //
 // The distance from a fixed point to a growing hull does not increase. So a distance computed at an earlier
@@ -198,13 +267,13 @@ struct LevelBounds {
 // first hull extends farther, and to 1 if the second does. The search ends early if more than `limit`
 // coordinates were read. The upper bounds are then not valid.
 inline LevelBounds bound_levels(GrowingHull (&hulls)[2], std::vector<double> attained, double slack,
-                                double limit) {
+                                double limit, int64_t n_threads) {
     const size_t levels = attained.size(), dim = hulls[0].rows.rows.d;
     LevelBounds gaps{std::move(attained), std::vector<double>(levels), std::vector<double>(levels * dim),
                      std::vector<int64_t>(levels, -1)};
     for (size_t level = 0; level < levels; level++) gaps.directions[level * dim] = 1.0;
     NearestPoint nearest(std::max(hulls[0].rows.rows.n, hulls[1].rows.rows.n), dim);
-    Signals signals;
+    Check check;
     using Row = std::pair<int, int64_t>;  // index of the sample (0 or 1), and row index
     using Open = std::pair<double, Row>;
     // Rows in the hulls at the current level, by decreasing upper bound of their distance, then by sample and
@@ -212,22 +281,21 @@ inline LevelBounds bound_levels(GrowingHull (&hulls)[2], std::vector<double> att
     std::priority_queue<Open, std::vector<Open>, std::greater<Open>> open;
     std::vector<Row> looked;
     Row furthest{-1, -1};
+    FirstBounds first_bounds(hulls, gaps.lower, slack, n_threads);
     for (size_t level = 0; level < levels; level++) {
+        const double previous = level > 0 ? gaps.lower[level - 1] : 0.0;
+        nearest.spent += first_bounds.find(level, previous, limit - nearest.spent);
         for (int side = 0; side < 2; side++)
-            for (int64_t row = hulls[side].known.size(); row < hulls[side].stops[level]; row++) {
-                const double upper =
-                    distance_between(hulls[side].rows.rows[row], hulls[1 - side].rows.rows[0], dim);
-                hulls[side].known.push_back({upper});
-                open.push({-upper, {side, row}});
-            }
+            for (int64_t row = level > 0 ? hulls[side].stops[level - 1] : 0; row < hulls[side].stops[level];
+                 row++)
+                open.push({-hulls[side].known[row].upper, {side, row}});
         double &best = gaps.lower[level], &upper = gaps.upper[level];
         for (; !open.empty() && -open.top().first > (1.0 + slack) * best; open.pop()) {
             const auto [side, row] = open.top().second;
             GrowingHull &own = hulls[side], &other = hulls[1 - side];
             looked.push_back({side, row});
             if (nearest.spent > limit) return gaps;
-            signals.check();
-            const double value = own.look(row, other, level, nearest, (1.0 + slack) * best, slack);
+            const double value = own.look(row, other, level, nearest, (1.0 + slack) * best, slack, check);
             if (!(value > best)) continue;
             best = value;
             furthest = {side, row};
@@ -302,7 +370,8 @@ inline std::vector<Start> find_starts(const GrowingHull (&hulls)[2], int64_t lev
 
 // `best` (d,) is the direction of a start. Replace it by a direction of larger gap, found by at most `steps`
 // steps of local ascent. Stop at a relative improvement of at most `slack`.
-inline void climb(const GrowingHull (&hulls)[2], const Start& at, int64_t steps, double slack, double* best) {
+inline void climb(const GrowingHull (&hulls)[2], const Start& at, int64_t steps, double slack, double* best,
+                  Check& check) {
     const GrowingHull &own = hulls[at.side()], &other = hulls[1 - at.side()];
     const int64_t d = own.rows.rows.d, own_stop = own.stops[at.level], stop = other.stops[at.level];
     NearestPoint nearest(stop, d, steps);
@@ -312,7 +381,7 @@ inline void climb(const GrowingHull (&hulls)[2], const Start& at, int64_t steps,
     std::vector<double> trial(d);
     for (int64_t corner = at.row[at.side()];;) {
         const double* from = own.rows.rows[corner];
-        nearest.find(other.rows, 0, stop, from, 0.0, slack);
+        nearest.find(other.rows, 0, stop, from, 0.0, slack, check);
         for (int64_t k = 0; k < d; k++) trial[k] = -active.offset[k] / active.distance;
         const auto [next, outer] = own.rows.furthest(0, own_stop, trial.data(), from);
         const double inner = other.rows.furthest(0, stop, trial.data(), from).second;

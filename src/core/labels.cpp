@@ -6,6 +6,7 @@ namespace isodepth {
 // Check and return `count` labelings of n rows. Each labeling must assign at least one row to each of the two
 // samples.
 static Labels check_labels(const Matrix<uint64_t>& words, int64_t n, int64_t count) {
+    check_aligned(words);
     require(count >= 1 && count < most_rows, "count must be between 1 and 2**30");
     require(int64_t(words.shape(0)) == (count + word_bits - 1) / word_bits && int64_t(words.shape(1)) == n,
             "words must have shape (count / 64 rounded up, n)");

@@ -1,13 +1,11 @@
-// Parallel loops: threads take parts of the work from a shared counter until no part is left. The threads end
-// before the call returns.
+// Parallel loops: threads take parts of the work from a shared counter until no part is left.
 #pragma once
 
 #include <atomic>
 #include <chrono>
-#include <exception>
 #include <mutex>
+#include <new>
 #include <stdexcept>
-#include <system_error>
 #include <thread>
 
 #include "arrays.hpp"
@@ -15,11 +13,12 @@
 namespace isodepth {
 
 // Number of elementary operations below which an additional thread costs more than it saves. The projection
-// of one row on one direction is one operation.
-constexpr int64_t worth_a_thread = 250'000;
+// of one row on one direction is one operation. `worth_a_thread` is for threads of Python, which are started
+// for every call. Threads of the core wait for the next section, so `worth_a_helper` is smaller.
+constexpr int64_t worth_a_thread = 250'000, worth_a_helper = 100'000;
 
 inline int64_t worker_count(int64_t n_threads, int64_t parts, int64_t operations) {
-    return std::max<int64_t>(1, std::min({n_threads, parts, operations / worth_a_thread}));
+    return std::max<int64_t>(1, std::min({n_threads, parts, operations / worth_a_helper}));
 }
 
 // Reduce a number of workers, each of which needs `bytes` bytes, to fit into `memory_mb` MiB. At least one
@@ -29,11 +28,12 @@ inline int64_t workers_within(int64_t workers, double bytes, double memory_mb) {
     return std::max<int64_t>(1, int64_t(std::min(double(workers), fitting)));
 }
 
-// Scratch array, not initialized unless a fill value is given.
+// Scratch array, not initialized unless a fill value is given. It starts at a cache line, because a SIMD
+// vector that crosses a cache line takes twice as long to load.
 template <class T> class Workspace {
   public:
     Workspace() = default;
-    explicit Workspace(int64_t count) : values_(new T[size_t(count)]) {}
+    explicit Workspace(int64_t count) : values_(allocate(size_t(count))) {}
     Workspace(int64_t count, T fill) : Workspace(count) { std::fill_n(values_.get(), count, fill); }
     T* data() { return values_.get(); }
     const T* data() const { return values_.get(); }
@@ -41,33 +41,17 @@ template <class T> class Workspace {
     const T& operator[](int64_t i) const { return values_[size_t(i)]; }
 
   private:
-    std::unique_ptr<T[]> values_;
-};
-
-// Guard that releases the GIL. If a daemon thread returns from the core while the interpreter shuts down, it
-// cannot acquire the GIL again. Python would end the thread by unwinding its stack, which aborts the process
-// at the first function that does not allow exceptions. Therefore such a thread waits here until the process
-// ends.
-class ReleasedGil {
-  public:
-    ReleasedGil() : state_(PyEval_SaveThread()) {}
-    ReleasedGil(const ReleasedGil&) = delete;
-    ~ReleasedGil() {
-        try {
-            PyEval_RestoreThread(state_);
-        } catch (...) {
-            for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
-        }
+    static_assert(std::is_trivially_destructible_v<T>);
+    static constexpr std::align_val_t alignment{tile_bytes};
+    struct Free {
+        void operator()(T* values) const { ::operator delete[](values, alignment); }
+    };
+    static T* allocate(size_t count) {
+        if (count > std::numeric_limits<size_t>::max() / sizeof(T)) throw std::bad_alloc();
+        return static_cast<T*>(::operator new[](count * sizeof(T), alignment));
     }
-
-  private:
-    PyThreadState* state_;
+    std::unique_ptr<T[], Free> values_;
 };
-
-auto without_gil(auto work) {
-    ReleasedGil released;
-    return work();
-}
 
 // Identifier of the main thread of Python, the only one that handles signals. Set when the module is loaded.
 inline unsigned long main_thread = 0;
@@ -103,11 +87,39 @@ class Signals {
         if (PyErr_CheckSignals()) throw nb::python_error();
         last_ = clock::now();
     }
+    // Count the time to the next check from now on. Called when the GIL is released, because Python checks
+    // for signals before. One call may have many sections, each shorter than 50 ms.
+    static void start() { last_ = clock::now(); }
 
   private:
     bool active_ = PyThread_get_thread_ident() == main_thread;
-    clock::time_point last_ = clock::now();
+    static inline thread_local clock::time_point last_;
 };
+
+// Guard that releases the GIL. If a daemon thread returns from the core while the interpreter shuts down, it
+// cannot acquire the GIL again. Python would end the thread by unwinding its stack, which aborts the process
+// at the first function that does not allow exceptions. Therefore such a thread waits here until the process
+// ends.
+class ReleasedGil {
+  public:
+    ReleasedGil() : state_(PyEval_SaveThread()) { Signals::start(); }
+    ReleasedGil(const ReleasedGil&) = delete;
+    ~ReleasedGil() {
+        try {
+            PyEval_RestoreThread(state_);
+        } catch (...) {
+            for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
+        }
+    }
+
+  private:
+    PyThreadState* state_;
+};
+
+auto without_gil(auto work) {
+    ReleasedGil released;
+    return work();
+}
 
 // One state per worker, created when the worker takes its first part of the work.
 template <class State> class PerWorker {
@@ -129,67 +141,47 @@ template <class State> class PerWorker {
     std::vector<std::unique_ptr<State>> states_;
 };
 
+// Check for signals and, in a section, for errors of other threads.
+class Check {
+  public:
+    explicit Check(const std::atomic<bool>* failed = nullptr) : failed_(failed) {}
+    void operator()() {
+        signals_.check();
+        if (failed_ && *failed_) throw SomeoneFailed();
+    }
+
+  private:
+    struct SomeoneFailed {};
+    Signals signals_;  // has no effect in helper threads, which are not the main thread of Python
+    const std::atomic<bool>* failed_;
+};
+
+// The function of one section, without its type. So the code that runs sections is compiled only once.
+struct PartFunction {
+    void* work;
+    void (*call)(void* work, int64_t worker, int64_t part, Check& check);
+};
+void run_section(int64_t workers, int64_t parts, PartFunction function);
+
+// End the threads that wait for the next section before the process forks. Called when the module is loaded.
+void handle_forks();
+
 // Call `work(worker, part, check)` for every part 0..parts, on `workers` threads including the calling
-// thread.
+// thread. Such a loop is called a section.
 //
 // The caller must have released the GIL. The calling thread checks for signals every 50 ms, between two of
-// its parts. A part that takes more than 0.1 s, or waits for another part, must call `check()` in between. An
-// exception in any thread ends the other threads at their next check, and is rethrown in the calling thread.
-void parallel_checked(int64_t workers, int64_t parts, auto work) {
-    std::atomic<int64_t> part{0};
-    std::atomic<bool> failed{false};
-    std::exception_ptr error;
-    std::mutex guard;
-    struct SomeoneFailed {};
-    auto run = [&](int64_t worker) {
-        Signals signals;  // has no effect in helper threads, which are not the main thread of Python
-        auto check = [&] {
-            signals.check();
-            if (failed) throw SomeoneFailed();
-        };
-        try {
-            for (int64_t i; (i = part++) < parts; check()) work(worker, i, check);
-        } catch (...) {
-            std::lock_guard<std::mutex> held(guard);
-            if (!error) error = std::current_exception();
-            failed = true;
-        }
-    };
-    std::vector<std::thread> helpers;
-    helpers.reserve(size_t(workers));
-    try {
-        for (int64_t worker = 1; worker < std::min(workers, parts); worker++)
-            helpers.emplace_back(run, worker);
-    } catch (const std::system_error&) {
-        // If the system refuses another thread, the threads that were started do all the work.
-    }
-    run(0);
-    for (auto& helper : helpers) helper.join();
-    if (error) std::rethrow_exception(error);
+// its parts. A part that takes more than 0.1 s must call `check()` in between. An exception in any thread
+// ends the other threads at their next check, and is rethrown in the calling thread.
+template <class Work> void parallel_checked(int64_t workers, int64_t parts, Work work) {
+    run_section(workers, parts, {&work, [](void* own, int64_t worker, int64_t part, Check& check) {
+                                     (*static_cast<Work*>(own))(worker, part, check);
+                                 }});
 }
 
 // Call `work(worker, part)` for every part 0..parts. A part should take less than 0.1 s, because signals are
 // checked only between parts.
 void parallel_for(int64_t workers, int64_t parts, auto work) {
     parallel_checked(workers, parts, [&](int64_t worker, int64_t part, auto&) { work(worker, part); });
-}
-
-// Call `work(worker, part, step)` for the steps 0..steps of every part. A step of a part starts after the
-// same step of the previous part has ended. So a state per step can be passed from part to part, for any
-// number of threads.
-void parallel_chain(int64_t workers, int64_t parts, int64_t steps, auto work) {
-    struct alignas(64) Count {  // one counter per cache line, to avoid false sharing
-        std::atomic<int64_t> parts{0};
-    };
-    std::vector<Count> done(static_cast<size_t>(steps));
-    parallel_checked(workers, parts, [&](int64_t worker, int64_t part, auto& check) {
-        for (int64_t step = 0; step < steps; step++, check()) {
-            for (; done[size_t(step)].parts.load(std::memory_order_acquire) < part; check())
-                std::this_thread::yield();
-            work(worker, part, step);
-            done[size_t(step)].parts.store(part + 1, std::memory_order_release);
-        }
-    });
 }
 
 // Call `work(first, stop)` for slices first..stop of n rows, on several threads. A slice has `each` rows, and

@@ -39,8 +39,8 @@ template <class T, bool folded> std::pair<int64_t, int64_t> count_below(const Nu
                 lower[u] -= (Mask<T>)(x < a);
                 upper[u] -= (Mask<T>)(x < b);
             }
-        for (int u = 0; u < unrolled; u++)
-            for (int k = 0; k < width<T>; k++) below_low += lower[u][k], below_high += upper[u][k];
+        for (int u = 1; u < unrolled; u++) lower[0] += lower[u], upper[0] += upper[u];
+        for (int k = 0; k < width<T>; k++) below_low += lower[0][k], below_high += upper[0][k];
     }
     for (; i < of.n; i++) {
         const T x = folded ? std::fabs(of.values[i] - center) : of.values[i];

@@ -106,14 +106,30 @@ template <class T> struct Spread {
     }
 };
 
+// Return the inner product of a (n,) and b (n,). The order of the terms depends on the instruction set.
+template <class T> T fast_product(const T* a, const T* b, int64_t n) {
+    constexpr int64_t each = 4 * width<T>;
+    Vec<T> sums[4] = {};
+    int64_t i = 0;
+    for (; i + each <= n; i += each)
+        for (int j = 0; j < 4; j++)
+            sums[j] = multiply_add<T>(load(a + i + j * width<T>), load(b + i + j * width<T>), sums[j]);
+    for (; i + width<T> <= n; i += width<T>) sums[0] = multiply_add<T>(load(a + i), load(b + i), sums[0]);
+    sums[0] += sums[1] + (sums[2] + sums[3]);
+    T sum = std::inner_product(a + i, a + n, b + i, T(0));
+    for (int k = 0; k < width<T>; k++) sum += sums[0][k];
+    return sum;
+}
+
 // Model that guesses the median and the MAD along a direction. The median is the projection of the medians of
 // the columns. The MAD is a multiple of the standard deviation, and the factor is learned from previous
 // directions. Guesses halve the number of counting rounds in the selection of the median and the MAD. They do
-// not affect the result.
+// not affect the result. There are no guesses if they would take longer than these rounds.
 template <class T> class SpreadModel {
   public:
     explicit SpreadModel(const Tiles<T>& points)
-        : d_(points.d), center_(size_t(d_)), scatter_(size_t(d_ * d_)) {
+        : d_(points.d), center_(size_t(d_)), scatter_(size_t(points.n < d_ * d_ / 6 ? 0 : d_ * d_)) {
+        if (scatter_.empty()) return;
         constexpr int64_t most = 1024;
         const int64_t n = points.n, step = (n + most - 1) / most, some = (n + step - 1) / step;
         Workspace<T> columns(d_ * some);
@@ -125,7 +141,7 @@ template <class T> class SpreadModel {
             center_[size_t(k)] = median;
             for (int64_t i = 0; i < some; i++) column[i] = std::clamp(column[i] - median, -4 * mad, 4 * mad);
             for (int64_t l = 0; l <= k; l++) {
-                const T sum = std::inner_product(column, column + some, columns.data() + l * some, T(0));
+                const T sum = fast_product(column, columns.data() + l * some, some);
                 scatter_[size_t(k * d_ + l)] = sum / T(some) * (k == l ? T(1) : T(2));
             }
         }
@@ -135,12 +151,11 @@ template <class T> class SpreadModel {
     // spread cannot be estimated.
     std::pair<Guess<T>, Guess<T>> guess(const T* direction) {
         constexpr T margin = T(0.02);
-        T middle = 0, variance = 0;
-        for (int64_t k = 0; k < d_; k++) {
-            const T* row = scatter_.data() + k * d_;
-            middle += center_[size_t(k)] * direction[k];
-            variance += std::inner_product(row, row + k + 1, direction, T(0)) * direction[k];
-        }
+        if (scatter_.empty()) return {};
+        const T middle = fast_product(center_.data(), direction, d_);
+        T variance = 0;
+        for (int64_t k = 0; k < d_; k++)
+            variance += fast_product(scatter_.data() + k * d_, direction, k + 1) * direction[k];
         standard_ = std::sqrt(std::max(variance, T(0)));
         return {{middle, T(1.35) * standard_, margin}, {ratio_ * standard_, T(0.84) * standard_, margin}};
     }

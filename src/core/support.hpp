@@ -118,50 +118,58 @@ struct ChunkEnd {
     int64_t row[2], level;
 };
 
-// Traversal of one or two samples in chunks of consecutive rows. A thread processes a chunk for all blocks of
-// directions, and continues the range of projections on each block from the previous chunk. The rows of the
-// chunk stay in the cache of the thread. No other thread writes to the depth levels that the chunk completes.
+// Traversal of one or two samples in chunks of consecutive rows. Threads take blocks of directions. Several
+// chunks form a stage: its rows stay in the cache while all directions are processed.
 template <class T, int Samples> class Walk {
   public:
     const Prefixes<T> (&samples)[Samples];
     const Tiles<T>& directions;
-    // Number of threads, and maximum number of depth levels that a chunk completes.
-    int64_t workers, levels = 0;
+    // Number of blocks of directions, of threads, and maximum number of depth levels that a stage completes.
+    int64_t blocks, workers, levels = 0;
 
-    // `level_bytes` is the scratch memory of a thread per depth level of a chunk. Chunks are small enough for
-    // the cache and numerous enough for all threads.
+    // A block has at least one tile of directions, and there are at most `most_blocks` blocks. `level_bytes`
+    // is the scratch memory of a thread per depth level of a stage.
     Walk(const Prefixes<T> (&samples)[Samples], const Tiles<T>& directions, Resources resources,
-         int64_t level_bytes = 0)
-        : samples(samples), directions(directions) {
+         int64_t most_blocks, int64_t level_bytes = 0)
+        : samples(samples), directions(directions), blocks(std::min(directions.count, most_blocks)) {
         int64_t rows = 0, longest = 0;
         for (const auto& sample : samples) {
             rows += sample.last();
             longest = std::max(longest, sample.last());
         }
-        workers = worker_count(resources.n_threads, directions.count, rows * directions.n);
-        if (workers > 1) rows_ = std::min(rows_, std::max<int64_t>(128, longest / (16 * workers)));
+        workers = worker_count(resources.n_threads, blocks, rows * directions.n);
         cut();
+        // Several threads need larger stages, because they wait for each other at the end of a stage.
+        group(workers > 1 ? 4 : 1);
         rows_ = std::min(rows_, longest);
         const int64_t bytes = Samples * (rows_ + 2) * (sizeof(Range<T>) + 8) + levels * level_bytes;
         workers = workers_within(workers, double(bytes), resources.memory_mb);
     }
 
-    // Call `note(worker, tile, level, end, moves)` for each chunk of rows and each block `tile` of
-    // directions. The chunk completes the regions of the depth levels level..end. `moves` has the recorded
-    // rows of each sample.
-    void run(auto note) const {
+    // Process the stages one after the other. Call `note(worker, block, tile, level, end, moves)` for each
+    // chunk of rows and each tile of directions. The chunk completes the regions of the depth levels
+    // level..end. `moves` has the recorded rows of each sample. After each stage, call `finish(level, end)`
+    // with the depth levels that it completes.
+    void run(auto note, auto finish) const {
         std::vector<Range<T>> ranges(size_t(Samples * directions.count), Range<T>::nothing());
         PerWorker<std::array<Moves<T>, 2>> states(workers);
         auto make = [&] { return std::array{Moves<T>(rows_), Moves<T>(rows_)}; };
-        auto step = [&](int64_t worker, int64_t chunk, int64_t tile) {
-            auto& moves = states.of(worker, make);
-            const ChunkEnd &from = ends_[size_t(chunk)], &to = ends_[size_t(chunk) + 1];
-            for (int i = 0; i < Samples; i++)
-                moves[i].follow(directions.tile(tile), samples[i].rows, samples[i].d, from.row[i], to.row[i],
-                                ranges[size_t(Samples * tile + i)]);
-            note(worker, tile, from.level, to.level, moves.data());
-        };
-        parallel_chain(workers, int64_t(ends_.size()) - 1, directions.count, step);
+        for (size_t stage = 0; stage + 1 < stages_.size(); stage++) {
+            parallel_checked(workers, blocks, [&](int64_t worker, int64_t block, auto& check) {
+                auto& moves = states.of(worker, make);
+                const int64_t first = block * directions.count / blocks,
+                              last = (block + 1) * directions.count / blocks;
+                for (size_t chunk = stages_[stage]; chunk < stages_[stage + 1]; chunk++)
+                    for (int64_t tile = first; tile < last; tile++, check()) {
+                        const ChunkEnd &from = ends_[chunk], &to = ends_[chunk + 1];
+                        for (int i = 0; i < Samples; i++)
+                            moves[i].follow(directions.tile(tile), samples[i].rows, samples[i].d, from.row[i],
+                                            to.row[i], ranges[size_t(Samples * tile + i)]);
+                        note(worker, block, tile, from.level, to.level, moves.data());
+                    }
+            });
+            finish(ends_[stages_[stage]].level, ends_[stages_[stage + 1]].level);
+        }
     }
 
     // Divide the depth levels level..stop into runs over which the ranges of projections of all samples are
@@ -188,9 +196,13 @@ template <class T, int Samples> class Walk {
     }
 
   private:
+    // Maximum number of depth levels that a chunk completes, and about that number for a stage. The gaps of
+    // so many levels fit in the cache.
+    static constexpr int64_t most_levels = 2048;
     // Maximum number of rows in a chunk. About 64 KiB of rows fit in the cache.
     int64_t rows_ = std::clamp<int64_t>((1 << 16) / (sizeof(T) * directions.d), 64, 1024);
     std::vector<ChunkEnd> ends_;  // start of the first chunk, then the end of each chunk
+    std::vector<size_t> stages_;  // first chunk of each stage, then the number of chunks
 
     void cut() {
         const int64_t *sizes_x = samples[0].sizes, *sizes_y = samples[Samples - 1].sizes;
@@ -198,21 +210,30 @@ template <class T, int Samples> class Walk {
         ChunkEnd at = {{0, 0}, 0};
         ends_.push_back(at);
         while (at.level < all) {
-            // Make the first chunks short: many of their rows widen a range of projections, and other threads
-            // wait for them.
-            const int64_t rows = workers > 1 ? std::min(rows_, std::max<int64_t>(64, at.row[0] / 4)) : rows_;
-            ChunkEnd end = {{at.row[0] + rows, at.row[1] + rows}, 0};
-            end.level = std::min(std::upper_bound(sizes_x + at.level, sizes_x + all, end.row[0]) - sizes_x,
-                                 std::upper_bound(sizes_y + at.level, sizes_y + all, end.row[1]) - sizes_y);
+            ChunkEnd end = {{at.row[0] + rows_, at.row[1] + rows_}, std::min(at.level + most_levels, all)};
+            end.level =
+                std::min(std::upper_bound(sizes_x + at.level, sizes_x + end.level, end.row[0]) - sizes_x,
+                         std::upper_bound(sizes_y + at.level, sizes_y + end.level, end.row[1]) - sizes_y);
             // If the next depth level adds more rows than a chunk can have, the chunk ends before the level
             // is complete.
             const bool whole = end.level > at.level;
             const int64_t last = whole ? end.level - 1 : at.level;
             end.row[0] = whole ? sizes_x[last] : std::min(end.row[0], sizes_x[last]);
             end.row[1] = whole ? sizes_y[last] : std::min(end.row[1], sizes_y[last]);
-            levels = std::max(levels, end.level - at.level);
             ends_.push_back(at = end);
         }
+    }
+
+    void group(size_t chunks) {
+        const size_t all = ends_.size() - 1;
+        for (size_t first = 0, stop; first < all; first = stop) {
+            stages_.push_back(first);
+            const int64_t level = ends_[first].level;
+            for (stop = first + 1; stop < std::min(first + chunks, all); stop++)
+                if (ends_[stop].level - level >= most_levels) break;
+            levels = std::max(levels, ends_[stop].level - level);
+        }
+        stages_.push_back(all);
     }
 };
 
@@ -220,9 +241,9 @@ template <class T, int Samples> class Walk {
 // directions u, then h(-u).
 template <class T>
 void write_supports(const Prefixes<T> (&sample)[1], const Tiles<T>& directions, Resources resources, T* out) {
-    const Walk<T, 1> walk(sample, directions, resources);
+    const Walk<T, 1> walk(sample, directions, resources, directions.count);
     const int64_t count = directions.n;
-    walk.run([&](int64_t, int64_t tile, int64_t level, int64_t stop, const Moves<T>* moves) {
+    auto write = [&](int64_t, int64_t, int64_t tile, int64_t level, int64_t stop, const Moves<T>* moves) {
         const int64_t first = directions.start(tile), some = directions.size(tile);
         walk.for_each_run(moves, level, stop, [&](int64_t level, int64_t end, const Range<T>& range, auto&) {
             for (; level < end; level++) {
@@ -230,7 +251,8 @@ void write_supports(const Prefixes<T> (&sample)[1], const Tiles<T>& directions, 
                 for (int64_t k = 0; k < some; k++) row[k] = range.top[k], row[count + k] = -range.low[k];
             }
         });
-    });
+    };
+    walk.run(write, [](int64_t, int64_t) {});
 }
 
 }  // namespace isodepth

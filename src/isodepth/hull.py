@@ -26,7 +26,7 @@ from isodepth import _core
 from isodepth.core.directions import mean_of_direction
 from isodepth.core.regions import LevelPlan, TrimmedRegions
 from isodepth.data.validation import check_points, check_same_width
-from isodepth.engine import Resources, ascent, level_gaps, signed_directions
+from isodepth.engine import ALONE, Resources, ascent, level_gaps, signed_directions
 
 __all__ = ["HullGap", "hausdorff"]
 
@@ -133,6 +133,7 @@ def raise_gaps(
     gaps: np.ndarray,
     slack: float,
     limit: float,
+    resources: Resources = ALONE,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Increase gaps towards the exact gaps by a search of vertices, at a limited cost.
 
@@ -151,6 +152,7 @@ def raise_gaps(
     limit : float
         Maximum number of point coordinates that are read. If this number is reached, the outermost
         levels are not searched.
+    resources : Resources
 
     Returns
     -------
@@ -164,7 +166,7 @@ def raise_gaps(
     frame = common_frame(first[: prefix_sizes[0, -1]], second[: prefix_sizes[1, -1]])
     attained = np.ldexp(gaps, -frame.exponent)
     lower, _, inner, sides = _core.hull_levels(
-        frame.first, frame.second, prefix_sizes, attained, slack, limit
+        frame.first, frame.second, prefix_sizes, attained, slack, limit, resources.n_threads
     )
     raised = np.flatnonzero(sides >= 0)
     return raised, frame.lengths(lower[raised]), frame.directions(inner[raised])
@@ -443,9 +445,8 @@ def refine_gaps(
         gaps = np.maximum(climbed, gaps)
         directions = np.concatenate([directions, tops])
     if every_corner <= 2 * limit:
-        raised, values, sharper = raise_gaps(
-            x, y, np.stack(plan.prefix_sizes), gaps, _FULL if cheap else _SLACK, limit
-        )
+        sizes, slack = np.stack(plan.prefix_sizes), _FULL if cheap else _SLACK
+        raised, values, sharper = raise_gaps(x, y, sizes, gaps, slack, limit, resources)
         gaps, codes = gaps.copy(), codes.copy()
         gaps[raised] = np.maximum(gaps[raised], values)
         codes[raised] = len(directions) + np.arange(len(raised))

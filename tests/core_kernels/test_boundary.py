@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import isodepth
 from isodepth import _core
 
 N, D, K, LEVELS = 12, 3, 5, 4
@@ -110,12 +111,20 @@ ANY_LENGTH = {
 SIZE_NAMES = {"weights", "masses", "prefix_sizes", "prefix_sizes_x", "prefix_sizes_y", "stops"}
 
 
+def at_odd_address(array: np.ndarray) -> np.ndarray:
+    """Return a contiguous copy that is not aligned in memory."""
+    moved = np.ndarray(array.shape, array.dtype, buffer=bytearray(array.nbytes + 1), offset=1)
+    moved[...] = array
+    return moved
+
+
 def wrong_arrays(call: str, name: str, array: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
     """Yield arrays like a valid one that the entry point has to refuse."""
     place = call, name
     if place not in EMPTY:
         yield "empty", np.empty((0, *array.shape[1:]), array.dtype)
     yield "another number of dimensions", array[None]
+    yield "an odd address", at_odd_address(array)
     # A chunk converts its arrays; all other entry points take them as they are.
     taken = not call.startswith("Chunk")
     if taken:
@@ -171,7 +180,7 @@ def run(call: str, **changed: Any) -> None:
 def test_all_entry_points_are_listed() -> None:
     module = import_module(f"isodepth._core.{_core.instruction_set}")
     names = {name for name, value in vars(module).items() if callable(value) and name[0] != "_"}
-    assert names - {"instruction_sets", "StopFlag", "Chunk32", "Chunk64"} == {
+    assert names - {"StopFlag", "Chunk32", "Chunk64"} == {
         name for name in CALLS if not name.startswith("Chunk")
     }
 
@@ -213,3 +222,16 @@ def test_outliers_among_more_values_than_a_float_counts(dtype: str, n_threads: i
     last = np.searchsorted(rising, rising, side="right")
     expected[order] = np.minimum(last, len(values) - first)
     np.testing.assert_array_equal(depth, expected)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_samples_that_are_not_aligned_are_copied(dtype: str) -> None:
+    x, y = POINTS.astype(dtype), OTHERS.astype(dtype)
+    expected = isodepth.distance(x, y, random_state=0)
+    moved = at_odd_address(x)
+    assert moved.flags.c_contiguous
+    assert not moved.flags.aligned
+    assert isodepth.distance(moved, at_odd_address(y), random_state=0) == expected
+    assert isodepth.distance(moved, y, weights=(at_odd_address(WEIGHTS), None), random_state=0) == (
+        isodepth.distance(x, y, weights=(WEIGHTS, None), random_state=0)
+    )

@@ -1,4 +1,4 @@
-"""Threads of the core end with the call: forks do not hang, Ctrl-C ends all passes."""
+"""Threads of the core: forks do not hang, idle threads end, Ctrl-C ends all passes."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import contextlib
 import functools
 import multiprocessing
 import os
+import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
@@ -61,6 +63,93 @@ def test_forks_of_a_busy_parent_compute_the_same(count: int) -> None:
                 os._exit(0 if same else 1)
             _, status = os.waitpid(child, 0)
             assert os.waitstatus_to_exitcode(status) == 0
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("error:.*fork.*:DeprecationWarning")
+def test_a_fork_ends_threads_that_wait_for_the_next_section() -> None:
+    for _ in range(20):
+        expected = _core.project(POINTS, DIRECTIONS, 2)
+        child = os.fork()
+        if child == 0:
+            same = np.array_equal(_core.project(POINTS, DIRECTIONS, 2), expected)
+            os._exit(0 if same else 1)
+        assert np.array_equal(_core.project(POINTS, DIRECTIONS, 2), expected)
+        _, status = os.waitpid(child, 0)
+        assert os.waitstatus_to_exitcode(status) == 0
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="needs /proc")
+def test_threads_wait_for_the_next_section_and_end_if_there_is_none() -> None:
+    points, directions = RNG.standard_normal((20_000, 4)), RNG.standard_normal((256, 4))
+
+    def threads() -> set[str]:
+        return set(os.listdir("/proc/self/task"))
+
+    def wait_until(condition: Callable[[], bool]) -> bool:
+        for _ in range(600):
+            if condition():
+                return True
+            time.sleep(0.05)
+        return False
+
+    _core.project(points, directions, 3)
+    time.sleep(0.5)
+    before = threads()
+    _core.project(points, directions, 3)
+    first = threads() - before
+    assert len(first) == 2
+    _core.project(points, directions, 3)
+    # Unless the machine was so busy that they ended meanwhile, the same threads were used again.
+    assert len(threads() - before - first) <= 2
+    assert wait_until(lambda: threads() <= before)
+    assert len(_core.project(points, directions, 3)) == len(directions)
+
+
+def test_sections_of_many_calling_threads_do_not_disturb_each_other() -> None:
+    expected = _core.project(POINTS, DIRECTIONS, 1)
+    found = thread_map(lambda n: _core.project(POINTS, DIRECTIONS, n), [1, 2, 3, 4] * 50, 6)
+    assert all(np.array_equal(each, expected) for each in found)
+
+
+class Interrupted(Exception):
+    pass
+
+
+def interrupted(*_: object) -> None:
+    raise Interrupted
+
+
+def search_in_hull() -> Callable[[], object]:
+    points, query = RNG.standard_normal((4000, 1500)), 0.5 * RNG.standard_normal((1, 1500))
+    return functools.partial(_core.nearest_in_hull, points, query)
+
+
+def many_short_sections() -> Callable[[], object]:
+    x, y, directions = (RNG.standard_normal((n, 8)) for n in (300_000, 300_000, 1000))
+    sizes = np.arange(1, 300_001)
+    return functools.partial(_core.gaps, x, y, sizes, sizes, directions, np.inf, 2, 256.0)
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs timers")
+@pytest.mark.parametrize("prepare", [search_in_hull, many_short_sections])
+def test_a_signal_ends_a_call(prepare: Callable[[], Callable[[], object]]) -> None:
+    """A call that ignores signals would take as long as without a signal."""
+    call = prepare()
+    start = time.process_time()
+    call()
+    whole = time.process_time() - start
+    before = signal.signal(signal.SIGVTALRM, interrupted)
+    try:
+        # The timer counts processor time of this process.
+        signal.setitimer(signal.ITIMER_VIRTUAL, whole / 4)
+        start = time.process_time()
+        with pytest.raises(Interrupted):
+            call()
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
+    assert time.process_time() - start < 0.7 * whole
 
 
 @pytest.mark.parametrize("count", COUNTS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
@@ -147,6 +148,21 @@ def test_drafts_of_killed_processes_are_removed(tmp_path: Path) -> None:
     replace_file(target, b"whole")
     assert target.read_bytes() == b"whole"
     assert [draft.exists() for draft in (stale, recent, other)] == [False, True, True]
+
+
+def test_a_full_disk_is_reported_with_the_name_of_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    target = tmp_path / "report.html"
+    target.write_text("before")
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(OSError, match=r"No space left.*report\.html"):
+        replace_file(target, b"after")
+    assert target.read_text() == "before"
+    assert list(tmp_path.iterdir()) == [target]
 
 
 def test_labels_are_not_formulas() -> None:

@@ -14,6 +14,7 @@ from hypothesis.extra import numpy as hnp
 from scipy.spatial import ConvexHull
 from twins import naive_hull as naive
 
+from isodepth.engine import Resources
 from isodepth.errors import InvalidInputError
 from isodepth.hull import common_frame, exact_gaps, hausdorff, project_to_hull, raise_gaps
 
@@ -334,6 +335,24 @@ def test_a_limit_leaves_the_outermost_levels_as_they_were(dim):
         counts.append(len(raised))
     assert 1 <= counts[0] <= counts[1] < counts[2] == np.count_nonzero(exact > 0)
     assert values == pytest.approx(exact, rel=1e-9)
+
+
+@pytest.mark.parametrize("share", [0.5, 0.9, 0.999])
+@pytest.mark.parametrize("limit", [3e5, np.inf])
+def test_raised_gaps_do_not_depend_on_the_number_of_threads(share, limit):
+    rng = np.random.default_rng(8)
+    first, second = (from_the_inside_out(rng.normal(size=(600, 4)) + s) for s in (0, 1))
+    stops = np.sort(rng.integers(1, 601, (2, 500)), axis=1)
+    exact, *_ = exact_gaps(first, second, stops)
+    found = [
+        raise_gaps(first, second, stops, share * exact, 1e-3, limit, Resources(n_jobs))
+        for n_jobs in (1, 2, 8)
+    ]
+    for raised, values, directions in found:
+        assert np.array_equal(raised, found[0][0])
+        assert np.array_equal(values, found[0][1])
+        assert np.array_equal(directions, found[0][2])
+    assert limit < np.inf or found[0][1] == pytest.approx(exact[found[0][0]], rel=2e-3)
 
 
 @settings(derandomize=True, max_examples=100, deadline=None)

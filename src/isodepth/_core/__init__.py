@@ -6,9 +6,14 @@ The environment variable ``ISODEPTH_ISA`` (baseline, avx2 or avx512) selects a b
 import os
 from importlib.util import find_spec
 
-from isodepth._core import baseline
+from isodepth._core import cpu
 
-_usable = [name for name in baseline.instruction_sets() if find_spec(f"isodepth._core.{name}")]
+_usable = [name for name in cpu.instruction_sets() if find_spec(f"isodepth._core.{name}")]
+if not _usable:
+    raise ImportError(
+        "isodepth was compiled for instructions that this processor does not have; it has "
+        f"{', '.join(cpu.instruction_sets())}. Install a wheel, or run 'make core' on this machine"
+    )
 instruction_set: str = os.environ.get("ISODEPTH_ISA") or _usable[-1]
 if instruction_set not in _usable:
     raise ImportError(

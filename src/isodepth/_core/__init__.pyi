@@ -9,9 +9,6 @@ EXACT_GAP: float = 1e-13
 
 WORTH_A_THREAD: int = 250000
 
-def instruction_sets() -> list:
-    """The instruction sets of this processor, narrowest first."""
-
 class StopFlag:
     """Flag that ends computations of the threads that watch it."""
 
@@ -386,6 +383,7 @@ def hull_levels(
     ],
     slack: float,
     limit: float,
+    n_threads: int = 1,
 ) -> tuple[
     Annotated[NDArray[numpy.float64], dict(order="C")],
     Annotated[NDArray[numpy.float64], dict(order="C")],

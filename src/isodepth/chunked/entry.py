@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,10 @@ from isodepth.metric.table import RegionTable, distances_between
 from isodepth.sources.passes import Runner, runner_of
 from isodepth.sources.scan import as_source
 from isodepth.sources.source import Source
-from isodepth.sources.subsets import numeric_pair, source_pair
+from isodepth.sources.subsets import SubsetPair, numeric_pair, source_pair, subset_pair
+from isodepth.suspicious import SuspiciousRows
+from isodepth.suspicious.chunks import suspicious_source_rows
+from isodepth.two_samples import TwoSamples
 
 #: Number of depth levels that replaces ``levels="exact"`` if samples are read in chunks.
 LEVELS = 20
@@ -69,7 +73,7 @@ def compare(
         metric = replace(metric, scale=column_spreads(sides, metric, runner))
     first, second = (stream_table(metric, side, runner=runner) for side in (x, y))
     compared = _compared(first, second, fit_for_one_sample(metric, x.n_features))
-    return replace(compared, kinds=columns)
+    return replace(compared, kinds=columns, _inputs=(X, Y, kinds))
 
 
 def shared_scale(metric: MetricSettings, samples: Any, weights: Any, name: str) -> np.ndarray:
@@ -144,6 +148,26 @@ class SourceComparison(Comparison):
         if low < high:
             lines.insert(2, f"  exact depths would give between {low:.6g} and {high:.6g}")
         return "\n".join(lines)
+
+    @cached_property
+    def _pair(self) -> SubsetPair:
+        """Random rows of both samples."""
+        X, Y, kinds = self._inputs
+        known = None if self.test is None else self.test._pair
+        return known or subset_pair(X, Y, None, kinds, 0)
+
+    @cached_property
+    def samples(self) -> TwoSamples:
+        """Random rows of both samples, with missing values and categories."""
+        return TwoSamples.read(self._pair.x, self._pair.y, self._pair.kinds)
+
+    @cached_property
+    def _suspicious(self) -> SuspiciousRows:
+        return suspicious_source_rows(self._pair, self.samples, runner_of(*self._pair.sources))
+
+    @property
+    def null_profile(self) -> None:  # type: ignore[override]
+        """None: permutations of the labels need the rows of the samples, which are not kept."""
 
     def gradient(self, *_: Any, **__: Any) -> Any:
         """Raise an error: the gradient needs the rows of the samples, which are not kept."""

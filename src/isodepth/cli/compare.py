@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -31,7 +32,10 @@ def compare_tables(
     """Compare two tables in files.
 
     Return the result, and the options of its report: the names of the samples, and their files.
+    Folders and files above 256 MB are read in chunks.
     """
+    if any(map(_is_large, paths)):
+        return _compare_chunks(paths, reading, settings, test), {"names": tables.file_names(paths)}
     # The options are checked first, so that an invalid option is reported before a file is read.
     isodepth.Metric._from_options({**settings, "nan_policy": reading.nan_policy})
     x, y, test, about = read_two_tables(paths, reading, test)
@@ -98,7 +102,7 @@ def compare(
     X and Y are tables with one observation per row, or folders of such tables. Columns are matched
     by name. Prints the distance, the columns that contribute most, and suspicious rows. The
     distance uses numeric columns; the test (--permutations) also compares categories. If X or Y is
-    a folder or a file above 256 MB, both are read in chunks, without a test and suspicious rows.
+    a folder or a file above 256 MB, both are read in chunks, and the test uses random rows.
 
     \b
     Examples:
@@ -110,11 +114,7 @@ def compare(
       cat june.csv | isodepth compare - july.csv
     """
     cli.check_page(page)
-    if any(map(_is_large, (x, y))):
-        comparison = _compare_chunks((x, y), reading, settings, test)
-        about: Options = {"names": tables.file_names((x, y))}
-    else:
-        comparison, about = compare_tables((x, y), reading, settings, test)
+    comparison, about = compare_tables((x, y), reading, settings, test)
     cli.save_report(comparison, page, **about)
     return _answer(comparison, about, (x, y), reading, settings["scale"], page)
 
@@ -143,6 +143,12 @@ def _is_large(path: str) -> bool:
     return os.path.isdir(path) or (os.path.isfile(path) and os.path.getsize(path) > LARGE_BYTES)
 
 
+def _scanned(paths: Sequence[str], reading: cli.Reading) -> list[Any]:
+    """Open tables that are read in chunks."""
+    columns = [name for text in reading.columns for name in text.split(",")] or None
+    return [isodepth.scan(path, columns) for path in paths]
+
+
 def _compare_chunks(
     paths: Sequence[str], reading: cli.Reading, settings: Options, test: Options
 ) -> Any:
@@ -151,9 +157,8 @@ def _compare_chunks(
     from isodepth.sources.passes import Runner
 
     refused = {
-        "--drop": reading.drop, "--drop-text": reading.drop_text, "--category": reading.category,
-        "--numeric": reading.numeric,
-        "--permutations": test["n_permutations"], "--refine": settings.get("refine"),
+        "--drop": reading.drop, "--drop-text": reading.drop_text, "--missing": reading.missing,
+        "--blocks": test["blocks"], "--refine": settings.get("refine"),
     }  # fmt: skip
     for flag in (flag for flag, value in refused.items() if value):
         raise InvalidOptionError(f"{flag} has no effect on tables read in chunks; remove it")
@@ -162,10 +167,22 @@ def _compare_chunks(
         "differs slightly from that of tables in memory"
     )
     metric = isodepth.Metric._from_options({**settings, "nan_policy": reading.nan_policy})
-    columns = [name for text in reading.columns for name in text.split(",")] or None
-    x, y = (isodepth.scan(path, columns) for path in paths)
-    with progress_bar(progress_wanted(), 0, "reading", "chunk") as advance:
-        return compare(metric, x, y, None, Runner(advance))
+    x, y = _scanned(paths, reading)
+    tested = None
+    if test["n_permutations"]:
+        options = {name: value for name, value in test.items() if name != "blocks"}
+        tested = isodepth.two_sample_test(
+            x, y, nan_policy=reading.nan_policy, kinds=reading.kinds,
+            random_state=settings["random_state"], progress=progress_wanted(), **options,
+        )  # fmt: skip
+    try:
+        with progress_bar(progress_wanted(), 0, "reading", "chunk") as advance:
+            compared = compare(metric, x, y, None, Runner(advance), reading.kinds)
+    except NotNumbersError:
+        if tested is None:
+            raise
+        return tested
+    return replace(compared, test=tested)
 
 
 # -- test -----------------------------------------------------------------------------------------
@@ -180,29 +197,49 @@ def _compare_chunks(
     only=("scale", "n_directions", "random_state"), scales=("pooled", "none"),
     n_directions="about 100",
 )  # fmt: skip
+@cli.threshold_options
 @cli.report_option
 def test(
-    x: str, y: str, page: str | None, reading: cli.Reading, settings: Options, test: Options
-) -> Answer:
+    x: str, y: str, page: str | None, max_changed: float | None, alpha: float | None,
+    reading: cli.Reading, settings: Options, test: Options,
+) -> Answer:  # fmt: skip
     """Test whether two tables differ significantly.
 
     Runs a permutation test of the hypothesis that the rows of both tables come from the same
-    distribution. Prints whether the tables differ, the changes, and suspicious rows. `compare
-    --permutations 999` also prints the distance.
+    distribution. Of folders and of files above 256 MB, random rows are tested. Prints whether the
+    tables differ, the changes, and suspicious rows. `compare --permutations 999` also prints the
+    distance.
+
+    With --max-changed or --alpha, exit code 1 means that the tables exceed one of these thresholds:
+    at least this share of the rows changed with 95% confidence, or the p-value is at most alpha.
+    Otherwise the exit code is 0, and 2 after an error.
 
     \b
     Examples:
       isodepth test june.csv july.csv
       isodepth test june.csv july.csv --permutations 199 --tolerance 0.05
       isodepth test june.csv july.csv --blocks day --json
+      isodepth test june.csv july.csv --max-changed 5%
       isodepth test june.csv july.csv --permutations 99 --report report.html
     """
     cli.check_page(page)
-    first, second, options, about = read_two_tables((x, y), reading, test)
+    if max_changed is not None and test["blocks"] is not None:
+        raise InvalidOptionError(
+            "--max-changed has no guarantee for blocks of rows; remove it, or use --alpha"
+        )
+    about: Options = {"names": tables.file_names((x, y))}
+    if any(map(_is_large, (x, y))):
+        first, second = _scanned((x, y), reading)
+        options = dict(test)
+    else:
+        first, second, options, about = read_two_tables((x, y), reading, test)
     options |= {"nan_policy": reading.nan_policy, "kinds": reading.kinds, **settings}
     result = isodepth.two_sample_test(first, second, progress=progress_wanted(), **options)
     cli.save_report(result, page, **about)
-    return _answer(result, about, (x, y), reading, settings["scale"], page)
+    answer = _answer(result, about, (x, y), reading, settings["scale"], page)
+    changed = result.changed_share
+    answer.code = int(cli.exceeds(changed, result.pvalue, max_changed, alpha))
+    return answer
 
 
 # -- report ---------------------------------------------------------------------------------------

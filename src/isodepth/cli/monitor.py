@@ -6,7 +6,6 @@ a threshold, and with 2 if a batch cannot be checked.
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,19 +24,6 @@ from isodepth.errors import BusyFileError, InvalidInputError, InvalidOptionError
 # monitor in the meantime.
 _ATTEMPTS = 5
 _SHOWN = 10
-
-
-def _share(_: click.Context, option: click.Parameter, text: str | None) -> float | None:
-    """Convert the value of an option, such as "5%" or "0.05", to a number from 0 to 1."""
-    if text is None:
-        return None
-    try:
-        value = float(text.removesuffix("%")) / (100.0 if text.endswith("%") else 1.0)
-    except ValueError:
-        value = math.nan
-    if not 0.0 <= value <= 1.0:
-        raise click.BadParameter(f"must be a share such as 5% or 0.05, got {text}")
-    return value
 
 
 @click.group(no_args_is_help=False)
@@ -93,18 +79,7 @@ def fit(
 @click.argument("batches", nargs=-1, required=True)
 @click.option("--group", metavar="NAME", help="The group that the batches belong to.")
 @click.option("--label", metavar="TEXT", help="Name of the batch; a name is counted only once.")
-@click.option(
-    "--max-changed",
-    metavar="SHARE",
-    callback=_share,
-    help="Exit code 1 if at least this share of the rows changed, such as 5%.",
-)
-@click.option(
-    "--alpha",
-    metavar="SHARE",
-    callback=_share,
-    help="Exit code 1 if the p-value of a batch is at most this.",
-)
+@cli.threshold_options
 @cli.reading_options(nan_policy=False)
 def check(
     monitor: str, batches: tuple[str, ...], group: str | None, label: str | None,
@@ -155,10 +130,7 @@ def _exceeds(verdict: isodepth.Verdict, max_changed: float | None, alpha: float 
             "--max-changed needs a monitor without blocks, because rows of a block depend on each "
             "other; remove it"
         )
-    changed = verdict.changed_share or 0.0
-    return (max_changed is not None and changed >= max_changed and changed > 0.0) or (
-        alpha is not None and verdict.pvalue <= alpha
-    )
+    return cli.exceeds(verdict.changed_share or 0.0, verdict.pvalue, max_changed, alpha)
 
 
 def _check(

@@ -6,6 +6,7 @@ Flags are passed to the library as keyword arguments: `--directions` is passed a
 from __future__ import annotations
 
 import functools
+import math
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -188,6 +189,40 @@ def _checked_test(test: dict[str, Any]) -> dict[str, Any]:
                 f"{name} has no effect without a test; add --permutations 199", option=name
             )
     return test
+
+
+# -- thresholds for continuous integration --------------------------------------------------------
+
+
+def _share(_: click.Context, option: click.Parameter, text: str | None) -> float | None:
+    """Convert the value of an option, such as "5%" or "0.05", to a number from 0 to 1."""
+    if text is None:
+        return None
+    try:
+        value = float(text.removesuffix("%")) / (100.0 if text.endswith("%") else 1.0)
+    except ValueError:
+        value = math.nan
+    if not 0.0 <= value <= 1.0:
+        raise click.BadParameter(f"must be a share such as 5% or 0.05, got {text}")
+    return value
+
+
+def threshold_options(command: Any) -> Any:
+    """Add the options --max-changed and --alpha, which determine the exit code."""
+    add_share = click.option(
+        "--max-changed", metavar="SHARE", callback=_share,
+        help="Exit code 1 if at least this share of the rows changed, such as 5%.",
+    )  # fmt: skip
+    add_level = click.option(
+        "--alpha", metavar="LEVEL", callback=_share, help="Exit code 1 if p is at most this."
+    )
+    return add_share(add_level(command))
+
+
+def exceeds(changed: float, pvalue: float, max_changed: float | None, alpha: float | None) -> bool:
+    """Return whether a share of changed rows or a p-value exceeds a threshold that is not None."""
+    changes = max_changed is not None and changed >= max_changed and changed > 0.0
+    return changes or (alpha is not None and pvalue <= alpha)
 
 
 # -- reports --------------------------------------------------------------------------------------

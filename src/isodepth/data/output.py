@@ -75,7 +75,10 @@ def _obstacle(target: Path) -> str | None:
 
 
 def replace_file(target: Path, content: bytes) -> None:
-    """Write `content` to `target`; an existing file is replaced atomically."""
+    """Write `content` to `target`; an existing file is replaced atomically.
+
+    An OSError, for example because the disk is full, names `target`.
+    """
     # Follow links: the file that a link points to is replaced, and the link remains.
     target = Path(os.path.realpath(target))
     # The name of the draft (temporary file) is shortened, because the name of the target may
@@ -90,8 +93,11 @@ def replace_file(target: Path, content: bytes) -> None:
             # Without fsync the file could be empty after a power failure.
             os.fsync(file.fileno())
         os.replace(draft, target)
-    except BaseException:
+    except BaseException as error:
         draft.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.errno is not None:
+            # The error names the draft, or no file if the disk is full.
+            raise OSError(error.errno, error.strerror, str(target)) from error
         raise
 
 

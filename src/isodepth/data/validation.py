@@ -317,7 +317,9 @@ def to_array(X: Any, name: str) -> np.ndarray:
     if hasattr(X, "toarray") and not isinstance(X, np.ndarray):
         raise InvalidInputError(f"{name} is sparse ({type(X).__name__}); pass {name}.toarray()")
     try:
-        return np.asarray(X)
+        array = np.asarray(X)
+        # The compiled core needs numbers at multiples of their size.
+        return array if array.flags.aligned else array.copy()
     except (TypeError, ValueError, RuntimeError) as error:
         raise InvalidInputError(
             f"{name} must hold numbers, got {describe(X)} that NumPy cannot read as an array "

@@ -30,6 +30,8 @@ from isodepth.results import TwoSampleReport, unscaled_points
 from isodepth.summary import summary_lines
 from isodepth.two_samples import TwoSamples
 
+# Options of the metric that do not affect the distance of given rows.
+_NOT_OF_DISTANCE = ("nan_policy", "n_jobs", "memory_mb")
 # Relative width of the bounds on the gaps in `Comparison.bracket`. Smaller values take longer.
 _BRACKET_SLACK = 0.02
 
@@ -378,17 +380,24 @@ class Comparison(TwoSampleReport):
         """
         return None if self.test is None else self.test.profile_of(self)
 
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Settings of the metric by the names of its options.
+
+        `nan_policy`, `n_jobs` and `memory_mb` are excluded.
+        """
+        settings = self._fitted.settings
+        names = [each.name for each in fields(settings)]
+        return {name: getattr(settings, name) for name in names if name not in _NOT_OF_DISTANCE}
+
     def _changed_options(self) -> dict[str, Any] | None:
         """Return the seed, and the options that differ from their defaults in `isodepth.compare`.
 
         `nan_policy`, `n_jobs` and `memory_mb` are excluded. Return None if an option is an array or
         another object that cannot be written as a literal.
         """
-        settings = self._fitted.settings
-        usual = {each.name: each.default for each in fields(settings)}
-        for name in ("nan_policy", "n_jobs", "memory_mb"):
-            del usual[name]
-        options = {name: getattr(settings, name) for name in usual}
+        usual = {each.name: each.default for each in fields(self._fitted.settings)}
+        options = self.settings
         if not all(isinstance(value, str | int | float | None) for value in options.values()):
             return None
         return {k: v for k, v in options.items() if k == "random_state" or v != usual[k]}

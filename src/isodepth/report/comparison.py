@@ -24,6 +24,7 @@ from isodepth.summary import (
     comparison_headline,
     distance_sentence,
     get_test,
+    has_typical_rows,
     largest_contributions,
     remarks,
     subtitle,
@@ -32,6 +33,7 @@ from isodepth.summary import (
 )
 from isodepth.suspicious import SuspiciousRows
 from isodepth.two_samples import TwoSamples
+from isodepth.typical import TypicalRows
 
 _MAX_CHANGES, _MAX_ROWS = 30, 100
 # Maximum number of columns with a figure. A figure takes about 30 ms and 3 kB.
@@ -96,6 +98,7 @@ def comparison_context(
     if isinstance(names, str) or len(names) != 2:
         raise InvalidOptionError(f"names must be two strings, got {names!r}", option="names")
     comparison, test, samples, rows, chance = Findings.of(result)
+    typical = find_typical_rows(result)
     return {
         "comparison": comparison,
         "test": test,
@@ -111,6 +114,7 @@ def comparison_context(
         "kinds": (test or result).kinds,
         "missing": result.missing,
         "holes": [share for share in getattr(result.missing, "shares", ()) if share.x or share.y],
+        "typical": [] if typical is None else typical.texts(names),
         "changes": change_entries(test, samples, _MAX_CHANGES),
         "more_changes": max(0, len(test.changes) - _MAX_CHANGES) if test else 0,
         "columns": _columns(test, samples),
@@ -124,6 +128,16 @@ def comparison_context(
         "contributions": largest_contributions(comparison.contributions) if comparison else "",
         "code": compare_code(comparison, test, sources),
     }
+
+
+def find_typical_rows(result: PairResult) -> TypicalRows | None:
+    """Return the typical rows of samples with many unnamed columns that may differ, else None."""
+    if not has_typical_rows(result):
+        return None
+    try:
+        return result.typical_rows()
+    except InvalidInputError:  # this error is raised if a sample has too few rows
+        return None
 
 
 def _file_name(path: str) -> str:
@@ -143,12 +157,14 @@ def comparison_content(
 ) -> dict[str, Any]:
     """Return the content of the report as a dictionary for the JSON output."""
     comparison, test, samples, rows, chance = Findings.of(result)
+    typical = find_typical_rows(result)
     return {
         **result.to_dict(),
         "headline": comparison_headline(result, names).sentence,
         "remarks": remarks(result, rows, names),
         "unchanged_columns": _unchanged_columns(test, samples, names),
         "suspicious_rows": None if rows is None else rows.to_dict(),
+        "typical_rows": None if typical is None else typical.to_dict(),
         "chance_level": None if isinstance(chance, str) else chance.to_dict(),
         "chance_level_omitted": chance if isinstance(chance, str) else None,
         "code": compare_code(comparison, test, sources),
@@ -260,7 +276,7 @@ def suspicious_entries(
     table = []
     for row in rows.rows[:most]:
         side = "XY".index(row.sample)
-        values = samples.points[side][row.row]
+        values = rows.points_of(row, samples)
         others = [j for j, name in enumerate(samples.columns) if name != row.column][:_MAX_VALUES]
         if row.column in samples.columns:
             others = sorted([samples.columns.index(row.column), *others])

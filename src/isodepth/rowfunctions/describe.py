@@ -8,6 +8,7 @@ the remaining distance is small.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -20,7 +21,9 @@ _MAX_VALUES = 50_000
 # An alignment explains a change if it leaves at most a fraction _EXPLAINED of the distance, or if
 # the remaining distance is below the 5% critical value of the Kolmogorov-Smirnov test. Changes of
 # sign and unit, and exchanges, are stronger statements and must leave at most _EXACTLY.
-_EXPLAINED, _EXACTLY, _CRITICAL = 0.5, 0.2, 1.36
+_EXPLAINED, _EXACTLY, _CRITICAL = 0.5, 0.3, 1.36
+# Levels of the quantiles whose ratios estimate the factor between two units.
+_RATIO_LEVELS = np.arange(1, 10) / 10
 # Minimum factor between the medians that is called a change of the unit.
 _FACTOR = 1.25
 # Minimum fraction of values with the same sign in a column that can change its sign or unit.
@@ -101,6 +104,22 @@ class ColumnPair:
         """Return whether an alignment that leaves this distance explains the change."""
         return remaining <= max(fraction * self.distance, min(self.critical, 0.9 * self.distance))
 
+    def factor(self) -> float:
+        """Return the factor between the values of Y and X of one sign: a median of ratios.
+
+        A power of ten is preferred if it aligns the samples as well.
+        """
+        x, y = (np.quantile(v, _RATIO_LEVELS) for v in (self._a, self._b))
+        known = (x != 0) & (y != 0)
+        if not known.any():
+            return 1.0
+        factor = float(np.median(y[known] / x[known]))
+        if factor <= 0:
+            return 1.0
+        power = 10.0 ** round(math.log10(factor))
+        candidates = [power, factor] if power != 1 else [factor]
+        return min(candidates, key=lambda each: self._remaining(self._a, self._b / each))
+
     def like(self, other: ColumnPair) -> bool:
         """Return whether the values of Y in this column look like those of X in another."""
         unit = _ROUNDING * min(other.spreads)
@@ -115,9 +134,7 @@ class ColumnPair:
         signs = [float(np.mean(v >= 0)) for v in (self._a, self._b)]
         before, after = (4.0 * median for median in self.medians)
         if min(signs) >= _SAME_SIGN or max(signs) <= 1 - _SAME_SIGN:
-            if not before or not after:
-                return None
-            factor = after / before
+            factor = self.factor()
             if 1 / _FACTOR < factor < _FACTOR:
                 return None
             left = self._remaining(self._a, self._b / factor)
@@ -210,9 +227,15 @@ def describe_column(
             return [known]
         shift, spread = column.without_shift(), column.without_spread()
         moved, widened = column.shift(pvalue), column.spread(pvalue)
+        # Rounding changes many values by little. A shift or a change of spread that comes with a
+        # change of precision must explain the difference by itself.
+        if precision is not None and min(shift, spread) > _EXPLAINED * column.distance:
+            moved = widened = None
         if moved is not None and column.explained_by(shift) and shift <= spread:
             wider = shift > column.critical and column.without_both() <= _EXPLAINED * shift
             return [moved, *([widened] if widened is not None and wider else []), *rounded]
+        if widened is not None and spread < shift and spread <= _EXPLAINED * column.distance:
+            return [widened, *rounded]
     for kind in ("value", "precision"):
         change = best[kind]
         if change is not None and sizes[change] >= _COMPARABLE * largest:

@@ -374,8 +374,11 @@ def significant_changes(rows: PooledSample, findings: Findings, alpha: float) ->
     pairs = findings.pairs.significant(alpha)
     for strength, pvalue, feature in _remaining_pairs(rows, pairs, len(findings.pairs.features)):
         changes.append((strength, [_pair_change(rows, feature, pvalue)]))
+    whole = findings.whole.significant(alpha)
+    repeated = [test for test in whole if test[2].kind == "repeated"]
+    changes += [(test[0], [_share_change(rows, test[2], test[1])]) for test in repeated]
     if not changes:
-        whole = findings.whole.significant(alpha) or [findings.strongest_test()]
+        whole = whole or [findings.strongest_test()]
         changes = [
             (strength, [_whole_change(rows, feature, pvalue)])
             for strength, pvalue, feature in whole
