@@ -77,10 +77,11 @@ def many_tables(count: int) -> dict[str, Any]:
     from benchmarks.sections.memory import MB, forget_peak, peak, resident
     from isodepth import Metric, RegionTable, pairwise
 
-    signature = Metric(n_directions=K, levels=LEVELS, refine=0, random_state=0).signature
+    metric = Metric(n_directions=K, levels=LEVELS, random_state=0)
+    settings = metric.table(np.zeros((1, 3))).settings
     rng = np.random.default_rng(0)
     tables = [
-        RegionTable(rng.standard_normal((LEVELS, 2 * K), dtype=np.float32), signature, 3)
+        RegionTable(rng.standard_normal((LEVELS, 2 * K), dtype=np.float32), settings, 3)
         for _ in range(count)
     ]
     pairwise(tables[:2])

@@ -230,8 +230,8 @@ class Metric(MetricSettings):
         fitted, regions = self._fit_one(X, weights, "a table of rows")
         values = np.empty(fitted.table_shape, dtype=storage)
         fitted.write_table(regions, values)
-        signature = fitted.table_signature(str(regions.points.dtype))
-        return RegionTable(values, signature, regions.n_features, regions.columns, scale=self.scale)
+        settings = fitted.table_settings(str(regions.points.dtype))
+        return RegionTable(values, settings, regions.n_features, regions.columns, scale=self.scale)
 
     def _fit_one(self, X: Any, weights: Any, purpose: str) -> tuple[FittedMetric, TrimmedRegions]:
         """Return the metric with sampled directions, and the regions of one sample.

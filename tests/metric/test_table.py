@@ -126,9 +126,9 @@ BASE = {"levels": 4, "n_directions": 20, "random_state": 0}
         ("eps", {"eps": 0.2}),
         ("depth", {"depth": "halfspace"}),
         ("levels", {"levels": 5}),
-        ("dirs", {"n_directions": 21}),
-        ("dirs", {"directions": "sobol"}),
-        ("dirs", {"directions": np.eye(3), "n_directions": 3}),
+        ("n_directions", {"n_directions": 21}),
+        ("directions", {"directions": "sobol"}),
+        ("directions, n_directions", {"directions": np.eye(3), "n_directions": 3}),
         ("seed", {"random_state": 1}),
         ("normalize", {"normalize": False}),
         ("dtype", {"dtype": "float32"}),
@@ -200,5 +200,5 @@ def test_unit_directions_stay_bit_for_bit() -> None:
 
 def test_made_by_hand_a_table_is_a_table() -> None:
     made = Metric(**BASE).table(X)
-    copied = RegionTable(made.values * 1.0, made.signature, made.n_features)
+    copied = RegionTable(made.values * 1.0, made.settings, made.n_features)
     assert copied.distance_to(made) == 0.0

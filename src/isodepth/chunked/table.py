@@ -98,9 +98,9 @@ def stream_table(
         fitted.source.warn_if_uninformative(sample)
         values = np.empty(fitted.table_shape)
         fitted.write_table(fitted.fit_regions(sample.points, None, None, sample), values)
-    signature = fitted.table_signature(checked.how.dtype)
+    settings = fitted.table_settings(checked.how.dtype)
     columns, scale = source.columns, metric.scale
-    table = RegionTable(values.astype(storage), signature, source.n_features, columns, scale=scale)
+    table = RegionTable(values.astype(storage), settings, source.n_features, columns, scale=scale)
     return SourceRegions(table, n_points, checked.missing, **errors)
 
 

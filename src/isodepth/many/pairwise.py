@@ -452,8 +452,8 @@ def _tables_of_arrays(
         return sample if sample.n_points <= sample.n_features + 1 else None
 
     simplices = thread_map(fit, range(len(samples)), workers)
-    signature = fitted.table_signature(str(first.dtype))
-    stack = TableStack(values, signature, first.shape[1], group.columns, scale=metric.scale)
+    settings = fitted.table_settings(str(first.dtype))
+    stack = TableStack(values, settings, first.shape[1], group.columns, scale=metric.scale)
     return stack, [sample for sample in simplices if sample is not None]
 
 

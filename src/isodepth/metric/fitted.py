@@ -43,7 +43,7 @@ from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.hull import Gaps, find_gaps
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.settings import STORAGES, MetricSettings
-from isodepth.metric.signature import signature_of
+from isodepth.metric.signature import plain_settings, signature_of
 
 #: Working memory on the host in MB if `memory_mb` is None.
 MEMORY_MB = 256.0
@@ -265,9 +265,9 @@ class FittedMetric:
         assert self.betas is not None
         return len(self.betas), 2 * len(self.directions)
 
-    def table_signature(self, dtype: str) -> str:
-        """Return the settings of region tables of samples with this dtype, as a string."""
-        return signature_of(self.settings, dtype, 0)
+    def table_settings(self, dtype: str) -> dict[str, Any]:
+        """Return the settings of region tables of samples with this dtype."""
+        return plain_settings(self.settings, dtype, 0)
 
     def write_table(self, regions: TrimmedRegions, out: np.ndarray) -> None:
         """Write the support values of the regions of a sample to `out` (L, 2K).
