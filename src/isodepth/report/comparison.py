@@ -106,7 +106,7 @@ def comparison_context(
         "y": names[1],
         "verdict": comparison_headline(result, names),
         "subtitle": subtitle(result, rows, names),
-        "changed_share": test.changed_share_text if test and test.significant else "",
+        "changed_share": share_sentence(test),
         "remarks": [unused_part(result, names), *attention_lines((test or result).kinds)],
         "checks": [check.text for check in test.checks] if test else [],
         "counts": _counts(result),
@@ -128,6 +128,14 @@ def comparison_context(
         "contributions": largest_contributions(comparison.contributions) if comparison else "",
         "code": compare_code(comparison, test, sources),
     }
+
+
+def share_sentence(test: TwoSampleTestLike | None) -> str:
+    """Return a sentence about the share of changed rows; "" if there is no difference or bound."""
+    if test is None or not test.significant or test.settings["blocks"] is not None:
+        return ""
+    text = test.changed_share_text
+    return f"{text[:1].upper()}{text[1:]}."
 
 
 def find_typical_rows(result: PairResult) -> TypicalRows | None:
@@ -280,7 +288,9 @@ def suspicious_entries(
         others = [j for j, name in enumerate(samples.columns) if name != row.column][:_MAX_VALUES]
         if row.column in samples.columns:
             others = sorted([samples.columns.index(row.column), *others])
-        shown = [(samples.columns[j], float(values[j]), values[j] == row.value) for j in others]
+        shown: list[tuple[str, float | str, bool]] = [
+            (samples.columns[j], float(values[j]), bool(values[j] == row.value)) for j in others
+        ]
         if row.column not in samples.columns:  # a category
             shown.insert(0, (row.column, row.value, True))
         table.append({"row": row, "sample": names[side], "values": shown})

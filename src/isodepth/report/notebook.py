@@ -13,8 +13,13 @@ from typing import Any
 from isodepth.data.results import p_text
 from isodepth.errors import InvalidInputError
 from isodepth.html import notebook_html
-from isodepth.protocols import AnyResult, MonitorLike, PairResult, TwoSampleTestLike
-from isodepth.report.comparison import change_entries, find_typical_rows, suspicious_entries
+from isodepth.protocols import AnyResult, MonitorLike, PairResult
+from isodepth.report.comparison import (
+    change_entries,
+    find_typical_rows,
+    share_sentence,
+    suspicious_entries,
+)
 from isodepth.report.figures import inline_svg
 from isodepth.summary import (
     alarm_promise,
@@ -61,7 +66,7 @@ def _pair_html(result: PairResult) -> str:
         headline.sentence,
         headline.kind,
         remarks=remarks(result, rows, ("X", "Y")),
-        paragraphs=[*_share_texts(test), *_typical_texts(result, samples)],
+        paragraphs=list(filter(None, [share_sentence(test), *_typical_texts(result, samples)])),
         changes=change_entries(test, samples if drawable else None, _MAX_CHANGES),
         rows=suspicious_entries(rows, samples, ("X", "Y"), _MAX_ROWS),
         lines=[*lines, result.signature],
@@ -82,14 +87,6 @@ def _suspicious_rows(result: PairResult, samples: TwoSamples) -> SuspiciousRows 
     n_values = sum(samples.n_rows) * (len(samples.columns) + len(samples.categories))
     known = "_suspicious" in vars(result)
     return result.suspicious_rows() if known or n_values <= _SEARCHED_VALUES else None
-
-
-def _share_texts(test: TwoSampleTestLike | None) -> list[str]:
-    """Return the sentence about the share of changed rows of a significant test, else []."""
-    if test is None or not test.significant:
-        return []
-    text = test.changed_share_text
-    return [f"{text[:1].upper()}{text[1:]}."]
 
 
 def _typical_texts(result: PairResult, samples: TwoSamples | None) -> list[str]:
