@@ -210,6 +210,17 @@ def test_few_rows_against_a_small_sample(sizes: tuple[int, int]) -> None:
     assert n_listed <= 0.002 * 10 * sum(sizes)
 
 
+def test_a_constant_column_of_a_small_sample_is_not_scored() -> None:
+    rng = np.random.default_rng(36)
+    y = np.column_stack([rng.normal(size=1000), rng.integers(1, 4, 1000)])
+    for n, n_listed in ((10, 0), (60, 1)):
+        x = np.column_stack([rng.normal(size=n), np.ones(n)])
+        rare = np.where(np.arange(1000) == 4, y[:, 1], 1.0) if n == 60 else y[:, 1]
+        rare[4] = 3.0
+        pair = (x, np.column_stack([y[:, 0], rare]))
+        assert len(suspicious_rows(TwoSamples(pair, ("a", "b"), {}))) == n_listed
+
+
 def test_a_small_sample_is_noted_and_large_errors_are_still_listed() -> None:
     rng = np.random.default_rng(24)
     x, y = rng.normal(size=(10, 2)), rng.normal(size=(1000, 2))
