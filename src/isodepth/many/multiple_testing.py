@@ -28,10 +28,12 @@ class TwoSampleOptions(TypedDict, total=False):
 
     method: Literal["aggregated", "regions"]
     tolerance: float | None
+    confidence: float
     blocks: Any
     scale: Any
     nan_policy: Literal["raise", "omit"]
     kinds: dict[str, Any] | None
+    max_rows: int | None
     n_directions: int | None
     q: float | None
     p: float | None
@@ -42,7 +44,7 @@ class TwoSampleOptions(TypedDict, total=False):
     n_jobs: int | None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class PairwiseTestResult(ResultMixin):
     """Two-sample tests of all pairs of samples, the result of :func:`isodepth.pairwise_test`.
 
@@ -169,7 +171,13 @@ def pairwise_test(
             advance(1)
     pvalues = np.array([test.pvalue for test in tests])
     named = tuple((names[i], names[j]) for i, j in pairs)
-    return PairwiseTestResult(names, named, tuple(tests), pvalues, holm_adjusted(pvalues))
+    return PairwiseTestResult(
+        labels=names,
+        pairs=named,
+        tests=tuple(tests),
+        pvalues=pvalues,
+        adjusted_pvalues=holm_adjusted(pvalues),
+    )
 
 
 def holm_adjusted(pvalues: np.ndarray) -> np.ndarray:
