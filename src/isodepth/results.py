@@ -99,6 +99,11 @@ class TwoSampleReport(ReportableResult):
             warnings.simplefilter("ignore", ColumnWarning)
             return TwoSamples.read(*self._inputs)
 
+    @property
+    def _has_all_rows(self) -> bool:
+        """Whether `samples` has all rows; False if it has random rows of larger sources."""
+        return True
+
     def _samples_of_regions(self) -> TwoSamples:
         raise InvalidInputError("this result does not contain the rows of the samples")
 
@@ -153,6 +158,11 @@ class TwoSampleReport(ReportableResult):
         >>> bool((rows.indices("Y") < 40).all())
         True
         """
+        if not self._has_all_rows:
+            raise InvalidInputError(
+                "typical rows need both samples in memory, and these were read in chunks; pass a "
+                "part of the rows as arrays or data frames"
+            )
         return typical_rows(self.samples, n_rows)
 
     @cached_property

@@ -229,8 +229,8 @@ def has_typical_rows(result: PairResult) -> bool:
     if test is not None and not test.significant:
         return False
     try:
-        return has_many_unnamed_columns(result.samples.columns)
-    except InvalidInputError:  # this error is raised if the samples were read in chunks
+        return result._has_all_rows and has_many_unnamed_columns(result.samples.columns)
+    except InvalidInputError:  # this error is raised if the result does not contain the rows
         return False
 
 

@@ -312,7 +312,7 @@ def test_the_verdict_of_a_monitor(monitor, pages) -> None:
 
 
 @pytest.mark.usefixtures("without_pictures")
-def test_samples_in_chunks_have_a_report_without_their_rows() -> None:
+def test_samples_in_chunks_have_a_report() -> None:
     x, y = pair()
     result = isodepth.compare(
         isodepth.scan(x.points), isodepth.scan(y.points), levels=10, n_directions=20,
@@ -320,8 +320,13 @@ def test_samples_in_chunks_have_a_report_without_their_rows() -> None:
     )  # fmt: skip
     page = html_report(result)
     read(page)
-    assert "Rows that look wrong" not in page
-    assert "median of" not in page
+    assert "Figures and medians are those of random rows" in page
+    assert "Figures and medians are those" not in html_report(compared())
+    rows = result.suspicious_rows()
+    for row in rows:
+        assert f"<mark>{row.column} = {row.value:.6g}</mark></td>" in page
+    with pytest.raises(InvalidInputError, match="typical rows need both samples in memory"):
+        result.typical_rows()
     with pytest.raises(InvalidInputError, match="read in chunks"):
         result.plot("regions")
 

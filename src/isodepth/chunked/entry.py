@@ -166,6 +166,10 @@ class SourceComparison(Comparison):
         return suspicious_source_rows(self._pair, self.samples, runner_of(*self._pair.sources))
 
     @property
+    def _has_all_rows(self) -> bool:
+        return False
+
+    @property
     def null_profile(self) -> None:  # type: ignore[override]
         """None: permutations of the labels need the rows of the samples, which are not kept."""
 

@@ -121,7 +121,10 @@ def comparison_context(
         "n_drawn": _MAX_COLUMNS,
         "repeated": [each.text(names["XY".index(each.sample)]) for each in result.repeated_values],
         "suspicious": rows,
-        "suspicious_table": suspicious_entries(rows, samples, names, _MAX_ROWS),
+        "suspicious_table": suspicious_entries(
+            rows, samples, names, _MAX_ROWS, all_rows=result._has_all_rows
+        ),
+        "all_rows": result._has_all_rows,
         "csv": "" if rows is None else _csv(rows, names),
         "distance_sentence": "" if comparison is None else distance_sentence(comparison, chance),
         "figures": _figures(comparison, test, names),
@@ -276,14 +279,27 @@ def _unchanged_columns(
 
 
 def suspicious_entries(
-    rows: SuspiciousRows | None, samples: TwoSamples | None, names: Sequence[str], most: int
+    rows: SuspiciousRows | None,
+    samples: TwoSamples | None,
+    names: Sequence[str],
+    most: int,
+    *,
+    all_rows: bool,
 ) -> list[dict[str, Any]]:
-    """Return the template variables of at most `most` suspicious rows, with some values."""
+    """Return the template variables of at most `most` suspicious rows, with some values.
+
+    If `all_rows` is False, the samples have random rows of larger sources. Only the unusual value
+    of a row is then known.
+    """
     if rows is None or samples is None:
         return []
-    table = []
+    table: list[dict[str, Any]] = []
     for row in rows.rows[:most]:
         side = "XY".index(row.sample)
+        if not all_rows:
+            unusual = [(row.column, row.value, True)]
+            table.append({"row": row, "sample": names[side], "values": unusual})
+            continue
         values = rows.points_of(row, samples)
         others = [j for j, name in enumerate(samples.columns) if name != row.column][:_MAX_VALUES]
         if row.column in samples.columns:

@@ -68,7 +68,9 @@ def _pair_html(result: PairResult) -> str:
         remarks=remarks(result, rows, ("X", "Y")),
         paragraphs=list(filter(None, [share_sentence(test), *_typical_texts(result, samples)])),
         changes=change_entries(test, samples if drawable else None, _MAX_CHANGES),
-        rows=suspicious_entries(rows, samples, ("X", "Y"), _MAX_ROWS),
+        rows=suspicious_entries(
+            rows, samples, ("X", "Y"), _MAX_ROWS, all_rows=result._has_all_rows
+        ),
         lines=[*lines, result.signature],
         functions={"svg": inline_svg, "p_text": p_text},
     )
@@ -86,7 +88,8 @@ def _suspicious_rows(result: PairResult, samples: TwoSamples) -> SuspiciousRows 
     """Return the suspicious rows if they are known or fast to compute, else None."""
     n_values = sum(samples.n_rows) * (len(samples.columns) + len(samples.categories))
     known = "_suspicious" in vars(result)
-    return result.suspicious_rows() if known or n_values <= _SEARCHED_VALUES else None
+    fast = result._has_all_rows and n_values <= _SEARCHED_VALUES
+    return result.suspicious_rows() if known or fast else None
 
 
 def _typical_texts(result: PairResult, samples: TwoSamples | None) -> list[str]:

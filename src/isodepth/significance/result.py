@@ -202,6 +202,10 @@ class TwoSampleResult(TwoSampleReport):
         return f"tested at random: {parts}; rare events are counted in all rows"
 
     @property
+    def _has_all_rows(self) -> bool:
+        return self.n_source_rows is None
+
+    @property
     def null_mean(self) -> float:
         """Mean of `null_distribution`."""
         return float(self.null_distribution.mean())
