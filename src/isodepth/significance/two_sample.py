@@ -30,7 +30,8 @@ from isodepth.data.validation import (
 from isodepth.depth.resolve import depth_text
 from isodepth.engine import available_cores
 from isodepth.errors import InvalidInputError, InvalidOptionError
-from isodepth.metric.base import BaseMetric
+from isodepth.metric.fitted import compare_arrays
+from isodepth.metric.settings import MetricSettings
 from isodepth.progress import progress_bar
 from isodepth.rowfunctions.describe import ks_distance
 from isodepth.significance.aggregated import aggregated_statistics
@@ -74,7 +75,7 @@ class Settings:
 
     Attributes
     ----------
-    metric : BaseMetric
+    metric : MetricSettings
         Metric of the statistic "regions", the distance between trimmed regions.
     """
 
@@ -87,7 +88,7 @@ class Settings:
     random_state: Any
     n_threads: int
     progress: bool
-    metric: BaseMetric
+    metric: MetricSettings
 
     def __post_init__(self) -> None:
         check_choice(self.method, "method", METHODS)
@@ -109,7 +110,7 @@ class Settings:
         return self.method == "regions"
 
 
-def _metric(method: str, scale: Any, of_regions: dict[str, Any], **options: Any) -> BaseMetric:
+def _metric(method: str, scale: Any, of_regions: dict[str, Any], **options: Any) -> MetricSettings:
     """Create the metric of the distance between trimmed regions.
 
     `of_regions` are the options of ``method="regions"``; None selects the default.
@@ -130,7 +131,7 @@ def _metric(method: str, scale: Any, of_regions: dict[str, Any], **options: Any)
         )
     check_number(options["p"], "p", 1)
     check_integer(options["levels"], "levels", 1)
-    return BaseMetric(refine=0, scale=scale, **options)
+    return MetricSettings(refine=0, scale=scale, **options)
 
 
 @check_option_names
@@ -413,7 +414,7 @@ def _result(rows: PooledSample, findings: Findings, settings: Settings) -> TwoSa
         missing = np.isnan(rows.columns)
         filled = np.where(missing, np.nanmedian(rows.columns, axis=1, keepdims=True), rows.columns)
         tables = (Table(part, rows.names) for part in np.split(filled.T, [samples.n_x]))
-        compare = partial(fixed.compare, *tables)
+        compare = partial(compare_arrays, fixed, *tables)
     values = _setting_values(settings, len(rows.directions), samples.blocks)
     return TwoSampleResult(
         statistic=float(scores[0]),
