@@ -25,7 +25,7 @@ NOT_RUN = {
 #: Number of blocks that run; 0 for other pages.
 RUN = {
     "README.md": 2, "alternatives.md": 1, "choosing.md": 2, "command_line.md": 4,
-    "concepts.md": 4, "howto.md": 12,
+    "concepts.md": 4, "howto.md": 13,
     "index.md": 2, "many_samples.md": 8, "scale.md": 1, "significance.md": 3, "monitoring.md": 7,
     "project_page.md": 1, "tensors.md": 3, "text.md": 6,
 }  # fmt: skip
