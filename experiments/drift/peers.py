@@ -102,8 +102,8 @@ def _quality(X: Any, Y: Any, seed: int) -> tuple[bool, list[str]]:
     return bool(failed), [name for name, _ in columns.most_common() if name is not None]
 
 
-def _tabular(X: Any, Y: Any, seed: int) -> tuple[bool, list[str]]:
-    """Run Kolmogorov-Smirnov and chi-squared tests per column with Bonferroni."""
+def alibi_pvalues(X: Any, Y: Any) -> dict[str, float]:
+    """Return the p-values of Kolmogorov-Smirnov and chi-squared tests per column."""
     import numpy as np
     from alibi_detect.cd import TabularDrift
 
@@ -119,9 +119,15 @@ def _tabular(X: Any, Y: Any, seed: int) -> tuple[bool, list[str]]:
     x, y = (rows[[not any(v != v for v in row) for row in rows]] for rows in (x, y))
     known = {j: None for j, name in enumerate(names) if name not in numbers}
     answer = TabularDrift(x, p_val=ALPHA, categories_per_feature=known).predict(y)["data"]
-    order = np.argsort(answer["p_val"], kind="stable")
-    named = [names[j] for j in order if answer["p_val"][j] < answer["threshold"]]
-    return bool(answer["is_drift"]), named
+    return dict(zip(names, map(float, answer["p_val"]), strict=True))
+
+
+def _tabular(X: Any, Y: Any, seed: int) -> tuple[bool, list[str]]:
+    """Name the columns that are significant with Bonferroni's correction."""
+    pvalues = alibi_pvalues(X, Y)
+    order = sorted(pvalues, key=lambda name: pvalues[name])
+    named = [name for name in order if pvalues[name] < ALPHA / len(pvalues)]
+    return bool(named), named
 
 
 def _mmd(X: Any, Y: Any, seed: int) -> tuple[bool, None]:

@@ -29,28 +29,31 @@ class Answer(NamedTuple):
     Attributes
     ----------
     detected : bool
-    columns : list of str or None
-        Columns that the tool names, the most affected first; None if it does not name columns.
+    columns : list of tuples of str, or None
+        Columns that the tool names, the most affected first, and pairs of columns if their
+        dependence changed. None if it does not name columns.
     seconds : float
         Processor time.
     """
 
     detected: bool
-    columns: list[str] | None
+    columns: list[tuple[str, ...]] | None
     seconds: float
 
 
 Tool = Callable[[pd.DataFrame, pd.DataFrame, int], Answer]
 
 
-def timed(tool: Callable[[Any, Any, int], tuple[bool, list[str] | None]]) -> Tool:
-    """Return the tool as a function (X, Y, seed) -> Answer."""
+def timed(tool: Callable[[Any, Any, int], tuple[bool, list[Any] | None]]) -> Tool:
+    """Return the tool, which names columns or tuples of them, as a function with an Answer."""
 
     def run(X: pd.DataFrame, Y: pd.DataFrame, seed: int) -> Answer:
         start = time.process_time()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             detected, columns = tool(X, Y, seed)
+        if columns is not None:
+            columns = [(names,) if isinstance(names, str) else names for names in columns]
         return Answer(bool(detected), columns, time.process_time() - start)
 
     return run
@@ -63,7 +66,7 @@ def _isodepth(X: Any, Y: Any, seed: int, tolerance: float | None = None) -> Any:
         X, Y, nan_policy="omit", n_permutations=N_PERMUTATIONS, tolerance=tolerance,
         random_state=seed,
     )  # fmt: skip
-    return result.significant, [name for change in result.changes for name in change.columns]
+    return result.significant, [change.columns for change in result.changes if change.columns]
 
 
 def isodepth_rows(X: pd.DataFrame, Y: pd.DataFrame, seed: int) -> list[int]:

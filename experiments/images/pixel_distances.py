@@ -18,7 +18,8 @@ _N_TASKS = 32
 
 def depth_regions(images: np.ndarray, pixels: str, K: int, n_levels: int, seed: int) -> np.ndarray:
     """Return DR with the projection depth, p = 2 and eps = 0.1."""
-    return pairwise(bags(images, pixels), n_directions=K, levels=n_levels, random_state=seed)
+    distances = pairwise(bags(images, pixels), n_directions=K, levels=n_levels, random_state=seed)
+    return np.asarray(distances)
 
 
 def sliced_wasserstein(images: np.ndarray, pixels: str, K: int, seed: int) -> np.ndarray:

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 ALPHA, TOLERANCE = 0.01, 0.05
-KINDS = ("normal", "lognormal", "counts", "binary", "mixed")
+KINDS = ("normal", "lognormal", "counts", "binary", "mixed", "untidy")
 #: Rows of the reference, smallest and largest batch.
 SIZES = ((300, 1, 10), (2000, 20, 200), (20_000, 200, 2000))
 BAD = ("far", "center", "quadrant")
@@ -37,6 +37,13 @@ def rows(kind: str, n: int, rng: np.random.Generator) -> Any:
         return rng.poisson([0.1, 1.0, 20.0], size=(n, 3)).astype(float)
     if kind == "binary":
         return (rng.random((n, 6)) < [0.01, 0.1, 0.3, 0.5, 0.9, 0.999]).astype(float)
+    if kind == "untidy":
+        # A constant, a mostly missing column, and rounded values with sentinels.
+        columns = np.column_stack([np.ones(n), np.full((n, 2), np.nan), rng.gamma(2.0, 10.0, n)])
+        columns[rng.random(n) < 0.02, 1], columns[rng.random(n) < 0.3, 2] = 5.0, 0.0
+        columns[:, 3] = columns[:, 3].round(1)
+        columns[rng.random(n) < 0.02, 3], columns[rng.random(n) < 0.01, 3] = 0.0, -9999.0
+        return columns
     import pandas as pd
 
     frame = pd.DataFrame(
@@ -59,16 +66,16 @@ def contaminate(table: Any, bad: np.ndarray, how: str) -> None:
     table.loc[bad, "kind"] = {"far": "new", "center": "u"}.get(how, "z")
 
 
-def stream(job: tuple[str, int, float, int, int]) -> bool:
+def stream(job: tuple[str, int, float, float, int, int]) -> bool:
     """Return whether one stream raises an alarm."""
-    kind, size, tolerance, n_batches, seed = job
+    kind, size, alpha, tolerance, n_batches, seed = job
     from isodepth import Monitor
 
     n, smallest, largest = SIZES[size]
     rng = np.random.default_rng([seed, size, KINDS.index(kind), int(100 * tolerance), 2035])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        monitor = Monitor(rows(kind, n, rng), alpha=ALPHA, tolerance=tolerance, random_state=seed)
+        monitor = Monitor(rows(kind, n, rng), alpha=alpha, tolerance=tolerance, random_state=seed)
     sizes = rng.integers(smallest, largest + 1, size=n_batches)
     ends = np.cumsum(sizes)
     table = rows(kind, int(ends[-1]), rng)
@@ -94,6 +101,7 @@ def main() -> int:
     parser.add_argument("--streams", type=int, default=2000)
     parser.add_argument("--first", type=int, default=0, help="seed of the first stream")
     parser.add_argument("--batches", type=int, default=200)
+    parser.add_argument("--alpha", type=float, default=ALPHA)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS))
     parser.add_argument(
@@ -101,7 +109,8 @@ def main() -> int:
     )
     parser.add_argument("--tolerances", nargs="+", type=float, default=[0.0, TOLERANCE])
     options = parser.parse_args()
-    limit = ALPHA + 3 * math.sqrt(ALPHA * (1 - ALPHA) / options.streams)
+    alpha = options.alpha
+    limit = alpha + 3 * math.sqrt(alpha * (1 - alpha) / options.streams)
     failed = 0
     with ProcessPoolExecutor(options.jobs) as pool:
         for tolerance in options.tolerances:
@@ -109,7 +118,7 @@ def main() -> int:
                 for size in options.sizes:
                     started = time.time()
                     jobs = [
-                        (kind, size, tolerance, options.batches, seed)
+                        (kind, size, alpha, tolerance, options.batches, seed)
                         for seed in range(options.first, options.first + options.streams)
                     ]
                     alarms = sum(pool.map(stream, jobs, chunksize=4))

@@ -52,7 +52,7 @@ def with_anomalies(
 
 def distances(comparison: Comparison, p: float = 2) -> dict[float, float]:
     """Return DR_{p,eps} for all of EPS from the gaps of one comparison with exact levels."""
-    starts, stops = comparison.levels.T
+    starts, stops = comparison.level_intervals.T
     by_eps = {}
     for eps in EPS:
         lengths = np.clip(np.minimum(stops, 1 - eps) - starts, 0.0, None)

@@ -31,12 +31,9 @@ from .many.pairwise import DistanceMatrix as DistanceMatrix
 from .many.pairwise import pairwise as pairwise
 from .many.pairwise import region_tables as region_tables
 from .metric.comparison import Comparison as Comparison
-from .metric.fitted import FittedMetric as FittedMetric
 from .metric.table import RegionTable as RegionTable
-from .metric.table import TableStack as TableStack
 from .monitor.monitor import Monitor as Monitor
 from .monitor.verdict import Verdict as Verdict
 from .significance.result import TwoSampleResult as TwoSampleResult
 from .significance.two_sample import two_sample_test as two_sample_test
 from .sources.scan import scan as scan
-from .sources.source import Source as Source

@@ -5,27 +5,94 @@ They accept arrays, data frames, tensors, and samples that are read in chunks.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
+from copy import copy, deepcopy
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self, Unpack, overload
 
 import numpy as np
 
+from isodepth.core.regions import Sample, TrimmedRegions
+from isodepth.data.frames import is_frame
 from isodepth.data.kinds import ColumnKind, column_lines, numeric_columns
-from isodepth.data.validation import is_chunked, is_tensor
-from isodepth.errors import ColumnWarning, InvalidOptionError
-from isodepth.metric.base import BaseMetric, with_metric_options
+from isodepth.data.validation import is_chunked, is_tensor, refuse_chunks
+from isodepth.errors import ColumnWarning, InvalidOptionError, warn_user
 from isodepth.metric.comparison import Comparison
-from isodepth.metric.fitted import fit_both
+from isodepth.metric.fitted import (
+    FittedMetric,
+    compare_arrays,
+    fit_both,
+    fit_for_one_sample,
+    prepare,
+    refuse_learned_scale,
+)
+from isodepth.metric.settings import (
+    MetricOptions,
+    MetricSettings,
+    PaperOptions,
+    Precision,
+    check_for_tables,
+    with_metric_options,
+)
 from isodepth.metric.table import RegionTable
 from isodepth.significance.two_sample import two_sample_test
 
+if TYPE_CHECKING:
+    import torch
 
-class Metric(BaseMetric):
-    __doc__ = BaseMetric.__doc__
 
-    def distance(self, X: Any, Y: Any, weights: Any = None, *, kinds: Any = None) -> Any:
+class Metric(MetricSettings):
+    __doc__ = MetricSettings.__doc__
+
+    @classmethod
+    def paper(cls, n_levels: int, n_directions: int, **options: Unpack[PaperOptions]) -> Self:
+        """Return the metric of Algorithm 1 of the paper, with random levels and uniform directions.
+
+        The paper is Staerman et al., arXiv 2103.12711.
+
+        Parameters
+        ----------
+        n_levels : int
+            Number of random levels.
+        n_directions : int
+            Number of independent uniform directions.
+        **options
+            The other parameters of this class: `depth`, `p`, `q`, `eps`, `normalize`, `gap`,
+            `scale`, `nan_policy`, `dtype`, `random_state`, `n_jobs`, `memory_mb`.
+
+        Examples
+        --------
+        >>> from isodepth import Metric
+        >>> Metric.paper(20, 100, depth="halfspace", eps=0.3, random_state=1).signature
+        'DR|depth=halfspace|p=2|eps=0.3|levels=monte-carlo:20|dirs=uniform:100|refine=0|seed=1|v=0.3.0'
+        """
+        return cls(
+            levels="monte-carlo",
+            n_levels=n_levels,
+            n_directions=n_directions,
+            directions="uniform",
+            refine=0,
+            **options,
+        )
+
+    @overload
+    def distance(
+        self,
+        X: torch.Tensor,
+        Y: torch.Tensor,
+        *,
+        weights: Any = None,
+        kinds: dict[str, Any] | None = None,
+    ) -> torch.Tensor: ...
+
+    @overload
+    def distance(
+        self, X: Any, Y: Any, *, weights: Any = None, kinds: dict[str, Any] | None = None
+    ) -> float: ...
+
+    def distance(
+        self, X: Any, Y: Any, *, weights: Any = None, kinds: dict[str, Any] | None = None
+    ) -> Any:
         """Compute the distance DR_{p,eps} between two samples.
 
         Parameters
@@ -61,7 +128,9 @@ class Metric(BaseMetric):
         fitted, x, y, _ = fit_both(self, X, Y, weights)
         return fitted.distance(x, y)
 
-    def compare(self, X: Any, Y: Any, weights: Any = None, *, kinds: Any = None) -> Comparison:
+    def compare(
+        self, X: Any, Y: Any, *, weights: Any = None, kinds: dict[str, Any] | None = None
+    ) -> Comparison:
         """Compare two samples.
 
         The result has the distance, and the gap between the trimmed regions at each level with its
@@ -72,6 +141,9 @@ class Metric(BaseMetric):
         hundred times the spread of another. The column with the larger spread dominates the
         distance.
 
+        The result keeps a copy of the rows of both samples, and does not change if the caller
+        changes X or Y. Read-only arrays (``X.setflags(write=False)``) are not copied.
+
         If X and Y are tensors, the result has plain numbers and is not differentiable by autograd;
         see `Comparison.gradient`.
         """
@@ -79,15 +151,59 @@ class Metric(BaseMetric):
             from isodepth.chunked import entry
 
             return entry.compare(self, X, Y, weights, kinds=kinds)
+        # The result keeps the rows, for example for `suspicious_rows`.
+        X, Y = map(_private_copy, (X, Y))
         inputs = (X, Y, kinds)
         X, Y, used = _numeric(X, Y, kinds)
         if is_tensor(X) or is_tensor(Y):
             from isodepth.torch.distance import compare as compare_tensors
 
             return replace(compare_tensors(self, X, Y, weights), _inputs=inputs)
-        return replace(super().compare(X, Y, weights), kinds=used, _inputs=inputs)
+        return replace(compare_arrays(self, X, Y, weights), kinds=used, _inputs=inputs)
 
-    def table(self, X: Any, weights: Any = None, *, storage: str = "float64") -> RegionTable:
+    def regions(self, X: Any, *, weights: Any = None) -> TrimmedRegions:
+        """Compute the nested depth-trimmed regions of one sample.
+
+        The result stores the depth function, the directions and the scale that define the regions.
+        Regions of two samples can be compared if these settings are equal. Use `with_directions` to
+        compute regions of many samples with the same directions, and to compare them.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, d)
+        weights : array-like of shape (n,) or None
+        """
+        return self._fit_one(X, weights, "Metric.regions")[1]
+
+    def with_directions(self, n_features: int, dtype: str | None = None) -> FittedMetric:
+        """Sample the directions and levels once, to compare many samples.
+
+        Parameters
+        ----------
+        n_features : int
+            Number of columns of the samples.
+        dtype : {"float64", "float32"} or None
+            Precision of the samples, if it is known. The directions are then converted to this
+        precision once, and not again for each sample.
+
+        Returns
+        -------
+        fitted : FittedMetric
+            Computes `regions` and `all_regions` of samples, and the `distance` of two of them.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from isodepth import Metric
+        >>> rng = np.random.default_rng(0)
+        >>> fitted = Metric(depth="irw").with_directions(n_features=2)
+        >>> x, y = fitted.all_regions([rng.normal(size=(50, 2)), rng.normal(size=(60, 2)) + 5])
+        >>> fitted.distance(x, x), fitted.distance(x, y) > 6
+        (0.0, True)
+        """
+        return fit_for_one_sample(self, n_features, dtype)
+
+    def table(self, X: Any, *, weights: Any = None, storage: Precision = "float64") -> RegionTable:
         """Compute the region table of one sample, to compare it with many other tables.
 
         The table contains the support values of the trimmed regions of the sample, on a fixed grid
@@ -106,7 +222,7 @@ class Metric(BaseMetric):
         -------
         table : RegionTable, with values of shape (levels, 2 * n_directions)
         """
-        self.check_for_tables(storage)
+        check_for_tables(self, storage)
         if is_chunked(X):
             from isodepth.chunked import entry
 
@@ -114,19 +230,43 @@ class Metric(BaseMetric):
         fitted, regions = self._fit_one(X, weights, "a table of rows")
         values = np.empty(fitted.table_shape, dtype=storage)
         fitted.write_table(regions, values)
-        signature = fitted.table_signature(str(regions.points.dtype))
-        return RegionTable(values, signature, regions.n_features, regions.columns, scale=self.scale)
+        settings = fitted.table_settings(str(regions.points.dtype))
+        return RegionTable(values, settings, regions.n_features, regions.columns, scale=self.scale)
+
+    def _fit_one(self, X: Any, weights: Any, purpose: str) -> tuple[FittedMetric, TrimmedRegions]:
+        """Return the metric with sampled directions, and the regions of one sample.
+
+        `purpose` is the name of the calling method, for messages.
+        """
+        refuse_chunks(X, purpose)
+        refuse_learned_scale(self.scale)
+        points, columns, checked, *_ = prepare(X, weights, "X", self, self.scale, "weights")
+        fitted = self.with_directions(points.shape[1])
+        sample = Sample.of(points, checked)
+        self._source.warn_if_uninformative(sample)
+        return fitted, fitted.fit_regions(points, checked, columns, sample)
+
+
+def _private_copy(X: Any) -> Any:
+    """Return a copy of a sample that the caller could change, or the sample itself."""
+    if isinstance(X, np.ndarray):
+        return X.copy() if X.flags.writeable else X
+    if is_tensor(X):
+        return X.detach().clone()
+    if type(X) in (list, tuple):
+        return deepcopy(X)
+    # Frames of pandas have a method `copy`. Other frames are immutable or copied on write.
+    return (X.copy() if hasattr(X, "copy") else copy(X)) if is_frame(X) else X
 
 
 def _warn_of_omitted(used: Sequence[ColumnKind], kinds: Any) -> None:
     """Warn of columns that a distance does not use, except for those in the option `kinds`."""
     omitted = [each for each in used if each.use != "numbers" and each.column not in (kinds or {})]
     if omitted:
-        warnings.warn(
+        warn_user(
             f"the distance compares numbers alone; {'; '.join(column_lines(omitted))} (compare "
             "lists every column, and two_sample_test compares categories)",
             ColumnWarning,
-            stacklevel=3,
         )
 
 
@@ -141,10 +281,37 @@ def _numeric(X: Any, Y: Any, kinds: Any) -> tuple[Any, Any, tuple[ColumnKind, ..
     return numeric_columns(X, Y, kinds)
 
 
+@overload
+def distance(
+    X: torch.Tensor,
+    Y: torch.Tensor,
+    *,
+    weights: Any = None,
+    kinds: dict[str, Any] | None = None,
+    **options: Unpack[MetricOptions],
+) -> torch.Tensor: ...
+
+
+@overload
+def distance(
+    X: Any,
+    Y: Any,
+    *,
+    weights: Any = None,
+    kinds: dict[str, Any] | None = None,
+    **options: Unpack[MetricOptions],
+) -> float: ...
+
+
 @with_metric_options()
 def distance(
-    X: Any, Y: Any, *, weights: Any = None, kinds: dict[str, Any] | None = None, **options: Any
-) -> float:
+    X: Any,
+    Y: Any,
+    *,
+    weights: Any = None,
+    kinds: dict[str, Any] | None = None,
+    **options: Unpack[MetricOptions],
+) -> Any:
     """Compute DR_{p,eps} between two samples, a distance that is robust to outliers.
 
     It is the mean Hausdorff distance between the depth-trimmed regions of the samples.
@@ -175,7 +342,7 @@ def distance(
     >>> round(isodepth.distance(X, X + [3, 4], random_state=0), 3)
     5.0
     """
-    return Metric.from_options(options).distance(X, Y, weights=weights, kinds=kinds)
+    return Metric._from_options(options).distance(X, Y, weights=weights, kinds=kinds)
 
 
 @with_metric_options()
@@ -189,7 +356,7 @@ def compare(
     tolerance: float | None = None,
     blocks: Any = None,
     progress: bool = False,
-    **options: Any,
+    **options: Unpack[MetricOptions],
 ) -> Comparison:
     """Compare two samples by their distance, the contributions of columns, and optionally a test.
 
@@ -206,14 +373,13 @@ def compare(
         "omit", or a list of values in their order; see :func:`isodepth.two_sample_test`.
     n_permutations : int or None
         Also run :func:`isodepth.two_sample_test` with this number of permutations. Its result is
-        the attribute `test` of the comparison. The test uses the given `scale`, `nan_policy`,
-        `random_state` and `n_jobs`, but its own directions. It does not support weights.
+        the attribute `test` of the comparison. The test uses the given `nan_policy`,
+        `random_state` and `n_jobs`, but its own directions. Its units are robust standard
+        deviations of the columns, unless `scale` is an array. It does not support weights.
     tolerance, blocks
         Options of the test, see :func:`isodepth.two_sample_test`.
     progress : bool
         Whether to show a progress bar for the test (needs tqdm).
-    scale : None, "pooled", "reference" or array of shape (d,), default "pooled"
-        Units of the columns, see :class:`isodepth.Metric`. For tensors the default is None.
     {options of Metric}
 
     Returns
@@ -231,10 +397,7 @@ def compare(
       distance 5 in the units of the columns; chance_level() gives the distances of random splits
       DR|depth=projection|p=2|eps=0.1|levels=exact|dirs=uniform:1000|refine=20|seed=0|v=0.3.0
     """
-    # Robust spreads are not implemented for tensors, so tensors are not scaled by default.
-    if not (is_tensor(X) or is_tensor(Y)):
-        options = {"scale": "pooled", **options}
-    metric = Metric.from_options(options)
+    metric = Metric._from_options(options)
     of_test = {"tolerance": tolerance, "blocks": blocks}
     of_test = {name: value for name, value in of_test.items() if value is not None}
     if n_permutations is None:
@@ -251,10 +414,13 @@ def compare(
             "are not exchangeable; remove one of them",
             option="n_permutations",
         )
-    names = ("scale", "nan_policy", "random_state", "n_jobs")
-    shared = {name: options[name] for name in names if name in options} | of_test
+    names = ("nan_policy", "random_state", "n_jobs")
+    of_test |= {name: value for name, value in options.items() if name in names}
+    if isinstance(metric.scale, np.ndarray):
+        of_test["scale"] = metric.scale
     comparison = metric.compare(X, Y, kinds=kinds)
+    X, Y, _ = comparison._inputs or (X, Y, kinds)  # the copies that the comparison keeps
     test = two_sample_test(
-        X, Y, n_permutations=n_permutations, kinds=kinds, progress=progress, **shared
+        X, Y, n_permutations=n_permutations, kinds=kinds, progress=progress, **of_test
     )
     return replace(comparison, test=test)

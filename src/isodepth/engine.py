@@ -29,7 +29,7 @@ class Resources(NamedTuple):
     Attributes
     ----------
     n_jobs : int or None
-        Number of threads; None for all available cores, see `available_cores`.
+        Number of threads; None or -1 for all available cores, see `available_cores`.
     memory_mb : float
         Working memory of all threads together.
     """
@@ -40,7 +40,9 @@ class Resources(NamedTuple):
     @property
     def n_threads(self) -> int:
         """Maximum number of threads."""
-        return available_cores() if self.n_jobs is None else self.n_jobs
+        if self.n_jobs is None or self.n_jobs == -1:
+            return available_cores()
+        return self.n_jobs
 
 
 ALONE = Resources(n_jobs=1)

@@ -1,6 +1,9 @@
-"""Errors and warnings raised by isodepth."""
+"""Errors and warnings raised by isodepth, and the function that issues warnings."""
 
 from __future__ import annotations
+
+import sys
+import warnings
 
 
 class IsodepthError(Exception):
@@ -60,3 +63,27 @@ class DependenceWarning(UserWarning):
 
 class ScaleWarning(UserWarning):
     """One column has a much larger spread than another and dominates the comparison."""
+
+
+def warn_user(message: str, category: type[Warning]) -> None:
+    """Issue a warning that points at the line of the user: the first frame outside isodepth."""
+    frame, stacklevel = sys._getframe(1), 2
+    while frame.f_back is not None and _is_internal(frame.f_globals.get("__name__", "")):
+        frame, stacklevel = frame.f_back, stacklevel + 1
+    warnings.warn(message, category, stacklevel=stacklevel)
+
+
+def warn_deprecated(name: str, replacement: str, *, removed_in: str) -> None:
+    """Warn that `name` is deprecated, with its replacement and the version that removes it.
+
+    A public name is removed two minor versions after the first release with this warning.
+    """
+    warn_user(
+        f"{name} is deprecated and will be removed in isodepth {removed_in}; use {replacement}",
+        FutureWarning,
+    )
+
+
+def _is_internal(module: str) -> bool:
+    # functools calls cached properties and decorated functions of isodepth.
+    return module in ("isodepth", "functools") or module.startswith("isodepth.")

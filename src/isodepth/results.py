@@ -13,6 +13,7 @@ from isodepth.errors import ColumnWarning, InvalidInputError
 from isodepth.protocols import AnyResult
 from isodepth.suspicious import RepeatedValue, SuspiciousRows, repeated_values, suspicious_rows
 from isodepth.two_samples import TwoSamples
+from isodepth.typical import TypicalRows, typical_rows
 
 
 class ReportableResult(ResultMixin):
@@ -98,6 +99,11 @@ class TwoSampleReport(ReportableResult):
             warnings.simplefilter("ignore", ColumnWarning)
             return TwoSamples.read(*self._inputs)
 
+    @property
+    def _has_all_rows(self) -> bool:
+        """Whether `samples` has all rows; False if it has random rows of larger sources."""
+        return True
+
     def _samples_of_regions(self) -> TwoSamples:
         raise InvalidInputError("this result does not contain the rows of the samples")
 
@@ -124,6 +130,40 @@ class TwoSampleReport(ReportableResult):
         array([7])
         """
         return self._suspicious
+
+    def typical_rows(self, n_rows: int = 5) -> TypicalRows:
+        """Find the rows of X and of Y that are most typical of their difference.
+
+        These are the rows that are farthest apart along the direction in which the means of the
+        samples differ most. They help if the columns have no meaning of their own, such as those of
+        embeddings: look at the texts or images behind these rows. The rows describe a difference
+        and are not evidence of one, see `isodepth.typical`.
+
+        Parameters
+        ----------
+        n_rows : int
+            Maximum number of rows of each sample.
+
+        Returns
+        -------
+        rows : TypicalRows
+            Row indices refer to the samples as the user passed them.
+
+        Examples
+        --------
+        >>> import numpy as np, isodepth
+        >>> X, Y = np.random.default_rng(0).normal(size=(2, 200, 60))
+        >>> Y[:40, 20:40] += 2
+        >>> rows = isodepth.compare(X, Y, random_state=0).typical_rows(3)
+        >>> bool((rows.indices("Y") < 40).all())
+        True
+        """
+        if not self._has_all_rows:
+            raise InvalidInputError(
+                "typical rows need both samples in memory, and these were read in chunks; pass a "
+                "part of the rows as arrays or data frames"
+            )
+        return typical_rows(self.samples, n_rows)
 
     @cached_property
     def _suspicious(self) -> SuspiciousRows:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from isodepth.data.arrays import listed
 from isodepth.data.kinds import ColumnKind, attention_lines, column_lines
+from isodepth.errors import InvalidInputError
 from isodepth.protocols import (
     ChanceLevelLike,
     ComparisonLike,
@@ -18,6 +19,7 @@ from isodepth.protocols import (
     VerdictLike,
 )
 from isodepth.suspicious import SuspiciousRows
+from isodepth.typical import has_many_unnamed_columns
 
 # Columns are listed until their contributions sum to 60%, but at most three columns.
 _NAMED_SUM, _MAX_NAMED = 0.6, 3
@@ -125,7 +127,7 @@ def subtitle(result: PairResult, rows: SuspiciousRows | None, names: Sequence[st
     missing = result.missing
     if missing is not None and (missing.x.n_dropped or missing.y.n_dropped):
         dropped = missing.x.n_dropped + missing.y.n_dropped
-        parts.append(f"{_count(dropped, 'dropped row')} with missing values")
+        parts.append(f"{_count(dropped, 'row')} with missing values, left out of the distance")
     if not parts:
         return ""
     *first, last = parts
@@ -139,7 +141,8 @@ def unused_part(result: PairResult, names: Sequence[str]) -> str:
     least half of the rows and of the values of both samples were compared. `names` are the names of
     the samples.
     """
-    missing, kinds = result.missing, (get_test(result) or result).kinds
+    tested = get_test(result) or result
+    missing, kinds = tested.missing, tested.kinds
     for side, name in enumerate(names):
         used = {"values": _used_columns(kinds)}
         if missing is not None:
@@ -192,15 +195,18 @@ def summary_lines(
     """
     test = get_test(result)
     comparison = result if result.result_type == "comparison" else None
-    keeps_rows = comparison is None or comparison.keeps_rows
+    keeps_rows = comparison is None or comparison._keeps_rows
     lines = [comparison_headline(result, names).sentence]
     lines += ["; ".join(remarks(result, rows, names))]
     if test is not None:
+        lines.append(test.tested_rows_text)
         # The first change is skipped, because it is in the headline.
         lines += [str(change) for change in test.changes[1 : 1 + _MAX_CHANGES]]
         lines.append(test.changed_share_text)
     elif comparison is not None:
         lines.append(f"largest contributions: {largest_contributions(comparison.contributions)}")
+    if has_typical_rows(result):
+        lines.append("typical_rows() lists the rows that are most typical of the difference")
     if rows is not None:
         repeated = {(each.sample, each.value) for each in rows.repeated}
         single = [row for row in rows.rows if (row.sample, row.value) not in repeated]
@@ -215,6 +221,17 @@ def summary_lines(
     moved = getattr(result, "moved_from", None)
     lines += [f"rows were copied from {moved} to the host"] if moved else []
     return [line for line in lines if line]
+
+
+def has_typical_rows(result: PairResult) -> bool:
+    """Return whether a difference is described by rows, because there are many unnamed columns."""
+    test = get_test(result)
+    if test is not None and not test.significant:
+        return False
+    try:
+        return result._has_all_rows and has_many_unnamed_columns(result.samples.columns)
+    except InvalidInputError:  # this error is raised if the result does not contain the rows
+        return False
 
 
 def monitor_headline(verdicts: Sequence[VerdictLike], alarm: bool) -> Headline:

@@ -10,7 +10,7 @@ pytestmark = pytest.mark.browser
 
 BUILT = Path(__file__).resolve().parents[2] / "docs" / "_build" / "html"
 #: Folders whose pages are tutorials.
-TUTORIALS = ("tutorials", "pictures")
+TUTORIALS = ("tutorials", "concept_figures")
 
 
 def pages() -> list[Path]:

@@ -53,7 +53,7 @@ def test_every_kind_of_sample(
         weights[0] = 1.0
         weights *= 2.0 ** float(rng.choice([-1070, 0, 1015])) if weighted == "integers" else 1.0
         joined, options = np.column_stack([points, weights]), {"weights": d}
-    expected = used.table(points, weights).values
+    expected = used.table(points, weights=weights).values
     with small_scale():
         found = streamed_values(used, [*cut(joined, size), joined[:0]], **options)
     assert_same(found, expected)

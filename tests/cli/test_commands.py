@@ -51,7 +51,6 @@ def test_version_and_missing_commands() -> None:
         (["--depth", "tukey"], "'--depth': 'tukey' is not one of 'halfspace'"),
         (["--nan-policy", "drop"], "'--nan-policy'"),
         (["--permutations", "-1"], "'--permutations'"),
-        (["--permutations", "9", "--scale", "reference"], "scale"),
         (["--tolerance", "0.1"], "--tolerance has no effect without a test"),
     ],
 )

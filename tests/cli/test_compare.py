@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from cli.helpers import QUICK, refusal, run, run_json, sample, save
 
@@ -62,19 +63,18 @@ def test_every_setting_reaches_the_metric(
 
 @pytest.mark.usefixtures("without_pictures")
 def test_all_commands_agree(files: list[str], tables: list[Table]) -> None:
-    """The same files and options: the same distance, p-value and default units."""
-    given = (*files[:2], "--drop", "day", "--permutations", 49, *QUICK)
-    compared, tested = run_json("compare", *given), run_json("test", *given)
-    assert compared["distance"] == tested["distance"]
+    """The same files and options: the same p-value, default units, and distance."""
+    given = (*files[:2], "--drop", "day", "--permutations", 49)
+    compared, tested = run_json("compare", *given, *QUICK), run_json("test", *given)
     assert compared["test"]["pvalue"] == tested["pvalue"]
     assert compared["scale"] == tested["scale"] == "pooled"
-    run("report", *given, "-o", "r.html")
+    run("report", *given, *QUICK, "-o", "r.html")
     page = Path("r.html").read_text("utf-8")
     assert f"distance {compared['distance']:.3g}" in page
     assert compared["signature"] in page
     assert tested["signature"] in html.unescape(page)
-    for command in ("compare", "test"):
-        assert "in robust standard deviations of the columns" in run(command, *given).stdout
+    assert "in robust standard deviations of the columns" in run("compare", *given).stdout
+    assert "|scale=pooled|" in run("test", *given).stdout
     wanted = isodepth.two_sample_test(
         *(Table(t.points[:, 1:], NAMES[1:]) for t in tables[:2]), n_permutations=49, random_state=0
     )
@@ -150,7 +150,7 @@ def test_reports_of_a_monitor_and_wrong_files(files: list[str]) -> None:
     assert "--eps has no effect on the report of a monitor" in said
     for wrong in (files, files[:1]):
         assert f"got {', '.join(wrong)}" in refusal("report", *wrong, "-o", "r.html")
-    said = refusal("report", "june.csv", "-o", "r.html", "--group-by", "day")
+    said = refusal("report", "june.csv", "-o", "r.html", "--by", "day")
     assert "two groups, got 15 in column 'day'" in said
     assert "Missing option '-o'" in refusal("report", *files)
 
@@ -179,6 +179,19 @@ def test_folders_are_read_in_chunks(folders: list[str], tables: list[Table]) -> 
     assert "are at distance" in Path("r.html").read_text("utf-8")
 
 
+@pytest.mark.usefixtures("without_pictures")
+def test_folders_are_tested(folders: list[str]) -> None:
+    """As files, except for the distance, which is computed on a grid of levels."""
+    found = run_json("test", *folders, "--permutations", 19, *QUICK)
+    files = [f"{folder}/part.csv" for folder in folders]
+    expected = run_json("test", *files, "--permutations", 19, *QUICK)
+    for name in ("pvalue", "statistic", "changes", "rows"):
+        assert found[name] == expected[name]
+    assert found["source_rows"] == found["rows"]
+    run("report", *folders, "-o", "r.html", "--permutations", 19, *QUICK)
+    assert found["changes"][0]["text"] in Path("r.html").read_text("utf-8").replace("\n", " ")
+
+
 def test_large_files_are_read_in_chunks(files: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     assert "levels=exact" in run("compare", *files[:2]).stdout
     monkeypatch.setattr(module, "LARGE_BYTES", 100)
@@ -188,10 +201,48 @@ def test_large_files_are_read_in_chunks(files: list[str], monkeypatch: pytest.Mo
 
 
 def test_options_that_chunks_do_not_support(folders: list[str]) -> None:
-    for flag, value in (("--drop", "temp"), ("--permutations", 9), ("--refine", 3)):
+    for flag, value in (("--drop", "temp"), ("--missing", "-"), ("--refine", 3)):
         assert f"{flag} has no effect on tables" in refusal("compare", *folders, flag, value)
 
 
 def test_json_has_finite_numbers_only(files: list[str]) -> None:
     text = run("compare", files[0], files[0], "--permutations", 9, "--json", *QUICK).stdout
     assert json.loads(text, parse_constant=pytest.fail)["distance"] == 0
+
+
+@pytest.mark.parametrize(
+    "option", [("--q", 2), ("--eps", 0.2), ("--depth", "irw"), ("--levels", 5), ("--refine", 3)]
+)
+def test_options_without_an_effect_on_the_test_are_refused(
+    files: list[str], option: tuple[str, Any]
+) -> None:
+    assert f"No such option '{option[0]}'" in refusal("test", *files[:2], *option)
+
+
+def test_every_option_of_the_test_has_an_effect(files: list[str]) -> None:
+    given = ("test", *files[:2], "--permutations", 49)
+    usual = run_json(*given)
+    for option in (
+        ("--scale", "none"),
+        ("--directions", 7),
+        ("--random-state", 5),
+        ("--tolerance", 0.1),
+        ("--blocks", "day"),
+    ):
+        other = run_json(*given, *option)
+        assert other["signature"] != usual["signature"], option
+        assert other["components"] != usual["components"], option
+    assert "'reference' is not one of 'pooled', 'none'" in refusal(*given, "--scale", "reference")
+    tested = isodepth.two_sample_test(
+        *(pd.read_csv(name) for name in files[:2]), n_permutations=49, random_state=0
+    )
+    assert usual["pvalue"] == tested.pvalue
+    assert usual["signature"] == tested.signature
+
+
+@pytest.mark.parametrize("command", ["compare", "test"])
+def test_numbers_beyond_any_memory_are_refused(files: list[str], command: str) -> None:
+    said = refusal(command, *files[:2], "--directions", 99999999999999999999)
+    assert "please report" not in said
+    assert "'--directions': 99999999999999999999 is not in the range" in said
+    assert "--permutations" in refusal(command, *files[:2], "--permutations", 99999999999999999999)

@@ -115,8 +115,8 @@ def test_groups_and_blocks_are_columns_of_text_or_numbers(folder: Path) -> None:
     assert "up to 10% contaminated rows; an alarm takes 2 crossings" in text
     assert "group must be one of 'EWR', 'JFK'" in refusal("monitor", "check", "g.npz", "quiet0.csv")
     assert run_json("monitor", "check", "g.npz", "quiet0.csv", "--group", "JFK")["group"] == "JFK"
-    assert "--force" in refusal(*given, "--blocks", "week", "--drop-text")
-    found = run_json(*given, "--blocks", "week", "--columns", ",".join(NAMES), "--force")
+    assert "--overwrite" in refusal(*given, "--blocks", "week", "--drop-text")
+    found = run_json(*given, "--blocks", "week", "--columns", ",".join(NAMES), "--overwrite")
     assert found["groups"][0]["blocks"] == 75
     assert found["columns"] == list(NAMES)
     far = save(Path("far.csv"), QUIET[0] + 50, NAMES)
@@ -159,8 +159,8 @@ def test_a_number_that_arrives_as_text_is_refused(folder: Path) -> None:
         (["fit", "reference.csv", "-o", "n.txt"], "named *.npz"),
         (["fit", "absent.csv", "-o", "n.npz"], "no such file"),
         (["fit", "reference.csv", "-o", "n.npz", "--blocks", "week"], "no column 'week'"),
-        (["fit", "reference.csv", "-o", "reference.csv", "--force"], "input files"),
-        (["fit", "reference.csv", "-o", "m.npz"], "--force"),
+        (["fit", "reference.csv", "-o", "reference.csv", "--overwrite"], "input files"),
+        (["fit", "reference.csv", "-o", "m.npz"], "--overwrite"),
         (["check", "absent.npz", "quiet0.csv"], "cannot read"),
         (["check", "m.npz", "absent.csv"], "no such file"),
         (["check", "m.npz", "quiet0.csv", "--group", "a"], "no groups"),

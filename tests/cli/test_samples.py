@@ -37,7 +37,7 @@ def wanted() -> isodepth.DistanceMatrix:
 
 def test_a_folder_files_and_groups_give_the_same(folder: Path) -> None:
     files = [f"months/{name}.csv" for name in sorted(SHIFTS)]
-    for given in (["months"], files, ["whole.csv", "--group-by", "name"]):
+    for given in (["months"], files, ["whole.csv", "--by", "name"]):
         found = run_json("pairwise", *given, *QUICK)
         assert found["labels"] == sorted(SHIFTS)
         np.testing.assert_allclose(found["distances"], wanted().values, rtol=1e-12)
@@ -56,9 +56,9 @@ def test_lines_and_files(folder: Path) -> None:
 def test_numeric_labels_are_sorted_as_numbers(folder: Path) -> None:
     rows = [f"{month},{i}.5" for month in (10, 2, 1) for i in range(3)]
     path = write(Path("t.csv"), "\n".join(["month,x", *rows]))
-    assert run_json("pairwise", path, "--group-by", "month", *QUICK)["labels"] == ["1", "2", "10"]
+    assert run_json("pairwise", path, "--by", "month", *QUICK)["labels"] == ["1", "2", "10"]
     write(path, path.read_text() + "\n,3")
-    assert "1 rows have no value" in refusal("pairwise", path, "--group-by", "month")
+    assert "1 rows have no value" in refusal("pairwise", path, "--by", "month")
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_numeric_labels_are_sorted_as_numbers(folder: Path) -> None:
         (["absent"], "there is no such file"),
         (["empty"], "the folder has no file that ends in"),
         (["months/may.csv"], "at least two samples, got may"),
-        (["months", "--group-by", "temp"], "--group-by needs a single table, got 4"),
+        (["months", "--by", "temp"], "--by needs a single table, got 4"),
         (["months", "-o", "d.xlsx"], "its name must end in .csv"),
         (["months", "--scale", "reference"], "is the spread of the first of two"),
         (["months", "--levels", "exact"], "levels"),

@@ -86,11 +86,11 @@ def test_every_column_of_a_mixed_table_is_accounted_for(tmp_path: Path) -> None:
     said = refusal("compare", raw, raw, "--columns", "origin")
     assert "no numeric column to compare (categories: origin); the two-sample test" in said
     page = tmp_path / "report.html"
-    run("report", raw, "--group-by", "origin", "-o", page, *QUICK, "--permutations", 99)
+    run("report", raw, "--by", "origin", "-o", page, *QUICK, "--permutations", 99)
     text = page.read_text("utf-8")
     assert "origin J;R differs from origin E;R" in text
-    assert "--blocks cannot be combined with --group-by" in refusal(
-        "report", raw, "--group-by", "origin", "--blocks", "zip", "-o", page
+    assert "--blocks cannot be combined with --by" in refusal(
+        "report", raw, "--by", "origin", "--blocks", "zip", "-o", page
     )
 
 

@@ -141,7 +141,7 @@ def test_codes_with_a_new_word_in_files(ending: str, tmp_path: Path) -> None:
     run("monitor", "fit", paths[0], "-o", tmp_path / "m.npz")
     reason = refusal("monitor", "check", tmp_path / "m.npz", paths[1])
     assert "kinds={'v': 'category'}" in reason
-    run("monitor", "fit", paths[1], "-o", tmp_path / "m.npz", "--force")
+    run("monitor", "fit", paths[1], "-o", tmp_path / "m.npz", "--overwrite")
     assert not run_json("monitor", "check", tmp_path / "m.npz", paths[0])["alarm"]
 
 

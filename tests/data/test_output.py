@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
@@ -149,9 +150,26 @@ def test_drafts_of_killed_processes_are_removed(tmp_path: Path) -> None:
     assert [draft.exists() for draft in (stale, recent, other)] == [False, True, True]
 
 
+def test_a_full_disk_is_reported_with_the_name_of_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    target = tmp_path / "report.html"
+    target.write_text("before")
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(OSError, match=r"No space left.*report\.html"):
+        replace_file(target, b"after")
+    assert target.read_text() == "before"
+    assert list(tmp_path.iterdir()) == [target]
+
+
 def test_labels_are_not_formulas() -> None:
     columns = {"label": ["=cmd|' /C calc'!A0", "@x", "plain"], "-d": [-1.5, 0.0, 2.0]}
     text = csv_bytes(columns).decode()
     assert text.splitlines()[0] == "label,'-d"
     assert text.splitlines()[1] == "'=cmd|' /C calc'!A0,-1.5"
     assert text.splitlines()[2:] == ["'@x,0.0", "plain,2.0"]
+    labels = csv_bytes({"label": ["-1", "+2.5", "-1+2", "-a"]}).decode()
+    assert labels == "label\n-1\n+2.5\n'-1+2\n'-a\n"

@@ -78,7 +78,7 @@ def test_tables_and_a_place_for_the_result() -> None:
     check(isodepth.pairwise(dict(zip((1, 3, 10), stack, strict=True))))
     out = np.empty((3, 3))
     found = isodepth.pairwise(FRAME, by="month", out=out, **OPTIONS)
-    assert found.values is out
+    assert np.shares_memory(found.values, out)
 
 
 @pytest.mark.parametrize(
@@ -153,3 +153,13 @@ def test_two_samples_with_missing_values_are_matched() -> None:
     assert tested[0].statistic == tested[1].statistic
     assert tested[1].missing is not None
     assert tested[1].missing.y.counts == (("a", 0), ("b", 1))
+
+
+@pytest.mark.parametrize("call", [isodepth.pairwise, isodepth.pairwise_test])
+def test_labels_are_different_strings(call) -> None:
+    X, Y = np.random.default_rng(0).normal(size=(2, 30, 2))
+    with pytest.raises(isodepth.InvalidInputError, match=r"labels of samples .* got '1' twice"):
+        call({1: X, "1": Y})
+    frame = pd.DataFrame(np.r_[X, Y], columns=["a", "b"]).assign(month=[1] * 30 + ["1"] * 30)
+    with pytest.raises(isodepth.InvalidInputError, match="got '1' twice"):
+        call(frame, by="month")

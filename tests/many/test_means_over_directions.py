@@ -24,7 +24,7 @@ def bags(seed: int = 0, count: int = 12, d: int = 3) -> list[np.ndarray]:
 def test_all_distances_are_those_of_the_definition(q: float, p: float, storage: str) -> None:
     options = {"q": q, "p": p, "n_directions": 13, "levels": 5, "random_state": 0}
     tables = isodepth.region_tables(bags(), storage=storage, **options)
-    found = isodepth.pairwise(tables)
+    found = isodepth.pairwise(tables).values
     assert (found == found.T).all()
     assert not found.diagonal().any()
     # Rounding of the stored numbers apart, which a difference of two keeps.

@@ -12,6 +12,7 @@ from twins import naive, naive_gaps, naive_tables
 from isodepth import InvalidInputError, Metric, pairwise
 from isodepth.engine import Resources, table_distances
 from isodepth.metric import table as table_module
+from isodepth.metric.signature import plain_settings
 from isodepth.metric.table import TableStack
 
 
@@ -19,7 +20,7 @@ def stack_of(values: np.ndarray, p: float = 2.0) -> TableStack:
     """Return tables with the given values (N, L, W)."""
     n_levels, width = values.shape[1:]
     metric = Metric(p=p, levels=n_levels, n_directions=width // 2, refine=0, random_state=0)
-    return TableStack(values, metric.signature, 2, None)
+    return TableStack(values, plain_settings(metric, metric.dtype, 0), 2, None)
 
 
 @pytest.mark.parametrize(("count", "columns"), [(1, 1), (8, 9), (129, 65), (140, 3), (64, 128)])

@@ -18,9 +18,8 @@ def test_the_largest_gap_is_found_with_its_level_and_direction(levels) -> None:
     worst = result.largest_gap
     at = int(np.argmax(result.gaps))
     assert worst.gap == result.gaps[at] == result.gaps.max()
-    here = result.levels[at]
-    assert worst.level == (np.mean(here) if levels == "exact" else here)
-    np.testing.assert_array_equal(worst.direction, result.direction[at])
+    assert worst.level == result.levels[at]
+    np.testing.assert_array_equal(worst.direction, result.directions[at])
     x, y = result.regions
     attained = x.support(worst.direction, worst.level) - y.support(worst.direction, worst.level)
     assert abs(attained) == pytest.approx(worst.gap, rel=1e-12)
@@ -38,8 +37,8 @@ def test_it_prints_sizes_and_where() -> None:
 @pytest.mark.parametrize(
     ("options", "unit"),
     [
-        ({}, "robust standard deviations"),
-        ({"scale": None}, "units of the columns"),
+        ({}, "units of the columns"),
+        ({"scale": "pooled"}, "robust standard deviations"),
         ({"scale": [1.0, 2.0, 3.0]}, "given scales"),
     ],
 )
@@ -47,7 +46,7 @@ def test_the_distance_has_its_units(options: dict, unit: str) -> None:
     result = isodepth.compare(X, Y, random_state=0, **options)
     assert unit in result.units
     assert result.to_dict()["units"] == result.units
-    scale = options.get("scale", "pooled")
+    scale = options.get("scale")
     assert result.distance == isodepth.distance(X, Y, random_state=0, scale=scale)
 
 
@@ -61,7 +60,7 @@ def test_of_many_columns_three_are_printed() -> None:
 @pytest.mark.parametrize("p", [1, 3.5, float("inf")])
 def test_the_distance_is_the_mean_of_the_gaps(p: float, normalize: bool) -> None:
     result = isodepth.compare(X, Y, scale=None, p=p, eps=0.25, normalize=normalize, random_state=0)
-    widths = result.levels[:, 1] - result.levels[:, 0]
+    widths = np.diff(result.level_intervals, axis=1)[:, 0]
     if p == float("inf"):
         expected = result.gaps.max()
     else:

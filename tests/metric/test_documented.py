@@ -10,7 +10,7 @@ import pytest
 
 import isodepth
 from isodepth import Metric
-from isodepth.metric.base import OPTIONS_LINE, metric_parameters, with_metric_options
+from isodepth.metric.settings import OPTIONS_LINE, metric_parameters, with_metric_options
 
 #: Options that do not apply.
 TABLES = {"gap", "refine", "n_levels"}

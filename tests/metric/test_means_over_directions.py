@@ -33,7 +33,7 @@ def test_distance_is_that_of_the_twin(kind: str, depth: str, count: int) -> None
         unit = mean_of_direction(d, q)
         metric = isodepth.Metric(depth=depth, q=q, p=p, directions=U, levels=levels)
         wanted = naive_means.distance(a, b, U, q, unit, p=p, levels=levels)
-        assert metric.distance(x, y, weights) == pytest.approx(wanted, rel=1e-12, abs=1e-14)
+        assert metric.distance(x, y, weights=weights) == pytest.approx(wanted, rel=1e-12, abs=1e-14)
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1e-160, 1e150, 1e300])
@@ -61,7 +61,7 @@ def test_zero_symmetry_and_threads_to_the_bit(q: float) -> None:
     for other in (one.compare(y, x), two.compare(x, y), three.compare(x, y)):
         assert other.distance == found.distance
         assert other.gaps.tolist() == found.gaps.tolist()
-        np.testing.assert_array_equal(other.direction, found.direction)
+        np.testing.assert_array_equal(other.directions, found.directions)
 
 
 def test_float32_keeps_its_precision() -> None:

@@ -138,7 +138,7 @@ def test_very_different_spreads_warn_once() -> None:
     with pytest.warns(
         isodepth.ScaleWarning, match=r"in pressure and .* in rain.*scale='pooled'"
     ) as c:
-        isodepth.compare(frame, Y, scale=None, **OPTIONS)
+        isodepth.compare(frame, Y, **OPTIONS)
     assert len(c) == 1
     assert c[0].filename == __file__
 

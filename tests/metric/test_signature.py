@@ -7,11 +7,11 @@ import pytest
 from sklearn.covariance import OAS
 
 from isodepth import AIIRWDepth, HalfspaceDepth, InvalidInputError, Metric, ProjectionDepth
-from isodepth.metric.signature import signature_fields
 
 
 def fields(**options: object) -> dict[str, str]:
-    return signature_fields(Metric(**{"random_state": 0, **options}).signature)
+    _, *parts = Metric(**{"random_state": 0, **options}).signature.split("|")
+    return dict(part.split("=", 1) for part in parts)
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ def test_values_are_those_of_the_plain_loops(depth: str, number: int, weighted: 
     points = rng.standard_t(3, (n, d))
     weights = odd_weights(rng, n) if weighted else None
     directions = gaussian_directions(rng, d, 5)
-    table = Metric(depth=depth, levels=7, directions=directions).table(points, weights)
+    table = Metric(depth=depth, levels=7, directions=directions).table(points, weights=weights)
     expected = naive_tables.table(depth, points, directions, midpoint_levels(7, 0.1), weights)
     # A support value is one dot product of at most four terms.
     np.testing.assert_allclose(table.values, expected, rtol=0, atol=1e-14 * np.abs(points).max())
@@ -59,7 +59,7 @@ def test_distance_is_that_of_the_metric(case, depth, p, eps, levels, normalize) 
         depth=depth, p=p, eps=eps, levels=levels, normalize=normalize, refine=0,
         directions=case.directions,
     )  # fmt: skip
-    a, b = metric.table(case.x, case.wx), metric.table(case.y, case.wy)
+    a, b = metric.table(case.x, weights=case.wx), metric.table(case.y, weights=case.wy)
     expected = metric.distance(case.x, case.y, weights=case.weights)
     size = max(np.abs(case.x).max(), np.abs(case.y).max())
     assert a.distance_to(b) == pytest.approx(expected, rel=1e-12, abs=1e-12 * size)
@@ -126,9 +126,9 @@ BASE = {"levels": 4, "n_directions": 20, "random_state": 0}
         ("eps", {"eps": 0.2}),
         ("depth", {"depth": "halfspace"}),
         ("levels", {"levels": 5}),
-        ("dirs", {"n_directions": 21}),
-        ("dirs", {"directions": "sobol"}),
-        ("dirs", {"directions": np.eye(3), "n_directions": 3}),
+        ("n_directions", {"n_directions": 21}),
+        ("directions", {"directions": "sobol"}),
+        ("directions, n_directions", {"directions": np.eye(3), "n_directions": 3}),
         ("seed", {"random_state": 1}),
         ("normalize", {"normalize": False}),
         ("dtype", {"dtype": "float32"}),
@@ -184,7 +184,7 @@ def test_bad_storage_and_bad_data() -> None:
     with pytest.raises(InvalidInputError, match="NaN or infinite"):
         metric.table(np.where(X > 0, np.nan, X))
     with pytest.raises(InvalidInputError, match="one number for each of the 40 rows"):
-        metric.table(X, np.ones(3))
+        metric.table(X, weights=np.ones(3))
 
 
 def test_a_depth_that_cannot_order_warns() -> None:
@@ -200,5 +200,5 @@ def test_unit_directions_stay_bit_for_bit() -> None:
 
 def test_made_by_hand_a_table_is_a_table() -> None:
     made = Metric(**BASE).table(X)
-    copied = RegionTable(made.values * 1.0, made.signature, made.n_features)
+    copied = RegionTable(made.values * 1.0, made.settings, made.n_features)
     assert copied.distance_to(made) == 0.0

@@ -61,7 +61,7 @@ def test_the_algorithm_number_is_kept(tmp_path: Path) -> None:
     for table in (old, fresh):
         table.save(tmp_path / "table.npz")
         assert RegionTable.load(tmp_path / "table.npz").algorithm == table.algorithm
-    stack = isodepth.metric.table.TableStack(old.values[None], old.signature, 2, None, 1)
+    stack = isodepth.metric.table.TableStack(old.values[None], old.settings, 2, None, 1)
     assert (stack[0].algorithm, stack[:1].algorithm) == (1, 1)
     assert stack.distances(old).tolist() == [0.0]
     with pytest.raises(InvalidInputError, match="algorithm"):
@@ -88,7 +88,7 @@ OLD = old_table("halfspace").signature
         ({"signature": "DR|p=2"}, "KeyError"),
         ({"signature": OLD + "|"}, "ValueError"),
         ({"signature": OLD.replace("uniform:6", "uniform:7")}, "fit"),
-        ({"signature": OLD.replace("uniform:6", "uniform")}, "IndexError"),
+        ({"signature": OLD.replace("uniform:6", "uniform")}, "ValueError"),
         ({"signature": OLD.replace("levels=4", "levels=exact")}, "exact"),
         ({"signature": OLD.replace("p=2", "p=0")}, "p=0"),
         ({"signature": OLD.replace("p=2", "p=2|q=nan")}, "q=nan"),
@@ -109,3 +109,34 @@ def test_headers_that_make_no_sense(tmp_path: Path, changes: dict, message: str)
 def test_a_good_header_is_read(tmp_path: Path) -> None:
     table = RegionTable.load(changed_file(tmp_path, columns=["a", "b"], algorithm=1))
     assert table.columns == ("a", "b")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"settings": None}, {"settings": []}, {"settings": {}}, {"settings": "DR|p=2"},
+        {"p": "2x"}, {"p": 0}, {"q": None}, {"q": 0.5}, {"eps": "a"}, {"eps": 7},
+        {"levels": "exact"}, {"levels": 5}, {"levels": 4.0}, {"n_directions": 7},
+        {"n_directions": True},
+        {"directions": None}, {"scale": "given:2:00000000"}, {"normalize": "no"}, {"seed": 0},
+    ],
+)  # fmt: skip
+def test_settings_that_make_no_sense(tmp_path: Path, changes: dict) -> None:
+    table = Metric(depth="projection", **OPTIONS).table(BATCH)
+    table.save(tmp_path / "table.npz")
+    header, arrays = read_archive(tmp_path / "table.npz", KIND)
+    assert header["settings"] == table.settings
+    settings = changes if "settings" in changes else {"settings": {**table.settings, **changes}}
+    write_archive(tmp_path / "changed.npz", KIND, {**header, **settings}, arrays)
+    with pytest.raises(UnreadableFileError):
+        RegionTable.load(tmp_path / "changed.npz")
+
+
+def test_settings_are_read_from_the_file_and_not_from_the_signature(tmp_path: Path) -> None:
+    table = Metric(depth="projection", p=float("inf"), **OPTIONS).table(BATCH)
+    table.save(tmp_path / "table.npz")
+    header, arrays = read_archive(tmp_path / "table.npz", KIND)
+    write_archive(tmp_path / "changed.npz", KIND, {**header, "signature": "any text"}, arrays)
+    again = RegionTable.load(tmp_path / "changed.npz")
+    assert again.signature == table.signature
+    assert again.distance_to(table) == 0

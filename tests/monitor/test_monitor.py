@@ -394,6 +394,11 @@ def test_a_batch_of_another_kind_is_refused_and_not_counted() -> None:
         monitor.check(batch.assign(kind=batch["kind"].where(batch.index > 2)))
     assert monitor.n_batches == 0
     monitor.check(batch)
+    # Categories are compared by value: integers become floats if a value is missing.
+    whole = rng.integers(1, 4, 1000)
+    grades = Monitor(pd.DataFrame({"k": pd.Categorical(whole)}), random_state=0)
+    for same in (pd.Categorical(whole), pd.Categorical(whole * 1.0), whole):
+        assert grades.check(pd.DataFrame({"k": same})).pvalue == 1.0
     codes = pd.DataFrame({"code": np.arange(300) % 3})
     coded = Monitor(codes, kinds={"code": "category"}, random_state=0)
     verdict = coded.check(pd.DataFrame({"code": [1, 7, 7, 8, 8, 8, 9, 9, 9]}))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,8 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "blocks": {"blocks": np.arange(1200) // 60},
     "blocks-arl": {"blocks": np.arange(1200) // 60, "arl": 5.0},
 }
+#: Options of the monitors that are stored in files.
+STORED: dict[str, dict[str, Any]] = {"rows": {}, "blocks": {"blocks": np.arange(240) // 20}}
 
 
 def table(n: int, rng: np.random.Generator) -> Any:
@@ -63,3 +66,21 @@ def test_verdicts_are_the_recorded_ones(name: str, tmp_path: Path) -> None:
     for label, group in monitor._state.groups.items():
         found[f"group {label}"] = [*group.reference.ones.tolist(), group.functions.farthest]
     assert_recorded(found, Path(__file__).with_name(f"recorded-{name}.json"))
+
+
+@pytest.mark.parametrize("name", ["rows", "blocks"])
+def test_files_of_this_format_stay_readable(name: str) -> None:
+    """Stored monitors continue with the recorded verdicts; RECORD=1 stores them anew."""
+    path, rng = Path(__file__).with_name(f"stored-{name}.npz"), np.random.default_rng(81)
+    reference = table(240, rng)
+    if os.environ.get("RECORD") == "1":
+        path.unlink(missing_ok=True)
+        monitor = Monitor(reference, random_state=4, path=path, **STORED[name])
+        monitor.check(table(20, rng), label="Monday")
+    else:
+        table(20, rng)
+    monitor = Monitor.load(path)
+    batch = CHANGES[0](table(20, rng))
+    found = {"first": monitor.verdicts[0].to_dict(), "next": monitor.check(batch).to_dict()}
+    assert monitor.n_batches == 2
+    assert_recorded(found, path.with_suffix(".json"))

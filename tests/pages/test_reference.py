@@ -74,14 +74,21 @@ def common_defaults() -> dict[str, object]:
 
 
 def test_defaults_of_the_metric() -> None:
-    table = common_defaults() | {"scale": None, "levels": "exact", "random_state": None}
+    depending = {"scale": None, "levels": "exact", "random_state": None, "nan_policy": "raise"}
+    table = common_defaults() | depending
     metric = inspect.signature(isodepth.Metric).parameters
     assert {name: table.get(name, "missing") for name in metric} == {
         name: parameter.default for name, parameter in metric.items()
     }
 
 
-@pytest.mark.parametrize("name", ["compare", "two_sample_test", "pairwise", "distance"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "compare", "distance", "pairwise", "pairwise_test", "region_tables", "two_sample_test",
+        "DepthDistance", "RegionTransformer", "ProjectionDepth",
+    ],
+)  # fmt: skip
 def test_defaults_of_functions(name: str) -> None:
     table = common_defaults()
     parameters = inspect.signature(getattr(isodepth, name)).parameters

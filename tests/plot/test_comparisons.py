@@ -39,7 +39,7 @@ def test_the_curve_is_that_of_the_gaps() -> None:
     ax = gap_profile(comparison)
     values, edges, _ = ax.patches[0].get_data()
     np.testing.assert_array_equal(values, comparison.gaps)
-    np.testing.assert_array_equal(edges[:-1], comparison.levels[:, 0])
+    np.testing.assert_array_equal(edges[:-1], comparison.level_intervals[:, 0])
     assert ax.get_xlim() == pytest.approx((0, 0.9))  # eps is 0.1
     assert ax.get_ylim()[1] > comparison.gaps.max()
     for levels in ({"levels": 8}, {"levels": "monte-carlo", "n_levels": 8}):
@@ -89,7 +89,7 @@ def test_more_steps_than_can_be_seen_are_averaged() -> None:
     values, edges, _ = gap_profile(comparison).patches[0].get_data()
     assert len(values) == 800
     # The area is that of the gaps.
-    widths = np.diff(comparison.levels, axis=1)[:, 0]
+    widths = np.diff(comparison.level_intervals, axis=1)[:, 0]
     np.testing.assert_allclose(values @ np.diff(edges), comparison.gaps @ widths, rtol=1e-12)
 
 

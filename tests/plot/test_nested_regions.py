@@ -30,8 +30,7 @@ def twin_mean_squared_gap(comparison, u) -> float:
     """Compute the mean squared gap from its definition, level by level."""
     total = 0.0
     x, y = comparison.regions
-    for share, level in zip(comparison.level_widths, comparison.levels, strict=True):
-        beta = level[0] if np.ndim(level) else level
+    for share, beta in zip(comparison.level_widths, comparison.levels, strict=True):
         inside_x, inside_y = x.points[x.inside(beta)], y.points[y.inside(beta)]
         for sign in (1, -1):
             apart = (sign * inside_x @ u).max() - (sign * inside_y @ u).max()

@@ -199,13 +199,13 @@ def test_comparison_explains_the_distance(depth: str, kind: str, seed: int) -> N
 
     assert result.distance == metric.distance(case.x, case.y, weights=case.weights)
     assert float(result) == result.distance
-    starts, stops = result.levels.T
+    starts, stops = result.level_intervals.T
     assert starts[0] == 0
     assert stops[-1] == pytest.approx(1 - eps, abs=1e-15)
     np.testing.assert_array_equal(starts[1:], stops[:-1])
     assert (stops > starts).all()
-    np.testing.assert_allclose(np.linalg.norm(result.direction, axis=1), 1.0, rtol=1e-12)
-    for start, stop, gap, u in zip(starts, stops, result.gaps, result.direction, strict=True):
+    np.testing.assert_allclose(np.linalg.norm(result.directions, axis=1), 1.0, rtol=1e-12)
+    for start, stop, gap, u in zip(starts, stops, result.gaps, result.directions, strict=True):
         middle = (start + stop) / 2
         assert gap == pytest.approx(
             naive.gap(x, y, case.directions, middle), rel=RELATIVE, abs=1e-14
@@ -222,7 +222,7 @@ def test_comparison_explains_the_distance(depth: str, kind: str, seed: int) -> N
     assert worst.gap == pytest.approx(naive.gap(x, y, case.directions, worst.level), rel=RELATIVE)
     if (result.gaps == worst.gap).sum() == 1:
         assert worst.level == pytest.approx((starts[largest] + stops[largest]) / 2, abs=1e-15)
-        np.testing.assert_array_equal(worst.direction, result.direction[largest])
+        np.testing.assert_array_equal(worst.direction, result.directions[largest])
     shares = [share for _, share in worst.columns]
     assert shares == sorted(shares, reverse=True)
     assert sum(shares) == pytest.approx(1.0, rel=1e-12)
@@ -260,7 +260,7 @@ def test_more_than_one_block(depth: str, n: int, m: int, n_directions: int) -> N
         for beta, inside in regions.items():
             assert set(np.asarray(found.inside(beta)).tolist()) == inside
         result = metric.compare(X, Y)
-        at = np.searchsorted(result.levels[:, 0], levels, side="right") - 1
+        at = np.searchsorted(result.level_intervals[:, 0], levels, side="right") - 1
         np.testing.assert_allclose(result.gaps[at], gaps, rtol=RELATIVE)
 
 

@@ -261,7 +261,7 @@ def test_p_inf_is_the_limit_and_the_largest_gap() -> None:
     # L_p means grow with p, to the maximum.
     assert values == sorted(values)
     assert values[-1] <= result.distance
-    shortest = np.diff(result.levels, axis=1).min() / 0.9
+    shortest = np.diff(result.level_intervals, axis=1).min() / 0.9
     assert values[-1] >= result.distance * shortest ** (1 / 1024)
 
 

@@ -95,16 +95,20 @@ def test_at_most_five_changes_and_rows() -> None:
     result = isodepth.two_sample_test(x, y, n_permutations=99, random_state=0)
     assert len(result.changes) > 5
     page = result._repr_html_()
-    assert f"{len(result.changes) - 5} more changes are in the report" in page
+    assert f"The first 5 of {len(result.changes)} changes" in page
     assert page.count("<mark>") == 5
-    assert f"{len(result.suspicious_rows()) - 5} more rows are in suspicious_rows()" in page
+    assert f"The first 5 of {len(result.suspicious_rows())} rows" in page
 
 
-def test_samples_in_chunks_are_shown_without_rows() -> None:
+def test_samples_in_chunks_are_not_read_again() -> None:
     x, y = (isodepth.scan(table.points) for table in pair())
-    page = isodepth.compare(x, y, levels=10, n_directions=20, random_state=0)._repr_html_()
+    result = isodepth.compare(x, y, levels=10, n_directions=20, random_state=0)
+    page = result._repr_html_()
     assert "at distance" in page
-    assert "suspicious" not in page
+    assert "<mark>" not in page
+    assert "suspicious_rows() lists the rows" in page
+    assert len(result.suspicious_rows())
+    assert "= -9999</mark></td>" in result._repr_html_()
 
 
 def test_a_monitor_shows_its_last_batches(monitor) -> None:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import base64
 import hashlib
 import html
+import math
 import re
 from html.parser import HTMLParser
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import isodepth
+from isodepth.checks import Check
 from isodepth.data.frames import Table
 from isodepth.errors import InvalidInputError, InvalidOptionError, MissingExtraError
 from isodepth.plot.changes import column_figure
@@ -220,8 +221,9 @@ def test_rows_with_one_unusual_value_are_headlined() -> None:
     assert "6 rows of Y look wrong" in result.test.headline
     content = comparison_content(result, ("June", "July"))
     wrong = "6 rows of July look wrong: temp and 2 more columns = -9999"
-    assert content["headline"] == f"July differs from June (p = {result.test.pvalue:.3g}): {wrong}."
-    assert content["remarks"][0].startswith("strongest change: ")
+    start = f"July differs from June (p = {result.test.pvalue:.3g}): "
+    assert content["headline"].startswith(start)
+    assert wrong in content["headline"]
     y.points[2:6] = pair(0.0)[1].points[2:6]  # two rows are too few for the headline
     few = isodepth.compare(x, y, **options)
     assert "look wrong" not in comparison_content(few, ("June", "July"))["headline"]
@@ -272,6 +274,21 @@ def test_the_python_of_a_report_of_categories_alone_makes_the_test_again() -> No
 
 
 @pytest.mark.usefixtures("without_pictures")
+def test_settings_are_listed_by_option(comparison) -> None:
+    """Values come from the settings of the results, not from their signatures."""
+    page = html_report(comparison)
+    section = page[page.index("<summary>Settings") : page.index("<summary>How to repeat it")]
+    cells = re.findall(r"<td>([^<]*)</td><td>([^<]*)</td>", section)
+    assert ("n_permutations", "39") in cells
+    assert ("blocks", "none") in cells
+    assert cells.count(("random_state", "0")) == 2
+    assert len(cells) == len(comparison.settings) + len(comparison.test.settings)
+    given = isodepth.compare(*pair(), directions=np.eye(3))
+    assert given.settings["random_state"] is None
+    assert "<td>directions</td><td>given (ndarray)</td>" in html_report(given)
+
+
+@pytest.mark.usefixtures("without_pictures")
 def test_settings_that_cannot_be_written_down_are_not_made_up() -> None:
     x, y = pair()
     page = html_report(isodepth.compare(x, y, directions=np.eye(3)))
@@ -295,7 +312,7 @@ def test_the_verdict_of_a_monitor(monitor, pages) -> None:
 
 
 @pytest.mark.usefixtures("without_pictures")
-def test_samples_in_chunks_have_a_report_without_their_rows() -> None:
+def test_samples_in_chunks_have_a_report() -> None:
     x, y = pair()
     result = isodepth.compare(
         isodepth.scan(x.points), isodepth.scan(y.points), levels=10, n_directions=20,
@@ -303,8 +320,13 @@ def test_samples_in_chunks_have_a_report_without_their_rows() -> None:
     )  # fmt: skip
     page = html_report(result)
     read(page)
-    assert "Rows that look wrong" not in page
-    assert "median of" not in page
+    assert "Figures and medians are those of random rows" in page
+    assert "Figures and medians are those" not in html_report(compared())
+    rows = result.suspicious_rows()
+    for row in rows:
+        assert f"<mark>{row.column} = {row.value:.6g}</mark></td>" in page
+    with pytest.raises(InvalidInputError, match="typical rows need both samples in memory"):
+        result.typical_rows()
     with pytest.raises(InvalidInputError, match="read in chunks"):
         result.plot("regions")
 
@@ -366,27 +388,25 @@ def test_the_subtitle_is_one_sentence() -> None:
     )
     page = html_report(result, names=("June", "July"))
     counts = result.suspicious_rows().summary(("June", "July"))
-    assert f'<p class="quiet">Also found: {counts} and 4 dropped rows with missing values.</p>' in (
-        page
-    )
+    dropped = "4 rows with missing values, left out of the distance"
+    assert f'<p class="quiet">Also found: {counts} and {dropped}.</p>' in page
     x, y = pair(0.0)
     assert subtitle(isodepth.compare(x, x, n_directions=20, random_state=0), None, "XY") == ""
 
 
 @pytest.mark.usefixtures("without_pictures")
 def test_equality_is_not_suggested_if_most_rows_or_values_are_not_compared() -> None:
-    rng = np.random.default_rng(0)
     for missing, kind in ((29, "alike"), (31, "open")):
-        x, y = rng.normal(size=(2, 60, 3))
-        y[:missing, 1] = np.nan
+        x, y = np.random.default_rng(0).normal(size=(2, 60, 3))
+        x[:missing] = y[:missing] = np.nan
         result = isodepth.two_sample_test(
-            x, y, n_permutations=19, random_state=0, nan_policy="omit", method="regions"
+            x, y, n_permutations=19, random_state=0, nan_policy="omit"
         )
         assert not result.significant
         assert comparison_headline(result, ("X", "Y")).kind == kind
         page = html_report(result)
         assert f'<p class="verdict {kind}">' in page
-        assert ("Only 48% of the rows of Y could be compared." in page) == (kind == "open")
+        assert ("Only 48% of the values of X could be compared." in page) == (kind == "open")
     x, y = mixed()
     for table in (x, y):
         for name in ("first", "second", "third"):
@@ -398,6 +418,15 @@ def test_equality_is_not_suggested_if_most_rows_or_values_are_not_compared() -> 
 
 
 @pytest.mark.usefixtures("without_pictures")
+def test_changes_show_their_share_of_rows(comparison) -> None:
+    change = comparison.test.changes[0]
+    assert change.share > 0.01
+    text = f"at least {math.floor(100 * change.share)}%"
+    assert f'<td class="number" data-head="changed rows:">{text}</td>' in html_report(comparison)
+    assert "changed rows" in comparison._repr_html_()
+
+
+@pytest.mark.usefixtures("without_pictures")
 def test_standard_input_has_a_name(comparison) -> None:
     page = html_report(comparison, sources=(TableFile("-"), TableFile("b.csv")))
     assert ">standard input</td>" in page
@@ -405,14 +434,14 @@ def test_standard_input_has_a_name(comparison) -> None:
 
 @pytest.mark.usefixtures("without_pictures")
 def test_checks_come_before_the_test(comparison, monkeypatch) -> None:
-    monkeypatch.setitem(
-        comparison.test.__dict__, "checks", (SimpleNamespace(text=f"{EVIL} became empty"),)
-    )
-    monkeypatch.setitem(comparison.test.__dict__, "changed_share", 0.219)
+    check = Check(kind="empty", columns=(EVIL,), text=f"{EVIL} became empty", sample="Y")
+    monkeypatch.setitem(comparison.test.__dict__, "checks", (check,))
     page = html_report(comparison)
     assert page.index("<h2>Checks</h2>") < page.index("<h2>What changed</h2>")
     assert f"<li>{html.escape(EVIL)} became empty</li>" in page
-    assert "At least 21% of the rows changed (95% confidence)." in page
+    share = comparison.test.changed_share_text
+    assert "% confidence)" in share
+    assert f"{share[0].upper()}{share[1:]}." in page
 
 
 # -- files and mistakes ---------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from twins import naive_permutation as twin
 
 from isodepth import two_sample_test
 from isodepth._core import share_differences
-from isodepth.metric.base import BaseMetric
+from isodepth.metric.settings import MetricSettings
 from isodepth.rowfunctions.describe import ks_distance
 from isodepth.significance import aggregated, features
 from isodepth.significance import tolerance as tolerance_module
@@ -60,8 +60,8 @@ def advance(count: int) -> None:
     """Show no progress."""
 
 
-def regions(**options: Any) -> BaseMetric:
-    return BaseMetric(**{"refine": 0, "q": 2, "levels": 20, "random_state": 0, **options})
+def regions(**options: Any) -> MetricSettings:
+    return MetricSettings(**{"refine": 0, "q": 2, "levels": 20, "random_state": 0, **options})
 
 
 def some_blocks(rng: np.random.Generator, n_x: int, n_y: int) -> np.ndarray:

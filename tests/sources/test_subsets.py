@@ -94,11 +94,17 @@ def test_pairs_as_in_memory(tmp_path: Path) -> None:
     assert unnamed.y.column_names == ["size", "count"]
 
 
+def test_columns_of_one_sample_are_left_out() -> None:
+    pair = subset_pair(scan(X), scan(Y.rename(columns={"id": "key"})), kinds={"id": "category"})
+    assert pair.only == (("id",), ("key",))
+    assert pair.x.column_names == pair.y.column_names == [*X.columns.drop("id")]
+
+
 def test_pairs_that_are_refused() -> None:
     with pytest.raises(InvalidInputError, match="must not have weights"):
         subset_pair(scan(X, weights="count"), scan(X.drop(columns="count")))
     with pytest.raises(InvalidInputError, match="differently"):
-        subset_pair(scan(X), scan(X.rename(columns={"id": "key"})))
+        subset_pair(scan(X), scan(X.add_suffix("_2")))
     with pytest.raises(isodepth.InvalidOptionError, match="max_rows"):
         subset_pair(scan(X), scan(X), 1)
     with pytest.raises(InvalidInputError, match="it has no row"):

@@ -70,7 +70,7 @@ def test_the_gpu_agrees_with_the_host(seed):
     if expected is None:
         return
     X, Y = (torch.from_numpy(s).cuda() for s in samples)
-    found = metric.distance(X, Y, weights)
+    found = metric.distance(X, Y, weights=weights)
     assert found.device == X.device
     assert found.dtype == torch.float64
     assert found.item() == pytest.approx(expected, rel=1e-12, abs=1e-13)
@@ -87,7 +87,7 @@ def test_single_precision_is_within_the_documented_bound(seed):
     found = distance_on_device(metric, pair)
     if found is None:
         return
-    expected = metric.compare(*samples, weights)
+    expected = metric.compare(*samples, weights=weights)
     regions = fit_pair(metric, pair).regions
     share = share_of_swapped_levels(metric, expected.regions, regions)
     assert abs(found.value.item() - expected.distance) <= rounding_bound(metric, samples, share)

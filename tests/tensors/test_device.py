@@ -46,7 +46,7 @@ def test_the_device_agrees_with_the_host(case, depth, levels, p, eps, q, scaled)
     scale = 2.0 ** np.arange(case.x.shape[1]) if scaled else None
     options = {"p": p, "q": q, "eps": eps, "scale": scale, "directions": case.directions}
     metric = isodepth.Metric(depth=depth, levels=levels, refine=0, **options)
-    expected = metric.compare(case.x, case.y, case.weights)
+    expected = metric.compare(case.x, case.y, weights=case.weights)
     found = on_device(metric, case.x, case.y, case.weights, gradient=True)
     assert found is not None
     assert found.value.item() == pytest.approx(expected.distance, rel=1e-12, abs=1e-14)
@@ -73,7 +73,7 @@ def test_single_precision_is_within_the_documented_bound(case, depth, levels, p,
         depth=depth, levels=levels, p=p, q=q, eps=0.2, refine=0, directions=case.directions
     )
     samples = [np.array(rows, dtype=np.float32) for rows in (case.x, case.y)]
-    expected = metric.compare(*samples, case.weights)
+    expected = metric.compare(*samples, weights=case.weights)
     X, Y = (torch.from_numpy(rows) for rows in samples)
     pair = check_tensors(X, Y, case.weights, None)
     found = distance_on_device(metric, pair)
@@ -87,7 +87,7 @@ def test_single_precision_is_within_the_documented_bound(case, depth, levels, p,
     assert abs(found.value.item() - expected.distance) <= allowed
     if case.name.startswith("gaussian") and depth == "projection":
         for rows, weights, one in zip(samples, case.weights or (None, None), regions, strict=True):
-            exact = metric.regions(rows.astype(np.float64), weights).depth
+            exact = metric.regions(rows.astype(np.float64), weights=weights).depth
             kept = slice(None) if weights is None else np.asarray(weights) > 0
             found_depth = one.depth[one.sample.index_of_rows(len(rows))].numpy()
             error = np.abs(found_depth - exact)[kept].max()
@@ -128,7 +128,7 @@ def test_comparisons_take_depths_from_the_device(options):
     X, Y = (torch.from_numpy(np.array(rows)) for rows in (case.x, case.y))
     pair = check_tensors(X, Y, case.weights, None)
     found = compare_from_device(metric, pair)
-    expected = metric.compare(case.x, case.y, case.weights)
+    expected = metric.compare(case.x, case.y, weights=case.weights)
     assert found.distance == pytest.approx(expected.distance, rel=1e-12)
     assert found.signature == expected.signature
     for one, other in zip(found.regions, expected.regions, strict=True):

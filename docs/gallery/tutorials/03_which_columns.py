@@ -51,4 +51,5 @@ print(both.to_frame().round(3).head().to_string())
 wrong = second.copy()
 wrong.iloc[:2, wrong.columns.get_loc("alcohol")] *= 10
 half = len(second) // 2
-print(isodepth.compare(second[half:], wrong[:half], random_state=0).suspicious_rows())
+result = isodepth.compare(second[half:], wrong[:half], scale="pooled", random_state=0)
+print(result.suspicious_rows())

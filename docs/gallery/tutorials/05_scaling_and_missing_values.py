@@ -43,8 +43,8 @@ print(result.missing)
 # -----
 #
 # The distance is a length, so a column in pascals has a hundred times the weight of the same column
-# in hectopascals. With ``scale=None`` a :class:`isodepth.ScaleWarning` is issued if one column
-# dominates.
+# in hectopascals. With ``scale=None``, the default, :func:`isodepth.compare` issues a
+# :class:`isodepth.ScaleWarning` if one column dominates.
 
 in_pascal = [table.assign(pressure=100 * table["pressure"]) for table in (january, april)]
 with warnings.catch_warnings(record=True) as caught:
@@ -54,8 +54,8 @@ print(caught[0].message)
 print("largest contribution:", plain.contributions[0])
 
 # %%
-# ``scale="pooled"``, the default of ``compare``, divides every column by its spread in both samples
-# together. The result then does not depend on the units:
+# ``scale="pooled"`` divides every column by its spread in both samples together. The result then
+# does not depend on the units. The test, the monitor and the command line always do this:
 
 pooled = isodepth.compare(*in_pascal, scale="pooled", nan_policy="omit", random_state=0)
 print(f"{result.distance:.6f} {pooled.distance:.6f}")

@@ -35,6 +35,11 @@ matrix = isodepth.pairwise(hourly, by="week", **options, random_state=0)
 print(matrix.to_frame()["27"].nsmallest(3))
 
 # %%
+# All distances as a heat map. The dendrogram puts weeks of similar weather next to each other:
+
+ax = matrix.plot()
+
+# %%
 # A map of the weeks (the numbers) by classical multidimensional scaling: weeks of similar weather
 # are close to each other. Summer is on one side, winter on the other, spring and autumn in between.
 

@@ -25,12 +25,12 @@ table.to_csv(file, index=False)
 print(file.read_text()[:250])
 
 # %%
-# **On the command line**, ``--group-by progress`` divides the rows of one file into groups. Two
+# **On the command line**, ``--by progress`` divides the rows of one file into groups. Two
 # groups are compared and tested. For more groups use ``isodepth pairwise``. ``sex`` is coded as 1
 # and 2, and is a category:
 
 main(
-    ["report", str(file), "--group-by", "progress", "--category", "sex",
+    ["report", str(file), "--by", "progress", "--category", "sex",
      "--permutations", "199", "-o", str(file.with_suffix(".html"))]
 )  # fmt: skip
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,20 +19,23 @@ from isodepth.data.results import plain
 from isodepth.data.validation import check_same_columns, check_same_width, split_weights
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.hull import Gaps
-from isodepth.metric.base import BaseMetric
 from isodepth.metric.comparison import Comparison
-from isodepth.metric.fitted import FittedMetric
+from isodepth.metric.fitted import FittedMetric, fit_for_one_sample
+from isodepth.metric.settings import MetricSettings, check_for_tables
 from isodepth.metric.table import RegionTable, distances_between
 from isodepth.sources.passes import Runner, runner_of
 from isodepth.sources.scan import as_source
 from isodepth.sources.source import Source
-from isodepth.sources.subsets import numeric_pair, source_pair
+from isodepth.sources.subsets import SubsetPair, numeric_pair, source_pair, subset_pair
+from isodepth.suspicious import SuspiciousRows
+from isodepth.suspicious.chunks import suspicious_source_rows
+from isodepth.two_samples import TwoSamples
 
 #: Number of depth levels that replaces ``levels="exact"`` if samples are read in chunks.
 LEVELS = 20
 
 
-def table(metric: BaseMetric, X: Any, weights: Any, storage: str) -> RegionTable:
+def table(metric: MetricSettings, X: Any, weights: Any, storage: str) -> RegionTable:
     """Compute the region table of a source or Dask collection, for `Metric.table`.
 
     A region table has the support values of the depth regions on a grid of levels and directions.
@@ -41,7 +45,7 @@ def table(metric: BaseMetric, X: Any, weights: Any, storage: str) -> RegionTable
 
 
 def compare(
-    metric: BaseMetric,
+    metric: MetricSettings,
     X: Any,
     Y: Any,
     weights: Any,
@@ -63,16 +67,16 @@ def compare(
         x, y, columns = numeric_pair(x, y, kinds, runner)
     if metric.dtype is None and x.dtype != y.dtype:
         x, y = replace(x, dtype="float64"), replace(y, dtype="float64")
-    metric.check_for_tables()
+    check_for_tables(metric)
     if isinstance(metric.scale, str):
         sides = [x, y] if metric.scale == "pooled" else [x]
         metric = replace(metric, scale=column_spreads(sides, metric, runner))
     first, second = (stream_table(metric, side, runner=runner) for side in (x, y))
-    compared = _compared(first, second, metric.with_directions(x.n_features))
-    return replace(compared, kinds=columns)
+    compared = _compared(first, second, fit_for_one_sample(metric, x.n_features))
+    return replace(compared, kinds=columns, _inputs=(X, Y, kinds))
 
 
-def shared_scale(metric: BaseMetric, samples: Any, weights: Any, name: str) -> np.ndarray:
+def shared_scale(metric: MetricSettings, samples: Any, weights: Any, name: str) -> np.ndarray:
     """Compute the unit (d,) of each column, a robust standard deviation, from all samples together.
 
     Samples may be arrays or sources. `name` is the name of the argument `samples` in messages.
@@ -86,7 +90,7 @@ def shared_scale(metric: BaseMetric, samples: Any, weights: Any, name: str) -> n
     return column_spreads(sources, metric, runner_of(*sources))
 
 
-def grid_metric(metric: BaseMetric) -> BaseMetric:
+def grid_metric(metric: MetricSettings) -> MetricSettings:
     """Return a copy of the metric with options that are available for samples read in chunks.
 
     The option ``levels="exact"`` is replaced with a grid of levels. Random directions get an
@@ -118,7 +122,7 @@ def _source(X: Any, weights: Any, name: str) -> Source:
 # -- result ---------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class SourceComparison(Comparison):
     """Comparison of samples that were read in chunks, without results per row.
 
@@ -129,7 +133,7 @@ class SourceComparison(Comparison):
         give. Both equal `distance` if the depths are exact.
     """
 
-    distance_bounds: tuple[float, float] = field(kw_only=True)
+    distance_bounds: tuple[float, float]
 
     def to_dict(self) -> dict[str, Any]:
         """Convert to plain Python numbers and strings, including `distance_bounds`."""
@@ -144,6 +148,30 @@ class SourceComparison(Comparison):
         if low < high:
             lines.insert(2, f"  exact depths would give between {low:.6g} and {high:.6g}")
         return "\n".join(lines)
+
+    @cached_property
+    def _pair(self) -> SubsetPair:
+        """Random rows of both samples."""
+        X, Y, kinds = self._inputs
+        known = None if self.test is None else self.test._pair
+        return known or subset_pair(X, Y, None, kinds, 0)
+
+    @cached_property
+    def samples(self) -> TwoSamples:
+        """Random rows of both samples, with missing values and categories."""
+        return TwoSamples.read(self._pair.x, self._pair.y, self._pair.kinds)
+
+    @cached_property
+    def _suspicious(self) -> SuspiciousRows:
+        return suspicious_source_rows(self._pair, self.samples, runner_of(*self._pair.sources))
+
+    @property
+    def _has_all_rows(self) -> bool:
+        return False
+
+    @property
+    def null_profile(self) -> None:  # type: ignore[override]
+        """None: permutations of the labels need the rows of the samples, which are not kept."""
 
     def gradient(self, *_: Any, **__: Any) -> Any:
         """Raise an error: the gradient needs the rows of the samples, which are not kept."""
@@ -182,7 +210,14 @@ def _compared(x: SourceRegions, y: SourceRegions, fitted: FittedMetric) -> Sourc
     regions: Any = (x, y)
     signature, bounds = x.table.signature, _bounds(x, y, distance)
     return SourceComparison(
-        distance, regions, signature, columns, found, fitted, missing, distance_bounds=bounds
+        distance=distance,
+        regions=regions,
+        signature=signature,
+        columns=columns,
+        missing=missing,
+        distance_bounds=bounds,
+        _gaps=found,
+        _fitted=fitted,
     )
 
 

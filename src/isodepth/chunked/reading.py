@@ -15,7 +15,9 @@ from isodepth.data.frames import Table
 from isodepth.data.validation import MissingReport
 from isodepth.errors import InvalidInputError
 from isodepth.metric.fitted import MEMORY_MB, FittedMetric
+from isodepth.sources.mixed import MixedReader, mixed_readers
 from isodepth.sources.passes import MassUnit, Pass, Preparation, Rows, Runner, row_keys
+from isodepth.sources.profile import Profile
 from isodepth.sources.scan import as_source
 from isodepth.sources.source import Source
 
@@ -330,16 +332,39 @@ def load_rows(data: Any, name: str, nan_policy: str, seed: int | None) -> Table:
         returned instead. If the seed is None, an error is raised in this case.
     """
     source = as_source(data)
-    a_row = _COPIES * source.n_features * 8
-    drawn = Summary(max(1, int(MEMORY_MB * 2**20 / a_row)), seed or 0)
+    drawn = Summary(rows_in_memory(source), seed or 0)
     for points in row_chunks(source, name, nan_policy):
         drawn.add(drawn.n_rows, points, None)
         if drawn.n_rows > drawn.capacity and seed is None:
-            raise InvalidInputError(
-                f"{name} ({source.label}) has more than {drawn.capacity} rows, which do not fit "
-                f"into {MEMORY_MB:g} MB of memory; give a smaller {name}"
-            )
+            raise too_many_rows(source, name)
     return Table(drawn.drawn()[0], source.columns)
+
+
+def load_mixed_rows(data: Any, name: str, kinds: Any, seed: int | None) -> tuple[Any, MixedReader]:
+    """Load the rows of a source with columns of any type, as a pyarrow table with its kinds.
+
+    The parameters are those of `load_rows`; `kinds` is the option of
+    :func:`isodepth.two_sample_test`.
+    """
+    source = as_source(data)
+    profile = Profile.of(source, rows_in_memory(source), seed or 0)
+    if profile.n_rows > profile.max_rows and seed is None:
+        raise too_many_rows(source, name)
+    (reader,) = mixed_readers([profile], [f"the {name}"], kinds)
+    return profile.random_rows.table, reader
+
+
+def rows_in_memory(source: Source) -> int:
+    """Return the number of rows of a source that fit into `MEMORY_MB`."""
+    return max(1, int(MEMORY_MB * 2**20 / (_COPIES * source.n_features * 8)))
+
+
+def too_many_rows(source: Source, name: str) -> InvalidInputError:
+    """Return the error for a source whose rows do not fit into memory."""
+    return InvalidInputError(
+        f"{name} ({source.label}) has more than {rows_in_memory(source)} rows, which do not fit "
+        f"into {MEMORY_MB:g} MB of memory; give a smaller {name}"
+    )
 
 
 def row_chunks(source: Source, name: str, nan_policy: str) -> Iterator[np.ndarray]:

@@ -22,8 +22,8 @@ from isodepth.data.validation import MissingReport
 from isodepth.depth.resolve import builtin_name, is_plain
 from isodepth.engine import Resources, write_supports
 from isodepth.errors import InvalidOptionError
-from isodepth.metric.base import BaseMetric
-from isodepth.metric.fitted import FittedMetric
+from isodepth.metric.fitted import FittedMetric, fit_for_one_sample
+from isodepth.metric.settings import MetricSettings, check_for_tables
 from isodepth.metric.table import RegionTable
 from isodepth.sources.passes import Pass, Rows, Runner
 from isodepth.sources.source import Source
@@ -62,7 +62,7 @@ class SourceRegions:
 
 
 def stream_table(
-    metric: BaseMetric,
+    metric: MetricSettings,
     source: Source,
     storage: str = "float64",
     *,
@@ -78,8 +78,8 @@ def stream_table(
     in_memory : bool
         Whether to load a sample that fits into memory, instead of reading it in several passes.
     """
-    metric.check_for_tables(storage)
-    fitted = metric.with_directions(source.n_features)
+    check_for_tables(metric, storage)
+    fitted = fit_for_one_sample(metric, source.n_features)
     checked = CheckedSource.of(runner or Runner(), source, fitted, in_memory)
     n_points, sample = checked.summary.n_rows, None
     errors: dict[str, Any] = {}
@@ -98,9 +98,9 @@ def stream_table(
         fitted.source.warn_if_uninformative(sample)
         values = np.empty(fitted.table_shape)
         fitted.write_table(fitted.fit_regions(sample.points, None, None, sample), values)
-    signature = fitted.table_signature(checked.how.dtype)
+    settings = fitted.table_settings(checked.how.dtype)
     columns, scale = source.columns, metric.scale
-    table = RegionTable(values.astype(storage), signature, source.n_features, columns, scale=scale)
+    table = RegionTable(values.astype(storage), settings, source.n_features, columns, scale=scale)
     return SourceRegions(table, n_points, checked.missing, **errors)
 
 
@@ -151,7 +151,7 @@ def _by_passes(
     return values, errors
 
 
-def column_spreads(sources: Sequence[Source], metric: BaseMetric, runner: Runner) -> np.ndarray:
+def column_spreads(sources: Sequence[Source], metric: MetricSettings, runner: Runner) -> np.ndarray:
     """Compute the units (d,) of the columns from the pooled rows of all sources.
 
     The result is that of `isodepth.core.scaling.units_of_samples` with one exception. If several
@@ -159,7 +159,7 @@ def column_spreads(sources: Sequence[Source], metric: BaseMetric, runner: Runner
     a value is close to the order of a quantile, the quantile may then be a neighboring value.
     """
     width = sources[0].n_features
-    fitted = replace(metric, scale=None).with_directions(width)
+    fitted = fit_for_one_sample(replace(metric, scale=None), width)
     selection = selection_of(*(CheckedSource.of(runner, source, fitted) for source in sources))
     # Projections on the coordinate axes are the values of the columns themselves.
     columns = Numbers(

@@ -1,14 +1,16 @@
 """The commands `compare`, `test` and `report`.
 
-The commands call `isodepth.compare` and give the same numbers as this function with the same tables
-and options. They call other functions for tables that are read in chunks, for tables without
-numeric columns, and for reports of monitors.
+`compare` and `report` call `isodepth.compare`, and `test` calls `isodepth.two_sample_test`. They
+give the same numbers as these functions with the same tables and options. Other functions are
+called for tables that are read in chunks, for tables without numeric columns, and for reports of
+monitors.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -30,9 +32,24 @@ def compare_tables(
     """Compare two tables in files.
 
     Return the result, and the options of its report: the names of the samples, and their files.
+    Folders and files above 256 MB are read in chunks.
     """
+    if any(map(_is_large, paths)):
+        return _compare_chunks(paths, reading, settings, test), {"names": tables.file_names(paths)}
     # The options are checked first, so that an invalid option is reported before a file is read.
-    isodepth.Metric.from_options({**settings, "nan_policy": reading.nan_policy})
+    isodepth.Metric._from_options({**settings, "nan_policy": reading.nan_policy})
+    x, y, test, about = read_two_tables(paths, reading, test)
+    return compare_samples(x, y, reading, settings, test), about
+
+
+def read_two_tables(
+    paths: Sequence[str], reading: cli.Reading, test: Options
+) -> tuple[Any, Any, Options, Options]:
+    """Read two tables, and the column of their blocks.
+
+    Return both tables, the options of the test with the labels of the blocks, and the options of a
+    report: the names of the samples, and their files.
+    """
     sources = tables.open_sources(paths)
     labels = [tables.label_column(source, test["blocks"]) for source in sources]
     samples = tables.read_tables(sources, reading, without=[test["blocks"]], text="keep")
@@ -48,7 +65,7 @@ def compare_tables(
     about = {"names": tables.file_names(paths), "sources": files}
     x, y = tables.frames_of(samples, reading.kinds)
     blocks = None if test["blocks"] is None else tuple(labels)
-    return compare_samples(x, y, reading, settings, {**test, "blocks": blocks}), about
+    return x, y, {**test, "blocks": blocks}, about
 
 
 def compare_samples(x: Any, y: Any, reading: cli.Reading, settings: Options, test: Options) -> Any:
@@ -85,7 +102,7 @@ def compare(
     X and Y are tables with one observation per row, or folders of such tables. Columns are matched
     by name. Prints the distance, the columns that contribute most, and suspicious rows. The
     distance uses numeric columns; the test (--permutations) also compares categories. If X or Y is
-    a folder or a file above 256 MB, both are read in chunks, without a test and suspicious rows.
+    a folder or a file above 256 MB, both are read in chunks, and the test uses random rows.
 
     \b
     Examples:
@@ -97,11 +114,7 @@ def compare(
       cat june.csv | isodepth compare - july.csv
     """
     cli.check_page(page)
-    if any(map(_is_large, (x, y))):
-        comparison = _compare_chunks((x, y), reading, settings, test)
-        about: Options = {"names": tables.file_names((x, y))}
-    else:
-        comparison, about = compare_tables((x, y), reading, settings, test)
+    comparison, about = compare_tables((x, y), reading, settings, test)
     cli.save_report(comparison, page, **about)
     return _answer(comparison, about, (x, y), reading, settings["scale"], page)
 
@@ -130,6 +143,12 @@ def _is_large(path: str) -> bool:
     return os.path.isdir(path) or (os.path.isfile(path) and os.path.getsize(path) > LARGE_BYTES)
 
 
+def _scanned(paths: Sequence[str], reading: cli.Reading) -> list[Any]:
+    """Open tables that are read in chunks."""
+    columns = [name for text in reading.columns for name in text.split(",")] or None
+    return [isodepth.scan(path, columns) for path in paths]
+
+
 def _compare_chunks(
     paths: Sequence[str], reading: cli.Reading, settings: Options, test: Options
 ) -> Any:
@@ -138,9 +157,8 @@ def _compare_chunks(
     from isodepth.sources.passes import Runner
 
     refused = {
-        "--drop": reading.drop, "--drop-text": reading.drop_text, "--category": reading.category,
-        "--numeric": reading.numeric,
-        "--permutations": test["n_permutations"], "--refine": settings.get("refine"),
+        "--drop": reading.drop, "--drop-text": reading.drop_text, "--missing": reading.missing,
+        "--blocks": test["blocks"], "--refine": settings.get("refine"),
     }  # fmt: skip
     for flag in (flag for flag, value in refused.items() if value):
         raise InvalidOptionError(f"{flag} has no effect on tables read in chunks; remove it")
@@ -148,11 +166,23 @@ def _compare_chunks(
         "tables are read in chunks, with a grid of levels and without refinement: the distance "
         "differs slightly from that of tables in memory"
     )
-    metric = isodepth.Metric.from_options({**settings, "nan_policy": reading.nan_policy})
-    columns = [name for text in reading.columns for name in text.split(",")] or None
-    x, y = (isodepth.scan(path, columns) for path in paths)
-    with progress_bar(progress_wanted(), 0, "reading", "chunk") as advance:
-        return compare(metric, x, y, None, Runner(advance))
+    metric = isodepth.Metric._from_options({**settings, "nan_policy": reading.nan_policy})
+    x, y = _scanned(paths, reading)
+    tested = None
+    if test["n_permutations"]:
+        options = {name: value for name, value in test.items() if name != "blocks"}
+        tested = isodepth.two_sample_test(
+            x, y, nan_policy=reading.nan_policy, kinds=reading.kinds,
+            random_state=settings["random_state"], progress=progress_wanted(), **options,
+        )  # fmt: skip
+    try:
+        with progress_bar(progress_wanted(), 0, "reading", "chunk") as advance:
+            compared = compare(metric, x, y, None, Runner(advance), reading.kinds)
+    except NotNumbersError:
+        if tested is None:
+            raise
+        return tested
+    return replace(compared, test=tested)
 
 
 # -- test -----------------------------------------------------------------------------------------
@@ -163,31 +193,52 @@ def _compare_chunks(
 @click.argument("y")
 @cli.reading_options(kinds=True)
 @cli.permutation_options(cli.PERMUTATIONS, least=1)
-@cli.settings_options()
+@cli.settings_options(
+    only=("scale", "n_directions", "random_state"), scales=("pooled", "none"),
+    n_directions="about 100",
+)  # fmt: skip
+@cli.threshold_options
 @cli.report_option
 def test(
-    x: str, y: str, page: str | None, reading: cli.Reading, settings: Options, test: Options
-) -> Answer:
+    x: str, y: str, page: str | None, max_changed: float | None, alpha: float | None,
+    reading: cli.Reading, settings: Options, test: Options,
+) -> Answer:  # fmt: skip
     """Test whether two tables differ significantly.
 
     Runs a permutation test of the hypothesis that the rows of both tables come from the same
-    distribution. Prints whether the tables differ, the changes, suspicious rows, and the distance.
+    distribution. Of folders and of files above 256 MB, random rows are tested. Prints whether the
+    tables differ, the changes, and suspicious rows. `compare --permutations 999` also prints the
+    distance.
+
+    With --max-changed or --alpha, exit code 1 means that the tables exceed one of these thresholds:
+    at least this share of the rows changed with 95% confidence, or the p-value is at most alpha.
+    Otherwise the exit code is 0, and 2 after an error.
 
     \b
     Examples:
       isodepth test june.csv july.csv
       isodepth test june.csv july.csv --permutations 199 --tolerance 0.05
       isodepth test june.csv july.csv --blocks day --json
+      isodepth test june.csv july.csv --max-changed 5%
       isodepth test june.csv july.csv --permutations 99 --report report.html
     """
     cli.check_page(page)
-    result, about = compare_tables((x, y), reading, settings, test)
+    if max_changed is not None and test["blocks"] is not None:
+        raise InvalidOptionError(
+            "--max-changed has no guarantee for blocks of rows; remove it, or use --alpha"
+        )
+    about: Options = {"names": tables.file_names((x, y))}
+    if any(map(_is_large, (x, y))):
+        first, second = _scanned((x, y), reading)
+        options = dict(test)
+    else:
+        first, second, options, about = read_two_tables((x, y), reading, test)
+    options |= {"nan_policy": reading.nan_policy, "kinds": reading.kinds, **settings}
+    result = isodepth.two_sample_test(first, second, progress=progress_wanted(), **options)
     cli.save_report(result, page, **about)
     answer = _answer(result, about, (x, y), reading, settings["scale"], page)
-    tested = getattr(result, "test", result)
-    if result is not tested:
-        answer.content["distance_signature"] = result.signature
-        answer.content = {**answer.content, **tested.to_dict()}
+    changed = result.changed_share
+    answer.code = int(cli.exceeds(changed, result.pvalue, max_changed, alpha))
     return answer
 
 
@@ -199,37 +250,37 @@ def test(
 @click.option(
     "-o", "--output", "page", required=True, metavar="FILE", help="Name of the report (.html)."
 )
-@click.option("--group-by", metavar="COLUMN", help="Rows with the same value are one sample.")
+@cli.by_option
 @cli.reading_options(kinds=True)
 @cli.settings_options()
 @cli.permutation_options(cli.PERMUTATIONS)
 @click.pass_context
 def report(
-    ctx: click.Context, files: tuple[str, ...], page: str, group_by: str | None,
+    ctx: click.Context, files: tuple[str, ...], page: str, by: str | None,
     reading: cli.Reading, settings: Options, test: Options,
 ) -> Answer:  # fmt: skip
     """Write a report as one self-contained HTML file.
 
-    FILES are two tables to compare and test, one table with two groups of rows (--group-by), or a
+    FILES are two tables to compare and test, one table with two groups of rows (--by), or a
     saved monitor (.npz).
 
     \b
     Examples:
       isodepth report june.csv july.csv -o report.html --blocks day
       isodepth report raw.csv july.csv -o report.html --drop-text --nan-policy omit --json
-      isodepth report year.csv -o report.html --group-by origin
+      isodepth report year.csv -o report.html --by origin
       isodepth report monitor.npz -o report.html
     """
     cli.check_page(page)
     about: Options = {}
-    if group_by is not None:
+    if by is not None:
         if test["blocks"] is not None:
-            raise InvalidOptionError("--blocks cannot be combined with --group-by; remove one")
-        groups, samples = tables.read_samples(files, reading, group_by, text="keep")
-        about = {"names": [f"{group_by} {group}" for group in groups]}
+            raise InvalidOptionError("--blocks cannot be combined with --by; remove one")
+        groups, samples = tables.read_samples(files, reading, by, text="keep")
+        about = {"names": [f"{by} {group}" for group in groups]}
         if len(groups) != 2:
             raise InvalidInputError(
-                f"a report compares two groups, got {len(groups)} in column {group_by!r}"
+                f"a report compares two groups, got {len(groups)} in column {by!r}"
             )
         result = compare_samples(samples[0], samples[1], reading, settings, test)
     elif len(files) == 2:
@@ -244,7 +295,7 @@ def report(
         result = isodepth.Monitor.load(files[0])
     else:
         raise InvalidInputError(
-            "a report needs two tables, one table with --group-by COLUMN, or a monitor (.npz), got "
+            "a report needs two tables, one table with --by COLUMN, or a monitor (.npz), got "
             f"{', '.join(files)}"
         )
     cli.save_report(result, page, **about)

@@ -6,7 +6,6 @@ a threshold, and with 2 if a batch cannot be checked.
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -27,19 +26,6 @@ _ATTEMPTS = 5
 _SHOWN = 10
 
 
-def _share(_: click.Context, option: click.Parameter, text: str | None) -> float | None:
-    """Convert the value of an option, such as "5%" or "0.05", to a number from 0 to 1."""
-    if text is None:
-        return None
-    try:
-        value = float(text.removesuffix("%")) / (100.0 if text.endswith("%") else 1.0)
-    except ValueError:
-        value = math.nan
-    if not 0.0 <= value <= 1.0:
-        raise click.BadParameter(f"must be a share such as 5% or 0.05, got {text}")
-    return value
-
-
 @click.group(no_args_is_help=False)
 def monitor() -> None:
     """Compare batches of data with a reference, and raise an alarm if they change."""
@@ -48,7 +34,7 @@ def monitor() -> None:
 @monitor.command(cls=Command)
 @click.argument("reference")
 @click.option("-o", "--output", required=True, metavar="FILE", help="The monitor (.npz).")
-@click.option("--force", is_flag=True, help="Replace an existing monitor and its history.")
+@click.option("--overwrite", is_flag=True, help="Replace an existing monitor and its history.")
 @click.option("--blocks", metavar="COLUMN", help="Rows with the same value depend on each other.")
 @click.option("--groups", metavar="COLUMN", help="Watch each group of rows separately.")
 @click.option("--alpha", type=float, help="Maximum probability of any false alarm (default 0.01).")
@@ -58,7 +44,7 @@ def monitor() -> None:
 @cli.reading_options(kinds=True)
 @cli.settings_options(only=("random_state",))
 def fit(
-    reference: str, output: str, force: bool, blocks: str | None, groups: str | None,
+    reference: str, output: str, overwrite: bool, blocks: str | None, groups: str | None,
     reading: cli.Reading, settings: dict[str, Any], **alarms: Any,
 ) -> Answer:  # fmt: skip
     """Fit a monitor to a table of undrifted rows.
@@ -73,15 +59,15 @@ def fit(
     """
     from isodepth.monitor.state import check_new
 
-    if not force and Path(output).exists():
-        raise InvalidOptionError(f"{output} exists already; replace the monitor with --force")
-    check_new(output, force)
+    if not overwrite and Path(output).exists():
+        raise InvalidOptionError(f"{output} exists already; replace the monitor with --overwrite")
+    check_new(output, overwrite)
     sources = open_sources([reference])
     labels = [label_column(sources[0], name) for name in (blocks, groups)]
     found = read_tables(sources, reading, without=[blocks, groups], text="keep")
     (table,) = frames_of(found, reading.kinds)
     made = isodepth.Monitor(
-        table, path=output, overwrite=force, nan_policy=reading.nan_policy, blocks=labels[0],
+        table, path=output, overwrite=overwrite, nan_policy=reading.nan_policy, blocks=labels[0],
         groups=labels[1], kinds=reading.kinds, **settings,
         **{name: value for name, value in alarms.items() if value is not None},
     )  # fmt: skip
@@ -93,18 +79,7 @@ def fit(
 @click.argument("batches", nargs=-1, required=True)
 @click.option("--group", metavar="NAME", help="The group that the batches belong to.")
 @click.option("--label", metavar="TEXT", help="Name of the batch; a name is counted only once.")
-@click.option(
-    "--max-changed",
-    metavar="SHARE",
-    callback=_share,
-    help="Exit code 1 if at least this share of the rows changed, such as 5%.",
-)
-@click.option(
-    "--alpha",
-    metavar="SHARE",
-    callback=_share,
-    help="Exit code 1 if the p-value of a batch is at most this.",
-)
+@cli.threshold_options
 @cli.reading_options(nan_policy=False)
 def check(
     monitor: str, batches: tuple[str, ...], group: str | None, label: str | None,
@@ -155,10 +130,7 @@ def _exceeds(verdict: isodepth.Verdict, max_changed: float | None, alpha: float 
             "--max-changed needs a monitor without blocks, because rows of a block depend on each "
             "other; remove it"
         )
-    changed = verdict.changed_share or 0.0
-    return (max_changed is not None and changed >= max_changed and changed > 0.0) or (
-        alpha is not None and verdict.pvalue <= alpha
-    )
+    return cli.exceeds(verdict.changed_share or 0.0, verdict.pvalue, max_changed, alpha)
 
 
 def _check(

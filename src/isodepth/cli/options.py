@@ -6,6 +6,7 @@ Flags are passed to the library as keyword arguments: `--directions` is passed a
 from __future__ import annotations
 
 import functools
+import math
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ from isodepth.cli.commands import session
 from isodepth.data.extras import load_extra
 from isodepth.data.missing import NAN_POLICIES
 from isodepth.data.output import check_target
+from isodepth.data.validation import MOST
 from isodepth.depth import BY_NAME
 from isodepth.errors import InvalidOptionError
 
@@ -33,19 +35,23 @@ def _levels(value: str) -> Any:
 
 #: Options of the metric by keyword argument: flag, type, help text, and default shown in the help.
 _SETTINGS: dict[str, tuple[str, Any, str, str]] = {
-    "scale": ("--scale", click.Choice(["pooled", "reference", "none"]),
-              "Divide columns by their spread in all tables, in the first of two, or not at all",
-              "pooled"),
+    "scale": ("--scale", None, "", "pooled"),
     "depth": ("--depth", click.Choice(list(BY_NAME)), "Depth that orders the rows", "projection"),
     "eps": ("--eps", float, "Share of the outermost rows that is ignored", "0.1"),
     "p": ("--p", float, "Exponent of the mean over levels; may be inf", "2"),
     "q": ("--q", float, "Exponent of the mean over directions; inf for the largest gap", "inf"),
-    "n_directions": ("--directions", int, "Number of directions", "1000"),
+    "n_directions": ("--directions", click.IntRange(max=MOST), "Number of directions", "1000"),
     "levels": ("--levels", _levels, "Number of levels, or exact", "exact"),
     "refine": ("--refine", int, "Steps of ascent from the best directions", "20, 0 for finite q"),
     "random_state": ("--random-state", int, "Seed of the random numbers", "0"),
 }  # fmt: skip
-_METAVARS = {int: "N", float: "NUMBER", _levels: "N"}
+#: Values of --scale, with their descriptions.
+_SCALES = {
+    "pooled": "their spread in all tables",
+    "reference": "their spread in the first table",
+    "none": "nothing",
+}
+_METAVARS = {int: "N", float: "NUMBER", _levels: "N", "n_directions": "N", "random_state": "SEED"}
 
 
 def _together(argument: str, make: Callable[[dict[str, Any]], Any], made: Mapping[str, Any]) -> Any:
@@ -69,21 +75,28 @@ def _together(argument: str, make: Callable[[dict[str, Any]], Any], made: Mappin
 
 
 def settings_options(
-    only: Sequence[str] = tuple(_SETTINGS), without: Sequence[str] = (), **defaults: str
+    only: Sequence[str] = tuple(_SETTINGS),
+    without: Sequence[str] = (),
+    scales: Sequence[str] = ("pooled", "reference", "none"),
+    **defaults: str,
 ) -> Any:
     """Return a decorator that adds the options of the metric as one argument `settings`.
 
-    The argument is a dictionary of the options that are set. `only` and `without` select options.
-    `defaults` has defaults that this command shows in its help instead of the usual ones. Only the
-    defaults of --scale and --random-state are passed to the library. For other options the library
-    uses its own defaults.
+    The argument is a dictionary of the options that are set. `only` and `without` select options,
+    and `scales` the values of --scale. `defaults` has defaults that this command shows in its help
+    instead of the usual ones. Only the defaults of --scale and --random-state are passed to the
+    library. For other options the library uses its own defaults.
     """
     made = {}
     for name in (name for name in only if name not in without):
         flag, kind, text, usual = _SETTINGS[name]
+        if name == "scale":
+            kind = click.Choice(scales)
+            text = ", ".join(_SCALES[each] for each in scales[:-1]) + f", or {_SCALES[scales[-1]]}"
+            text = f"Divide columns by {text}"
         default = defaults.get(name, usual)
         passed = default if name == "scale" else 0 if name == "random_state" else None
-        metavar = "SEED" if name == "random_state" else _METAVARS.get(kind)
+        metavar = _METAVARS.get(name) or _METAVARS.get(kind)
         made[name] = click.option(
             flag, name, type=kind, default=passed, metavar=metavar,
             help=f"{text} (default {default}).",
@@ -157,8 +170,9 @@ def permutation_options(permutations: int, least: int = 0) -> Any:
     option = click.option
     no_test = "" if least else " (0: no test)"
     made = {
-        "n_permutations": option("--permutations", "n_permutations", type=click.IntRange(least),
-                                 default=permutations, show_default=True, metavar="N",
+        "n_permutations": option("--permutations", "n_permutations",
+                                 type=click.IntRange(least, MOST), default=permutations,
+                                 show_default=True, metavar="N",
                                  help=f"Permutations of the two-sample test{no_test}."),
         "tolerance": option("--tolerance", type=float, metavar="SHARE",
                             help="Share of the rows of each table that may be contaminated."),
@@ -177,9 +191,44 @@ def _checked_test(test: dict[str, Any]) -> dict[str, Any]:
     return test
 
 
+# -- thresholds for continuous integration --------------------------------------------------------
+
+
+def _share(_: click.Context, option: click.Parameter, text: str | None) -> float | None:
+    """Convert the value of an option, such as "5%" or "0.05", to a number from 0 to 1."""
+    if text is None:
+        return None
+    try:
+        value = float(text.removesuffix("%")) / (100.0 if text.endswith("%") else 1.0)
+    except ValueError:
+        value = math.nan
+    if not 0.0 <= value <= 1.0:
+        raise click.BadParameter(f"must be a share such as 5% or 0.05, got {text}")
+    return value
+
+
+def threshold_options(command: Any) -> Any:
+    """Add the options --max-changed and --alpha, which determine the exit code."""
+    add_share = click.option(
+        "--max-changed", metavar="SHARE", callback=_share,
+        help="Exit code 1 if at least this share of the rows changed, such as 5%.",
+    )  # fmt: skip
+    add_level = click.option(
+        "--alpha", metavar="LEVEL", callback=_share, help="Exit code 1 if p is at most this."
+    )
+    return add_share(add_level(command))
+
+
+def exceeds(changed: float, pvalue: float, max_changed: float | None, alpha: float | None) -> bool:
+    """Return whether a share of changed rows or a p-value exceeds a threshold that is not None."""
+    changes = max_changed is not None and changed >= max_changed and changed > 0.0
+    return changes or (alpha is not None and pvalue <= alpha)
+
+
 # -- reports --------------------------------------------------------------------------------------
 
 
+by_option = click.option("--by", metavar="COLUMN", help="Rows with the same value are one sample.")
 report_option = click.option("--report", "page", metavar="FILE", help="Write a report (.html).")
 
 

@@ -24,12 +24,14 @@ _LEAST_DEEP = 5
 
 @click.command(cls=Command)
 @click.argument("samples", nargs=-1, required=True)
-@click.option("--group-by", metavar="COLUMN", help="Rows with the same value form one sample.")
+@cli.by_option
 @cli.reading_options()
-@cli.settings_options(without=("refine",), levels="20; exact is not possible")
+@cli.settings_options(
+    without=("refine",), scales=("pooled", "none"), levels="20; exact is not possible"
+)
 @click.option("-o", "--output", metavar="FILE", help="Write the matrix (.csv).")
 def pairwise(
-    samples: tuple[str, ...], group_by: str | None, output: str | None, reading: cli.Reading,
+    samples: tuple[str, ...], by: str | None, output: str | None, reading: cli.Reading,
     settings: dict[str, Any],
 ) -> Answer:  # fmt: skip
     """Compute the distances between many samples.
@@ -41,19 +43,20 @@ def pairwise(
     Examples:
       isodepth pairwise months -o distances.csv
       isodepth pairwise june.csv july.csv august.csv --scale none
-      isodepth pairwise year.csv --group-by month --drop-text
-      isodepth pairwise year.csv --group-by origin -o distances.csv
+      isodepth pairwise year.csv --by month --drop-text
+      isodepth pairwise year.csv --by origin -o distances.csv
       isodepth pairwise months --json
     """
     from isodepth.many.pairwise import table_metric
+    from isodepth.metric.settings import check_for_tables
 
     options = {**settings, "nan_policy": reading.nan_policy}
-    table_metric(options).check_for_tables("float64")
+    check_for_tables(table_metric(options))
     target = None if output is None else check_csv_target(output)
-    labels, tables = read_samples(samples, reading, group_by)
+    labels, tables = read_samples(samples, reading, by)
     if len(tables) < 2:
         raise InvalidInputError(
-            f"pairwise needs at least two samples, got {labels[0]}; add others, or use --group-by"
+            f"pairwise needs at least two samples, got {labels[0]}; add others, or use --by"
         )
     named = dict(zip(labels, tables, strict=True))
     matrix = isodepth.pairwise(named, progress=progress_wanted(), **options)

@@ -109,23 +109,23 @@ def label_column(source: InputFile, name: str | None) -> np.ndarray | None:
 
 
 def read_samples(
-    paths: Sequence[str], reading: Reading, group_by: str | None, text: str = "raise"
+    paths: Sequence[str], reading: Reading, by: str | None, text: str = "raise"
 ) -> tuple[list[str], list[Any]]:
     """Return the names and the tables of samples, one per file or one per group of rows.
 
-    A folder is replaced by the files in it. If `group_by` is given, there must be a single file.
-    Its rows with the same value in the column `group_by` form a sample.
+    A folder is replaced by the files in it. If `by` is given, there must be a single file.
+    Its rows with the same value in the column `by` form a sample.
     """
     folders = [sorted(map(str, table_files(path, recursive=False)), key=_natural) for path in paths]
     files = [file for folder in folders for file in folder]
-    if group_by is None:
+    if by is None:
         results = read_tables(open_sources(files), reading)
         return file_names(files), frames_of(results, reading.kinds)
     if len(files) != 1:
-        raise InvalidOptionError(f"--group-by needs a single table, got {len(files)}")
+        raise InvalidOptionError(f"--by needs a single table, got {len(files)}")
     sources = open_sources(files)
-    labels = np.asarray(label_column(sources[0], group_by))
-    results = read_tables(sources, reading, without=[group_by], text=text)
+    labels = np.asarray(label_column(sources[0], by))
+    results = read_tables(sources, reading, without=[by], text=text)
     (table,) = frames_of(results, reading.kinds)
     groups = {str(label): labels == label for label in np.unique(labels)}
     if not isinstance(table, Table):

@@ -44,7 +44,7 @@ def unit_vectors(
         d orthonormal vectors, each block uniformly rotated. For d = 2 `sobol` and `orthogonal` are
         equispaced angles with a random start; `equispaced` (d <= 2 only) starts at the first axis.
         The rows of an array are scaled to length one.
-    random_state : None, int or numpy.random.Generator
+    random_state : None, int, numpy.random.Generator or numpy.random.RandomState
         Seed of the random directions.
 
     Returns
@@ -184,7 +184,7 @@ def rng_for(random_state: Any, purpose: Purpose, *keys: int) -> np.random.Genera
 
     Parameters
     ----------
-    random_state : None, int or numpy.random.Generator
+    random_state : None, int, numpy.random.Generator or numpy.random.RandomState
         None for entropy of the operating system. The same integer gives the same random numbers. A
         generator is advanced, so each call gives other random numbers.
     purpose : str
@@ -208,24 +208,28 @@ def rng_for(random_state: Any, purpose: Purpose, *keys: int) -> np.random.Genera
 
 def seed_sequence(random_state: Any, purpose: Purpose, *keys: int) -> np.random.SeedSequence:
     """Return the seed sequence from which `rng_for` creates a generator."""
-    if isinstance(random_state, np.random.Generator):
-        entropy: Any = random_state.integers(2**32, size=4).tolist()
-    elif random_state is None:
-        entropy = None
-    elif isinstance(random_state, (int, np.integer)) and random_state >= 0:
-        entropy = int(random_state)
-    else:
-        raise InvalidOptionError(
-            "random_state must be None, a non-negative integer or a numpy.random.Generator, got "
-            f"{random_state!r:.80}",
-            option="random_state",
-        )
+    checked = check_random_state(random_state)
+    entropy: Any = checked
+    if isinstance(checked, np.random.Generator):
+        entropy = checked.integers(2**32, size=4).tolist()
+    elif isinstance(checked, np.random.RandomState):
+        entropy = checked.randint(2**32, size=4, dtype=np.uint64).tolist()
     spawn_key = (*f"isodepth {purpose}".encode(), *keys)
     return np.random.SeedSequence(entropy, spawn_key=spawn_key)
 
 
+def check_random_state(random_state: Any) -> Any:
+    """Check the option `random_state`: None, an integer, a Generator or a RandomState.
+
+    Return it, with NumPy integers converted to Python integers.
+    """
+    if isinstance(random_state, np.random.Generator | np.random.RandomState | None):
+        return random_state
+    hint = "; or a numpy.random.Generator, a numpy.random.RandomState, or None"
+    return check_integer(random_state, "random_state", 0, hint)
+
+
 def integer_seed(random_state: Any) -> int:
     """Return `random_state` if it is an integer, otherwise a random integer below 2**31."""
-    if isinstance(random_state, (int, np.integer)) and random_state >= 0:
-        return int(random_state)
-    return int(rng_for(random_state, "seeds").integers(2**31))
+    checked = check_random_state(random_state)
+    return checked if isinstance(checked, int) else int(rng_for(checked, "seeds").integers(2**31))

@@ -15,6 +15,7 @@ import numpy as np
 
 from isodepth import _core
 from isodepth.core.weights import exact_masses
+from isodepth.data.results import equal_values
 from isodepth.data.validation import check_direction_rows, check_levels_inside, check_weights
 from isodepth.engine import ALONE, Resources, write_supports
 
@@ -299,6 +300,12 @@ class TrimmedRegions:
         if np.ndim(u) == 1:
             result = result[:, 0]
         return result[0] if np.ndim(beta) == 0 else result
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, TrimmedRegions):
+            return NotImplemented
+        names = ("points", "weights", "depth", "columns", "alphas")
+        return all(equal_values(getattr(self, name), getattr(other, name)) for name in names)
 
     def __repr__(self) -> str:
         return (

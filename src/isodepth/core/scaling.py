@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,7 +11,7 @@ from isodepth import _core
 from isodepth.core.weights import exact_masses
 from isodepth.data.arrays import column_labels
 from isodepth.data.validation import check_finite, check_weights, to_array
-from isodepth.errors import InvalidInputError, InvalidOptionError, ScaleWarning
+from isodepth.errors import InvalidInputError, InvalidOptionError, ScaleWarning, warn_user
 
 #: Strings that the option `scale` accepts. It may also be None or an array.
 SCALES = ("pooled", "reference")
@@ -219,12 +218,11 @@ def warn_of_different_spreads(
         return
     labels = columns or column_labels(x.shape[1])
     widest, narrowest = (labels[varied[at]] for at in (spread.argmax(), spread.argmin()))
-    warnings.warn(
+    warn_user(
         f"the columns have very different spreads: {spread.max():.3g} in {widest} and "
         f"{spread.min():.3g} in {narrowest}; the former dominates the distance. scale='pooled' "
         "divides every column by its spread",
         ScaleWarning,
-        stacklevel=5,
     )
 
 
@@ -272,10 +270,8 @@ def _clipped_spread(column: np.ndarray, masses: np.ndarray | None) -> float:
     low, high = (0.5 * values[indices]).sum(axis=1)
     if not low < high:
         return 1.0
-    with np.errstate(over="ignore"):
-        width = high - low
-    if not np.isfinite(width):
-        return min(4.0 * _clipped_spread(0.25 * column, masses), _LARGEST)
+    # The difference cannot overflow: `check_finite` refuses values above a quarter of the maximum.
+    width = high - low
     relative = (np.clip(values, low, high) - low) / width
     shares = 1.0 / total if masses is None else masses / total
     mean = (shares * relative).sum()

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import difflib
-import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
-from isodepth.errors import ColumnWarning
+from isodepth.errors import ColumnWarning, warn_user
 
 #: Maximum number of columns in the short lists of messages, such as columns with missing values.
 FEW = 5
@@ -80,9 +79,8 @@ def warn_of_rounding(array: np.ndarray, name: str) -> None:
         return
     largest = max(int(array.max()), -int(array.min()))
     if largest > EXACT_INTEGERS:
-        warnings.warn(
+        warn_user(
             f"{name} contains integers up to {largest}, beyond 2**53: they are rounded, and small "
             "differences are lost; subtract a common offset first",
             ColumnWarning,
-            stacklevel=4,
         )

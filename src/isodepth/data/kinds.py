@@ -26,7 +26,6 @@ are pooled later, by their numbers of pooled rows.
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -38,7 +37,13 @@ from isodepth.data.arrays import EXACT_INTEGERS, is_missing, listed
 from isodepth.data.frames import Table, column_names, differing, is_frame, object_numbers
 from isodepth.data.numerals import Numerals, common_style
 from isodepth.data.values import Strings, boolean, date_format, plain_number, strings_of
-from isodepth.errors import ColumnWarning, InvalidInputError, InvalidOptionError, NotNumbersError
+from isodepth.errors import (
+    ColumnWarning,
+    InvalidInputError,
+    InvalidOptionError,
+    NotNumbersError,
+    warn_user,
+)
 
 #: Allowed strings for a column in the option `kinds`. Also allowed are a list of values in
 #: increasing order, and an integer that is subtracted from integers beyond 2**53.
@@ -218,7 +223,7 @@ def split_columns(
         read.append(columns[-1].read(kinds.get(name)))
     found = tuple(kind for kind, _ in read)
     if lines := attention_lines(found):
-        warnings.warn("; ".join(lines), ColumnWarning, stacklevel=3)
+        warn_user("; ".join(lines), ColumnWarning)
     both = list(zip(columns, read, strict=True))
     if all(kind.use == "numbers" and series is each.stored for each, (kind, series) in both):
         return MixedFrames(list(samples), {}, found)

@@ -29,6 +29,8 @@ from isodepth.errors import BusyFileError, InvalidOptionError, UnreadableFileErr
 _STALE_SECONDS = 600.0
 # First characters of the cells that spreadsheets evaluate as formulas.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
+# A string such as "-1" is a number in a spreadsheet, not a formula.
+_NUMBER = re.compile(r"[-+]?\d+(\.\d+)?\Z")
 
 
 def check_target(path: Any) -> Path:
@@ -73,7 +75,10 @@ def _obstacle(target: Path) -> str | None:
 
 
 def replace_file(target: Path, content: bytes) -> None:
-    """Write `content` to `target`; an existing file is replaced atomically."""
+    """Write `content` to `target`; an existing file is replaced atomically.
+
+    An OSError, for example because the disk is full, names `target`.
+    """
     # Follow links: the file that a link points to is replaced, and the link remains.
     target = Path(os.path.realpath(target))
     # The name of the draft (temporary file) is shortened, because the name of the target may
@@ -88,8 +93,11 @@ def replace_file(target: Path, content: bytes) -> None:
             # Without fsync the file could be empty after a power failure.
             os.fsync(file.fileno())
         os.replace(draft, target)
-    except BaseException:
+    except BaseException as error:
         draft.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.errno is not None:
+            # The error names the draft, or no file if the disk is full.
+            raise OSError(error.errno, error.strerror, str(target)) from error
         raise
 
 
@@ -163,7 +171,8 @@ def csv_bytes(columns: Mapping[str, Sequence[Any]]) -> bytes:
 
 
 def _cell(value: Any) -> Any:
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+    formula = isinstance(value, str) and value.startswith(_FORMULA) and not _NUMBER.match(value)
+    return f"'{value}" if formula else value
 
 
 # -- archives -------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -59,10 +60,38 @@ def named_shares(shares: Any) -> list[dict[str, Any]]:
     return [{"name": str(name), "share": float(share)} for name, share in shares]
 
 
+def equal_values(first: Any, second: Any) -> bool:
+    """Return whether two values are equal; arrays are equal if all entries are equal or both NaN.
+
+    Examples
+    --------
+    >>> equal_values((1, np.array([0.0, np.nan])), (1, np.array([0.0, np.nan])))
+    True
+    """
+    if isinstance(first, np.ndarray) or isinstance(second, np.ndarray):
+        return np.array_equal(first, second, equal_nan=np.asarray(first).dtype.kind == "f")
+    if isinstance(first, list | tuple) and type(first) is type(second):
+        pairs = zip(first, second, strict=False)
+        return len(first) == len(second) and all(equal_values(a, b) for a, b in pairs)
+    if isinstance(first, float) and isinstance(second, float):
+        return first == second or (math.isnan(first) and math.isnan(second))
+    return bool(first == second)
+
+
 class ResultMixin:
-    """Base class of results that can be converted to JSON and to data frames."""
+    """Base class of results that can be converted to JSON and to data frames.
+
+    Results are equal if their public fields are equal. A subclass is a data class with ``eq=False``
+    or defines its own `__eq__`.
+    """
 
     __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        if type(self) is not type(other):
+            return NotImplemented
+        names = [each.name for each in fields(self) if not each.name.startswith("_")]  # type: ignore[arg-type]
+        return all(equal_values(getattr(self, name), getattr(other, name)) for name in names)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as a dictionary that JSON can store; non-finite numbers become None."""

@@ -583,17 +583,28 @@ def check_boolean(value: Any, name: str) -> bool:
     return bool(value)
 
 
-def check_integer(value: Any, name: str, low: int, hint: str = "") -> int:
-    """Check that `value` is an integer >= `low`."""
-    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral) or value < low:
+#: Upper bound on numbers of directions, levels and steps. Larger ones do not fit into any memory.
+MOST = 2**31 - 1
+
+
+def check_integer(
+    value: Any, name: str, low: int, hint: str = "", *, high: int | None = None
+) -> int:
+    """Check that `value` is an integer >= `low` and, unless `high` is None, <= `high`."""
+    integral = isinstance(value, numbers.Integral) and not isinstance(value, bool | np.bool_)
+    if not integral or value < low:
         message = f"{name} must be an integer >= {low}, got {value!r}{hint}"
         raise InvalidOptionError(message, option=name)
+    if high is not None and value > high:
+        raise InvalidOptionError(f"{name} must be at most {high}, got {value}", option=name)
     return int(value)
 
 
 def check_n_jobs(value: Any) -> int | None:
-    """Check a number of threads; None means all available cores."""
-    return None if value is None else check_integer(value, "n_jobs", 1, "; None uses all cores")
+    """Check a number of threads. Return None, for all available cores, if it is None or -1."""
+    if value is None or (isinstance(value, numbers.Integral) and value == -1):
+        return None
+    return check_integer(value, "n_jobs", 1, "; None or -1 uses all cores")
 
 
 def check_levels_inside(betas: Any, name: str = "beta") -> np.ndarray:

@@ -6,7 +6,6 @@ over given directions, or over all directions (exact).
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, NamedTuple
@@ -15,9 +14,9 @@ import numpy as np
 
 from isodepth import _core
 from isodepth.core.regions import Sample, TrimmedRegions
-from isodepth.data.validation import check_choice, check_integer, check_n_jobs
+from isodepth.data.validation import MOST, check_choice, check_integer, check_n_jobs
 from isodepth.engine import Resources
-from isodepth.errors import DegenerateDepthWarning
+from isodepth.errors import DegenerateDepthWarning, warn_user
 
 #: Values of the option `method` of the halfspace depth.
 METHODS = ("directions", "exact")
@@ -123,10 +122,10 @@ class Depth(DepthSource):
         Number of unit vectors; each is used with both signs.
     directions : str or array of shape (K, d), default "uniform"
         Family of directions, as in :func:`isodepth.unit_vectors`, or an array.
-    random_state : None, int or numpy.random.Generator
+    random_state : None, int, numpy.random.Generator or numpy.random.RandomState
         Seed of the random directions.
     n_jobs : int or None
-        Number of threads; None for all available cores. The result does not depend on it.
+        Number of threads; None or -1 for all available cores. The result does not depend on it.
     """
 
     name: ClassVar[str]
@@ -156,7 +155,7 @@ class Depth(DepthSource):
 
     def check_options(self) -> None:
         """Raise an error if a setting of this depth is invalid."""
-        check_integer(self.n_directions, "n_directions", 1)
+        check_integer(self.n_directions, "n_directions", 1, high=MOST)
         check_n_jobs(self.n_jobs)
 
     # -- settings ---------------------------------------------------------------------------
@@ -180,14 +179,13 @@ class Depth(DepthSource):
             # Two points do not cause a warning: if their weights are equal, no depth function can
             # order them.
             if len(sample.points) > 2 and self.is_uninformative(sample):
-                warnings.warn(
+                warn_user(
                     f"the {self.name} depth cannot order {sample.n_points} points in general "
                     f"position in {sample.n_features} dimensions: it is affine invariant, and all "
                     "simplices (n <= d + 1 points) are affine images of each other. Points of "
                     "equal weight get the same depth. Use depth='irw', which does not have this "
                     "property",
                     DegenerateDepthWarning,
-                    stacklevel=4,
                 )
                 return
 

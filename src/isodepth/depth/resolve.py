@@ -18,7 +18,7 @@ from isodepth.errors import InvalidInputError, InvalidOptionError
 #: Settings of a depth estimator that the metric replaces with its own, or that have no effect on
 #: depths. Strings that describe a metric, such as `Metric.signature`, do not contain these
 #: settings.
-TAKEN_OVER = ("n_directions", "directions", "random_state", "n_jobs", "contamination")
+TAKEN_OVER = ("n_directions", "directions", "random_state", "n_jobs")
 
 
 class CustomDepth(DepthSource):

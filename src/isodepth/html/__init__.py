@@ -18,7 +18,9 @@ _CONTROL = dict.fromkeys({*range(32), 127} - set(map(ord, "\t\n\r")), "\ufffd")
 
 
 def render(
-    template: str, variables: dict[str, Any], functions: dict[str, Callable[..., Any]] | None = None
+    template: str,
+    variables: dict[str, Any],
+    functions: Mapping[str, Callable[..., Any]] | None = None,
 ) -> str:
     """Render a template of this package; all values except `Markup` objects are escaped.
 
@@ -40,11 +42,12 @@ def notebook_html(
     status: str,
     *,
     remarks: Sequence[str] = (),
+    paragraphs: Sequence[str] = (),
     changes: Sequence[Any] = (),
     rows: Sequence[Any] = (),
     columns: Mapping[str, Sequence[Any]] | None = None,
     lines: Sequence[str] = (),
-    functions: dict[str, Callable[..., Any]] | None = None,
+    functions: Mapping[str, Callable[..., Any]] | None = None,
 ) -> str:
     """Render a result for a notebook with the tables of the report.
 
@@ -56,6 +59,8 @@ def notebook_html(
         Status of the headline, which determines its color.
     remarks : sequence of str
         Phrases below the headline.
+    paragraphs : sequence of str
+        Sentences above the tables.
     changes, rows : sequence
         Changes and suspicious rows, as in the report.
     columns : mapping from names to sequences, optional
@@ -68,7 +73,8 @@ def notebook_html(
     style = files("isodepth.html").joinpath("templates", "notebook.css").read_text("utf-8")
     variables = {
         "style": Markup(style), "verdict": {"sentence": sentence, "kind": status},
-        "remarks": remarks, "changes": changes, "rows": rows, "columns": columns, "lines": lines,
+        "remarks": remarks, "paragraphs": paragraphs, "changes": changes, "rows": rows,
+        "columns": columns, "lines": lines,
     }  # fmt: skip
     return render("notebook.html", variables, functions)
 

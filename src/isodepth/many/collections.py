@@ -41,7 +41,7 @@ def labeled(samples: Any, by: Any = None, name: str = "samples") -> tuple[Any, l
     if by is not None:
         return _split_frame(samples, by, name)
     if isinstance(samples, Mapping):
-        return list(samples.values()), [label_text(key) for key in samples]
+        return list(samples.values()), _distinct([label_text(key) for key in samples], name)
     if not isinstance(samples, list | tuple | np.ndarray) and is_frame(samples):
         raise InvalidInputError(
             f"{name} is one frame ({type(samples).__name__}); use by='month' to name the column "
@@ -84,7 +84,18 @@ def _split_frame(frame: Any, by: Any, name: str) -> tuple[Any, list[str]]:
     rest = whole.drop(names)
     order = _sorted(rows)
     samples = [rest[rows[key]].to_native() for key in order]
-    return samples, [label_text(key) for key in order]
+    return samples, _distinct([label_text(key) for key in order], name)
+
+
+def _distinct(labels: list[str], name: str) -> list[str]:
+    """Return the labels of samples, and raise an error if two of them are the same string."""
+    if len({*labels}) < len(labels):
+        twice = next(label for label in labels if labels.count(label) > 1)
+        raise InvalidInputError(
+            f"the labels of {name} must be different strings, got {twice!r} twice; rename one of "
+            "them"
+        )
+    return labels
 
 
 def _sorted(keys: Iterable[Any]) -> list[Any]:

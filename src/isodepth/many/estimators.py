@@ -23,8 +23,8 @@ from isodepth.core.directions import mean_of_direction
 from isodepth.data.validation import check_choice, refuse_chunks
 from isodepth.many.collections import as_list, prepare_group, with_shared_scale
 from isodepth.many.pairwise import NOT_FOR_TABLES, TABLE_LEVELS, fit_tables, table_metric
-from isodepth.metric.base import with_metric_options
-from isodepth.metric.table import STORAGES, TableStack, check_comparable, fill_distances
+from isodepth.metric.settings import STORAGES, Precision, with_metric_options
+from isodepth.metric.table import TableStack, check_comparable, fill_distances
 
 _NOT_HERE = (*NOT_FOR_TABLES, "memory_mb")
 
@@ -47,8 +47,8 @@ class _BagTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     normalize: bool = True
     scale: Any = None
     nan_policy: str = "raise"
-    dtype: str | None = None
-    storage: str = "float64"
+    dtype: Precision | None = None
+    storage: Precision = "float64"
     random_state: Any = None
     n_jobs: int | None = None
 
@@ -59,7 +59,7 @@ class _BagTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         comparable. If `count` is None, the tables of all bags are returned.
         """
         options = self.get_params(deep=False)
-        storage = check_choice(options.pop("storage"), "storage", STORAGES)
+        storage: Any = check_choice(options.pop("storage"), "storage", STORAGES)
         bags = as_list(X, "X")
         refuse_chunks(bags[0], "X[0]")
         metric = table_metric(options)
@@ -168,7 +168,7 @@ class RegionTransformer(_BagTransformer):
         p, q = self.metric_.p, self.metric_.q
         if p != q or math.isinf(p):
             return 1.0
-        share = self.metric_.length / self._first.values.size
+        share = self.metric_._length / self._first.values.size
         return share ** (1 / p) / mean_of_direction(self._first.n_features, q)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, Literal, TypedDict, Unpack
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from isodepth.data.results import ResultMixin, label_text, plain
 from isodepth.data.validation import check_integer
 from isodepth.errors import InvalidInputError
 from isodepth.many.collections import as_list, labeled
+from isodepth.metric.settings import RandomState
 from isodepth.progress import progress_bar
 from isodepth.significance.result import TwoSampleResult
 from isodepth.significance.two_sample import two_sample_test
@@ -22,7 +23,28 @@ from isodepth.significance.two_sample import two_sample_test
 _ATTAINABLE = 50
 
 
-@dataclass(frozen=True, eq=False)
+class TwoSampleOptions(TypedDict, total=False):
+    """Types of the options of `isodepth.two_sample_test` that `pairwise_test` passes on."""
+
+    method: Literal["aggregated", "regions"]
+    tolerance: float | None
+    confidence: float
+    blocks: Any
+    scale: Any
+    nan_policy: Literal["raise", "omit"]
+    kinds: dict[str, Any] | None
+    max_rows: int | None
+    n_directions: int | None
+    q: float | None
+    p: float | None
+    eps: float | None
+    depth: Any
+    levels: int | None
+    random_state: RandomState
+    n_jobs: int | None
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class PairwiseTestResult(ResultMixin):
     """Two-sample tests of all pairs of samples, the result of :func:`isodepth.pairwise_test`.
 
@@ -97,7 +119,7 @@ def pairwise_test(
     by: Any = None,
     n_permutations: int | None = None,
     progress: bool = False,
-    **options: Any,
+    **options: Unpack[TwoSampleOptions],
 ) -> PairwiseTestResult:
     """Test every pair of many samples, with p-values adjusted for the number of pairs.
 
@@ -149,7 +171,13 @@ def pairwise_test(
             advance(1)
     pvalues = np.array([test.pvalue for test in tests])
     named = tuple((names[i], names[j]) for i, j in pairs)
-    return PairwiseTestResult(names, named, tuple(tests), pvalues, holm_adjusted(pvalues))
+    return PairwiseTestResult(
+        labels=names,
+        pairs=named,
+        tests=tuple(tests),
+        pvalues=pvalues,
+        adjusted_pvalues=holm_adjusted(pvalues),
+    )
 
 
 def holm_adjusted(pvalues: np.ndarray) -> np.ndarray:

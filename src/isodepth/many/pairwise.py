@@ -6,9 +6,9 @@ and along all directions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -28,7 +28,13 @@ from isodepth.many.collections import (
     prepare_group,
     with_shared_scale,
 )
-from isodepth.metric.base import with_metric_options
+from isodepth.metric.fitted import fit_for_one_sample
+from isodepth.metric.settings import (
+    Precision,
+    TableOptions,
+    check_for_tables,
+    with_metric_options,
+)
 from isodepth.metric.table import RegionTable, TableStack, check_comparable, fill_distances
 from isodepth.progress import progress_bar
 
@@ -38,15 +44,16 @@ TABLE_LEVELS = 20
 NOT_FOR_TABLES = ("gap", "refine", "n_levels")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class DistanceMatrix(ResultMixin):
-    """Distance matrix with labels.
+    """Distance matrix with labels, the result of :func:`isodepth.pairwise`.
 
-    NumPy functions, such as ``np.asarray(matrix)``, accept it as an array.
+    ``np.asarray(matrix)`` is the array of distances, so functions of NumPy, SciPy and scikit-learn
+    accept the matrix. ``matrix[i, j]`` indexes this array.
 
     Attributes
     ----------
-    values : ndarray of shape (N, M)
+    values : ndarray of shape (N, M), read-only
         Distances between N samples and M samples.
     labels : tuple of N str
         Labels of the rows.
@@ -59,7 +66,9 @@ class DistanceMatrix(ResultMixin):
     --------
     >>> import isodepth
     >>> bags = {"a": [[0.0], [1.0]], "b": [[0.5], [1.0]], "c": [[8.0], [9.0]]}
-    >>> matrix = isodepth.DistanceMatrix.of(isodepth.pairwise(list(bags.values())), bags)
+    >>> matrix = isodepth.pairwise(bags)
+    >>> matrix.shape, float(matrix[0, 1])
+    ((3, 3), 0.5)
     >>> matrix.to_frame().round(1)
           a    b    c
     a   0.0  0.5  8.0
@@ -72,6 +81,11 @@ class DistanceMatrix(ResultMixin):
     other_labels: tuple[str, ...]
     signature: str = ""
 
+    def __post_init__(self) -> None:
+        values = self.values.view()
+        values.setflags(write=False)
+        object.__setattr__(self, "values", values)
+
     @classmethod
     def of(
         cls,
@@ -80,7 +94,7 @@ class DistanceMatrix(ResultMixin):
         other_labels: Iterable[Any] | None = None,
         signature: str = "",
     ) -> DistanceMatrix:
-        """Create a distance matrix from an array and labels.
+        """Create a distance matrix from an array, which is copied, and labels.
 
         Parameters
         ----------
@@ -91,7 +105,7 @@ class DistanceMatrix(ResultMixin):
             Settings of the distances as a string.
         """
         try:
-            matrix = values if isinstance(values, np.ndarray) else np.asarray(values, dtype=float)
+            matrix = np.array(values) if isinstance(values, np.ndarray) else np.array(values, float)
         except (TypeError, ValueError) as error:
             raise InvalidInputError(f"values must be a matrix of distances: {error}") from None
         if matrix.ndim != 2 or matrix.dtype.kind not in "fiu" or matrix.size == 0:
@@ -101,10 +115,19 @@ class DistanceMatrix(ResultMixin):
         rows = _names(labels, matrix.shape[0], "labels")
         square = other_labels is None and matrix.shape[0] == matrix.shape[1]
         columns = rows if square else _names(other_labels, matrix.shape[1], "other_labels")
-        return cls(matrix, rows, columns, signature)
+        return cls(values=matrix, labels=rows, other_labels=columns, signature=signature)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of rows and columns, (N, M)."""
+        n, m = self.values.shape
+        return n, m
 
     def __len__(self) -> int:
         return len(self.labels)
+
+    def __getitem__(self, item: Any) -> Any:
+        return self.values[item]
 
     def matrix_lines(self, most: int = 12) -> list[str]:
         """Format the matrix as lines of text, with at most `most` rows and columns.
@@ -198,7 +221,7 @@ def _names(labels: Iterable[Any] | None, count: int, name: str) -> tuple[str, ..
     return names
 
 
-def table_metric(options: dict[str, Any]) -> Metric:
+def table_metric(options: Mapping[str, Any]) -> Metric:
     """Create a metric for region tables from keyword options.
 
     If the directions are random and `random_state` is not an integer, it is replaced by a random
@@ -210,7 +233,7 @@ def table_metric(options: dict[str, Any]) -> Metric:
             "pairs with Metric.distance",
             option="refine",
         )
-    metric = Metric.from_options({"levels": TABLE_LEVELS, **options, "refine": 0})
+    metric = Metric._from_options({"levels": TABLE_LEVELS, **options, "refine": 0})
     if isinstance(metric.random_state, int):
         return metric
     if not draws_at_random(metric.directions):
@@ -219,14 +242,14 @@ def table_metric(options: dict[str, Any]) -> Metric:
     return replace(metric, random_state=integer_seed(metric.random_state))
 
 
-@with_metric_options(NOT_FOR_TABLES)
+@with_metric_options(NOT_FOR_TABLES, levels=TABLE_LEVELS)
 def region_tables(
     samples: Iterable[Any],
     *,
     weights: Any = None,
     progress: bool = False,
-    storage: str = "float64",
-    **options: Any,
+    storage: Precision = "float64",
+    **options: Unpack[TableOptions],
 ) -> TableStack:
     """Compute the region tables of many samples in parallel.
 
@@ -274,7 +297,7 @@ def region_tables(
     return fit_tables(group, with_shared_scale(metric, group), storage, progress)
 
 
-@with_metric_options(NOT_FOR_TABLES)
+@with_metric_options(NOT_FOR_TABLES, levels=TABLE_LEVELS)
 def pairwise(
     samples: Any,
     other: Any = None,
@@ -283,9 +306,9 @@ def pairwise(
     weights: Any = None,
     progress: bool = False,
     out: np.ndarray | None = None,
-    storage: str = "float64",
-    **options: Any,
-) -> Any:
+    storage: Precision = "float64",
+    **options: Unpack[TableOptions],
+) -> DistanceMatrix:
     """Compute the distances DR between all pairs of many samples.
 
     The trimmed regions of each sample are computed once. A distance depends only on its two samples
@@ -312,7 +335,8 @@ def pairwise(
     progress : bool
         Show a progress bar (needs tqdm).
     out : ndarray or memory map of shape (N, N) or (N, M), or None
-        Output array; a memory map allows a matrix that is larger than memory.
+        Array to which the distances are written, and which the result refers to. A memory map
+        allows a matrix that is larger than memory.
     storage : {"float64", "float32"}
         Precision of the tables, which have N * levels * 2 * n_directions numbers. Apart from the
         tables and the result, little memory is used.
@@ -331,8 +355,8 @@ def pairwise(
 
     Returns
     -------
-    distances : ndarray of shape (N, N) or (N, M), or `out`
-        A :class:`isodepth.DistanceMatrix` with the labels if samples have names.
+    distances : DistanceMatrix of shape (N, N) or (N, M)
+        The labels are the names of the samples, or "0", "1", ... without names.
 
     Examples
     --------
@@ -340,7 +364,7 @@ def pairwise(
     >>> rng = np.random.default_rng(0)
     >>> bags = [rng.normal(size=(n, 3)) for n in (400, 300, 500)]
     >>> bags[2] += [3, 0, 0]
-    >>> isodepth.pairwise(bags, n_directions=100, random_state=0).round(1)
+    >>> isodepth.pairwise(bags, n_directions=100, random_state=0).values.round(1)
     array([[0. , 0.5, 3.3],
            [0.5, 0. , 3.2],
            [3.3, 3.2, 0. ]])
@@ -376,30 +400,30 @@ def pairwise(
     if other is not None:
         check_comparable(stacks[0][0], stacks[1][0], "samples[0]", "other[0]")
     fill_distances(stacks[0], None if other is None else stacks[1], result, n_jobs, progress)
-    if labels is None and other_labels is None:
-        return result
-    if other is None:
-        other_labels = labels
-    elif other_labels is None:
-        other_labels = [str(i) for i in range(shape[1])]
-    return DistanceMatrix.of(result, labels, other_labels, stacks[0].signature)
+    rows = tuple(labels or map(str, range(shape[0])))
+    columns = rows if other is None else tuple(other_labels or map(str, range(shape[1])))
+    return DistanceMatrix(
+        values=result, labels=rows, other_labels=columns, signature=stacks[0].signature
+    )
 
 
-def fit_tables(group: SampleGroup, metric: Metric, storage: str, progress: bool) -> TableStack:
+def fit_tables(
+    group: SampleGroup, metric: Metric, storage: Precision, progress: bool
+) -> TableStack:
     """Compute the region tables of a group of samples.
 
     `storage` is the dtype of the tables. If `progress`, a progress bar is shown.
     """
-    metric.check_for_tables(storage)
+    check_for_tables(metric, storage)
     make = _tables_of_chunks if group.in_chunks else _tables_of_arrays
     with progress_bar(progress, len(group.samples), "regions", "sample") as advance:
         stack, simplices = make(group, metric, storage, advance)
-    metric.source.warn_if_uninformative(*simplices)
+    metric._source.warn_if_uninformative(*simplices)
     return stack
 
 
 def _tables_of_arrays(
-    group: SampleGroup, metric: Metric, storage: str, advance: Callable[[int], None]
+    group: SampleGroup, metric: Metric, storage: Precision, advance: Callable[[int], None]
 ) -> tuple[TableStack, list[Sample]]:
     """Compute the region tables of samples in memory.
 
@@ -413,7 +437,7 @@ def _tables_of_arrays(
     workers = worker_count(
         metric.n_jobs, len(samples) // 2, len(samples) * len(first) * metric.n_directions
     )
-    fitted = metric.with_directions(first.shape[1])
+    fitted = fit_for_one_sample(metric, first.shape[1])
     if workers > 1:
         fitted = replace(fitted, resources=Resources(1, fitted.resources.memory_mb / workers))
     values = np.empty((len(samples), *fitted.table_shape), dtype=storage)
@@ -428,13 +452,13 @@ def _tables_of_arrays(
         return sample if sample.n_points <= sample.n_features + 1 else None
 
     simplices = thread_map(fit, range(len(samples)), workers)
-    signature = fitted.table_signature(str(first.dtype))
-    stack = TableStack(values, signature, first.shape[1], group.columns, scale=metric.scale)
+    settings = fitted.table_settings(str(first.dtype))
+    stack = TableStack(values, settings, first.shape[1], group.columns, scale=metric.scale)
     return stack, [sample for sample in simplices if sample is not None]
 
 
 def _tables_of_chunks(
-    group: SampleGroup, metric: Metric, storage: str, advance: Callable[[int], None]
+    group: SampleGroup, metric: Metric, storage: Precision, advance: Callable[[int], None]
 ) -> tuple[TableStack, list[Sample]]:
     """Compute the region tables of samples that are read in chunks, one after the other.
 
@@ -443,12 +467,12 @@ def _tables_of_chunks(
     """
     tables = []
     for sample, weights in zip(group.samples, group.weights, strict=True):
-        tables.append(metric.table(sample, weights, storage=storage))
+        tables.append(metric.table(sample, weights=weights, storage=storage))
         advance(1)
     return TableStack.of(tables, group.name), []
 
 
-def _n_jobs_for_tables(weights: Any, options: dict[str, Any]) -> int | None:
+def _n_jobs_for_tables(weights: Any, options: Mapping[str, Any]) -> int | None:
     """Return the option `n_jobs`, and raise an error if `weights` or another option is set.
 
     Weights and options other than `n_jobs` have no effect if the inputs are region tables.

@@ -15,7 +15,7 @@ from isodepth.hull import Gaps
 _BLOCK_NUMBERS = 1 << 20
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class LargestGap(ResultMixin):
     """Largest gap between the regions of two samples over all levels.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
@@ -15,6 +15,7 @@ from isodepth.data.arrays import column_labels
 from isodepth.data.kinds import ColumnKind
 from isodepth.data.missing import MissingPair
 from isodepth.data.results import ResultMixin, named_shares, plain
+from isodepth.data.validation import check_integer
 from isodepth.engine import write_supports
 from isodepth.errors import InvalidInputError
 from isodepth.hull import Gaps, upper_bounds
@@ -29,11 +30,13 @@ from isodepth.results import TwoSampleReport, unscaled_points
 from isodepth.summary import summary_lines
 from isodepth.two_samples import TwoSamples
 
+# Options of the metric that do not affect the distance of given rows.
+_NOT_OF_DISTANCE = ("nan_policy", "n_jobs", "memory_mb")
 # Relative width of the bounds on the gaps in `Comparison.bracket`. Smaller values take longer.
 _BRACKET_SLACK = 0.02
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class ChanceLevel(ResultMixin):
     """Distances between random splits of the pooled rows of two samples.
 
@@ -69,7 +72,7 @@ class ChanceLevel(ResultMixin):
         return f"{self.n_splits} random splits of the same rows: {low:.3g} to {high:.3g}"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Comparison(TwoSampleReport):
     """Result of :func:`isodepth.compare`.
 
@@ -112,22 +115,31 @@ class Comparison(TwoSampleReport):
     regions: tuple[TrimmedRegions, TrimmedRegions]
     signature: str
     columns: tuple[str, ...] | None
-    _gaps: Gaps
-    _fitted: Any
     missing: MissingPair | None = None
     kinds: tuple[ColumnKind, ...] = ()
     test: Any = None
-    _inputs: Any = field(default=None, repr=False)
+    _gaps: Gaps
+    _fitted: Any
+    _inputs: Any = None
 
     @property
     def levels(self) -> np.ndarray:
-        """Levels beta at which the regions of both samples are compared.
+        """Levels beta, of shape (L,), at which the regions of both samples are compared.
 
         The region of level beta is the smallest set of deepest rows that has more than a fraction
-        beta of the mass. With ``levels="exact"`` the result has shape (L, 2): intervals
-        [start, stop) of levels in which both regions are constant. Otherwise it has shape (L,).
+        beta of the mass. With ``levels="exact"`` these are the midpoints of `level_intervals`.
         """
-        return self._gaps.plan.levels
+        levels = self._gaps.plan.levels
+        return levels.mean(axis=1) if levels.ndim == 2 else levels
+
+    @property
+    def level_intervals(self) -> np.ndarray | None:
+        """Intervals [start, stop) of levels in which both regions are constant, of shape (L, 2).
+
+        None unless ``levels="exact"``.
+        """
+        levels = self._gaps.plan.levels
+        return levels if levels.ndim == 2 else None
 
     @property
     def units(self) -> str:
@@ -144,7 +156,7 @@ class Comparison(TwoSampleReport):
         return self._gaps.plan.shares
 
     @property
-    def search_directions(self) -> np.ndarray:
+    def _search_directions(self) -> np.ndarray:
         """Unit vectors (J, d) along which the gaps between regions were evaluated, one per row.
 
         These are the sampled directions, followed by the directions that refinement found. With
@@ -162,10 +174,10 @@ class Comparison(TwoSampleReport):
         return self._gaps.values
 
     @property
-    def direction(self) -> np.ndarray:
-        """Unit vector (L, d) of each level, along which its gap is attained.
+    def directions(self) -> np.ndarray:
+        """Unit vectors (L, d), one per level, along which the gaps are attained.
 
-        With a finite ``q`` it is the direction with the largest difference between the support
+        With a finite ``q`` these are the directions with the largest difference between the support
         functions of both regions.
         """
         return self._gaps.directions()
@@ -195,7 +207,7 @@ class Comparison(TwoSampleReport):
                 f"bounds exist for the supremum over directions, q=inf; this comparison has "
                 f"q={settings.q:g}, a mean over directions"
             )
-        if not self.keeps_rows:
+        if not self._keeps_rows:
             raise InvalidInputError(
                 "bounds need the rows of both samples in memory; compare a part of the rows"
             )
@@ -269,17 +281,18 @@ class Comparison(TwoSampleReport):
         """
         known = self.__dict__.setdefault("_chance_levels", {})
         if n_splits not in known:
-            known[n_splits] = ChanceLevel(np.sort(self._chance_distances(n_splits)))
+            check_integer(n_splits, "n_splits", 1)
+            known[n_splits] = ChanceLevel(distances=np.sort(self._chance_distances(n_splits)))
         return known[n_splits]
 
     def _chance_distances(self, n_splits: int) -> np.ndarray:
-        if not self.keeps_rows:
+        if not self._keeps_rows:
             raise InvalidInputError(
                 "random splits need the rows of both samples in memory; compare a part of the rows"
             )
         if self.test is not None:
             return self.null_profile.distances
-        if any(regions.sample.total != regions.n_points for regions in self.regions):
+        if any(regions.weights is not None for regions in self.regions):
             raise InvalidInputError(
                 "rows with weights cannot be split at random; compare them without weights"
             )
@@ -294,20 +307,20 @@ class Comparison(TwoSampleReport):
         return np.array(distances)
 
     @property
-    def splitting_cost(self) -> int:
+    def _splitting_cost(self) -> int:
         """Number of projections of a row on a direction that one split in `chance_level` needs.
 
         Callers use this number to decide whether `chance_level` is fast enough. It is very large if
         the rows are not in memory.
         """
-        if not self.keeps_rows:
+        if not self._keeps_rows:
             return 1 << 62
         return sum(r.n_points for r in self.regions) * len(self._fitted.directions)
 
     def _samples_of_regions(self) -> TwoSamples:
         if self.test is not None:
             return self.test.samples
-        if not self.keeps_rows:
+        if not self._keeps_rows:
             raise InvalidInputError(
                 "suspicious rows need both samples in memory, and these were read in chunks; "
                 "compare a part of the rows as arrays or data frames"
@@ -321,9 +334,9 @@ class Comparison(TwoSampleReport):
         They are computed along the B directions in the slice `part`, and along their opposites.
         """
         directions = self._gaps.vectors[part]
-        return self.supports(0, directions) - self.supports(1, directions)
+        return self._supports(0, directions) - self._supports(1, directions)
 
-    def supports(self, side: int, directions: np.ndarray, levels: Any = slice(None)) -> np.ndarray:
+    def _supports(self, side: int, directions: np.ndarray, levels: Any = slice(None)) -> np.ndarray:
         """Return the support values (L, 2B) of the regions of one sample at L levels.
 
         The support value of a region along u is the maximum of <x, u> over its points x. The values
@@ -346,11 +359,15 @@ class Comparison(TwoSampleReport):
         """Largest gap between the regions of both samples, with its level and its direction."""
         at = int(self.gaps.argmax())
         direction = self._gaps.directions(slice(at, at + 1))[0]
-        level, gap = float(np.mean(self.levels[at])), float(self.gaps[at])
-        return LargestGap(level, gap, direction, self._named(direction**2))
+        return LargestGap(
+            level=float(self.levels[at]),
+            gap=float(self.gaps[at]),
+            direction=direction,
+            columns=self._named(direction**2),
+        )
 
     @property
-    def keeps_rows(self) -> bool:
+    def _keeps_rows(self) -> bool:
         """Whether the rows of both samples are in memory; False if they were read in chunks."""
         return isinstance(self.regions[0], TrimmedRegions)
 
@@ -363,17 +380,24 @@ class Comparison(TwoSampleReport):
         """
         return None if self.test is None else self.test.profile_of(self)
 
-    def changed_options(self) -> dict[str, Any] | None:
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Settings of the metric by the names of its options.
+
+        `nan_policy`, `n_jobs` and `memory_mb` are excluded.
+        """
+        settings = self._fitted.settings
+        names = [each.name for each in fields(settings)]
+        return {name: getattr(settings, name) for name in names if name not in _NOT_OF_DISTANCE}
+
+    def _changed_options(self) -> dict[str, Any] | None:
         """Return the seed, and the options that differ from their defaults in `isodepth.compare`.
 
         `nan_policy`, `n_jobs` and `memory_mb` are excluded. Return None if an option is an array or
         another object that cannot be written as a literal.
         """
-        settings = self._fitted.settings
-        usual = {each.name: each.default for each in fields(settings)} | {"scale": "pooled"}
-        for name in ("nan_policy", "n_jobs", "memory_mb"):
-            del usual[name]
-        options = {name: getattr(settings, name) for name in usual}
+        usual = {each.name: each.default for each in fields(self._fitted.settings)}
+        options = self.settings
         if not all(isinstance(value, str | int | float | None) for value in options.values()):
             return None
         return {k: v for k, v in options.items() if k == "random_state" or v != usual[k]}

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -20,71 +18,35 @@ from isodepth.core.regions import (
     midpoint_levels,
     power_mean,
 )
-from isodepth.core.scaling import scaled, units_of_samples
+from isodepth.core.scaling import (
+    check_scale_width,
+    scaled,
+    units_of_samples,
+    warn_of_different_spreads,
+)
 from isodepth.data.frames import in_order, labels_of
 from isodepth.data.missing import MissingPair
 from isodepth.data.validation import (
     SampleRows,
     as_pair,
+    check_choice,
+    check_integer,
     check_same_columns,
     check_same_width,
     read_sample,
     split_weights,
 )
-from isodepth.depth import BY_NAME
 from isodepth.depth.base import Depth, DepthSource, Projections
-from isodepth.depth.resolve import resolve_depth, same_depth
+from isodepth.depth.resolve import same_depth
 from isodepth.engine import Resources, thread_map, worker_count, write_supports
-from isodepth.errors import InvalidInputError
+from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.hull import Gaps, find_gaps
 from isodepth.metric.comparison import Comparison
-from isodepth.metric.signature import signature_of
+from isodepth.metric.settings import STORAGES, MetricSettings
+from isodepth.metric.signature import plain_settings, signature_of
 
 #: Working memory on the host in MB if `memory_mb` is None.
 MEMORY_MB = 256.0
-# Number of refinement steps if `refine` is None and q is infinite.
-_REFINE = 20
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Settings:
-    """Settings of a metric, which :class:`isodepth.Metric` documents and checks."""
-
-    depth: Any = "projection"
-    p: float = 2
-    q: float = math.inf
-    eps: float = 0.1
-    n_directions: int = 1000
-    directions: Any = "uniform"
-    levels: Any = "exact"
-    n_levels: int | None = None
-    normalize: bool = True
-    refine: int | None = None
-    gap: str = "search"
-    scale: Any = None
-    nan_policy: str = "raise"
-    dtype: str | None = None
-    random_state: Any = None
-    n_jobs: int | None = None
-    memory_mb: float | None = None
-
-    @cached_property
-    def source(self) -> DepthSource:
-        """Depth function that the option `depth` selects."""
-        name = self.depth
-        return BY_NAME[name]() if isinstance(name, str) and name in BY_NAME else resolve_depth(name)
-
-    @property
-    def steps(self) -> int:
-        """Number of steps of local ascent that refine the directions: `refine`, or its default."""
-        if self.refine is None:
-            return _REFINE if math.isinf(self.q) else 0
-        return self.refine
-
-    @property
-    def length(self) -> float:
-        """Factor of the mean over levels: 1, or 1 - eps if `normalize` is false."""
-        return 1.0 if self.normalize else 1.0 - self.eps
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +91,7 @@ class FittedMetric:
 
     Attributes
     ----------
-    settings : Settings
+    settings : MetricSettings
         Settings of the metric.
     origin : Origin
         Depth, directions and scale of the regions that this metric computes.
@@ -149,7 +111,7 @@ class FittedMetric:
     (3.0, 4.0)
     """
 
-    settings: Settings
+    settings: MetricSettings
     origin: Origin
     directions: np.ndarray
     betas: np.ndarray | None
@@ -258,9 +220,16 @@ class FittedMetric:
         """
         gaps = self.gaps(x, y)
         distance = self.mean(gaps.values, gaps.plan)
-        signature = self.signature(str(x.ordered.dtype))
+        signature = self._signature_for(str(x.ordered.dtype))
         columns = check_same_columns(x.columns, y.columns)
-        return Comparison(distance, (x, y), signature, columns, gaps, self)
+        return Comparison(
+            distance=distance,
+            regions=(x, y),
+            signature=signature,
+            columns=columns,
+            _gaps=gaps,
+            _fitted=self,
+        )
 
     def plan(self, x: TrimmedRegions, y: TrimmedRegions) -> LevelPlan:
         """Check that the regions of two samples are comparable, and return the compared levels."""
@@ -280,13 +249,13 @@ class FittedMetric:
     def gaps(self, x: TrimmedRegions, y: TrimmedRegions) -> Gaps:
         """Compute the gap, the distance between the regions of two samples, at each level."""
         settings = self.settings
-        way, q, steps = settings.gap, settings.q, settings.steps
+        way, q, steps = settings.gap, settings.q, settings._steps
         plan = self.plan(x, y)
         return find_gaps(x, y, plan, self.directions, way, q, steps, self.resources)
 
     def mean(self, gaps: np.ndarray, plan: LevelPlan) -> float:
         """Compute the distance from gaps (L,): their mean of order p with the weights of a plan."""
-        return power_mean(gaps, plan.shares, self.settings.p, self.settings.length)
+        return power_mean(gaps, plan.shares, self.settings.p, self.settings._length)
 
     # -- methods for region tables ----------------------------------------------------------
 
@@ -296,9 +265,9 @@ class FittedMetric:
         assert self.betas is not None
         return len(self.betas), 2 * len(self.directions)
 
-    def table_signature(self, dtype: str) -> str:
-        """Return the settings of region tables of samples with this dtype, as a string."""
-        return signature_of(self.settings, dtype, 0)
+    def table_settings(self, dtype: str) -> dict[str, Any]:
+        """Return the settings of region tables of samples with this dtype."""
+        return plain_settings(self.settings, dtype, 0)
 
     def write_table(self, regions: TrimmedRegions, out: np.ndarray) -> None:
         """Write the support values of the regions of a sample to `out` (L, 2K).
@@ -309,13 +278,18 @@ class FittedMetric:
         sizes = regions.prefix_sizes(self.betas)
         write_supports(regions.ordered, sizes, self.directions, out, self.resources)
 
-    def signature(self, dtype: str | None = None) -> str:
+    @property
+    def signature(self) -> str:
+        """Settings that determine the distance, as a short string."""
+        return self._signature_for(str(self.directions.dtype))
+
+    def _signature_for(self, dtype: str) -> str:
         """Return the settings of distances between samples with this dtype, as a string.
 
         The string contains the dtype only if it is float32, or if the option `dtype` is set.
         """
         precision = dtype if dtype == "float32" else self.settings.dtype
-        return signature_of(self.settings, precision, self.settings.steps)
+        return signature_of(self.settings, precision, self.settings._steps)
 
     def check(self, regions: Any, name: str) -> None:
         """Check that regions have the depth, the directions and the scale of this metric."""
@@ -348,17 +322,21 @@ class FittedMetric:
 
     def __repr__(self) -> str:
         count, width = self.directions.shape
-        return f"FittedMetric({count} directions, {width} columns, {self.signature()})"
+        return f"FittedMetric({count} directions, {width} columns, {self.signature})"
 
 
 def fit_metric(
-    settings: Settings, width: int, *, dtype: str | None = None, scale: np.ndarray | None = None
+    settings: MetricSettings,
+    width: int,
+    *,
+    dtype: str | None = None,
+    scale: np.ndarray | None = None,
 ) -> FittedMetric:
     """Sample the directions and the levels for data with `width` columns.
 
     Parameters
     ----------
-    settings : Settings
+    settings : MetricSettings
     width : int
     dtype : str or None
         Dtype of the samples, if it is known. The directions are then converted to it.
@@ -376,12 +354,12 @@ def fit_metric(
         betas = rng_for(seed, "levels").uniform(0.0, 1.0 - settings.eps, settings.n_levels)
     used = np.asarray(directions, dtype)
     resources = Resources(Resources(settings.n_jobs).n_threads, settings.memory_mb or MEMORY_MB)
-    origin = Origin(settings.source, directions, scale)
+    origin = Origin(settings._source, directions, scale)
     return FittedMetric(settings, origin, used, betas, resources)
 
 
 def fit_both(
-    settings: Settings, X: Any, Y: Any, weights: Any
+    settings: MetricSettings, X: Any, Y: Any, weights: Any
 ) -> tuple[FittedMetric, TrimmedRegions, TrimmedRegions, MissingPair | None]:
     """Sample directions and compute the regions of two samples.
 
@@ -413,7 +391,7 @@ def fit_both(
     # Both samples are processed in parallel, because some steps for one sample do not use all
     # threads. A depth function of the user may not be thread-safe, so it is not called in parallel.
     workers = 1
-    if isinstance(settings.source, Depth):
+    if isinstance(settings._source, Depth):
         workers = worker_count(threads, 2, sum(sizes) * len(fitted.directions))
 
     def fit(side: int) -> TrimmedRegions:
@@ -425,8 +403,48 @@ def fit_both(
         return inner.fit_regions(rows.points, rows.weights, rows.columns, sample)
 
     regions = thread_map(fit, (0, 1), workers)
-    settings.source.warn_if_uninformative(*(each.sample for each in regions))
+    settings._source.warn_if_uninformative(*(each.sample for each in regions))
     return fitted, regions[0], regions[1], missing
+
+
+def compare_arrays(settings: MetricSettings, X: Any, Y: Any, weights: Any = None) -> Comparison:
+    """Compare two samples in memory, which may be arrays or data frames.
+
+    If the option `scale` is None, a warning is issued if columns have very different spreads.
+    """
+    fitted, x, y, missing = fit_both(settings, X, Y, weights)
+    comparison = fitted.compare(x, y)
+    if settings.scale is None:
+        warn_of_different_spreads(x.sample.points, y.sample.points, comparison.columns)
+    return comparison if missing is None else replace(comparison, missing=missing)
+
+
+def fit_for_one_sample(
+    settings: MetricSettings, n_features: int, dtype: str | None = None
+) -> FittedMetric:
+    """Sample the directions and the levels, for samples that are read one by one.
+
+    The option `scale` must be None or an array with one number for each of the `n_features`
+    columns. `dtype` is the dtype of the samples, if it is known.
+    """
+    check_integer(n_features, "n_features", 1)
+    if dtype is not None:
+        check_choice(dtype, "dtype", STORAGES)
+    refuse_learned_scale(settings.scale)
+    if settings.scale is not None:
+        check_scale_width(settings.scale, n_features)
+    return fit_metric(settings, n_features, dtype=dtype, scale=settings.scale)
+
+
+def refuse_learned_scale(scale: Any) -> None:
+    """Raise an error if the scale is "pooled" or "reference", which are estimated from samples."""
+    if isinstance(scale, str):
+        raise InvalidOptionError(
+            f"scale={scale!r} is estimated from the samples of a comparison, got a single sample; "
+            "use an array with one number per column, or compute the tables of all samples with "
+            "isodepth.region_tables(..., scale='pooled')",
+            option="scale",
+        )
 
 
 # -- validation of samples ------------------------------------------------------------------
@@ -436,7 +454,7 @@ def prepare(
     X: Any,
     weights: Any,
     name: str,
-    settings: Settings,
+    settings: MetricSettings,
     scale: np.ndarray | None,
     weights_name: str = "",
 ) -> SampleRows:

@@ -53,8 +53,8 @@ def gradient_of_comparison(comparison: Any) -> Gradient:
     settings = comparison._fitted.settings
     gaps, regions, missing = comparison._gaps, comparison.regions, comparison.missing
     refined = regions[0].n_features > 1 and not gaps.exact
-    check_has_gradient(scale=settings.scale, refine=settings.steps if refined else 0)
-    slopes = mean_slopes(gaps.values, gaps.plan.shares, settings.p, settings.length)
+    check_has_gradient(scale=settings.scale, refine=settings._steps if refined else 0)
+    slopes = mean_slopes(gaps.values, gaps.plan.shares, settings.p, settings._length)
     rows = [each.ordered.astype(np.float64, copy=False) for each in regions]
     if settings.q < math.inf:
         ordered = _gradients_of_means(gaps, rows, slopes, settings.q)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -19,27 +20,70 @@ ALGORITHM = 3
 
 def signature_of(settings: Any, dtype: str | None, steps: int) -> str:
     """Format the settings of a metric as a string, with the dtype and `steps` of refinement."""
-    levels, directions = settings.levels, settings.directions
-    if isinstance(directions, str):
-        directions = f"{directions}:{settings.n_directions}"
-    # The options q, gap and normalize are omitted if they have their default value, as in earlier
-    # versions, so that signatures of old and new results agree.
-    fields = {
+    return signature_text(plain_settings(settings, dtype, steps))
+
+
+#: Types of the values of `plain_settings`.
+SETTING_TYPES: dict[str, tuple[type, ...]] = {
+    "depth": (str,),
+    "p": (float, int, str),
+    "q": (float, int, str),
+    "eps": (float, int),
+    "levels": (int, str),
+    "directions": (str,),
+    "n_directions": (int,),
+    "refine": (int,),
+    "seed": (str,),
+    "scale": (str, type(None)),
+    "gap": (str,),
+    "normalize": (bool,),
+    "dtype": (str, type(None)),
+    "version": (str,),
+}
+
+
+def plain_settings(settings: Any, dtype: str | None, steps: int) -> dict[str, Any]:
+    """Return the settings that determine a distance as numbers and strings, which JSON can store.
+
+    Infinity is the string "inf". Arrays are described by their length and a hash.
+    """
+    levels, scale = settings.levels, array_text(settings.scale)
+    return {
         "depth": depth_text(settings.depth),
-        "p": settings.p,
-        "q": None if math.isinf(settings.q) else settings.q,
+        "p": _plain_number(settings.p),
+        "q": _plain_number(settings.q),
         "eps": settings.eps,
         "levels": f"{levels}:{settings.n_levels}" if levels == "monte-carlo" else levels,
-        "dirs": array_text(directions),
+        "directions": array_text(settings.directions),
+        "n_directions": settings.n_directions,
         "refine": steps,
         "seed": seed_text(settings.random_state),
-        "scale": array_text(settings.scale),
-        "gap": None if settings.gap == "search" else settings.gap,
-        "normalize": None if settings.normalize else "no",
+        "scale": scale,
+        "gap": settings.gap,
+        "normalize": settings.normalize,
         "dtype": dtype,
-        "v": __version__,
+        "version": __version__,
     }
-    return key_values("DR", fields)
+
+
+def signature_text(plain: Mapping[str, Any]) -> str:
+    """Format the output of `plain_settings` as a string, for people.
+
+    The options q, gap and normalize are omitted if they have their default value.
+    """
+    directions = plain["directions"]
+    if not directions.startswith("given:"):
+        directions = f"{directions}:{plain['n_directions']}"
+    shown = {name: plain[name] for name in ("depth", "p", "q", "eps", "levels")}
+    shown["q"] = None if plain["q"] == "inf" else plain["q"]
+    shown |= {"dirs": directions, "refine": plain["refine"], "seed": plain["seed"]}
+    shown |= {"scale": plain["scale"], "gap": None if plain["gap"] == "search" else plain["gap"]}
+    shown["normalize"] = None if plain["normalize"] else "no"
+    return key_values("DR", {**shown, "dtype": plain["dtype"], "v": plain["version"]})
+
+
+def _plain_number(value: float) -> float | str:
+    return "inf" if math.isinf(value) else value
 
 
 def key_values(name: str, fields: dict[str, Any]) -> str:
@@ -54,9 +98,29 @@ def key_values(name: str, fields: dict[str, Any]) -> str:
     return "|".join([name, *(f"{k}={v}" for k, v in values.items() if v is not None)])
 
 
-def signature_fields(signature: str) -> dict[str, str]:
-    """Parse a signature such as ``DR|p=2|eps=0.1``. Return a dictionary of strings."""
-    return dict(part.split("=", 1) for part in signature.split("|")[1:])
+def settings_before_1_0(signature: str) -> dict[str, Any]:
+    """Return the settings of a region table from a file of a version before 1.0.
+
+    These files contain the signature only. The result has the form of `plain_settings`.
+    """
+    found = dict(part.split("=", 1) for part in signature.split("|")[1:])
+    directions, count, *_ = [*found["dirs"].split(":"), ""]
+    return {
+        "depth": found.get("depth", ""),
+        "p": _plain_number(float(found["p"])),
+        "q": _plain_number(float(found.get("q", "inf"))),
+        "eps": float(found["eps"]),
+        "levels": int(found["levels"]),
+        "directions": found["dirs"] if directions == "given" else directions,
+        "n_directions": int(count),
+        "refine": int(found.get("refine", 0)),
+        "seed": found.get("seed", "none"),
+        "scale": found.get("scale"),
+        "gap": found.get("gap", "search"),
+        "normalize": found.get("normalize", "yes") == "yes",
+        "dtype": found.get("dtype"),
+        "version": found.get("v", ""),
+    }
 
 
 def seed_text(random_state: Any) -> str:

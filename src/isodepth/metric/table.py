@@ -14,10 +14,16 @@ from isodepth.data.frames import clashing_columns
 from isodepth.data.validation import check_n_jobs
 from isodepth.engine import Resources, table_distances
 from isodepth.errors import InvalidInputError, UnreadableFileError
-from isodepth.metric.signature import ALGORITHM, array_text, signature_fields
+from isodepth.metric.settings import STORAGES
+from isodepth.metric.signature import (
+    ALGORITHM,
+    SETTING_TYPES,
+    array_text,
+    settings_before_1_0,
+    signature_text,
+)
 from isodepth.progress import progress_bar
 
-STORAGES = ("float64", "float32")
 KIND = "region table"
 # Target size in bytes of a block of tables whose distances are computed in one call.
 _BLOCK_BYTES = 1 << 26
@@ -39,9 +45,9 @@ class RegionTable:
     values : ndarray of shape (L, 2K), read-only
         Support values h(u) = max <x, u> over the points x of the region of each level: first for
         the K directions u, then for their opposites.
-    signature : str
-        Settings of the table. Tables can be compared if their signatures agree, apart from the
-        version.
+    settings : mapping
+        Settings of the table as numbers and strings, such as ``settings["eps"]``. Tables can be
+        compared if their settings agree, apart from the version.
     n_features : int
         Number of columns of the sample.
     columns : tuple of str or None
@@ -65,7 +71,7 @@ class RegionTable:
     """
 
     values: np.ndarray
-    signature: str
+    settings: Mapping[str, Any]
     n_features: int
     columns: tuple[str, ...] | None = None
     algorithm: int | None = None
@@ -77,6 +83,11 @@ class RegionTable:
         values = self.values.view()
         values.setflags(write=False)
         object.__setattr__(self, "values", values)
+
+    @property
+    def signature(self) -> str:
+        """Settings of the table as a short string, for people."""
+        return signature_text(self.settings)
 
     def distance_to(self, other: RegionTable) -> float:
         """Compute DR_{p,eps} between the samples of two tables, with the settings of the tables.
@@ -92,6 +103,7 @@ class RegionTable:
         from isodepth.data.output import write_archive
 
         header = {
+            "settings": dict(self.settings),
             "signature": self.signature,
             "width": self.n_features,
             "columns": None if self.columns is None else list(self.columns),
@@ -126,21 +138,20 @@ def distances_between(
     If `columns` is None, compute the distances (N, N) between all pairs of `rows`. `like` is a
     table whose settings apply to all tables.
     """
-    p, q, length = _mean_settings(like.signature)
+    p, q, length = _mean_settings(like.settings)
     unit, resources = mean_of_direction(like.n_features, q), Resources(n_jobs)
     return table_distances(rows, columns, p=p, q=q, unit=unit, length=length, resources=resources)
 
 
-def _mean_settings(signature: str) -> tuple[float, float, float]:
-    """Return p, q, and the factor of the mean over levels, as read from a signature.
+def _mean_settings(settings: Mapping[str, Any]) -> tuple[float, float, float]:
+    """Return p, q, and the factor of the mean over levels.
 
-    Raise ValueError if p, q or eps in the signature is invalid.
+    Raise ValueError if p, q or eps is invalid.
     """
-    fields = {"q": "inf", "normalize": "yes", **signature_fields(signature)}
-    p, q, eps = (float(fields[name]) for name in ("p", "q", "eps"))
+    p, q, eps = (float(settings[name]) for name in ("p", "q", "eps"))
     if not (p > 0 and q >= 1 and 0 < eps <= 1):
         raise ValueError(f"p={p:g}, q={q:g} or eps={eps:g} is invalid")
-    return p, q, 1.0 if fields["normalize"] == "yes" else 1.0 - eps
+    return p, q, 1.0 if settings["normalize"] else 1.0 - eps
 
 
 def check_comparable(first: RegionTable, second: Any, first_name: str, second_name: str) -> None:
@@ -152,15 +163,14 @@ def check_comparable(first: RegionTable, second: Any, first_name: str, second_na
         raise InvalidInputError(
             f"{second_name} must be a RegionTable, got {type(second).__name__}; use Metric.table"
         )
-    if first.signature != second.signature:
-        one, other = signature_fields(first.signature), signature_fields(second.signature)
-        fields = [k for k in {**one, **other} if k != "v" and one.get(k) != other.get(k)]
-        if fields:
-            raise InvalidInputError(
-                f"{first_name} and {second_name} have different settings and cannot be compared: "
-                f"they differ in {', '.join(fields)} ({first.signature} and {second.signature}); "
-                "compute both with one Metric"
-            )
+    one, other = first.settings, second.settings
+    names = [k for k in {**one, **other} if k != "version" and one.get(k) != other.get(k)]
+    if names:
+        raise InvalidInputError(
+            f"{first_name} and {second_name} have different settings and cannot be compared: they "
+            f"differ in {', '.join(names)} ({first.signature} and {second.signature}); compute "
+            "both with one Metric"
+        )
     if first.algorithm != second.algorithm:
         raise InvalidInputError(
             f"{first_name} and {second_name} were computed by versions of isodepth with different "
@@ -184,22 +194,36 @@ def check_comparable(first: RegionTable, second: Any, first_name: str, second_na
         )
 
 
+def _settings_in(header: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings in the header of a file, and raise ValueError if they are invalid."""
+    if "settings" not in header:
+        return settings_before_1_0(header["signature"])
+    settings = header["settings"]
+    if not isinstance(settings, dict):
+        raise ValueError("its settings are not a dictionary")
+    for name, kinds in SETTING_TYPES.items():
+        if type(settings.get(name)) not in kinds:
+            raise ValueError(f"its setting {name} is {settings.get(name)!r:.80}")
+    return settings
+
+
 def _table_from_archive(
     header: Mapping[str, Any], arrays: Mapping[str, np.ndarray], path: str | os.PathLike[str]
 ) -> RegionTable:
     """Create a table from the header and the arrays of a file, and check that they are valid.
 
-    Files of version 0.1.0 do not contain an algorithm number; their number is 1.
+    Files of version 0.1.0 do not contain an algorithm number; their number is 1. Files of versions
+    before 1.0 contain the settings as a signature only.
     """
     from isodepth.data.output import unreadable
 
     try:
         values, columns = arrays["values"], header["columns"]
         width, algorithm = header["width"], header.get("algorithm", 1)
-        signature = header["signature"]
-        fields = signature_fields(signature)
-        _mean_settings(signature)
-        shape = int(fields["levels"]), 2 * int(fields["dirs"].split(":")[1])
+        settings = _settings_in(header)
+        _mean_settings(settings)
+        shape = int(settings["levels"]), 2 * int(settings["n_directions"])
+        signature = signature_text(settings)
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
         raise unreadable(path, f"a part of the table is missing or invalid ({error!r})") from None
     if type(width) is not int or not 1 <= width < 2**31 or type(algorithm) is not int:
@@ -221,9 +245,9 @@ def _table_from_archive(
     scale = arrays.get("scale")
     if scale is not None and (scale.dtype != np.float64 or scale.shape != (width,)):
         raise unreadable(path, f"its scale is not an array of {width} numbers")
-    if array_text(scale) != fields.get("scale"):
+    if array_text(scale) != settings["scale"]:
         raise unreadable(path, f"its scale does not fit {signature}")
-    return RegionTable(values, signature, width, columns, algorithm, scale)
+    return RegionTable(values, settings, width, columns, algorithm, scale)
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,16 +258,21 @@ class TableStack(Sequence[RegionTable]):
     ----------
     values : ndarray of shape (N, L, 2K)
         Support values of N tables.
-    signature, n_features, columns, algorithm, scale
+    settings, n_features, columns, algorithm, scale
         As in :class:`RegionTable`, the same for all tables.
     """
 
     values: np.ndarray
-    signature: str
+    settings: Mapping[str, Any]
     n_features: int
     columns: tuple[str, ...] | None
     algorithm: int | None = None
     scale: np.ndarray | None = None
+
+    @property
+    def signature(self) -> str:
+        """Settings of all tables as a short string, for people."""
+        return signature_text(self.settings)
 
     def __len__(self) -> int:
         return len(self.values)

@@ -22,7 +22,6 @@ from __future__ import annotations
 
 import functools
 import operator
-import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -31,7 +30,7 @@ import numpy as np
 
 from isodepth.core.directions import unit_vectors
 from isodepth.core.scaling import mad_spread
-from isodepth.errors import DependenceWarning
+from isodepth.errors import DependenceWarning, warn_user
 from isodepth.rowfunctions.families import (
     UNSEEN,
     Extremes,
@@ -238,27 +237,26 @@ class Functions:
 
     def _count_values(self, features: np.ndarray, absent: np.ndarray) -> list[np.ndarray]:
         """Count single numbers, extremes and values beyond the reference in sorted features."""
-        below = []
-        for chosen in (self.single, self.extreme, self.beyond):
-            found = np.empty((2, chosen.shape[1]), np.int64)
-            # The functions of a feature are consecutive.
-            owners, starts = np.unique(chosen[0], return_index=True)
-            ends = [*starts[1:], chosen.shape[1]][: len(starts)]
-            for feature, start, stop in zip(owners.astype(np.int64), starts, ends, strict=True):
-                found[0, start:stop] = features[feature].searchsorted(chosen[1, start:stop])
-                found[1, start:stop] = features[feature].searchsorted(
-                    chosen[1, start:stop], "right"
-                )
-            below.append(found)
-        single, extreme, beyond = below
-        missing = np.zeros(len(features), np.int64)
-        missing[: len(self.center)] = absent[: len(self.center)]
-        present = features.shape[1] - missing
-        low = extreme[1], beyond[0]
-        high = (present[chosen[0].astype(np.int64)] - found for chosen, found in (
-            (self.extreme, extreme[0]), (self.beyond, beyond[1])))  # fmt: skip
-        sides = zip((self.extreme, self.beyond), high, low, strict=True)
-        return [single[1] - single[0], *(np.where(c[2] > 0, up, down) for c, up, down in sides)]
+        chosen = self.single, self.extreme, self.beyond
+        single, extreme, beyond = (_ranks(features, each) for each in chosen)
+        present = np.full(len(features), features.shape[1])
+        present[: len(self.center)] -= absent[: len(self.center)]
+        at_least = present[self.extreme[0].astype(np.int64)] - extreme[0]
+        above = present[self.beyond[0].astype(np.int64)] - beyond[1]
+        return [
+            single[1] - single[0],
+            np.where(self.extreme[2] > 0, at_least, extreme[1]),
+            np.where(self.beyond[2] > 0, above, beyond[0]),
+        ]
+
+
+def _ranks(features: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+    """Return for each index of a sorted feature and value the numbers (2, F) below and up to it."""
+    ranks = np.empty((2, chosen.shape[1]), np.int64)
+    for index in np.unique(chosen[0]):
+        own, feature = chosen[0] == index, features[int(index)]
+        ranks[:, own] = [feature.searchsorted(chosen[1, own], side) for side in ("left", "right")]
+    return ranks
 
 
 def total(counts: Iterable[Counts]) -> Counts:
@@ -295,14 +293,13 @@ def fit_functions(
     strongest = int(factors.argmax())
     if len(usable) * chdtrc(count - 1, (count - 1) * factors[strongest]) <= _LEVEL:
         columns = " and ".join(names[c] for c in functions.members[usable[strongest]].columns)
-        warnings.warn(
+        warn_user(
             f"consecutive rows of {title} are more alike than shuffled rows: counts in {count} "
             f"consecutive parts have {factors[strongest]:.1f} times the variance of independent "
             f"rows (strongest in {columns}). False alarms may be more frequent than stated. "
             "Pass blocks=..., such as the day or user of each row, and check whole blocks as "
             "batches. Ignore this if the order of the reference has no meaning for the batches",
             DependenceWarning,
-            stacklevel=4,
         )
     return functions, counts
 

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from isodepth.chunked.reading import load_rows, row_chunks
+from isodepth.chunked.reading import load_mixed_rows, load_rows, row_chunks
 from isodepth.data.arrays import column_labels
 from isodepth.data.frames import Names, Table, differing, in_order, labels_of, select_columns
 from isodepth.data.kinds import ColumnKind, MixedFrames, category_values, split_columns
 from isodepth.data.validation import OMIT_HINT, check_same_width, is_chunked, read_sample
 from isodepth.errors import InvalidInputError
 from isodepth.monitor.functions import UNSEEN
+from isodepth.sources.frames import typed_table
+from isodepth.sources.passes import FrameReading
+from isodepth.sources.profile import Profile
 from isodepth.sources.scan import as_source
+from isodepth.sources.source import Source
 
 _KINDS_HINT = "Kinds are set when a monitor is fitted. The batch was not counted"
 _BATCH_HINT = "; fit the monitor with nan_policy='omit' to count missing values as a change"
@@ -39,9 +43,16 @@ class BatchReader:
         cls, reference: Any, nan_policy: str, kinds: Any, seed: int | None
     ) -> tuple[BatchReader, np.ndarray]:
         """Return the reader and the rows, a random subset if a source does not fit into memory."""
+        found: tuple[ColumnKind, ...] | None = None
         if is_chunked(reference):
-            reference = load_rows(reference, "reference", nan_policy, seed)
+            source = as_source(reference)
+            if source.is_numeric and not kinds:
+                reference = load_rows(source, "reference", nan_policy, seed)
+            else:
+                reference, of_source = load_mixed_rows(source, "reference", kinds, seed)
+                kinds, found = of_source.kinds, of_source.columns
         mixed = split_columns([reference], [_REFERENCE], kinds) or MixedFrames([reference], {}, ())
+        mixed = mixed._replace(columns=mixed.columns if found is None else found)
         values = {column: {*strings} for column, (strings,) in mixed.categories.items()}
         known = {c: tuple(sorted(v for v in own if v is not None)) for c, own in values.items()}
         reader = cls(0, None, nan_policy, known, mixed.columns)
@@ -56,16 +67,48 @@ class BatchReader:
         return (*(self.columns or column_labels(self.width)), *self.categories)
 
     def read(self, batch: Any) -> tuple[Iterable[np.ndarray], dict[int, str]]:
-        """Return the rows of a batch in chunks, and the most frequent new value by column index."""
-        if is_chunked(batch) and not self.categories:
+        """Return the rows of a batch in chunks, and the most frequent new value by column index.
+
+        The new values are complete after all chunks have been read.
+        """
+        if is_chunked(batch):
             source = as_source(batch)
+            if self.kinds and source.columns is not None:
+                unseen: dict[int, str] = {}
+                return self._chunks(source, unseen), unseen
+            if self.categories:
+                self._matched(source)  # raises an error
             if self.columns is not None and source.columns is not None:
                 if not {*self.columns} <= {*source.columns}:
                     raise differing(self.columns, source.columns, _REFERENCE, _BATCH)
                 source = source.select(self.columns)
             check_same_width(self.width, source.n_features, _REFERENCE, _BATCH)
             return row_chunks(source, "batch", self.nan_policy), {}
-        batch = self._matched(batch)
+        rows, new = self._frame_rows(self._matched(batch))
+        return [rows], _most_frequent(new)
+
+    def _chunks(self, source: Source, unseen: dict[int, str]) -> Iterator[np.ndarray]:
+        """Yield the rows of a source in chunks, and update the most frequent new values."""
+        if not {*self.names} <= {*(source.columns or ())}:
+            raise differing(self.names, source.columns or (), _REFERENCE, _BATCH)
+        source = source.select(self.names).without_weights()
+        # The types of text files are known after a first pass.
+        untyped = any(part.untyped for part in source.parts)
+        types = Profile.of(source, 1, 0).types if untyped else {}
+        total: dict[int, Counter[str]] = {}
+        empty = True
+        for chunk in FrameReading().read(source.parts):
+            rows, new = self._frame_rows(typed_table(chunk.table, types))
+            for column, counts in new.items():
+                total[column] = total.get(column, Counter()) + counts
+            unseen |= _most_frequent(total)
+            empty = False
+            yield rows
+        if empty:
+            raise InvalidInputError(f"the batch ({source.label}) has no row; it needs at least one")
+
+    def _frame_rows(self, batch: Any) -> tuple[np.ndarray, dict[int, Counter[str]]]:
+        """Return the rows of a batch in memory, and the numbers of its new values by column."""
         kinds = {k.column: k.given for k in self.kinds if k.use == "numbers" and k.given}
         kinds |= dict.fromkeys(self.categories, "category")
         try:
@@ -74,9 +117,9 @@ class BatchReader:
             raise InvalidInputError(f"{error}. {_KINDS_HINT}") from None
         if mixed is not None:
             self._check_kinds(batch, mixed)
-        rows, _, unseen = self._rows(mixed or MixedFrames([batch], {}, ()), _BATCH)
+        rows, _, new = self._rows(mixed or MixedFrames([batch], {}, ()), _BATCH)
         check_same_width(self.width, rows.shape[1] - len(self.categories), _REFERENCE, _BATCH)
-        return [rows], unseen
+        return rows, new
 
     def _matched(self, batch: Any) -> Any:
         """Select the columns of the reference by name, in its order; others are ignored."""
@@ -96,7 +139,10 @@ class BatchReader:
         return select_columns(batch, names)
 
     def _check_kinds(self, batch: Any, mixed: MixedFrames) -> None:
-        """Refuse columns of another kind than in the reference, unless all values are missing."""
+        """Refuse columns of another kind than in the reference, unless all values are missing.
+
+        Numbers are accepted in a column of categories if some are categories of the reference.
+        """
         import narwhals as nw
 
         dtypes = {str(label): dtype for label, dtype in nw.from_native(batch).schema.items()}
@@ -104,7 +150,8 @@ class BatchReader:
         for column, _, use, *_ in mixed.columns:
             dtype = dtypes[column]
             typed = column in detected and (dtype.is_numeric() or dtype.is_temporal())
-            strings = typed and any(mixed.categories[column][0])
+            values = {*mixed.categories[column][0]} - {None} if typed else set()
+            strings = bool(values) and values.isdisjoint(self.categories[column])
             if strings or (column in (self.columns or ()) and use != "numbers"):
                 kind = "strings" if strings else "numbers"
                 raise InvalidInputError(
@@ -113,8 +160,10 @@ class BatchReader:
                     f"kinds={{{column!r}: 'category'}} (--category {column}). {_KINDS_HINT}"
                 )
 
-    def _rows(self, mixed: MixedFrames, name: str) -> tuple[np.ndarray, Names, dict[int, str]]:
-        """Return the rows, the names of the numeric columns, and the most frequent new values."""
+    def _rows(
+        self, mixed: MixedFrames, name: str
+    ) -> tuple[np.ndarray, Names, dict[int, Counter[str]]]:
+        """Return the rows, the names of the numeric columns, and the numbers of new values."""
         (numbers,), columns, unseen = mixed.numeric, None, {}
         if numbers is not None:
             policy = "keep" if self.nan_policy == "omit" else "raise"
@@ -134,5 +183,13 @@ class BatchReader:
             code[None] = math.nan
             rows.append(np.array([code.get(value, UNSEEN) for value in values], np.float64))
             if new := Counter(str(value) for value in values if value not in code):
-                unseen[c] = max(new, key=lambda value: (new[value], value))
+                unseen[c] = new
         return np.column_stack(rows) if self.categories else points, columns, unseen
+
+
+def _most_frequent(new: dict[int, Counter[str]]) -> dict[int, str]:
+    """Return the most frequent value of each column; of equally frequent ones the last."""
+    return {
+        column: max(counts, key=lambda value: (counts[value], value))
+        for column, counts in new.items()
+    }

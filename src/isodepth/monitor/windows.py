@@ -31,10 +31,13 @@ _UNCOVERED = 0.05
 # Minimum shift of the median, as a fraction of the interquartile range, that is called a change of
 # location, and minimum factor between these ranges that is called a change of spread.
 _MOVED, _WIDENED = 0.1, 1.2
+# Minimum difference of shares of values that medians and interquartile ranges may describe. Fewer
+# changed values do not move quartiles noticeably.
+_BROAD = 0.05
 # Minimum effect of a function that may describe the change of its column, relative to the maximum
 # effect of a function of the column. The effect is the difference of shares of rows, minus four
 # standard errors, because the maximum over many functions would otherwise favor noisy shares.
-_EXPLAINS, _ERRORS = 0.9, 4.0
+_EXPLAINS, _ERRORS = 0.8, 4.0
 # Minimum factor between medians that is called a change of the unit, and maximum absolute
 # logarithm of the ratio between two factors that count as equal.
 _FACTOR, _SAME = 3.0, 0.25
@@ -133,6 +136,9 @@ class Evidence(NamedTuple):
                 share = (a[hs] + b[hs]) / (n + m)
                 errors = np.sqrt(share * (1.0 - share) * (1.0 / n + 1.0 / m))
                 effects = np.abs(a[hs] / n - b[hs] / m) - _ERRORS * errors
+                # Any shift of whole numbers makes them fractional, which does not describe it.
+                fell = [members[h].kind == "precision" and b[h] / m < a[h] / n for h in hs]
+                effects[fell] = np.minimum(effects[fell], effects.min())
                 order = np.argsort(-effects, kind="stable").tolist()
                 least = min(_EXPLAINS * effects.max(), effects.max())
                 explaining = [hs[i] for i in order if effects[i] >= least]
@@ -186,20 +192,18 @@ class Evidence(NamedTuple):
         """Return the kind, the quantity and both values of a change of a numeric column."""
         kind, (column,), value, _ = self.functions.members[h]
         (middle, spread), (now, wide) = (c.quartiles[:, column].tolist() for c in self.both)
-        if kind == "column":
-            if _MOVED * spread < abs(now - middle) < math.inf:
-                return *_moved(now / middle if middle else 0.0, wide / (spread or 1.0)), [
-                    middle,
-                    now,
-                ]
-            quantity = f"share of values up to {value:.4g}"
-        else:
-            if min(spread, wide) > 0 and _WIDENED <= max(spread / wide, wide / spread) < math.inf:
-                return "spread", "interquartile range", [spread, wide]
-            distance = value * self.functions.scale[column]
-            quantity = f"share of values within {distance:.4g} of the median"
         shares = [float(c.ones[h] / max(c.summaries[0, column], 1.0)) for c in self.both]
-        return "shape", quantity, shares
+        broad = abs(shares[0] - shares[1]) >= _BROAD
+        if kind == "column":
+            if broad and _MOVED * spread < abs(now - middle) < math.inf:
+                factors = now / middle if middle else 0.0, wide / spread if spread else 0.0
+                return *_moved(*factors), [middle, now]
+            return "shape", f"share of values up to {value:.4g}", shares
+        ratio = wide / spread if min(spread, wide) > 0 else 1.0
+        if broad and _WIDENED <= max(ratio, 1.0 / ratio) < math.inf:
+            return "spread", "interquartile range", [spread, wide]
+        distance = value * self.functions.scale[column]
+        return "shape", f"share of values within {distance:.4g} of the median", shares
 
 
 def _confidence_error(scale: int) -> float:

@@ -59,7 +59,9 @@ def gap_profile(comparison: ComparisonLike, ax: Axes | None = None) -> Axes:
     """
     ax = ax or style.new_axes()
     distance, largest = comparison.distance, comparison.largest_gap
-    edges, gaps = _steps(np.asarray(comparison.levels, float), np.asarray(comparison.gaps, float))
+    intervals = comparison.level_intervals
+    levels = np.asarray(comparison.levels if intervals is None else intervals, dtype=float)
+    edges, gaps = _steps(levels, np.asarray(comparison.gaps, float))
     ax.stairs(gaps, edges, color=style.FIRST, linewidth=1.8, baseline=None, zorder=3,
               label="gap between the two samples")  # fmt: skip
     ax.stairs(gaps, edges, fill=True, color=style.FIRST, alpha=0.1, linewidth=0)

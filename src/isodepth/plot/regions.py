@@ -109,8 +109,8 @@ def drawn_levels(comparison: ComparisonLike) -> np.ndarray:
 
 def _starts(comparison: ComparisonLike) -> np.ndarray:
     """Return the levels (L,) that enter the distance; for intervals of levels, their lower ends."""
-    levels = np.asarray(comparison.levels, dtype=float)
-    return levels if levels.ndim == 1 else levels[:, 0]
+    intervals = comparison.level_intervals
+    return np.asarray(comparison.levels if intervals is None else intervals[:, 0], dtype=float)
 
 
 def _supports(
@@ -124,7 +124,7 @@ def _supports(
     starts = _starts(comparison)
     places = np.clip(np.searchsorted(starts, levels, side="right") - 1, 0, len(starts) - 1)
     units = directions.astype(comparison.regions[side].points.dtype, copy=False)
-    each = [comparison.supports(side, units, slice(place, place + 1))[0] for place in places]
+    each = [comparison._supports(side, units, slice(place, place + 1))[0] for place in places]
     return np.array(each)[:, : len(directions)]
 
 
@@ -239,7 +239,7 @@ def mean_squared_gaps(comparison: ComparisonLike, directions: np.ndarray) -> np.
         levels = np.searchsorted(np.cumsum(weights), middles).clip(max=len(weights) - 1)
         weights = np.full(_MAX_LEVELS, 1.0 / _MAX_LEVELS)
     units = directions.astype(comparison.regions[0].points.dtype, copy=False)
-    x, y = (comparison.supports(side, units, levels) for side in (0, 1))
+    x, y = (comparison._supports(side, units, levels) for side in (0, 1))
     return (weights @ (x - y) ** 2).reshape(2, -1).mean(axis=0)
 
 
@@ -261,7 +261,7 @@ def difference_plane(comparison: ComparisonLike) -> np.ndarray:
     basis : ndarray of shape (d, 2), orthonormal columns
         For two columns, the axes of the data in their order.
     """
-    if not comparison.keeps_rows:
+    if not comparison._keeps_rows:
         raise InvalidInputError(
             "the plane of the difference needs the rows of both samples, and these were read in "
             "chunks; compare a part of them that fits into memory"
@@ -280,12 +280,12 @@ def difference_plane(comparison: ComparisonLike) -> np.ndarray:
 
 
 def _candidates(comparison: ComparisonLike) -> np.ndarray:
-    vectors = np.asarray(comparison.search_directions, dtype=float)
+    vectors = np.asarray(comparison._search_directions, dtype=float)
     vectors = vectors[:: -(-len(vectors) // _MAX_CANDIDATES)]
     x, y = (regions.points[regions.inside(0.5)].mean(axis=0) for regions in comparison.regions)
     # Two principal directions represent the maximizing directions of all levels. The maximizing
     # direction of a level is weighted by the squared gap times the width of the level.
-    refined = comparison.direction
+    refined = comparison.directions
     weights = comparison.level_widths * comparison.gaps**2
     principal = np.linalg.eigh(refined.T @ (refined * weights[:, None]))[1].T[-2:]
     return np.concatenate([np.eye(len(x)), vectors, (y - x).astype(float)[None], principal])

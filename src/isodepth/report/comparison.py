@@ -24,6 +24,7 @@ from isodepth.summary import (
     comparison_headline,
     distance_sentence,
     get_test,
+    has_typical_rows,
     largest_contributions,
     remarks,
     subtitle,
@@ -32,6 +33,7 @@ from isodepth.summary import (
 )
 from isodepth.suspicious import SuspiciousRows
 from isodepth.two_samples import TwoSamples
+from isodepth.typical import TypicalRows
 
 _MAX_CHANGES, _MAX_ROWS = 30, 100
 # Maximum number of columns with a figure. A figure takes about 30 ms and 3 kB.
@@ -96,6 +98,7 @@ def comparison_context(
     if isinstance(names, str) or len(names) != 2:
         raise InvalidOptionError(f"names must be two strings, got {names!r}", option="names")
     comparison, test, samples, rows, chance = Findings.of(result)
+    typical = find_typical_rows(result)
     return {
         "comparison": comparison,
         "test": test,
@@ -103,7 +106,7 @@ def comparison_context(
         "y": names[1],
         "verdict": comparison_headline(result, names),
         "subtitle": subtitle(result, rows, names),
-        "changed_share": test.changed_share_text if test and test.significant else "",
+        "changed_share": share_sentence(test),
         "remarks": [unused_part(result, names), *attention_lines((test or result).kinds)],
         "checks": [check.text for check in test.checks] if test else [],
         "counts": _counts(result),
@@ -111,19 +114,41 @@ def comparison_context(
         "kinds": (test or result).kinds,
         "missing": result.missing,
         "holes": [share for share in getattr(result.missing, "shares", ()) if share.x or share.y],
+        "typical": [] if typical is None else typical.texts(names),
         "changes": change_entries(test, samples, _MAX_CHANGES),
         "more_changes": max(0, len(test.changes) - _MAX_CHANGES) if test else 0,
         "columns": _columns(test, samples),
         "n_drawn": _MAX_COLUMNS,
         "repeated": [each.text(names["XY".index(each.sample)]) for each in result.repeated_values],
         "suspicious": rows,
-        "suspicious_table": suspicious_entries(rows, samples, names, _MAX_ROWS),
+        "suspicious_table": suspicious_entries(
+            rows, samples, names, _MAX_ROWS, all_rows=result._has_all_rows
+        ),
+        "all_rows": result._has_all_rows,
         "csv": "" if rows is None else _csv(rows, names),
         "distance_sentence": "" if comparison is None else distance_sentence(comparison, chance),
         "figures": _figures(comparison, test, names),
         "contributions": largest_contributions(comparison.contributions) if comparison else "",
         "code": compare_code(comparison, test, sources),
     }
+
+
+def share_sentence(test: TwoSampleTestLike | None) -> str:
+    """Return a sentence about the share of changed rows; "" if there is no difference or bound."""
+    if test is None or not test.significant or test.settings["blocks"] is not None:
+        return ""
+    text = test.changed_share_text
+    return f"{text[:1].upper()}{text[1:]}."
+
+
+def find_typical_rows(result: PairResult) -> TypicalRows | None:
+    """Return the typical rows of samples with many unnamed columns that may differ, else None."""
+    if not has_typical_rows(result):
+        return None
+    try:
+        return result.typical_rows()
+    except InvalidInputError:  # this error is raised if a sample has too few rows
+        return None
 
 
 def _file_name(path: str) -> str:
@@ -143,12 +168,14 @@ def comparison_content(
 ) -> dict[str, Any]:
     """Return the content of the report as a dictionary for the JSON output."""
     comparison, test, samples, rows, chance = Findings.of(result)
+    typical = find_typical_rows(result)
     return {
         **result.to_dict(),
         "headline": comparison_headline(result, names).sentence,
         "remarks": remarks(result, rows, names),
         "unchanged_columns": _unchanged_columns(test, samples, names),
         "suspicious_rows": None if rows is None else rows.to_dict(),
+        "typical_rows": None if typical is None else typical.to_dict(),
         "chance_level": None if isinstance(chance, str) else chance.to_dict(),
         "chance_level_omitted": chance if isinstance(chance, str) else None,
         "code": compare_code(comparison, test, sources),
@@ -172,9 +199,9 @@ def _chance_or_reason(comparison: ComparisonLike | None) -> ChanceLevelLike | st
     """
     if comparison is None:
         return "no level of chance without a distance"
-    if not comparison.keeps_rows:
+    if not comparison._keeps_rows:
         return "no level of chance: the rows were read in chunks"
-    if N_SPLITS * comparison.splitting_cost > MOST_SPLIT_PROJECTIONS:
+    if N_SPLITS * comparison._splitting_cost > MOST_SPLIT_PROJECTIONS:
         return (
             f"level of chance omitted: {N_SPLITS} comparisons of samples of this size take long; "
             "chance_level() computes it in Python"
@@ -252,19 +279,34 @@ def _unchanged_columns(
 
 
 def suspicious_entries(
-    rows: SuspiciousRows | None, samples: TwoSamples | None, names: Sequence[str], most: int
+    rows: SuspiciousRows | None,
+    samples: TwoSamples | None,
+    names: Sequence[str],
+    most: int,
+    *,
+    all_rows: bool,
 ) -> list[dict[str, Any]]:
-    """Return the template variables of at most `most` suspicious rows, with some values."""
+    """Return the template variables of at most `most` suspicious rows, with some values.
+
+    If `all_rows` is False, the samples have random rows of larger sources. Only the unusual value
+    of a row is then known.
+    """
     if rows is None or samples is None:
         return []
-    table = []
+    table: list[dict[str, Any]] = []
     for row in rows.rows[:most]:
         side = "XY".index(row.sample)
-        values = samples.points[side][row.row]
+        if not all_rows:
+            unusual = [(row.column, row.value, True)]
+            table.append({"row": row, "sample": names[side], "values": unusual})
+            continue
+        values = rows.points_of(row, samples)
         others = [j for j, name in enumerate(samples.columns) if name != row.column][:_MAX_VALUES]
         if row.column in samples.columns:
             others = sorted([samples.columns.index(row.column), *others])
-        shown = [(samples.columns[j], float(values[j]), values[j] == row.value) for j in others]
+        shown: list[tuple[str, float | str, bool]] = [
+            (samples.columns[j], float(values[j]), bool(values[j] == row.value)) for j in others
+        ]
         if row.column not in samples.columns:  # a category
             shown.insert(0, (row.column, row.value, True))
         table.append({"row": row, "sample": names[side], "values": shown})
@@ -283,7 +325,7 @@ def _figures(
 ) -> dict[str, Any]:
     figures = {}
     if comparison is not None:
-        if comparison.keeps_rows and comparison.regions[0].n_features > 1:
+        if comparison._keeps_rows and comparison.regions[0].n_features > 1:
             figures["regions"] = nested_regions(comparison, loose_axes(WIDTH, 5.2), names=names)
         figures["gaps"] = gap_profile(comparison, loose_axes(WIDTH, 3.8))
         if test is None or test.significant:

@@ -26,7 +26,6 @@ def monitor_context(monitor: MonitorLike, *, labels: Sequence[Any] | None = None
         "promise": alarm_promise(summary),
         "groups": summary["groups"],
         "n_batches": summary["n_batches"],
-        "signatures": [],
         "changed_share": "",
         "remarks": [],
     }

@@ -14,12 +14,18 @@ from isodepth.data.results import p_text
 from isodepth.errors import InvalidInputError
 from isodepth.html import notebook_html
 from isodepth.protocols import AnyResult, MonitorLike, PairResult
-from isodepth.report.comparison import change_entries, suspicious_entries
+from isodepth.report.comparison import (
+    change_entries,
+    find_typical_rows,
+    share_sentence,
+    suspicious_entries,
+)
 from isodepth.report.figures import inline_svg
 from isodepth.summary import (
     alarm_promise,
     comparison_headline,
     get_test,
+    has_typical_rows,
     monitor_headline,
     remarks,
 )
@@ -33,6 +39,8 @@ _DRAWN_ROWS = 200_000
 # Maximum number of values of both samples for which suspicious rows are computed, about 0.3 s.
 # Suspicious rows that were already computed are always shown.
 _SEARCHED_VALUES = 50_000
+# Maximum number of values of both samples for which typical rows are computed, about 0.5 s.
+_TYPICAL_VALUES = 500_000
 
 
 def result_html(result: AnyResult) -> str:
@@ -46,20 +54,23 @@ def _pair_html(result: PairResult) -> str:
     rows = None if samples is None else _suspicious_rows(result, samples)
     headline = comparison_headline(result, ("X", "Y"))
     drawable = samples is not None and sum(samples.n_rows) <= _DRAWN_ROWS and _can_draw()
-    lines = []
+    lines: list[str] = []
     n_changes = 0 if test is None else len(test.changes)
     if n_changes > _MAX_CHANGES:
-        lines.append(f"{n_changes - _MAX_CHANGES} more changes are in the report.")
+        lines.append(f"The first {_MAX_CHANGES} of {n_changes} changes; the report has all.")
     if samples is not None and rows is None:
         lines.append("suspicious_rows() lists the rows that look wrong.")
     elif rows is not None and len(rows) > _MAX_ROWS:
-        lines.append(f"{len(rows) - _MAX_ROWS} more rows are in suspicious_rows().")
+        lines.append(f"The first {_MAX_ROWS} of {len(rows)} rows; suspicious_rows() has all.")
     return notebook_html(
         headline.sentence,
         headline.kind,
         remarks=remarks(result, rows, ("X", "Y")),
+        paragraphs=list(filter(None, [share_sentence(test), *_typical_texts(result, samples)])),
         changes=change_entries(test, samples if drawable else None, _MAX_CHANGES),
-        rows=suspicious_entries(rows, samples, ("X", "Y"), _MAX_ROWS),
+        rows=suspicious_entries(
+            rows, samples, ("X", "Y"), _MAX_ROWS, all_rows=result._has_all_rows
+        ),
         lines=[*lines, result.signature],
         functions={"svg": inline_svg, "p_text": p_text},
     )
@@ -77,7 +88,18 @@ def _suspicious_rows(result: PairResult, samples: TwoSamples) -> SuspiciousRows 
     """Return the suspicious rows if they are known or fast to compute, else None."""
     n_values = sum(samples.n_rows) * (len(samples.columns) + len(samples.categories))
     known = "_suspicious" in vars(result)
-    return result.suspicious_rows() if known or n_values <= _SEARCHED_VALUES else None
+    fast = result._has_all_rows and n_values <= _SEARCHED_VALUES
+    return result.suspicious_rows() if known or fast else None
+
+
+def _typical_texts(result: PairResult, samples: TwoSamples | None) -> list[str]:
+    """Return the lines about typical rows of samples with many unnamed columns, else []."""
+    if samples is None or not has_typical_rows(result):
+        return []
+    if sum(samples.n_rows) * len(samples.columns) > _TYPICAL_VALUES:
+        return ["typical_rows() lists the rows that are most typical of the difference."]
+    typical = find_typical_rows(result)
+    return [] if typical is None else [f"{text[:1].upper()}{text[1:]}." for text in typical.texts()]
 
 
 def _can_draw() -> bool:

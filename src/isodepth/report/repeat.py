@@ -46,7 +46,7 @@ def compare_code(
     comment with the reason if the result cannot be repeated.
     """
     options = _options(comparison, test)
-    blocked = test is not None and "|blocks=rows|" not in test.signature
+    blocked = test is not None and test.settings["blocks"] is not None
     lines = ["import isodepth"]
     reading: list[str | None] = []
     if sources is not None:
@@ -82,12 +82,15 @@ def _options(
     omitted = False
     kinds: tuple[ColumnKind, ...] = ()
     if test is not None:
-        seed = test.signature.partition("|seed=")[2].partition("|")[0]
-        options = {"random_state": int(seed) if seed.isdigit() else None}
-        omitted = test.missing is not None or any(each.value == MISSING for each in test.shares)
+        seed = test.settings["random_state"]
+        options = {"random_state": seed if isinstance(seed, int) else None}
+        holes = test.missing is not None and any(
+            share.x or share.y for share in test.missing.shares
+        )
+        omitted = holes or any(each.value == MISSING for each in test.shares)
         kinds = test.kinds
     if comparison is not None:
-        options = comparison.changed_options()
+        options = comparison._changed_options()
         omitted = omitted or comparison.missing is not None
         kinds = kinds or comparison.kinds
     if options is None:

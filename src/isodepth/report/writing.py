@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.resources import files
 from typing import Any
 
@@ -98,7 +98,19 @@ def _render(template: str, context: dict[str, Any]) -> str:
         "version": __version__, "style": Markup(style), "script": Markup(script),
         "policy": _policy(script),
     }  # fmt: skip
-    return render(template, context | about_page, {"svg": inline_svg, "p_text": p_text})
+    functions: dict[str, Callable[..., Any]] = {
+        "svg": inline_svg, "p_text": p_text, "setting_text": _setting_text
+    }  # fmt: skip
+    return render(template, context | about_page, functions)
+
+
+def _setting_text(value: Any) -> str:
+    """Format the value of a setting: None as "none", and arrays and estimators by their type."""
+    if value is None:
+        return "none"
+    if isinstance(value, str | int | float):
+        return str(value)
+    return f"given ({type(value).__name__})"
 
 
 def _policy(script: str) -> str:

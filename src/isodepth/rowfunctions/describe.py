@@ -8,6 +8,7 @@ the remaining distance is small.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -16,17 +17,22 @@ from isodepth.core.scaling import mad_spread
 from isodepth.data.changes import Change
 
 # Maximum number of values of each sample that are used to choose a description.
-_MAX_VALUES = 50_000
+_MAX_VALUES = 10_000
 # An alignment explains a change if it leaves at most a fraction _EXPLAINED of the distance, or if
 # the remaining distance is below the 5% critical value of the Kolmogorov-Smirnov test. Changes of
 # sign and unit, and exchanges, are stronger statements and must leave at most _EXACTLY.
-_EXPLAINED, _EXACTLY, _CRITICAL = 0.5, 0.2, 1.36
+_EXPLAINED, _EXACTLY, _CRITICAL = 0.5, 0.3, 1.36
+# A shift or a change of spread is preferred to a description of the shape if it leaves at most this
+# fraction of the distance.
+_PARTLY = 0.75
+# Levels of the quantiles whose differences and ratios are tried as shifts and factors.
+_LEVELS = np.arange(1, 10) / 10
 # Minimum factor between the medians that is called a change of the unit.
 _FACTOR = 1.25
 # Minimum fraction of values with the same sign in a column that can change its sign or unit.
 _SAME_SIGN = 0.95
 # Minimum factor between spreads, and minimum shift in units of the spread, that are described.
-_WIDENED, _MOVED = 1.1, 0.05
+_WIDENED, _MOVED = 1.1, 0.2
 # Aligned values that differ by at most this multiple of the spread are ties, because of rounding.
 _ROUNDING = 1e-9
 # A difference is described by the values beyond a point instead of those up to it if at most this
@@ -83,30 +89,67 @@ class ColumnPair:
             a, b = np.round(a / unit), np.round(b / unit)
         return ks_distance(np.nan_to_num(a), np.nan_to_num(b))
 
+    def _quantiles(self) -> tuple[np.ndarray, np.ndarray]:
+        x, y = (np.quantile(v, _LEVELS) for v in (self._a, self._b))
+        return x, y
+
     def without_shift(self) -> float:
-        """Return the distance that remains after an alignment of the medians."""
-        return self._remaining(self._a - self.medians[0], self._b - self.medians[1])
+        """Return the distance that remains after the best shift by a difference of quantiles."""
+        x, y = self._quantiles()
+        return min(self._remaining(self._a, self._b - shift) for shift in np.unique(y - x))
 
     def without_spread(self) -> float:
         """Return the distance that remains after an alignment of the spreads."""
-        factor = self.spreads[0] / self.spreads[1]
-        return self._remaining(self._a, (self._b - self.medians[1]) * factor + self.medians[1])
+        return min(
+            self._remaining(self._a, (self._b - self.medians[1]) * factor + self.medians[1])
+            for factor in self._spread_factors()
+        )
 
     def without_both(self) -> float:
         """Return the distance that remains after an alignment of the medians and the spreads."""
-        factor = self.spreads[0] / self.spreads[1]
-        return self._remaining(self._a - self.medians[0], (self._b - self.medians[1]) * factor)
+        return min(
+            self._remaining(self._a - self.medians[0], (self._b - self.medians[1]) * factor)
+            for factor in self._spread_factors()
+        )
 
-    def explained_by(self, remaining: float, fraction: float = _EXPLAINED) -> bool:
-        """Return whether an alignment that leaves this distance explains the change."""
-        return remaining <= max(fraction * self.distance, min(self.critical, 0.9 * self.distance))
+    def _spread_factors(self) -> list[float]:
+        """Return the ratios of the spreads of X and Y, measured in two ways."""
+        x, y = self._quantiles()
+        factors = [self.spreads[0] / self.spreads[1]]
+        if x[-1] > x[0] and y[-1] > y[0]:
+            factors.append(float((x[-1] - x[0]) / (y[-1] - y[0])))
+        return factors
+
+    @property
+    def limit(self) -> float:
+        """Largest remaining distance with which an alignment explains the change."""
+        return max(_EXPLAINED * self.distance, min(self.critical, 0.9 * self.distance))
+
+    def exactly(self, remaining: float) -> bool:
+        """Return whether an alignment that leaves this distance explains nearly all of it."""
+        return remaining <= max(_EXACTLY * self.distance, min(self.critical, 0.9 * self.distance))
+
+    def factor(self) -> float:
+        """Return the factor between the values of Y and X of one sign that aligns them best.
+
+        Ratios of quantiles are tried, and the nearest power of ten.
+        """
+        x, y = self._quantiles()
+        known = (x != 0) & (y != 0)
+        ratios = y[known] / x[known]
+        ratios = ratios[np.isfinite(ratios) & (ratios > 0)]
+        if not len(ratios):
+            return 1.0
+        power = 10.0 ** round(math.log10(float(np.median(ratios))))
+        candidates = [power, *np.unique(ratios).tolist()]
+        return min(candidates, key=lambda each: self._remaining(self._a, self._b / each))
 
     def like(self, other: ColumnPair) -> bool:
         """Return whether the values of Y in this column look like those of X in another."""
         unit = _ROUNDING * min(other.spreads)
         with np.errstate(over="ignore", invalid="ignore"):
             a, b = np.round(other._a / unit), np.round(self._b / unit)
-        return self.explained_by(ks_distance(np.nan_to_num(a), np.nan_to_num(b)), _EXACTLY)
+        return self.exactly(ks_distance(np.nan_to_num(a), np.nan_to_num(b)))
 
     # -- descriptions ---------------------------------------------------------------------------
 
@@ -115,18 +158,16 @@ class ColumnPair:
         signs = [float(np.mean(v >= 0)) for v in (self._a, self._b)]
         before, after = (4.0 * median for median in self.medians)
         if min(signs) >= _SAME_SIGN or max(signs) <= 1 - _SAME_SIGN:
-            if not before or not after:
-                return None
-            factor = after / before
+            factor = self.factor()
             if 1 / _FACTOR < factor < _FACTOR:
                 return None
             left = self._remaining(self._a, self._b / factor)
-            if not self.explained_by(left, _EXACTLY) or left > self.without_shift():
+            if not self.exactly(left) or left > self.without_shift():
                 return None
-            quantity = f"values multiplied by {factor:.3g}, median"
+            quantity = f"values multiplied by {factor:.4g}, median"
             return Change("unit", (self.name,), quantity, before, after, pvalue)
         left = self._remaining(self._a, -self._b)
-        if abs(signs[0] - signs[1]) > 0.5 and self.explained_by(left, _EXACTLY):
+        if abs(signs[0] - signs[1]) > 0.5 and self.exactly(left):
             return Change("sign", (self.name,), "sign changed, median", before, after, pvalue)
         return None
 
@@ -199,35 +240,39 @@ def describe_column(
     distance = column.distance if ranks_changed else 0.0
     sizes = {change: abs(change.after - change.before) for change in shares}
     largest = max([distance, *sizes.values()])
-    best: dict[str, Change | None] = dict.fromkeys(("value", "precision", "extremes"))
+    best: dict[str, Change] = {}
     for each in sorted(shares, key=sizes.__getitem__):
-        best[each.kind] = each
-    precision = best["precision"]
+        if sizes[each] >= _COMPARABLE * largest or each.kind == "precision":
+            best[each.kind] = each
+    precision = best.get("precision")
     rounded = [precision] if precision is not None and sizes[precision] > 0.5 else []
+    exact = [best[kind] for kind in ("value", "precision") if kind in best]
+    exact = [each for each in exact if sizes[each] >= _COMPARABLE * largest]
+    moved = widened = None
     if ranks_changed:
         known = column.sign_or_unit(pvalue)
         if known is not None:
             return [known]
-        shift, spread = column.without_shift(), column.without_spread()
         moved, widened = column.shift(pvalue), column.spread(pvalue)
-        if moved is not None and column.explained_by(shift) and shift <= spread:
+        shift, spread = column.without_shift(), column.without_spread()
+        # A sentinel or rounding also moves quantiles. A shift or a change of spread must then
+        # explain most of the difference.
+        limit = _EXPLAINED * column.distance if exact else column.limit
+        if moved is not None and shift <= min(limit, 1.1 * spread):
             wider = shift > column.critical and column.without_both() <= _EXPLAINED * shift
             return [moved, *([widened] if widened is not None and wider else []), *rounded]
-    for kind in ("value", "precision"):
-        change = best[kind]
-        if change is not None and sizes[change] >= _COMPARABLE * largest:
-            return [change]
-    if ranks_changed:
-        if widened is not None and column.explained_by(spread):
-            return [widened]
-        if moved is not None and column.explained_by(shift):
-            return [moved, *rounded]
-        together = column.explained_by(column.without_both())
-        if moved is not None and widened is not None and together:
-            return [moved, widened]
-    change = best["extremes"]
-    if change is not None and sizes[change] >= _COMPARABLE * largest:
-        return [change]
+        if widened is not None and spread <= limit:
+            return [widened, *rounded]
+    if exact:
+        return exact[:1]
+    if moved is not None and widened is not None and column.without_both() <= column.limit:
+        return [moved, widened]
+    if moved is not None and shift <= _PARTLY * column.distance:
+        return [moved]
+    if widened is not None and spread <= _PARTLY * column.distance:
+        return [widened]
+    if "extremes" in best:
+        return [best["extremes"]]
     if ranks_changed:
         return [column.shape(pvalue)]
     return [max(shares, key=sizes.__getitem__)]

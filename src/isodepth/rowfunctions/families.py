@@ -33,7 +33,7 @@ _EXTREME_FRACTION = 1 / 8
 # A column with at most _FEW_VALUES distinct values has no single values: its ranks detect them.
 _SINGLE_VALUES, _FREQUENT, _FEW_VALUES = 4, 0.01, 20
 # Units of the family of precision, and their names in descriptions.
-_UNITS = {1.0: "whole numbers", 0.1: "whole tenths", 5.0: "multiples of 5", 10.0: "multiples of 10"}
+_UNITS = {0.1: "whole tenths", 1.0: "whole numbers", 5.0: "multiples of 5", 10.0: "multiples of 10"}
 # Relative distance from a multiple of a unit up to which a value counts as this multiple.
 _ROUNDING = 1e-9
 _ODD_FACTOR = np.uint64(0x9E3779B97F4A7C15)  # 2**64 divided by the golden ratio
@@ -156,15 +156,21 @@ class SingleValues:
 
     @classmethod
     def choose(cls, rows: Rows) -> SingleValues:
-        """Choose the most frequent values of each column with many distinct values."""
+        """Choose frequent values of each column with many distinct values.
+
+        These are the four most frequent values, and the minimum and maximum if they are repeated:
+        wrong values such as -9999 are often outside the range of the others.
+        """
         columns: list[int] = []
         chosen: list[float] = []
         for j, column in enumerate(rows.numbers.T):
             values, counts = np.unique(column[~np.isnan(column)], return_counts=True)
             if len(values) > _FEW_VALUES:
-                frequent = np.argsort(-counts, kind="stable")[:_SINGLE_VALUES]
                 least = max(LEAST_ROWS, _FREQUENT * len(column))
-                kept = values[frequent[counts[frequent] >= least]].tolist()
+                frequent = np.argsort(-counts, kind="stable")[:_SINGLE_VALUES]
+                chosen_here = {*frequent[counts[frequent] >= least].tolist()}
+                chosen_here |= {i for i in (0, len(values) - 1) if counts[i] >= LEAST_ROWS}
+                kept = values[sorted(chosen_here)].tolist()
                 columns += [j] * len(kept)
                 chosen += kept
         return cls(np.array(columns, np.int64), np.array(chosen, np.float64))

@@ -18,7 +18,8 @@ from isodepth import _core
 from isodepth.core.directions import mean_of_direction
 from isodepth.core.regions import midpoint_levels
 from isodepth.errors import DegenerateDepthWarning
-from isodepth.metric.base import BaseMetric
+from isodepth.metric.fitted import fit_for_one_sample
+from isodepth.metric.settings import MetricSettings
 from isodepth.significance.features import (
     COSINES,
     Feature,
@@ -67,7 +68,7 @@ Advance = Callable[[int], None]
 
 
 def aggregated_statistics(
-    rows: PooledSample, metric: BaseMetric, advance: Advance, *, only_regions: bool
+    rows: PooledSample, metric: MetricSettings, advance: Advance, *, only_regions: bool
 ) -> Findings:
     """Compute each statistic and its -log p for the given labels and all permutations of them.
 
@@ -206,7 +207,7 @@ def _add_category_means(rows: PooledSample, findings: Findings) -> None:
 # -- distances between trimmed regions -----------------------------------------------------------
 
 
-def region_statistics(rows: PooledSample, metric: BaseMetric, advance: Advance) -> np.ndarray:
+def region_statistics(rows: PooledSample, metric: MetricSettings, advance: Advance) -> np.ndarray:
     """Compute the distance DR between the trimmed regions of both samples, by projection depth.
 
     The result (B + 1,) has one value for the given labels and one for each of B permutations. The
@@ -238,7 +239,7 @@ def _may_be_simplex(rows: PooledSample) -> bool:
     return bool(largest >= rows.permutations.sizes.min())
 
 
-def depth_statistics(rows: PooledSample, metric: BaseMetric, advance: Advance) -> np.ndarray:
+def depth_statistics(rows: PooledSample, metric: MetricSettings, advance: Advance) -> np.ndarray:
     """Compute the distance DR between the trimmed regions of both samples, by any depth.
 
     The result (B + 1,) has one value for the given labels and one for each of B permutations. As in
@@ -246,9 +247,10 @@ def depth_statistics(rows: PooledSample, metric: BaseMetric, advance: Advance) -
     again for each permutation.
     """
     d = rows.points.shape[1]
-    fitted = replace(
+    settings = replace(
         metric, directions=rows.directions, scale=None, nan_policy="raise", random_state=0
-    ).with_directions(d)
+    )
+    fitted = fit_for_one_sample(settings, d)
     # Columns are divided by their units, but not centered at their medians: rounding in the
     # subtraction could change the order of the values of a column.
     points = np.ascontiguousarray(rows.columns.T / rows.divisors)

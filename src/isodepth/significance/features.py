@@ -374,8 +374,11 @@ def significant_changes(rows: PooledSample, findings: Findings, alpha: float) ->
     pairs = findings.pairs.significant(alpha)
     for strength, pvalue, feature in _remaining_pairs(rows, pairs, len(findings.pairs.features)):
         changes.append((strength, [_pair_change(rows, feature, pvalue)]))
+    whole = findings.whole.significant(alpha)
+    repeated = [test for test in whole if test[2].kind == "repeated"]
+    changes += [(test[0], [_share_change(rows, test[2], test[1])]) for test in repeated]
     if not changes:
-        whole = findings.whole.significant(alpha) or [findings.strongest_test()]
+        whole = whole or [findings.strongest_test()]
         changes = [
             (strength, [_whole_change(rows, feature, pvalue)])
             for strength, pvalue, feature in whole
@@ -484,6 +487,12 @@ def _whole_change(rows: PooledSample, feature: Feature, pvalue: float) -> Change
     Values are those of standardized columns.
     """
     n_x = rows.n_x
+    if feature.member is not None and not feature.columns and feature.kind == "extremes":
+        # Name the column in which most of the far rows are farthest.
+        far = rows.rows.distance >= feature.member.value
+        column = rows.names[int(np.bincount(np.abs(rows.points[far]).argmax(axis=1)).argmax())]
+        text = "far from its usual values"
+        return Change("extremes", (column,), text, *feature.shares, pvalue)
     if feature.member is not None:
         return _share_change(rows, feature, pvalue)
     if feature.columns and feature.kind == "dependence" and len(feature.columns) > 1:

@@ -406,8 +406,9 @@ def unit_ranks(values: np.ndarray, n_threads: int = 1) -> np.ndarray:
 
     def fill(f: int) -> None:
         rows, present = _present(values[f])
-        at, sizes, of_groups = rank_groups(present)
-        ranks[f, rows[at]] = np.repeat(of_groups, sizes)
+        if len(rows):
+            at, sizes, of_groups = rank_groups(present)
+            ranks[f, rows[at]] = np.repeat(of_groups, sizes)
 
     map_rows(fill, len(values), values.shape[1], n_threads)
     return ranks

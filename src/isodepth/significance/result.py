@@ -22,7 +22,11 @@ from isodepth.metric.fitted import FittedMetric
 from isodepth.results import TwoSampleReport
 from isodepth.significance.permutations import Permutations
 from isodepth.significance.samples import Samples, ValueShare
+from isodepth.sources.passes import runner_of
+from isodepth.sources.subsets import SubsetPair
 from isodepth.summary import summary_lines
+from isodepth.suspicious import SuspiciousRows, suspicious_rows
+from isodepth.suspicious.chunks import suspicious_source_rows
 from isodepth.two_samples import TwoSamples
 
 #: Significance level for headlines and lists of changes.
@@ -140,6 +144,8 @@ class TwoSampleResult(TwoSampleReport):
         Shares of all values of categories in X and in Y; rare values are pooled.
     checks : tuple of Check
         Facts about the two tables that need no test, such as constant columns and new categories.
+    settings : dict
+        Settings of the test by the names of the options. `blocks` is the number of blocks.
     moved_from : str or None
         Device from which tensors were copied to the host, such as "cuda:0".
     n_source_rows : pair of int or None
@@ -171,6 +177,7 @@ class TwoSampleResult(TwoSampleReport):
     kinds: tuple[ColumnKind, ...]
     shares: list[ValueShare]
     checks: tuple[Check, ...] = ()
+    settings: dict[str, Any] = field(default_factory=dict)
     moved_from: str | None = None
     n_source_rows: tuple[int, int] | None = None
     _changes: list[Change] = field(default_factory=list)
@@ -178,11 +185,25 @@ class TwoSampleResult(TwoSampleReport):
     _signature: Callable[[], str] = str
     _compare: Callable[[], Comparison] | None = None
     _samples: Samples | None = None
+    _pair: SubsetPair | None = None
 
     @cached_property
     def signature(self) -> str:
         """Settings of the test, as a short string."""
         return self._signature()
+
+    @property
+    def tested_rows_text(self) -> str:
+        """Sentence about the numbers of tested rows; "" if all rows were tested."""
+        if self.n_source_rows in (None, self.n_rows):
+            return ""
+        both = zip(self.n_rows, self.n_source_rows, "XY", strict=True)
+        parts = " and ".join(f"{count} of {n} rows of {name}" for count, n, name in both)
+        return f"tested at random: {parts}; rare events are counted in all rows"
+
+    @property
+    def _has_all_rows(self) -> bool:
+        return self.n_source_rows is None
 
     @property
     def null_mean(self) -> float:
@@ -238,8 +259,14 @@ class TwoSampleResult(TwoSampleReport):
             parts = [own] if change.kind != "exchange" else [frozenset([c]) for c in own]
             share = max((bounds.get(part, 0.0) for part in parts), default=0.0)
             changes.append(replace(change, share=share if change.columns else None))
-        # Sorting is stable: changes with equal bounds remain in the order of their evidence.
-        return sorted(changes, key=lambda change: -(change.share or 0.0))
+
+        def size(change: Change) -> float:
+            if change.kind == "repeated":  # no bound for a function that depends on other rows
+                return abs(change.after - change.before)
+            return change.share or 0.0
+
+        # Sorting is stable: changes of equal size remain in the order of their evidence.
+        return sorted(changes, key=size, reverse=True)
 
     @property
     def headline(self) -> str:
@@ -311,6 +338,12 @@ class TwoSampleResult(TwoSampleReport):
         return replace(self._compare(), test=self)
 
     @cached_property
+    def _suspicious(self) -> SuspiciousRows:
+        if self._pair is None:
+            return suspicious_rows(self.samples)
+        return suspicious_source_rows(self._pair, self.samples, runner_of(*self._pair.sources))
+
+    @cached_property
     def samples(self) -> TwoSamples:
         """Rows of both samples with missing values and categories, as the test read them."""
         assert self._samples is not None
@@ -356,7 +389,8 @@ class TwoSampleResult(TwoSampleReport):
         return null_profile(comparison, blocks, len(self.null_distribution))
 
     def __repr__(self) -> str:
-        rows = self.suspicious_rows() if sum(self.n_rows) <= _ROWS_IN_REPR else None
+        n_rows = sum(self.n_source_rows or self.n_rows)
+        rows = self.suspicious_rows() if n_rows <= _ROWS_IN_REPR else None
         return "\n  ".join(summary_lines(self, rows=rows))
 
 

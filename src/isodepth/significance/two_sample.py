@@ -30,8 +30,8 @@ from isodepth.data.validation import (
 from isodepth.depth.resolve import depth_text
 from isodepth.engine import available_cores
 from isodepth.errors import InvalidInputError, InvalidOptionError
-from isodepth.metric.base import BaseMetric
-from isodepth.metric.signature import seed_text
+from isodepth.metric.fitted import compare_arrays
+from isodepth.metric.settings import MetricSettings
 from isodepth.progress import progress_bar
 from isodepth.rowfunctions.describe import ks_distance
 from isodepth.significance.aggregated import aggregated_statistics
@@ -75,7 +75,7 @@ class Settings:
 
     Attributes
     ----------
-    metric : BaseMetric
+    metric : MetricSettings
         Metric of the statistic "regions", the distance between trimmed regions.
     """
 
@@ -88,7 +88,7 @@ class Settings:
     random_state: Any
     n_threads: int
     progress: bool
-    metric: BaseMetric
+    metric: MetricSettings
 
     def __post_init__(self) -> None:
         check_choice(self.method, "method", METHODS)
@@ -110,7 +110,7 @@ class Settings:
         return self.method == "regions"
 
 
-def _metric(method: str, scale: Any, of_regions: dict[str, Any], **options: Any) -> BaseMetric:
+def _metric(method: str, scale: Any, of_regions: dict[str, Any], **options: Any) -> MetricSettings:
     """Create the metric of the distance between trimmed regions.
 
     `of_regions` are the options of ``method="regions"``; None selects the default.
@@ -131,7 +131,7 @@ def _metric(method: str, scale: Any, of_regions: dict[str, Any], **options: Any)
         )
     check_number(options["p"], "p", 1)
     check_integer(options["levels"], "levels", 1)
-    return BaseMetric(refine=0, scale=scale, **options)
+    return MetricSettings(refine=0, scale=scale, **options)
 
 
 @check_option_names
@@ -320,15 +320,14 @@ def _test_sources(
     with progress_bar(settings.progress, 0, "reading", "chunk") as advance:
         pair = subset_pair(X, Y, max_rows, kinds, settings.random_state, advance=advance)
         samples = read_samples(pair.x, pair.y, nan_policy, None, pair.kinds)
-        samples = replace(samples, read=replace(samples.read, kinds=pair.columns))
-        rows = _pool(samples, settings)
+        read = replace(samples.read, kinds=pair.columns, only=pair.only)
+        rows = _pool(replace(samples, read=read), settings)
         result = _result(rows, _statistics(rows, settings), settings)
-        result = replace(result, n_source_rows=pair.n_rows)
-        if pair.is_whole:
-            return result
-        result = replace(result, notes=(pair.report(), *result.notes))
+        # Facts about random rows are not facts about all rows.
+        checks = table_checks(pair.x, pair.y, read) if pair.is_whole else ()
+        result = replace(result, n_source_rows=pair.n_rows, checks=checks, _pair=pair)
         # With a tolerance, rare events may change. Regions do not depend on rare events.
-        if settings.tolerance is not None or settings.only_regions:
+        if pair.is_whole or settings.tolerance is not None or settings.only_regions:
             return result
         return with_rare_events(result, pair, runner_of(*pair.sources, advance=advance))
 
@@ -415,7 +414,8 @@ def _result(rows: PooledSample, findings: Findings, settings: Settings) -> TwoSa
         missing = np.isnan(rows.columns)
         filled = np.where(missing, np.nanmedian(rows.columns, axis=1, keepdims=True), rows.columns)
         tables = (Table(part, rows.names) for part in np.split(filled.T, [samples.n_x]))
-        compare = partial(fixed.compare, *tables)
+        compare = partial(compare_arrays, fixed, *tables)
+    values = _setting_values(settings, len(rows.directions), samples.blocks)
     return TwoSampleResult(
         statistic=float(scores[0]),
         pvalue=pvalue,
@@ -432,7 +432,8 @@ def _result(rows: PooledSample, findings: Findings, settings: Settings) -> TwoSa
         shares=[each for category in rows.categories for each in category.shares(samples.n_x)],
         _changes=changes,
         _bounds=partial(_lower_bounds, rows, findings, settings),
-        _signature=partial(_signature, settings, len(rows.directions), samples.blocks),
+        settings=values,
+        _signature=partial(_signature, values),
         _compare=compare,
         _samples=samples,
     )
@@ -517,18 +518,43 @@ def _column_tests(
     return list(tests.values())
 
 
-def _signature(settings: Settings, n_directions: int, blocks: np.ndarray | None) -> str:
-    metric, scale = settings.metric, settings.scale
-    parts = {
+def _setting_values(
+    settings: Settings, n_directions: int, blocks: np.ndarray | None
+) -> dict[str, Any]:
+    """Return the settings of a test by the names of the options.
+
+    `blocks` is the number of blocks, or None. An array of scales is described by "given", and a
+    random generator by "generator".
+    """
+    scale, seed = settings.scale, settings.random_state
+    values: dict[str, Any] = {
         "method": settings.method,
-        "tolerance": "none" if settings.tolerance is None else f"{settings.tolerance:g}",
-        "permutations": str(settings.n_permutations),
-        "blocks": "rows" if blocks is None else str(int(blocks.max()) + 1),
-        "scale": "none" if scale is None else scale if isinstance(scale, str) else "given",
-        "dirs": f"axes+orthogonal:{n_directions}",
+        "tolerance": settings.tolerance,
+        "n_permutations": settings.n_permutations,
+        "blocks": None if blocks is None else int(blocks.max()) + 1,
+        "scale": scale if scale is None or isinstance(scale, str) else "given",
+        "n_directions": n_directions,
     }
     if settings.only_regions:
-        parts |= {name: f"{getattr(metric, name):g}" for name in ("q", "p", "eps", "levels")}
-        parts["depth"] = depth_text(metric.depth)
-    parts |= {"seed": seed_text(settings.random_state), "v": __version__}
+        metric = settings.metric
+        values |= {name: getattr(metric, name) for name in ("q", "p", "eps", "levels")}
+        values["depth"] = depth_text(metric.depth)
+    return values | {"random_state": seed if isinstance(seed, int | None) else "generator"}
+
+
+def _signature(values: dict[str, Any]) -> str:
+    """Format the settings of `_setting_values` as a short string."""
+    tolerance, blocks, scale = (values[name] for name in ("tolerance", "blocks", "scale"))
+    parts = {
+        "method": values["method"],
+        "tolerance": "none" if tolerance is None else f"{tolerance:g}",
+        "permutations": values["n_permutations"],
+        "blocks": "rows" if blocks is None else blocks,
+        "scale": "none" if scale is None else scale,
+        "dirs": f"axes+orthogonal:{values['n_directions']}",
+    }
+    parts |= {name: f"{values[name]:g}" for name in ("q", "p", "eps", "levels") if name in values}
+    parts |= {"depth": values["depth"]} if "depth" in values else {}
+    seed = values["random_state"]
+    parts |= {"seed": "none" if seed is None else seed, "v": __version__}
     return "|".join(["two-sample", *(f"{key}={value}" for key, value in parts.items())])

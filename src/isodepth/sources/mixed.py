@@ -166,7 +166,8 @@ class MixedReader:
             assert mixed is not None
             (strings,) = mixed.categories[name]
             words = list(dict.fromkeys(word for word in strings if word is not None))
-            places = {None: -1, **{word: at for at, word in enumerate(words)}}
+            places: dict[str | None, int] = {word: at for at, word in enumerate(words)}
+            places[None] = -1
             result[name] = np.array([*(places[w] for w in strings), -1])[codes], words
         return result
 

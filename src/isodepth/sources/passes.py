@@ -270,8 +270,8 @@ class Pass:
         """Return the initial state."""
         raise NotImplementedError
 
-    def step(self, state: Any, rows: Rows, n_threads: int) -> None:
-        """Update `state` with the rows of a chunk. There is at least one row."""
+    def step(self, state: Any, rows: Any, n_threads: int) -> None:
+        """Update `state` with the rows of a chunk, `Rows` or `FrameRows`; at least one row."""
         raise NotImplementedError
 
     def merge(self, state: Any, other: Any) -> None:

@@ -319,18 +319,21 @@ class Profile:
         """Random rows, `max_rows` of them or all rows of the source."""
         _, numbers, table = self._ordered
         chosen = self._smallest(self.max_rows)
-        place, row = place_and_row(numbers[chosen])
+        return RandomRows(
+            table.take(chosen), *self.locate(numbers[chosen]), numbers[chosen], self.n_rows
+        )
+
+    def locate(self, numbers: np.ndarray) -> tuple[list[str], np.ndarray, np.ndarray]:
+        """Return the files of rows, their indices in the files, and their indices in the source.
+
+        `numbers` (m,) are the numbers of the rows, see `FrameRows.number`.
+        """
+        place, row = place_and_row(numbers)
         names = {part.place: part.origin for part in reversed(self.source.parts)}
         places = sorted(self.state.n_rows)
         before = np.cumsum([0, *(self.state.n_rows[each] for each in places)])
-        return RandomRows(
-            table.take(chosen),
-            [names[each] for each in place.tolist()],
-            row,
-            before[np.searchsorted(places, place)] + row,
-            numbers[chosen],
-            self.n_rows,
-        )
+        files = [names[each] for each in place.tolist()]
+        return files, row, before[np.searchsorted(places, place)] + row
 
     def deciding_frame(self) -> Any:
         """Return random rows and, below them, distinct values that these rows do not have.

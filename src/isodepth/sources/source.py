@@ -301,7 +301,7 @@ class Part:
             named = table.column_names != numbered(table.num_columns)
             return cls(data, origin, table.column_names, named, single, n_rows, others)
         labels = table.columns or tuple(numbered(table.points.shape[1]))
-        single = labels if table.points.dtype == np.float32 else ()
+        single = list(labels) if table.points.dtype == np.float32 else []
         return cls(data, origin, labels, table.columns is not None, single, n_rows)
 
     def tables(self, rows: int, raw: bool = False) -> Iterator[tuple[Any, str, int]]:

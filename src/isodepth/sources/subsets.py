@@ -9,7 +9,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from isodepth.core.directions import rng_for
-from isodepth.data.kinds import ColumnKind, check_some_numeric
+from isodepth.data.frames import differing
+from isodepth.data.kinds import ColumnKind, check_kinds, check_some_numeric
 from isodepth.data.validation import check_integer, check_same_columns, check_same_width
 from isodepth.errors import InvalidInputError
 from isodepth.sources.mixed import MixedReader, mixed_readers
@@ -32,6 +33,20 @@ def source_pair(X: Any, Y: Any) -> tuple[Source, Source]:
     y = y.aligned(x.columns)
     check_same_columns(x.columns, y.columns)
     return x, y
+
+
+def common_columns(
+    x: Source, y: Source
+) -> tuple[Source, Source, tuple[tuple[str, ...], tuple[str, ...]]]:
+    """Return sources with the columns that both have, and the names of the columns of only one."""
+    if x.columns is None or y.columns is None or {*x.columns} == {*y.columns}:
+        return *source_pair(x, y), ((), ())
+    both = [name for name in x.columns if name in y.columns]
+    if not both:
+        raise differing(x.columns, y.columns, "X", "Y")
+    only_x = tuple(name for name in x.columns if name not in both)
+    only_y = tuple(name for name in y.columns if name not in both)
+    return x.select(both), y.select(both), (only_x, only_y)
 
 
 def _common_names(x: Source, y: Source) -> tuple[str, ...]:
@@ -71,6 +86,8 @@ class SubsetPair:
         Entries of the option `kinds` with which `x` and `y` are read with these kinds.
     profiles : pair of Profile
     readers : pair of MixedReader
+    only : pair of tuples of str
+        Names of the columns that only X has, and of those that only Y has. They are left out.
     sources : pair of Source
     random_rows : pair of RandomRows
         The random rows with their files and indices.
@@ -78,6 +95,7 @@ class SubsetPair:
 
     profiles: tuple[Profile, Profile]
     readers: tuple[MixedReader, MixedReader]
+    only: tuple[tuple[str, ...], tuple[str, ...]]
 
     @property
     def sources(self) -> tuple[Source, Source]:
@@ -98,15 +116,6 @@ class SubsetPair:
             for name, (_, words) in reader.categories(profile.all_values(), "X or Y").items():
                 values[name] |= {*words}
         return [sorted(each) for each in values.values()]
-
-    def report(self) -> str:
-        """Return a sentence with the numbers of tested rows; "" if all rows were tested."""
-        if self.is_whole:
-            return ""
-        tested = len(self.x), len(self.y)
-        both = zip(tested, self.n_rows, "XY", strict=True)
-        parts = [f"{count} of {n} rows of {name}" for count, n, name in both]
-        return f"tested at random: {' and '.join(parts)}; rare events are counted in all rows"
 
     @property
     def x(self) -> Any:
@@ -167,7 +176,8 @@ def subset_pair(
     >>> len(pair.x), len(pair.y), pair.n_rows, [each.kind for each in pair.columns]
     (70, 60, (100, 60), ['numeric', 'category'])
     """
-    x, y = source_pair(X, Y)
+    x, y, only = common_columns(as_source(X), as_source(Y))
+    kinds = {k: v for k, v in check_kinds(kinds).items() if k not in (*only[0], *only[1])}
     for name, source in (("X", x), ("Y", y)):
         if source.weighted:
             raise InvalidInputError(
@@ -183,7 +193,7 @@ def subset_pair(
         Profile.of(source, max_rows, int(rng.integers(2**62)), runner, names) for source in (x, y)
     ]
     first, second = mixed_readers(profiles, ("X", "Y"), kinds)
-    return SubsetPair((profiles[0], profiles[1]), (first, second))
+    return SubsetPair((profiles[0], profiles[1]), (first, second), only)
 
 
 # -- counts over all rows -------------------------------------------------------------------------

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -54,43 +56,119 @@ def suspicious_rows(samples: TwoSamples) -> SuspiciousRows:
     """
     codes, labels = category_codes(samples.categories, samples.n_rows)
     sentinels = find_sentinels(samples.points)
-    samples_rows = [Rows(*each) for each in zip(samples.points, codes, strict=True)]
-    rows, skipped = _unusual_rows(samples, samples_rows, labels, sentinels)
+    detector = Detector.fit(samples, codes, labels, sentinels)
+    rows = [
+        row
+        for side, (points, own) in enumerate(zip(samples.points, codes, strict=True))
+        for row in detector.unusual_rows(side, Rows(points, own))
+    ]
     rows += _repeated_rows(samples, sentinels)
-    rows += _contradictory_rows(samples, codes, labels)
-    first: dict[tuple[str, int], SuspiciousRow] = {}
-    for row in sorted(rows, key=lambda row: (_PREFERENCE.get(row.reason, 2), -row.score)):
-        first.setdefault((row.sample, row.row), row)
+    rows += contradictory_rows(samples, codes, labels)
     return SuspiciousRows(
-        sorted(first.values(), key=lambda row: -row.score),
+        distinct_rows(rows),
         one_sided_values(samples),
         samples.n_rows,
-        tuple(skipped),
+        detector.skipped,
         repeated_values(samples, sentinels),
         tuple(name for name, n in zip("XY", samples.n_rows, strict=True) if n < SMALL_SAMPLE),
     )
 
 
-def _unusual_rows(
-    samples: TwoSamples, rows: list[Rows], labels: list[list[str]], sentinels: list[Sentinel]
-) -> tuple[list[SuspiciousRow], list[str]]:
-    """Return rows with unusual scores, and the columns in which the whole distribution differs."""
-    names = list(samples.columns)
-    skipped: list[str] = []
-    cleaned = _without_sentinels(rows, sentinels)
-    while names:
-        references = _without_outliers(cleaned)
-        # The first scorer compares rows of X with the reference Y, the second rows of Y with X.
-        scorers = [RowScorer(references[1]), RowScorer(references[0])]
-        flagged = np.maximum(*(s.flagged(part) for s, part in zip(scorers, rows, strict=True)))
-        worst = int(flagged.argmax())
-        if flagged[worst] <= _MAX_REMOVED:
-            describe = _Descriptions(names, list(samples.categories), labels)
-            return _listed_rows(scorers, rows, cleaned, describe), skipped
-        skipped.append(names.pop(worst))
-        rows = [part.without_column(worst) for part in rows]
-        cleaned = [part.without_column(worst) for part in cleaned]
-    return [], skipped
+def distinct_rows(rows: Sequence[SuspiciousRow]) -> list[SuspiciousRow]:
+    """Return each row once, with the preferred reason; the largest scores first."""
+    first: dict[tuple[str, int], SuspiciousRow] = {}
+    for row in sorted(rows, key=lambda row: (_PREFERENCE.get(row.reason, 2), -row.score)):
+        first.setdefault((row.sample, row.row), row)
+    return sorted(first.values(), key=lambda row: -row.score)
+
+
+@dataclass(frozen=True)
+class Detector:
+    """Scorers of the rows of X and of Y, fitted to rows of both samples.
+
+    Attributes
+    ----------
+    kept : tuple of int
+        Indices of the numeric columns that are used.
+    skipped : tuple of str
+        Columns in which the whole distribution differs.
+    scorers : list of RowScorer
+        The first scores rows of X relative to Y, the second rows of Y relative to X. Empty if all
+        columns are skipped.
+    ordinary : Rows
+        Rows of both samples with small scores.
+    describe : _Descriptions
+    """
+
+    kept: tuple[int, ...]
+    skipped: tuple[str, ...]
+    scorers: list[RowScorer]
+    ordinary: Rows
+    describe: _Descriptions
+
+    @classmethod
+    def fit(
+        cls,
+        samples: TwoSamples,
+        codes: Sequence[np.ndarray],
+        labels: list[list[str]],
+        sentinels: Sequence[Sentinel],
+    ) -> Detector:
+        """Fit the scorers; `codes` and `labels` are those of `category_codes`."""
+        rows = [Rows(*each) for each in zip(samples.points, codes, strict=True)]
+        names, kept = list(samples.columns), list(range(len(samples.columns)))
+        skipped: list[str] = []
+        cleaned = _without_sentinels(rows, sentinels)
+        scorers: list[RowScorer] = []
+        ordinary = cleaned
+        while names:
+            references = _without_outliers(cleaned)
+            scorers = [RowScorer(references[1]), RowScorer(references[0])]
+            flagged = np.maximum(*(s.flagged(part) for s, part in zip(scorers, rows, strict=True)))
+            worst = int(flagged.argmax())
+            if flagged[worst] <= _MAX_REMOVED:
+                # The ordinary rows are taken from the rows without repeated values.
+                scores = [scorer.score(part) for scorer, part in zip(scorers, rows, strict=True)]
+                ordinary = [
+                    part.take(score <= max(_ORDINARY, float(np.median(score))))
+                    for part, score in zip(cleaned, scores, strict=True)
+                ]
+                break
+            skipped.append(names.pop(worst))
+            kept.pop(worst)
+            scorers = []
+            rows = [part.without_column(worst) for part in rows]
+            cleaned = [part.without_column(worst) for part in cleaned]
+        both = Rows(*(np.concatenate(arrays) for arrays in zip(*ordinary, strict=True)))
+        describe = _Descriptions(names, list(samples.categories), labels)
+        return cls(tuple(kept), tuple(skipped), scorers, both, describe)
+
+    @cached_property
+    def pooled(self) -> RowScorer:
+        """Scorer relative to the ordinary rows of both samples."""
+        return RowScorer(self.ordinary)
+
+    def unusual_rows(self, side: int, rows: Rows) -> list[SuspiciousRow]:
+        """Return the rows of a sample, X for side 0, with scores above 1 for both references.
+
+        `rows` have all numeric columns. The indices of the result refer to `rows`.
+        """
+        if not self.scorers:
+            return []
+        rows = Rows(rows.points[:, list(self.kept)], rows.codes)
+        scores = self.scorers[side].score(rows)
+        listed = np.flatnonzero(scores > 1)
+        if not len(listed):
+            return []
+        listed = listed[self.pooled.score(rows.take(listed)) > 1]
+        chosen = rows.take(listed)
+        found = []
+        for i, unusual in enumerate(self.scorers[side].explain(chosen)):
+            fields = self.describe.row(chosen.points[i], chosen.codes[i], unusual)
+            found.append(
+                SuspiciousRow("XY"[side], int(listed[i]), float(scores[listed[i]]), *fields)
+            )
+        return found
 
 
 def _without_sentinels(rows: Sequence[Rows], sentinels: Sequence[Sentinel]) -> list[Rows]:
@@ -114,39 +192,6 @@ def _without_outliers(rows: Sequence[Rows]) -> list[Rows]:
         far = RowScorer(other).score(part) > _CLEARLY
         kept.append(part.take(~far) if far.mean() <= _MAX_REMOVED else part)
     return kept
-
-
-def _listed_rows(
-    scorers: Sequence[RowScorer],
-    rows: Sequence[Rows],
-    cleaned: Sequence[Rows],
-    describe: _Descriptions,
-) -> list[SuspiciousRow]:
-    """Return the rows whose scores exceed 1, relative to the other sample and to pooled rows.
-
-    The pooled rows are those of both samples with small scores. The first entry of `scorers` scores
-    rows of X relative to Y, and the second scores rows of Y relative to X. The pooled rows are
-    taken from `cleaned`, which are the rows without repeated values.
-    """
-    scores = [scorer.score(part) for scorer, part in zip(scorers, rows, strict=True)]
-    if max(part.max(initial=0.0) for part in scores) <= 1:
-        return []
-    ordinary = [
-        part.take(score <= max(_ORDINARY, float(np.median(score))))
-        for part, score in zip(cleaned, scores, strict=True)
-    ]
-    both = Rows(*(np.concatenate(arrays) for arrays in zip(*ordinary, strict=True)))
-    pooled = RowScorer(both)
-    found = []
-    for side, sample in enumerate("XY"):
-        listed = np.flatnonzero(scores[side] > 1)
-        listed = listed[pooled.score(rows[side].take(listed)) > 1]
-        chosen = rows[side].take(listed)
-        for i, unusual in enumerate(scorers[side].explain(chosen)):
-            score = float(scores[side][listed[i]])
-            fields = describe.row(chosen.points[i], chosen.codes[i], unusual)
-            found.append(SuspiciousRow(sample, int(listed[i]), score, *fields))
-    return found
 
 
 class _Descriptions(NamedTuple):
@@ -192,9 +237,10 @@ def _repeated_rows(samples: TwoSamples, sentinels: Sequence[Sentinel]) -> list[S
     return found
 
 
-def _contradictory_rows(
+def contradictory_rows(
     samples: TwoSamples, codes: Sequence[np.ndarray], labels: Sequence[Sequence[str]]
 ) -> list[SuspiciousRow]:
+    """Return rows with pairs of categories that the other sample excludes."""
     found, names = [], list(samples.categories)
     for side, sample in enumerate("XY"):
         for i, c, given, usual, score in find_contradictions(codes[side], codes[1 - side]):

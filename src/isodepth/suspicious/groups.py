@@ -30,7 +30,7 @@ class Groups(NamedTuple):
         Indices of the category and of the column.
     median, spread : ndarrays of shape (g,)
         Median and spread within each of g groups; NaN if the group has fewer than five values.
-    count : ndarray of shape (g,)
+    sizes : ndarray of shape (g,)
         Number of values in each group.
     """
 
@@ -38,7 +38,7 @@ class Groups(NamedTuple):
     column: int
     median: np.ndarray
     spread: np.ndarray
-    count: np.ndarray
+    sizes: np.ndarray
 
     def deviations(self, standard: np.ndarray, codes: np.ndarray) -> np.ndarray:
         """Return deviations (m,) of the column from the medians of groups, in spreads.
@@ -47,10 +47,10 @@ class Groups(NamedTuple):
         value or the category is missing, or if the group is too small.
         """
         values, group = standard[:, self.column], codes[:, self.category]
-        known = (group >= 0) & (group < len(self.count))
+        known = (group >= 0) & (group < len(self.sizes))
         group = np.where(known, group, 0)
         # The median of n normal values has a variance of about 1.5 / n.
-        spread = self.spread * np.sqrt(1 + 1.5 / np.maximum(self.count, 1))
+        spread = self.spread * np.sqrt(1 + 1.5 / np.maximum(self.sizes, 1))
         return np.where(known, (values - self.median[group]) / spread[group], np.nan)
 
     def fitted_deviations(self, standard: np.ndarray, codes: np.ndarray) -> np.ndarray:
@@ -58,7 +58,7 @@ class Groups(NamedTuple):
 
         They are increased, because a row is closer to the median of its own group.
         """
-        count = np.maximum(self.count, 2)[codes[:, self.category]]
+        count = np.maximum(self.sizes, 2)[codes[:, self.category]]
         return self.deviations(standard, codes) * (count + 1.5) / (count - 1)
 
 

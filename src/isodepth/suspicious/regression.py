@@ -95,8 +95,7 @@ class Regressions:
         for rows, predictors in self._predictors(standard):
             residuals[rows] = terms[rows] @ predictors.weights
             residuals[rows] *= self.deviation / predictors.deviation
-        # Terms are clipped, but the value itself is not.
-        return residuals + (standard - np.clip(standard, -_FAR, _FAR))
+        return residuals
 
     def contributions(self, row: np.ndarray, codes: np.ndarray, j: int) -> np.ndarray:
         """Return the contributions (d + k,) of columns and categories to a prediction of column j.

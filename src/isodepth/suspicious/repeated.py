@@ -78,7 +78,8 @@ def find_sentinels(points: Sequence[np.ndarray]) -> list[Sentinel]:
             chance = float(hypergeom.logsf(own - 1, sum(sizes), own + other, sizes[side]))
             if chance <= limit:
                 sentinels.append(Sentinel(side, j, float(value), (own, other), chance / limit))
-        found += _of_few_rows(sentinels, sizes)
+        if sentinels:
+            found += _of_few_rows(sentinels, sizes)
     return found
 
 
@@ -88,7 +89,10 @@ def _of_few_rows(sentinels: list[Sentinel], sizes: tuple[int, int]) -> list[Sent
     The distribution differs if both samples have sentinels, as after a shift of all values, or if
     more than 20% of the rows of a sample have one.
     """
-    rates = [sum(s.counts[0] for s in sentinels if s.side == side) / sizes[side] for side in (0, 1)]
+    rates = [
+        sum(s.counts[0] for s in sentinels if s.side == side) / max(1, sizes[side])
+        for side in (0, 1)
+    ]
     return [] if min(rates) > 0 or max(rates) > _MAX_FRACTION else sentinels
 
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from isodepth.data.results import ResultMixin, plain
+from isodepth.two_samples import TwoSamples
 
 RULE = (
     "The threshold is a rule, not a guarantee: it extrapolates the tail of the scores of the other "
@@ -46,6 +47,10 @@ class SuspiciousRow(NamedTuple):
         value is unusual by itself.
     explanation : str
         The reason in words, such as "weight = 9 at weeks = 26, usually 1.2 to 2.4".
+    file : str or None
+        File, array or partition with the row, if the sample was read in chunks.
+    file_row : int or None
+        Index of the row in `file`.
     """
 
     sample: str
@@ -57,6 +62,8 @@ class SuspiciousRow(NamedTuple):
     reason: str
     given: str
     explanation: str
+    file: str | None = None
+    file_row: int | None = None
 
     @property
     def usual_text(self) -> str:
@@ -69,6 +76,8 @@ class SuspiciousRow(NamedTuple):
 
     def text(self, name: str) -> str:
         """Describe the row in one line; `name` is the name of the sample."""
+        if self.file is not None:
+            return f"{self.file}, row {self.file_row}: {self.explanation}"
         return f"{name}[{self.row}]: {self.explanation}"
 
 
@@ -151,6 +160,9 @@ class SuspiciousRows(ResultMixin):
     small : tuple of {"X", "Y"}
         Samples with too few rows to estimate how far their values reach. Rows of the other sample
         are listed only if they are far beyond all values of the small sample.
+    unlisted : pair of int
+        Numbers of further suspicious rows of X and of Y, which have smaller scores, in samples that
+        are read in chunks.
 
     Examples
     --------
@@ -171,6 +183,14 @@ class SuspiciousRows(ResultMixin):
     skipped: tuple[str, ...] = ()
     repeated: tuple[RepeatedValue, ...] = ()
     small: tuple[str, ...] = ()
+    unlisted: tuple[int, int] = (0, 0)
+    _points: dict[tuple[str, int], np.ndarray] | None = None
+
+    def points_of(self, row: SuspiciousRow, samples: TwoSamples) -> np.ndarray:
+        """Return the numeric values (d,) of a suspicious row; `samples` are those in memory."""
+        if self._points is not None:
+            return self._points[row.sample, row.row]
+        return samples.points["XY".index(row.sample)][row.row]
 
     def indices(self, sample: str) -> np.ndarray:
         """Return the row indices of one sample, "X" or "Y", most suspicious first."""
@@ -184,13 +204,17 @@ class SuspiciousRows(ResultMixin):
 
     def to_dict(self) -> dict[str, Any]:
         """Convert to plain Python numbers, strings, lists and dictionaries."""
-        return plain({**vars(self), "rule": RULE})
+        public = {name: value for name, value in vars(self).items() if not name.startswith("_")}
+        return plain({**public, "rule": RULE})
 
     def _rows(self) -> dict[str, list[Any]]:
         columns = {
             name: [getattr(row, name) for row in self.rows]
             for name in ("sample", "row", "score", "column", "value", "reason", "explanation")
         }
+        if any(row.file is not None for row in self.rows):
+            columns["file"] = [row.file for row in self.rows]
+            columns["file_row"] = [row.file_row for row in self.rows]
         # Some libraries of data frames do not allow numbers and strings in one column.
         columns["value"] = [None if isinstance(value, str) else value for value in columns["value"]]
         return columns
@@ -201,7 +225,8 @@ class SuspiciousRows(ResultMixin):
         `names` are the names of X and Y.
         """
         counts = [
-            (len(self.indices(sample)), name) for sample, name in zip("XY", names, strict=True)
+            (len(self.indices(sample)) + more, name)
+            for sample, name, more in zip("XY", names, self.unlisted, strict=True)
         ]
         parts = [f"{n} suspicious row{'s' * (n > 1)} in {name}" for n, name in counts if n]
         return " and ".join(parts) or "no suspicious rows"

@@ -23,6 +23,9 @@ _MAX_VALUE = 1e150
 # Minimum number of values of a column from which its tails are extrapolated. Columns with fewer
 # values are not scored.
 _MIN_VALUES = 5
+# Number of values below which a constant column is not scored, and both tails of a column have at
+# least the threshold for absolute values.
+_FEW_VALUES = 50
 
 
 class Rows(NamedTuple):
@@ -299,8 +302,9 @@ def tail_limits(ratios: np.ndarray, n_columns: int, light: np.ndarray) -> np.nda
 
     The thresholds are extrapolated from the tails of k reference ratios (n, k). Each tail is
     considered by itself, because one may be heavier. A threshold is at least half of the threshold
-    for absolute values, which has more values to extrapolate from. It is infinite if fewer than
-    five ratios are known. `light` (k,) selects ratios whose tails may be lighter than exponential.
+    for absolute values, which has more values to extrapolate from. With fewer than 50 ratios, it is
+    at least this threshold. It is infinite if fewer than five ratios are known, or fewer than 50
+    that are all 0. `light` (k,) selects ratios whose tails may be lighter than exponential.
     """
     both = _extrapolated(np.abs(ratios), (0.5, 0.9, 0.99), n_columns, light)
     # Half of the values are in each tail, so that 1% of them are 0.5% of all values.
@@ -309,7 +313,10 @@ def tail_limits(ratios: np.ndarray, n_columns: int, light: np.ndarray) -> np.nda
         for sign in (-1, 1)
     ]
     known = (~np.isnan(ratios)).sum(axis=0)
-    return np.where(known >= _MIN_VALUES, np.maximum(sides, both / 2), np.inf)
+    varies = np.fmax.reduce(np.abs(ratios), axis=0, initial=0.0) > 0
+    enough = (known >= _MIN_VALUES) & (varies | (known >= _FEW_VALUES))
+    least = np.where(known < _FEW_VALUES, both, both / 2)
+    return np.where(enough, np.maximum(sides, least), np.inf)
 
 
 def _extrapolated(

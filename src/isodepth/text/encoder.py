@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from isodepth.data.validation import check_choice, check_integer
-from isodepth.errors import InvalidInputError, InvalidOptionError
+from isodepth.errors import InvalidInputError, InvalidOptionError, warn_user
 from isodepth.progress import progress_bar
 from isodepth.text import models
 from isodepth.text.clouds import check_text
@@ -226,7 +225,7 @@ class Encoder(EncoderOptions):
         n_long = sum(len(ids) > limit for ids in encoding["input_ids"])
         if n_long:
             message = f"{n_long} of {len(texts)} texts have more than {limit} tokens"
-            warnings.warn(f"{message} and were truncated", UserWarning, stacklevel=3)
+            warn_user(f"{message} and were truncated", UserWarning)
             encoding = tokenizer(texts, truncation=True, max_length=limit, **settings)
         keep = self.special_tokens == "keep"
         kept = [

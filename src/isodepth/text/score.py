@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass, field, fields
 from itertools import chain
@@ -15,14 +14,14 @@ from isodepth.api import Metric
 from isodepth.data.results import ResultMixin, plain
 from isodepth.data.validation import check_choice, check_integer, check_number
 from isodepth.depth import Dual, SteadyIRW
-from isodepth.errors import InvalidOptionError
+from isodepth.errors import InvalidOptionError, warn_user
 from isodepth.text.clouds import check_counts, check_texts, clean_clouds
 from isodepth.text.encoder import CachedEncoder, Encoder, EncoderOptions
 from isodepth.text.pairs import pair_distances
 
-_METRIC_OPTIONS = (
-    "p", "q", "eps", "levels", "n_directions", "gap", "refine", "random_state", "n_jobs",
-)  # fmt: skip
+# Number of directions if `n_directions` is None. With fewer directions, correlations with human
+# judgment depend more on the seed.
+_N_DIRECTIONS = 4000
 
 
 class Scores(list[float], ResultMixin):
@@ -97,9 +96,9 @@ class DepthScore(EncoderOptions):
         Fraction of the least deep tokens of each text that is trimmed.
     levels : "exact" or int
         Exact integral over levels, or a grid with this number of levels.
-    n_directions : int
-        Number of directions of the depth, and of the gap if ``gap="search"``. With fewer than the
-        default, correlations with human judgment depend more on the seed.
+    n_directions : int or None
+        Number of directions of the depth, and of the gap if ``gap="search"``. None for 4000: with
+        fewer, correlations with human judgment depend more on the seed.
     gap : {"exact", "search"} or None
         Computation of the gap between the two regions of a level. "exact" computes the supremum
         over all directions in the span of the tokens. "search" takes the maximum over random
@@ -140,7 +139,7 @@ class DepthScore(EncoderOptions):
     q: float = math.inf
     eps: float = 0.01
     levels: Any = "exact"
-    n_directions: int = 4000
+    n_directions: int | None = None
     gap: str | None = None
     refine: int = 0
     multi_ref: str = "mean"
@@ -161,7 +160,10 @@ class DepthScore(EncoderOptions):
         check_number(self.q, "q", 1)
         if self.gap is None:
             self.gap = "exact" if math.isinf(self.q) else "search"
-        options = {name: getattr(self, name) for name in _METRIC_OPTIONS}
+        if self.n_directions is None:
+            self.n_directions = _N_DIRECTIONS
+        shared = {each.name for each in fields(Metric)} & {each.name for each in fields(self)}
+        options = {name: getattr(self, name) for name in shared - {"depth"}}
         # The names "irw" and "dual" select two depths that are used only for text scores.
         internal = {"irw": SteadyIRW(), "dual": Dual()}
         depth = internal.get(self.depth, self.depth) if isinstance(self.depth, str) else self.depth
@@ -248,7 +250,7 @@ class DepthScore(EncoderOptions):
             return
         message = f"{name} that are empty or have no tokens: {empty.sum()} of {len(empty)}"
         result = "NaN" if self.empty == "nan" else "the worst possible score"
-        warnings.warn(f"{message}; they get {result}", UserWarning, stacklevel=4)
+        warn_user(f"{message}; they get {result}", UserWarning)
 
     @property
     def signature(self) -> str:

@@ -11,10 +11,10 @@ import torch
 from isodepth.core.directions import mean_of_direction
 from isodepth.core.regions import Sample, TrimmedRegions
 from isodepth.errors import InvalidOptionError
-from isodepth.metric.base import BaseMetric
 from isodepth.metric.comparison import Comparison
-from isodepth.metric.fitted import FittedMetric
+from isodepth.metric.fitted import FittedMetric, fit_for_one_sample
 from isodepth.metric.gradient import mean_slopes
+from isodepth.metric.settings import MetricSettings
 from isodepth.tensors.gaps import mean_gap_gradient, mean_gaps, support_rows
 from isodepth.tensors.host import to_host
 from isodepth.tensors.kernels import passes_for
@@ -41,7 +41,7 @@ class DeviceDistance(NamedTuple):
 
 
 def distance_on_device(
-    metric: BaseMetric, pair: TensorPair, gradient: bool = False
+    metric: MetricSettings, pair: TensorPair, gradient: bool = False
 ) -> DeviceDistance | None:
     """Compute the distance of two tensors on their device.
 
@@ -62,10 +62,10 @@ def distance_on_device(
         unit = mean_of_direction(directions.shape[1], metric.q)
         if metric.q < math.inf:
             gaps = mean_gaps(x, y, *sizes, directions, metric.q, gaps, budget)
-        value = mean_of_gaps(gaps / unit, shares, metric.p, metric.length)
+        value = mean_of_gaps(gaps / unit, shares, metric.p, metric._length)
         if not gradient:
             return DeviceDistance(value, None)
-        slopes = mean_slopes(gaps / unit, shares, metric.p, metric.length)
+        slopes = mean_slopes(gaps / unit, shares, metric.p, metric._length)
         if codes is not None:
             ordered = _maximum_gap_gradient([x, y], sizes, directions, codes, slopes, budget)
         else:
@@ -76,7 +76,7 @@ def distance_on_device(
         return DeviceDistance(value, [_by_row(r, g, len(t)) / scale for r, g, t in sides])
 
 
-def compare_from_device(metric: BaseMetric, pair: TensorPair) -> Comparison | None:
+def compare_from_device(metric: MetricSettings, pair: TensorPair) -> Comparison | None:
     """Compute the depths of two tensors on their device, and compare their regions on the host.
 
     Return None if a sample has at most d + 1 distinct points in d dimensions, because they may be
@@ -103,7 +103,7 @@ class FittedPair(NamedTuple):
     regions: tuple[DeviceRegions, DeviceRegions]
 
 
-def fit_pair(metric: BaseMetric, pair: TensorPair) -> FittedPair | None:
+def fit_pair(metric: MetricSettings, pair: TensorPair) -> FittedPair | None:
     """Compute the depth-trimmed regions of two tensors on their device.
 
     Return None if a sample has at most d + 1 distinct points in d dimensions, because they may be
@@ -115,8 +115,8 @@ def fit_pair(metric: BaseMetric, pair: TensorPair) -> FittedPair | None:
             f"{name}={getattr(metric, name)!r} is not available on the device {pair.device}; move "
             "the tensors to the host with .cpu()"
         )
-    check_depth(metric.source, pair.device)
-    drawn = metric.with_directions(pair.x.shape[1])
+    check_depth(metric._source, pair.device)
+    drawn = fit_for_one_sample(metric, pair.x.shape[1])
     # The directions are rounded to the dtype of the computation on the host, so that all devices
     # use the same directions.
     kind = "float32" if pair.precision == torch.float32 else "float64"
@@ -152,7 +152,7 @@ def _scale(drawn: FittedMetric, device: torch.device) -> torch.Tensor | float:
     return 1.0 if scale is None else torch.from_numpy(scale.copy()).to(device)
 
 
-def _budget(metric: BaseMetric, *samples: torch.Tensor) -> int:
+def _budget(metric: MetricSettings, *samples: torch.Tensor) -> int:
     """Return the number of bytes available for blocks of directions.
 
     This is the option `memory_mb` minus the memory for copies of the samples, but at least a

@@ -17,17 +17,18 @@ from typing import Any, NoReturn
 
 import torch
 
+from isodepth.core.scaling import warn_of_different_spreads
 from isodepth.errors import InvalidOptionError
-from isodepth.metric.base import BaseMetric
 from isodepth.metric.comparison import Comparison
-from isodepth.metric.fitted import fit_both
+from isodepth.metric.fitted import compare_arrays, fit_both
 from isodepth.metric.gradient import check_has_gradient
+from isodepth.metric.settings import MetricSettings
 from isodepth.tensors.host import to_host
 from isodepth.torch import device
 from isodepth.torch.samples import TensorPair, check_tensors
 
 
-def distance(metric: BaseMetric, X: Any, Y: Any, weights: Any = None) -> Any:
+def distance(metric: MetricSettings, X: Any, Y: Any, weights: Any = None) -> Any:
     """Compute the distance of two tensors, as `Metric.distance` does for arrays.
 
     Parameters
@@ -48,11 +49,16 @@ def distance(metric: BaseMetric, X: Any, Y: Any, weights: Any = None) -> Any:
     return _evaluate(metric, pair, gradient=False)[0]
 
 
-def compare(metric: BaseMetric, X: Any, Y: Any, weights: Any = None) -> Comparison:
+def compare(metric: MetricSettings, X: Any, Y: Any, weights: Any = None) -> Comparison:
     """Compare two tensors, as `Metric.compare` does for arrays; the result is on the host."""
     pair = check_tensors(X, Y, weights, metric.dtype)
     comparison = device.compare_from_device(metric, pair) if _elsewhere(pair) else None
-    return metric.compare(*_on_host(pair)) if comparison is None else comparison
+    if comparison is None:
+        return compare_arrays(metric, *_on_host(pair))
+    if metric.scale is None:
+        x, y = (regions.sample.points for regions in comparison.regions)
+        warn_of_different_spreads(x, y, None)
+    return comparison
 
 
 def _elsewhere(pair: TensorPair) -> bool:
@@ -64,7 +70,7 @@ def _elsewhere(pair: TensorPair) -> bool:
     return pair.device.type != "cpu" and min(len(pair.x), len(pair.y)) > pair.x.shape[1] + 1
 
 
-def with_gradient(metric: BaseMetric) -> BaseMetric:
+def with_gradient(metric: MetricSettings) -> MetricSettings:
     """Return a copy of the metric whose distance has a gradient.
 
     If the option `refine` has its default None, refinement is disabled. Raise an error if the value
@@ -77,7 +83,7 @@ def with_gradient(metric: BaseMetric) -> BaseMetric:
             f"nan_policy={metric.nan_policy!r} is not available for tensors that require grad; "
             "select the rows before, or detach the tensors"
         )
-    check_has_gradient(scale=metric.scale, refine=0 if metric.gap == "exact" else metric.steps)
+    check_has_gradient(scale=metric.scale, refine=0 if metric.gap == "exact" else metric._steps)
     return metric
 
 
@@ -86,7 +92,7 @@ class _Distance(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, X: torch.Tensor, Y: torch.Tensor, metric: BaseMetric, pair: TensorPair
+        ctx: Any, X: torch.Tensor, Y: torch.Tensor, metric: MetricSettings, pair: TensorPair
     ) -> torch.Tensor:
         value, slopes = _evaluate(metric, pair, gradient=True)
         ctx.save_for_backward(X, Y, *(s.to(rows) for s, rows in zip(slopes, (X, Y), strict=True)))
@@ -123,11 +129,11 @@ class _Gradient(torch.autograd.Function):
         )
 
 
-def _evaluate(metric: BaseMetric, pair: TensorPair, gradient: bool) -> tuple[torch.Tensor, Any]:
+def _evaluate(metric: MetricSettings, pair: TensorPair, gradient: bool) -> tuple[torch.Tensor, Any]:
     """Return the distance and, if `gradient`, its gradient with respect to the rows of X and Y."""
     comparison = None
     if _elsewhere(pair):
-        if metric.gap == "search" and metric.steps == 0:
+        if metric.gap == "search" and metric._steps == 0:
             result = device.distance_on_device(metric, pair, gradient)
             if result is not None:
                 return result.value.to(pair.dtype), result.slopes

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Unpack
 
 import torch
 
 from isodepth.core.directions import integer_seed, rng_for
 from isodepth.data.validation import check_boolean, check_integer
-from isodepth.metric.base import BaseMetric, with_metric_options
+from isodepth.metric.settings import LossOptions, MetricSettings, with_metric_options
 from isodepth.torch.distance import distance, with_gradient
 
 
@@ -27,10 +27,10 @@ class DepthLoss(torch.nn.Module):
         Seed of the directions. With `resample` the directions of call k in training mode depend on
         the seed and on k. `state_dict` contains the number of calls, so that a resumed training
         continues with the same directions.
-    q : float in [1, inf], default 2
-        Order of the mean over directions. With 2 every direction contributes to the gradient. With
-        inf only the direction of the maximum gap at each level contributes, and the gradient is
-        sparse.
+    q : float in [1, inf], default inf
+        Order of the mean over directions. With inf only the direction of the maximum gap at each
+        level contributes to the gradient, which is sparse. With 2 every direction contributes,
+        which is often better for training.
     {options of Metric}
 
     Examples
@@ -38,18 +38,20 @@ class DepthLoss(torch.nn.Module):
     >>> import torch
     >>> from isodepth.torch import DepthLoss
     >>> X = torch.randn(200, 3, generator=torch.Generator().manual_seed(0)).requires_grad_()
-    >>> loss = DepthLoss(depth="halfspace", eps=0.2, n_directions=100)
+    >>> loss = DepthLoss(q=2, depth="halfspace", eps=0.2, n_directions=100)
     >>> loss(X, X.detach() + 1.0).backward()
     >>> X.grad.sum(dim=0).norm().item() > 0.9
     True
     """
 
-    def __init__(self, *, resample: bool = False, random_state: int = 0, **options: Any) -> None:
+    def __init__(
+        self, *, resample: bool = False, random_state: int = 0, **options: Unpack[LossOptions]
+    ) -> None:
         super().__init__()
         self.resample = check_boolean(resample, "resample")
         self.random_state = check_integer(random_state, "random_state", 0)
-        settings = {"q": 2, **options, "random_state": self.random_state}
-        self.metric = with_gradient(BaseMetric.from_options(settings))
+        settings = {**options, "random_state": self.random_state}
+        self.metric = with_gradient(MetricSettings._from_options(settings))
         self.draws = 0
 
     @property
@@ -57,7 +59,7 @@ class DepthLoss(torch.nn.Module):
         """Settings as a string. With `resample` the string contains the seed of the first call."""
         return self.metric.signature
 
-    def forward(self, X: torch.Tensor, Y: torch.Tensor, weights: Any = None) -> torch.Tensor:
+    def forward(self, X: torch.Tensor, Y: torch.Tensor, *, weights: Any = None) -> torch.Tensor:
         """Return the distance of X (n, d) and Y (m, d) as a zero-dimensional tensor.
 
         `weights` is a pair with the weights of X and of Y, or None.

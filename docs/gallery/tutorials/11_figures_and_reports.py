@@ -11,7 +11,7 @@ from pathlib import Path
 import pandas as pd
 
 import isodepth
-from isodepth.plot import nested_regions
+from isodepth.plot import bagplot, nested_regions
 
 columns = ["temp", "dewp", "humid", "wind_speed", "pressure", "visib"]
 folder = Path("../../../examples/weather")
@@ -30,12 +30,14 @@ result = isodepth.compare(
 )
 
 # %%
-# **A summary**, and a data frame of the columns: the contribution of each to the distance, its
-# change, and its p-value.
+# **In a notebook**, a result shows its headline, the changes with small figures, and the rows that
+# look wrong. The text of the same summary is ``print(result)``.
 
-print(result)
+result
 
 # %%
+# A data frame of the columns: the contribution of each to the distance, its change, and its
+# p-value.
 
 result.to_frame()
 
@@ -61,13 +63,16 @@ ax = result.plot("null")
 
 # %%
 # Every function accepts axes (``ax=``) and returns them, so figures can be combined and modified.
-# There is one more for :doc:`monitors </tutorials/07_monitoring>`.
+# There are figures for :doc:`monitors </tutorials/07_monitoring>` and for
+# :doc:`distance matrices </tutorials/06_many_bags>`.
 #
-# **For programs**: dictionaries, JSON and data frames of pandas, polars or pyarrow:
+# **One sample**: the bagplot is a boxplot of two columns. The bag contains the deepest half of the
+# rows. Rows outside the bag inflated by 3 are outliers.
 
-print(result.to_frame().round(3).to_string())
+ax = bagplot(june[["humid", "wind_speed"]].dropna())
 
 # %%
+# **For programs**: dictionaries, JSON and data frames of pandas, polars or pyarrow:
 
 print(result.test.to_json(indent=1)[:320], "...")
 

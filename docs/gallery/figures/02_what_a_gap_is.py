@@ -34,10 +34,10 @@ def outline(points):
 # in the maximizing direction.
 
 fig, axes = plt.subplots(1, 3, figsize=(10.5, 3), layout="constrained", sharex=True, sharey=True)
-middles = result.levels.mean(axis=1)
+middles = result.levels
 for ax, beta in zip(axes, (0.1, 0.5, 0.85), strict=True):
     level = int(np.argmin(np.abs(middles - beta)))
-    u = result.direction[level]
+    u = result.directions[level]
     for points, regions, color in zip((X, Y), result.regions, ("#0072b2", "#d55e00"), strict=True):
         ax.plot(*points.T, "o", color=color, markersize=3, alpha=0.3)
         inside = points[regions.inside(middles[level])]

@@ -1,7 +1,8 @@
-"""BaseMetric: a frozen object with all settings of the distance, which compares arrays.
+"""Options of the distance: their types, defaults, checks and documentation.
 
-The subclass `isodepth.Metric` also compares tensors, and samples that are read in chunks. It is in
-another module, because the packages for tensors and chunks import this module.
+`MetricSettings` is a frozen object with all options. The subclass `isodepth.Metric` has the methods
+that compare samples. It is in another module, because the packages for tensors and chunks, which
+it calls, use the settings.
 """
 
 from __future__ import annotations
@@ -10,41 +11,97 @@ import inspect
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, fields, replace
-from typing import Any, Self, TypeVar
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any, Literal, Self, TypedDict, TypeVar
 
 import numpy as np
 
-from isodepth.core.directions import FAMILIES, draws_at_random
-from isodepth.core.regions import Sample, TrimmedRegions
-from isodepth.core.scaling import SCALES, check_scale, check_scale_width, warn_of_different_spreads
+from isodepth.core.directions import FAMILIES, check_random_state, draws_at_random
+from isodepth.core.scaling import SCALES, check_scale
 from isodepth.data.missing import NAN_POLICIES
 from isodepth.data.validation import (
+    MOST,
     check_boolean,
     check_choice,
     check_direction_rows,
     check_integer,
     check_n_jobs,
     check_number,
-    refuse_chunks,
     unknown_option,
 )
-from isodepth.depth.resolve import private_copy
+from isodepth.depth import BY_NAME
+from isodepth.depth.base import DepthSource
+from isodepth.depth.resolve import private_copy, resolve_depth
 from isodepth.errors import InvalidOptionError
 from isodepth.hull import WAYS
-from isodepth.metric.comparison import Comparison
-from isodepth.metric.fitted import FittedMetric, Settings, fit_both, fit_metric, prepare
 from isodepth.metric.signature import signature_of
-from isodepth.metric.table import STORAGES
 
 #: Line of a docstring that `with_metric_options` replaces with the descriptions of parameters.
 OPTIONS_LINE = "{options of Metric}"
+#: Precisions of region tables.
+STORAGES = ("float64", "float32")
+# Number of refinement steps if `refine` is None and q is infinite.
+_REFINE = 20
 
 Documented = TypeVar("Documented", bound=Callable[..., Any])
+Precision = Literal["float32", "float64"]
+RandomState = int | np.random.Generator | np.random.RandomState | None
+
+
+class _Options(TypedDict, total=False):
+    """Types of the options that all functions with options of `isodepth.Metric` accept."""
+
+    depth: Any
+    p: float
+    q: float
+    eps: float
+    normalize: bool
+    scale: Any
+    nan_policy: Literal["raise", "omit"]
+    dtype: Precision | None
+    n_jobs: int | None
+    memory_mb: float | None
+
+
+class PaperOptions(_Options, total=False):
+    """Types of the further options of `isodepth.Metric.paper`."""
+
+    gap: Literal["search", "exact"]
+    random_state: RandomState
+
+
+class SampleOptions(_Options, total=False):
+    """Types of the options of `isodepth.Metric`, without those of levels, gaps and seeds."""
+
+    n_directions: int
+    directions: Any
+
+
+class TableOptions(SampleOptions, total=False):
+    """Types of the options of functions that compute region tables."""
+
+    levels: int
+    random_state: RandomState
+
+
+class LossOptions(SampleOptions, total=False):
+    """Types of the options of `isodepth.torch.DepthLoss`."""
+
+    levels: Literal["exact", "monte-carlo"] | int
+    n_levels: int | None
+    gap: Literal["search", "exact"]
+
+
+class MetricOptions(LossOptions, total=False):
+    """Types of all options of `isodepth.Metric`."""
+
+    refine: int | None
+    random_state: RandomState
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class BaseMetric(Settings):
+class MetricSettings:
     """Pseudo-metric DR_{p,eps} between samples, with all its settings.
 
     The region of level beta of a sample is the smallest set of its deepest points that has more
@@ -112,13 +169,13 @@ class BaseMetric(Settings):
         Infinite values are always an error.
     dtype : {"float32", "float64"} or None
         Precision of the projections; None means float32 for float32 data and float64 otherwise.
-    random_state : None, int or numpy.random.Generator
+    random_state : None, int, numpy.random.Generator or numpy.random.RandomState
         Seed or generator of the random directions and levels. The same integer gives the same
         directions on any machine, and the same bits with any `n_jobs`. With None every call samples
         new directions: two calls give slightly different numbers, which cannot be reproduced. Use
         an integer if numbers are compared with each other, published or tested.
     n_jobs : int or None
-        Number of threads; None for all available cores. The result does not depend on it.
+        Number of threads; None or -1 for all available cores. The result does not depend on it.
     memory_mb : float or None
         Working memory of all threads together, in which blocks of directions are processed. With
         little memory fewer threads are used, at least one. A block has at least one direction, even
@@ -138,6 +195,24 @@ class BaseMetric(Settings):
     'DR|depth=halfspace|p=2|eps=0.2|levels=exact|dirs=uniform:1000|refine=20|seed=0|v=0.3.0'
     """
 
+    depth: Any = "projection"
+    p: float = 2
+    q: float = math.inf
+    eps: float = 0.1
+    n_directions: int = 1000
+    directions: Any = "uniform"
+    levels: Any = "exact"
+    n_levels: int | None = None
+    normalize: bool = True
+    refine: int | None = None
+    gap: str = "search"
+    scale: Any = None
+    nan_policy: str = "raise"
+    dtype: str | None = None
+    random_state: RandomState = None
+    n_jobs: int | None = None
+    memory_mb: float | None = None
+
     def __post_init__(self) -> None:
         gap, q = check_choice(self.gap, "gap", WAYS), check_number(self.q, "q", 1)
         if gap == "exact" and q < math.inf:
@@ -149,13 +224,9 @@ class BaseMetric(Settings):
         check_choice(self.nan_policy, "nan_policy", NAN_POLICIES)
         if self.dtype is not None:
             check_choice(self.dtype, "dtype", ("float32", "float64"))
-        check_n_jobs(self.n_jobs)
         if self.memory_mb is not None:
             check_number(self.memory_mb, "memory_mb", 0, low_open=True, high_open=True)
         _check_refine(self.refine, q)
-        seed = self.random_state
-        if not isinstance(seed, np.random.Generator | None):
-            seed = check_integer(seed, "random_state", 0, "; or a numpy.random.Generator, or None")
         directions, n_directions = _checked_directions(self.directions, self.n_directions)
         checked = {
             "depth": self.depth if isinstance(self.depth, str) else private_copy(self.depth),
@@ -167,45 +238,15 @@ class BaseMetric(Settings):
             "levels": _checked_levels(self.levels, self.n_levels),
             "normalize": check_boolean(self.normalize, "normalize"),
             "scale": _checked_scale(self.scale),
-            "random_state": seed,
+            "random_state": check_random_state(self.random_state),
+            "n_jobs": check_n_jobs(self.n_jobs),
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
-        _ = self.source  # raises an error if the option `depth` is invalid
+        _ = self._source  # raises an error if the option `depth` is invalid
 
     @classmethod
-    def paper(cls, n_alpha: int, K: int, **options: Any) -> Self:
-        """Return the metric of Algorithm 1 of the paper, with random levels and uniform directions.
-
-        The paper is Staerman et al., arXiv 2103.12711.
-
-        Parameters
-        ----------
-        n_alpha : int
-            Number of random levels.
-        K : int
-            Number of independent uniform directions.
-        **options
-            The other parameters of this class: `depth`, `p`, `q`, `eps`, `normalize`, `gap`,
-            `scale`, `nan_policy`, `dtype`, `random_state`, `n_jobs`, `memory_mb`.
-
-        Examples
-        --------
-        >>> from isodepth import Metric
-        >>> Metric.paper(20, 100, depth="halfspace", eps=0.3, random_state=1).signature
-        'DR|depth=halfspace|p=2|eps=0.3|levels=monte-carlo:20|dirs=uniform:100|refine=0|seed=1|v=0.3.0'
-        """
-        return cls(
-            levels="monte-carlo",
-            n_levels=n_alpha,
-            n_directions=K,
-            directions="uniform",
-            refine=0,
-            **options,
-        )
-
-    @classmethod
-    def from_options(cls, options: Mapping[str, Any]) -> Self:
+    def _from_options(cls, options: Mapping[str, Any]) -> Self:
         """Create a metric from keyword options; an unknown option raises InvalidOptionError."""
         names = [field.name for field in fields(cls)]
         for name in options:
@@ -216,102 +257,47 @@ class BaseMetric(Settings):
     @property
     def signature(self) -> str:
         """Settings that determine the distance, as a short string."""
-        return signature_of(self, self.dtype, self.steps)
+        return signature_of(self, self.dtype, self._steps)
 
-    def compare(self, X: Any, Y: Any, weights: Any = None) -> Comparison:
-        """Compare two samples.
+    @cached_property
+    def _source(self) -> DepthSource:
+        """Depth function that the option `depth` selects."""
+        name = self.depth
+        return BY_NAME[name]() if isinstance(name, str) and name in BY_NAME else resolve_depth(name)
 
-        The result has the distance, and the gap between the trimmed regions at each level with its
-        maximizing direction.
-        """
-        fitted, x, y, missing = fit_both(self, X, Y, weights)
-        comparison = fitted.compare(x, y)
-        if self.scale is None:
-            warn_of_different_spreads(x.sample.points, y.sample.points, comparison.columns)
-        return comparison if missing is None else replace(comparison, missing=missing)
+    @property
+    def _steps(self) -> int:
+        """Number of steps of local ascent that refine the directions: `refine`, or its default."""
+        if self.refine is None:
+            return _REFINE if math.isinf(self.q) else 0
+        return self.refine
 
-    def regions(self, X: Any, weights: Any = None) -> TrimmedRegions:
-        """Compute the nested depth-trimmed regions of one sample.
-
-        The result stores the depth function, the directions and the scale that define the regions.
-        :meth:`isodepth.FittedMetric.distance` compares the regions of two samples if these settings
-        are equal. Use `with_directions` to compute regions of many samples with the same
-        directions.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n, d)
-        weights : array-like of shape (n,) or None
-        """
-        return self._fit_one(X, weights, "Metric.regions")[1]
-
-    def with_directions(self, n_features: int, dtype: str | None = None) -> FittedMetric:
-        """Sample the directions and levels once, to compare many samples.
-
-        Parameters
-        ----------
-        n_features : int
-            Number of columns of the samples.
-        dtype : {"float64", "float32"} or None
-            Precision of the samples, if it is known. The directions are then converted to this
-        precision once, and not again for each sample.
-
-        Returns
-        -------
-        fitted : FittedMetric
-            Computes `regions` and `all_regions` of samples, and the `distance` of two of them.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from isodepth import Metric
-        >>> rng = np.random.default_rng(0)
-        >>> fitted = Metric(depth="irw").with_directions(n_features=2)
-        >>> x, y = fitted.all_regions([rng.normal(size=(50, 2)), rng.normal(size=(60, 2)) + 5])
-        >>> fitted.distance(x, x), fitted.distance(x, y) > 6
-        (0.0, True)
-        """
-        check_integer(n_features, "n_features", 1)
-        if dtype is not None:
-            check_choice(dtype, "dtype", STORAGES)
-        refuse_learned_scale(self.scale)
-        if self.scale is not None:
-            check_scale_width(self.scale, n_features)
-        return fit_metric(self, n_features, dtype=dtype, scale=self.scale)
-
-    def check_for_tables(self, storage: str = "float64") -> None:
-        """Check that region tables from separate calls of this metric will be comparable.
-
-        Comparable tables need an integer `levels`, the same directions in every call, and
-        ``gap="search"``. `storage` is the dtype of the tables.
-        """
-        check_choice(storage, "storage", STORAGES)
-        random = draws_at_random(self.directions) and not isinstance(self.random_state, int)
-        wrong = {"levels": isinstance(self.levels, str), "random_state": random}
-        wrong["gap"] = self.gap != "search"
-        for name in (name for name, refused in wrong.items() if refused):
-            raise InvalidOptionError(
-                f"tables need a fixed grid of levels (an integer, such as levels=20), the same "
-                "directions in each call (an integer, such as random_state=0, or an array of "
-                f"directions) and gap='search'; got {name}={getattr(self, name)!r}",
-                option=name,
-            )
-
-    def _fit_one(self, X: Any, weights: Any, purpose: str) -> tuple[FittedMetric, TrimmedRegions]:
-        """Return the metric with sampled directions, and the regions of one sample.
-
-        `purpose` is the name of the calling method, for messages.
-        """
-        refuse_chunks(X, purpose)
-        refuse_learned_scale(self.scale)
-        points, columns, checked, *_ = prepare(X, weights, "X", self, self.scale, "weights")
-        fitted = self.with_directions(points.shape[1])
-        sample = Sample.of(points, checked)
-        self.source.warn_if_uninformative(sample)
-        return fitted, fitted.fit_regions(points, checked, columns, sample)
+    @property
+    def _length(self) -> float:
+        """Factor of the mean over levels: 1, or 1 - eps if `normalize` is false."""
+        return 1.0 if self.normalize else 1.0 - self.eps
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.signature})"
+
+
+def check_for_tables(settings: MetricSettings, storage: str = "float64") -> None:
+    """Check that region tables from separate calls of one metric will be comparable.
+
+    Comparable tables need an integer `levels`, the same directions in every call, and
+    ``gap="search"``. `storage` is the dtype of the tables.
+    """
+    check_choice(storage, "storage", STORAGES)
+    random = draws_at_random(settings.directions) and not isinstance(settings.random_state, int)
+    wrong = {"levels": isinstance(settings.levels, str), "random_state": random}
+    wrong["gap"] = settings.gap != "search"
+    for name in (name for name, refused in wrong.items() if refused):
+        raise InvalidOptionError(
+            f"tables need a fixed grid of levels (an integer, such as levels=20), the same "
+            "directions in each call (an integer, such as random_state=0, or an array of "
+            f"directions) and gap='search'; got {name}={getattr(settings, name)!r}",
+            option=name,
+        )
 
 
 def _checked_directions(directions: Any, n_directions: Any) -> tuple[Any, int]:
@@ -322,9 +308,9 @@ def _checked_directions(directions: Any, n_directions: Any) -> tuple[Any, int]:
     """
     if isinstance(directions, str):
         check_choice(directions, "directions", FAMILIES)
-        return directions, check_integer(n_directions, "n_directions", 1)
+        return directions, check_integer(n_directions, "n_directions", 1, high=MOST)
     directions = check_direction_rows(directions)
-    if n_directions not in (Settings.n_directions, len(directions)):
+    if n_directions not in (MetricSettings.n_directions, len(directions)):
         raise InvalidOptionError(
             f"n_directions has no effect with an array of {len(directions)} directions, got "
             f"{n_directions!r}; remove it",
@@ -334,28 +320,17 @@ def _checked_directions(directions: Any, n_directions: Any) -> tuple[Any, int]:
     return directions, len(directions)
 
 
-def refuse_learned_scale(scale: Any) -> None:
-    """Raise an error if the scale is "pooled" or "reference", which are estimated from samples."""
-    if isinstance(scale, str):
-        raise InvalidOptionError(
-            f"scale={scale!r} is estimated from the samples of a comparison, got a single sample; "
-            "use an array with one number per column, or compute the tables of all samples with "
-            "isodepth.region_tables(..., scale='pooled')",
-            option="scale",
-        )
-
-
 def _checked_levels(levels: Any, n_levels: Any) -> Any:
     if isinstance(levels, str):
         check_choice(levels, "levels", ("exact", "monte-carlo"))
     else:
-        levels = check_integer(levels, "levels", 1, "; or 'exact', or 'monte-carlo'")
+        levels = check_integer(levels, "levels", 1, "; or 'exact', or 'monte-carlo'", high=MOST)
     if levels == "monte-carlo":
         if n_levels is None:
             raise InvalidOptionError(
                 "levels='monte-carlo' needs n_levels, such as n_levels=20", option="n_levels"
             )
-        check_integer(n_levels, "n_levels", 1)
+        check_integer(n_levels, "n_levels", 1, high=MOST)
     elif n_levels is not None:
         raise InvalidOptionError(
             f"n_levels={n_levels!r} needs levels='monte-carlo', got levels={levels!r}; use "
@@ -368,7 +343,8 @@ def _checked_levels(levels: Any, n_levels: Any) -> Any:
 def _check_refine(refine: Any, q: float) -> None:
     if refine is None:
         return
-    if check_integer(refine, "refine", 0, "; or None, which chooses by q") and q < math.inf:
+    steps = check_integer(refine, "refine", 0, "; or None, which chooses by q", high=MOST)
+    if steps and q < math.inf:
         raise InvalidOptionError(
             f"refine needs q=inf, the supremum over directions; got refine={refine!r} with "
             f"q={q:g}, a mean over directions; remove refine",
@@ -384,14 +360,19 @@ def _checked_scale(scale: Any) -> Any:
     return numbers
 
 
-def with_metric_options(leave_out: Iterable[str] = ()) -> Callable[[Documented], Documented]:
-    """Return a decorator that inserts the parameters of `Metric` into a docstring.
+def with_metric_options(
+    leave_out: Iterable[str] = (), **defaults: Any
+) -> Callable[[Documented], Documented]:
+    """Return a decorator that documents the options of `Metric` in a function or class.
 
-    The descriptions of the parameters replace the line OPTIONS_LINE. Parameters that the docstring
-    describes itself, and those in `leave_out`, are not inserted.
+    The descriptions of the parameters replace the line OPTIONS_LINE of the docstring. Parameters
+    that the docstring describes itself, and those in `leave_out`, are not inserted. In the
+    signature that `inspect.signature` and notebooks show, the options replace ``**options``.
+    `defaults` are defaults that differ from those of `Metric`.
     """
 
     def decorate(documented: Documented) -> Documented:
+        _show_options(documented, leave_out, defaults)
         text = documented.__doc__
         if text is None:  # python -OO removes docstrings
             return documented
@@ -399,9 +380,9 @@ def with_metric_options(leave_out: Iterable[str] = ()) -> Callable[[Documented],
         if f"\n{OPTIONS_LINE}\n" not in text:
             raise ValueError(f"the docstring of {documented.__qualname__} lacks {OPTIONS_LINE!r}")
         known = {*leave_out, *re.findall(r"^(\w+) : ", text, re.MULTILINE)}
-        defaults = {f.name: repr(f.default).replace("'", '"') for f in fields(BaseMetric)}
+        shown = {f.name: repr(f.default).replace("'", '"') for f in fields(MetricSettings)}
         lines = [
-            "\n".join([f"{name} : {kind}, default {defaults[name]}", *description])
+            "\n".join([f"{name} : {kind}, default {shown[name]}", *description])
             for name, (kind, description) in metric_parameters().items()
             if name not in known
         ]
@@ -411,12 +392,29 @@ def with_metric_options(leave_out: Iterable[str] = ()) -> Callable[[Documented],
     return decorate
 
 
+def _show_options(documented: Any, leave_out: Iterable[str], defaults: Mapping[str, Any]) -> None:
+    """Replace ``**options`` by the options of `Metric` in the signature of a function or class."""
+    signature = inspect.signature(documented)
+    parameters = dict(signature.parameters)
+    if parameters.pop("options", None) is None:
+        return
+    for field in fields(MetricSettings):
+        if field.name not in {*leave_out, *parameters}:
+            parameters[field.name] = inspect.Parameter(
+                field.name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=defaults.get(field.name, field.default),
+                annotation=MetricOptions.__annotations__[field.name],
+            )
+    documented.__signature__ = signature.replace(parameters=list(parameters.values()))
+
+
 def metric_parameters() -> dict[str, tuple[str, list[str]]]:
-    """Return the type and the description of every parameter in the docstring of `BaseMetric`.
+    """Return the type and the description of every parameter in the docstring of `MetricSettings`.
 
     Keys are the names of the parameters. Descriptions are lists of indented lines.
     """
-    text = inspect.cleandoc(BaseMetric.__doc__ or "")
+    text = inspect.cleandoc(MetricSettings.__doc__ or "")
     section = text.partition("Parameters\n----------\n")[2].partition("\n\nExamples\n")[0]
     entries = re.findall(r"^(\w+) : (.+)\n((?:    .+\n)+)", f"{section}\n", re.MULTILINE)
     return {name: (kind, lines.splitlines()) for name, kind, lines in entries}

@@ -22,7 +22,7 @@ Y[:4] *= 4  # 4 of 71 rows are wrong
 # trimmed. The distance is the mean of the rest.
 
 result = isodepth.compare(X, Y, eps=0.01, scale="pooled", random_state=0)
-edges = np.append(result.levels[:, 0], result.levels[-1, 1])
+edges = np.append(result.level_intervals[:, 0], result.level_intervals[-1, 1])
 fig, axes = plt.subplots(1, 3, figsize=(10, 3.4), layout="constrained", sharey=True)
 for ax, eps in zip(axes, (0.3, 0.1, 0.01), strict=True):
     ax.stairs(result.gaps, edges, color="0.7")

@@ -1,0 +1,216 @@
+"""Suspicious rows of samples that are read in chunks, in one pass over each sample."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from isodepth.sources.mixed import MixedReader
+from isodepth.sources.passes import FrameReading, FrameRows, Pass, Runner
+from isodepth.sources.subsets import SubsetPair
+from isodepth.suspicious.contradictions import category_codes
+from isodepth.suspicious.detection import (
+    SMALL_SAMPLE,
+    Detector,
+    contradictory_rows,
+    distinct_rows,
+    suspicious_rows,
+)
+from isodepth.suspicious.repeated import Sentinel, find_sentinels, repeated_values
+from isodepth.suspicious.results import OneSidedValue, RepeatedValue, SuspiciousRow, SuspiciousRows
+from isodepth.suspicious.scoring import Rows
+from isodepth.two_samples import TwoSamples
+
+# Maximum number of listed rows of a sample, those with the largest scores.
+_MOST_ROWS = 1000
+
+
+def suspicious_source_rows(pair: SubsetPair, samples: TwoSamples, runner: Runner) -> SuspiciousRows:
+    """Find the rows of each source that do not look like any row of the other.
+
+    Scorers are fitted to random rows of both sources, and score all rows of both. Pairs of
+    categories that contradict each other are searched among the random rows only.
+
+    Parameters
+    ----------
+    pair : SubsetPair
+    samples : TwoSamples
+        Random rows of both sources, as the two-sample test read them.
+    runner : Runner
+        Object that runs the pass over each source.
+    """
+    if pair.is_whole:
+        return _located(suspicious_rows(samples), pair)
+    codes, labels = category_codes(samples.categories, samples.n_rows)
+    sentinels = find_sentinels(samples.points)
+    repeated = repeated_values(samples, sentinels)
+    detector = Detector.fit(samples, codes, labels, sentinels)
+    contradictions = contradictory_rows(samples, codes, labels)
+    rows: list[SuspiciousRow] = []
+    points: dict[tuple[str, int], np.ndarray] = {}
+    unlisted, states = [], []
+    for side, sample in enumerate("XY"):
+        own = tuple(each for each in repeated if each.sample == sample)
+        values = tuple(each for each in sentinels if each.side == side)
+        step = SuspectPass(side, detector, pair.readers[side], labels, values, own)
+        state, _ = runner.fold(pair.sources[side], step, FrameReading(names=step.names))
+        states.append(state)
+        step.trim(state)
+        numbers = np.array([number for number, *_ in state.found], dtype=np.int64)
+        files, places, indices = pair.profiles[side].locate(numbers)
+        for (_, row, point), file, place, index in zip(
+            state.found, files, places.tolist(), indices.tolist(), strict=True
+        ):
+            rows.append(row._replace(row=index, file=file, file_row=place))
+            points[sample, index] = point
+        random = pair.random_rows[side]
+        for row in (each for each in contradictions if each.sample == sample):
+            at = row.row
+            place = {"file": random.files[at], "file_row": int(random.rows[at])}
+            rows.append(row._replace(row=int(random.indices[at]), **place))
+            points[sample, rows[-1].row] = samples.points[side][at]
+        unlisted.append(state.count - len(state.found))
+    exact = [
+        each._replace(n_rows=count, fraction=count / pair.n_rows["XY".index(each.sample)])
+        for each, count in zip(
+            repeated, (c for state in states for c in state.repeated), strict=True
+        )
+    ]
+    return SuspiciousRows(
+        distinct_rows(rows),
+        _one_sided(pair, states),
+        pair.n_rows,
+        detector.skipped,
+        tuple(exact),
+        tuple(name for name, n in zip("XY", pair.n_rows, strict=True) if n < SMALL_SAMPLE),
+        (unlisted[0], unlisted[1]),
+        points,
+    )
+
+
+def _located(found: SuspiciousRows, pair: SubsetPair) -> SuspiciousRows:
+    """Add the file of each row, if all rows of both sources are in memory."""
+    rows = []
+    for row in found.rows:
+        random = pair.random_rows["XY".index(row.sample)]
+        rows.append(row._replace(file=random.files[row.row], file_row=int(random.rows[row.row])))
+    return replace(found, rows=rows)
+
+
+def _one_sided(pair: SubsetPair, states: list[SuspectState]) -> list[OneSidedValue]:
+    """Return the values of categories that occur in only one source, most frequent first."""
+    from scipy.special import gammaln
+
+    values = []
+    for side, sample in enumerate("XY"):
+        own, other = states[side].words, states[1 - side].words
+        for column, value in own.keys() - other.keys():
+            count, size, total = own[column, value], pair.n_rows[side], sum(pair.n_rows)
+            log = gammaln(size + 1) - gammaln(size - count + 1)
+            log -= gammaln(total + 1) - gammaln(total - count + 1)
+            first = np.array([states[side].first[column, value]])
+            row = int(pair.profiles[side].locate(first)[2][0])
+            values.append(OneSidedValue(sample, column, value, count, row, float(np.exp(log))))
+    return sorted(values, key=lambda each: (-each.n_rows, each.column, each.value))
+
+
+@dataclass
+class SuspectState:
+    """State of `SuspectPass`.
+
+    Attributes
+    ----------
+    found : list of (number, SuspiciousRow, point)
+        Suspicious rows with the largest scores: the number of the row, and its numeric values (d,).
+    count : int
+        Number of suspicious rows, also those that are not in `found`.
+    words, first : dicts
+        Number of rows with each value of a category, and number of the first of these rows. The
+        keys are pairs of a column and a value.
+    repeated : int64 ndarray
+        Number of rows with each repeated value.
+    """
+
+    repeated: np.ndarray
+    found: list[tuple[int, SuspiciousRow, np.ndarray]] = field(default_factory=list)
+    count: int = 0
+    words: Counter[tuple[str, str]] = field(default_factory=Counter)
+    first: dict[tuple[str, str], int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class SuspectPass(Pass):
+    """Pass over the data of X (side 0) or of Y (side 1) that scores all rows.
+
+    Attributes
+    ----------
+    labels : list of lists of str
+        Values of each category, in the order of their codes.
+    sentinels, repeated
+        Repeated values of this sample.
+    """
+
+    side: int
+    detector: Detector
+    reader: MixedReader
+    labels: list[list[str]]
+    sentinels: tuple[Sentinel, ...]
+    repeated: tuple[RepeatedValue, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of all columns."""
+        return tuple(each.column for each in self.reader.columns)
+
+    def start(self) -> SuspectState:
+        return SuspectState(np.zeros(len(self.repeated), dtype=np.int64))
+
+    def step(self, state: SuspectState, rows: FrameRows, n_threads: int) -> None:
+        numeric, table = list(self.reader.numeric), rows.table
+        points = self.reader.numbers(table.select(numeric), rows.origin, rows.start)
+        codes = np.full((len(points), len(self.labels)), -1, dtype=np.int64)
+        found = self.reader.categories(table, rows.origin).items()
+        for c, ((name, (own, words)), known) in enumerate(zip(found, self.labels, strict=True)):
+            places = {word: code for code, word in enumerate(known)}
+            codes[:, c] = np.array([*(places.get(word, -1) for word in words), -1])[own]
+            counts = np.bincount(own[own >= 0], minlength=len(words)).tolist()
+            for k, word in enumerate(words):
+                if counts[k] and (name, word) not in state.first:
+                    state.first[name, word] = rows.number + int(np.argmax(own == k))
+                state.words[name, word] += counts[k]
+        listed = self.detector.unusual_rows(self.side, Rows(points, codes))
+        listed += self._repeated_rows(points)
+        listed = distinct_rows(listed)
+        state.found += [(rows.number + row.row, row, points[row.row]) for row in listed]
+        state.count += len(listed)
+        for k, each in enumerate(self.repeated):
+            column = points[:, numeric.index(each.columns[0])]
+            state.repeated[k] += np.count_nonzero(column == each.value)
+        if len(state.found) > 2 * _MOST_ROWS:
+            self.trim(state)
+
+    def merge(self, state: SuspectState, other: SuspectState) -> None:
+        state.found += other.found
+        state.count += other.count
+        state.words += other.words
+        for key, number in other.first.items():
+            state.first[key] = min(number, state.first.get(key, number))
+        state.repeated += other.repeated
+        self.trim(state)
+
+    def trim(self, state: SuspectState) -> None:
+        """Keep the suspicious rows with the largest scores, the first of equal scores."""
+        state.found = sorted(state.found, key=lambda each: (-each[1].score, each[0]))[:_MOST_ROWS]
+
+    def _repeated_rows(self, points: np.ndarray) -> list[SuspiciousRow]:
+        found: list[SuspiciousRow] = []
+        for _, j, value, _, score in self.sentinels:
+            column = self.reader.numeric[j]
+            text = f"{column} = {value:.6g}, repeated here and nearly never in the other sample"
+            fields: tuple[Any, ...] = (score, column, value, None, "repeated value", "", text)
+            for i in np.flatnonzero(points[:, j] == value).tolist():
+                found.append(SuspiciousRow("XY"[self.side], i, *fields))
+        return found

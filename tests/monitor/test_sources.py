@@ -1,0 +1,42 @@
+"""A monitor reads sources with categories as it reads data frames."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from sources.tables import mixed_frame, scanned
+
+import isodepth
+from isodepth import InvalidInputError, Monitor
+
+REFERENCE, BATCH = mixed_frame(300, 1), mixed_frame(120, 2, 2.0)
+BATCH.loc[BATCH.index % 3 == 0, "site"] = "new"
+COLUMNS = ["size", "count", "site", "ok", "price"]
+
+
+@pytest.mark.parametrize("form", ["frames", "parquet", "csv", "call", "dask"])
+def test_sources_as_frames(form: str, tmp_path: Path) -> None:
+    pytest.importorskip("dask" if form == "dask" else "pandas")
+    frames = [each[COLUMNS] for each in (REFERENCE, BATCH)]
+    sources = [scanned(form, each, tmp_path / str(i)) for i, each in enumerate(frames)]
+    expected = Monitor(frames[0], random_state=0, nan_policy="omit").check(frames[1])
+    monitor = Monitor(sources[0], random_state=0, nan_policy="omit")
+    found = monitor.check(sources[1])
+    assert (found.pvalue, found.n_rows) == (expected.pvalue, expected.n_rows)
+    assert [each.text for each in found.changes] == [each.text for each in expected.changes]
+    # A frame is compared with the reference that was read in chunks.
+    again = Monitor(sources[0], random_state=0, nan_policy="omit").check(frames[1])
+    assert again.pvalue == expected.pvalue
+
+
+def test_batches_that_are_refused(tmp_path: Path) -> None:
+    monitor = Monitor(REFERENCE[COLUMNS], random_state=0, nan_policy="omit")
+    with pytest.raises(InvalidInputError, match="differently"):
+        monitor.check(isodepth.scan(BATCH[["size", "count"]]))
+    with pytest.raises(InvalidInputError, match="has no row"):
+        monitor.check(isodepth.scan(BATCH[COLUMNS][:0]))
+    words = BATCH[COLUMNS].assign(size="a")
+    with pytest.raises(InvalidInputError, match=r"'size'.*not counted"):
+        monitor.check(isodepth.scan(pd.DataFrame(words)))

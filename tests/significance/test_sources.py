@@ -1,0 +1,111 @@
+"""Tests of samples that are read in chunks: random rows, and rare events in all rows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import fisher_exact
+from sources.tables import FORMS, mixed_frame, scanned
+
+import isodepth
+from isodepth import InvalidOptionError, scan
+from isodepth.significance.rare_events import rare_events
+from isodepth.sources.passes import Runner
+from isodepth.sources.subsets import subset_pair
+
+X, Y = mixed_frame(300, 1), mixed_frame(240, 2, 0.5)
+OPTIONS: dict[str, Any] = {"random_state": 0, "n_permutations": 49}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_all_rows_as_in_memory(form: str, tmp_path: Path) -> None:
+    pytest.importorskip(form if form in ("dask", "polars") else "pandas")
+    x, y = scanned(form, X, tmp_path / "x"), scanned(form, Y, tmp_path / "y")
+    found = isodepth.two_sample_test(x, y, **OPTIONS)
+    expected = isodepth.two_sample_test(X, Y, **OPTIONS)
+    assert (found.pvalue, found.statistic) == (expected.pvalue, expected.statistic)
+    assert found.changes == expected.changes
+    assert [each[:3] for each in found.kinds] == [each[:3] for each in expected.kinds]
+    assert found.n_source_rows == found.n_rows == (300, 240)
+    assert found.tested_rows_text == ""
+
+
+def test_random_rows() -> None:
+    found = isodepth.two_sample_test(scan(X), Y, max_rows=100, **OPTIONS)
+    assert (found.n_rows, found.n_source_rows) == ((100, 100), (300, 240))
+    assert "100 of 300 rows of X and 100 of 240 rows of Y" in str(found)
+    assert found.to_dict()["source_rows"] == [300, 240]
+    again = isodepth.two_sample_test(scan(X), scan(Y), max_rows=100, **OPTIONS)
+    assert again.pvalue == found.pvalue
+    tolerant = isodepth.two_sample_test(scan(X), Y, max_rows=100, tolerance=0.1, **OPTIONS)
+    assert "rare events" not in [each.name for each in tolerant.components]
+
+
+def test_options_that_are_refused() -> None:
+    with pytest.raises(InvalidOptionError, match="max_rows applies to samples"):
+        isodepth.two_sample_test(X, Y, max_rows=100)
+    with pytest.raises(InvalidOptionError, match="blocks are not available"):
+        isodepth.two_sample_test(scan(X), Y, blocks=np.arange(540))
+
+
+def rare_frame(n: int, seed: int, changed: bool = False) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "size": np.where(rng.random(n) < 0.002, np.nan, rng.normal(size=n)),
+            "site": rng.choice(["x", "y", "rare"], n, p=[0.6, 0.398, 0.002]),
+        }
+    )
+    if changed:
+        frame.loc[rng.random(n) < 0.004, "site"] = "rare"
+        frame.loc[rng.random(n) < 0.0005, "site"] = "new"
+    return frame
+
+
+def test_rare_events_are_counted_in_all_other_rows() -> None:
+    x, y = rare_frame(20_000, 1), rare_frame(30_000, 2, changed=True)
+    result = isodepth.two_sample_test(scan(x), scan([y[:9], y[9:]]), max_rows=200, **OPTIONS)
+    assert result.pvalue < 1e-6
+    assert result.changes[0].text.startswith("site = ")
+    pair = subset_pair(scan(x), scan(y), 200, random_state=0)
+    tested = np.concatenate([each["size"].to_numpy() for each in (pair.x, pair.y)])[:, None]
+    events = rare_events(pair, tested, Runner())
+    rest = [
+        frame.drop(index=rows.indices)
+        for frame, rows in zip((x, y), pair.random_rows, strict=True)
+    ]  # fmt: skip
+    assert {each.member.kind for each in events} == {"missing", "extreme", "category"}
+    for event in events:
+        member = event.member
+        known = [frame["site"].notna() for frame in rest]
+        if member.kind == "missing":
+            own = [frame["size"].isna() for frame in rest]
+        elif member.kind == "extreme":
+            sign = 1 if member.upper else -1
+            own = [sign * frame["size"] >= sign * member.value for frame in rest]
+            known = [frame["size"].notna() for frame in rest]
+        else:
+            own = [frame["site"] == event.category for frame in rest]
+        assert event.counts == tuple(int(each.sum()) for each in own)
+        assert event.totals == tuple(int(each.sum()) for each in known)
+        table = [[c, n - c] for c, n in zip(event.counts, event.totals, strict=True)]
+        # Fisher's test of SciPy defines two sides differently: the p-values are close.
+        ratio = event.pvalue / len(events) / fisher_exact(table)[1]
+        assert event.pvalue == 1.0 or 0.4 < ratio < 2.5
+    assert {event.category for event in events} == {None, "rare", "new"}
+
+
+def test_level_of_rare_events() -> None:
+    """At most 5% of the tests of equal distributions are significant: 3.4 standard errors."""
+    count = 0
+    for seed in range(60):
+        x, y = (rare_frame(3000, 2 * seed + side) for side in (0, 1))
+        result = isodepth.two_sample_test(
+            scan(x), scan(y), max_rows=60, n_permutations=39, random_state=seed
+        )
+        count += result.pvalue <= 0.05
+    assert count <= 60 * 0.05 + 3.4 * np.sqrt(60 * 0.05 * 0.95)

@@ -1,0 +1,114 @@
+"""The public surface: names, signatures, attributes, keys of JSON, commands and options.
+
+`python tests/surface/snapshot.py` writes it to surface.json, as a step of a release.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import json
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import click
+import numpy as np
+
+FILE = Path(__file__).with_name("surface.json")
+#: Modules with public names of their own.
+MODULES = ("isodepth", "isodepth.hull", "isodepth.plot", "isodepth.report", "isodepth.text")
+#: Base classes whose attributes are not part of the surface of their subclasses.
+_FOREIGN = ("sklearn", "torch", "builtins", "abc", "typing", "collections")
+
+
+def surface() -> dict[str, str]:
+    """Return the public surface as a dictionary from names to signatures, kinds and defaults."""
+    modules = [*MODULES, *(["isodepth.torch"] if find_spec("torch") else [])]
+    found = {}
+    for name in modules:
+        found |= dict(_module(importlib.import_module(name)))
+    found |= dict(_commands())
+    found |= dict(_json())
+    return found
+
+
+def _module(module: ModuleType) -> Iterator[tuple[str, str]]:
+    for name in sorted(module.__all__):
+        value = getattr(module, name)
+        full = f"{module.__name__}.{name}"
+        if isinstance(value, ModuleType) or name.startswith("__"):
+            continue
+        yield full, _signature(value) if callable(value) else type(value).__name__
+        if inspect.isclass(value):
+            yield from _attributes(full, value)
+
+
+def _signature(function: Any) -> str:
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):  # a class of C, such as an error
+        return "class"
+    bare = [each.replace(annotation=each.empty) for each in parameters]
+    return f"({', '.join(map(str, bare))})"
+
+
+def _attributes(name: str, kind: type) -> Iterator[tuple[str, str]]:
+    if is_dataclass(kind):
+        for field in fields(kind):
+            if not field.name.startswith("_"):
+                yield f"{name}.{field.name}", "field"
+    for base in kind.__mro__:
+        if base.__module__.split(".")[0] in _FOREIGN:
+            continue
+        for attribute, value in vars(base).items():
+            if attribute.startswith("_"):
+                continue
+            found = getattr(kind, attribute, None)
+            plain = _signature(found) if inspect.isroutine(found) else type(value).__name__
+            yield f"{name}.{attribute}", plain
+
+
+def _commands() -> Iterator[tuple[str, str]]:
+    from isodepth.cli.program import cli
+
+    def visit(path: str, command: click.Command) -> Iterator[tuple[str, str]]:
+        yield path, "command"
+        for option in command.params:
+            yield f"{path} {'/'.join(option.opts)}", f"{option.type.name}, default {option.default}"
+        if isinstance(command, click.Group):
+            for name, each in command.commands.items():
+                yield from visit(f"{path} {name}", each)
+
+    yield from visit("isodepth", cli)
+
+
+def _json() -> Iterator[tuple[str, str]]:
+    """Yield the keys of the JSON of results, and of the headers of files."""
+    import isodepth
+
+    X, Y = np.random.default_rng(0).normal(size=(2, 40, 2))
+    options: dict[str, Any] = {"n_directions": 9, "random_state": 0}
+    comparison = isodepth.compare(X, Y + 3, n_permutations=19, **options)
+    results = {
+        "comparison": comparison,
+        "test": comparison.test,
+        "chance level": comparison.chance_level(3),
+        "distance matrix": isodepth.pairwise([X, Y], **options),
+        "pairwise test": isodepth.pairwise_test([X, Y], n_permutations=19, random_state=0),
+        "suspicious rows": comparison.suspicious_rows(),
+    }
+    for name, result in results.items():
+        yield from ((f"JSON of {name}: {key}", "key") for key in result.to_dict())
+
+
+def changed_names(old: dict[str, str], new: dict[str, str]) -> list[str]:
+    """Return the names that were added, removed or changed."""
+    return sorted(name for name in {*old, *new} if old.get(name) != new.get(name))
+
+
+if __name__ == "__main__":
+    FILE.write_text(json.dumps(surface(), indent=0, sort_keys=True) + "\n", "utf-8")

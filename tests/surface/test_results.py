@@ -1,0 +1,164 @@
+"""Results are values: keyword-only, frozen, independent of the arrays of the caller."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import pickle
+from dataclasses import FrozenInstanceError, fields, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from text_extra import needs
+
+import isodepth
+from isodepth.metric.attribution import LargestGap
+from isodepth.metric.comparison import ChanceLevel
+
+X = np.random.default_rng(0).normal(size=(60, 2))
+Y = np.random.default_rng(1).normal(size=(50, 2)) + [1, 0]
+OPTIONS: dict[str, Any] = {"n_directions": 20, "random_state": 0}
+RESULTS = {
+    "comparison": lambda: isodepth.compare(X, Y, **OPTIONS),
+    "missing": lambda: isodepth.compare(
+        pd.DataFrame({"a": [0.0, 1, np.nan, 5], "b": ["x", "y", "y", "x"]}),
+        pd.DataFrame({"a": [0.0, np.nan, 3], "b": ["x", "y", "y"]}),
+        nan_policy="omit",
+        **OPTIONS,
+    ),
+    "chance": lambda: isodepth.compare(X, Y, **OPTIONS).chance_level(5),
+    "largest gap": lambda: isodepth.compare(X, Y, **OPTIONS).largest_gap,
+    "matrix": lambda: isodepth.pairwise({"a": X, "b": Y}, **OPTIONS),
+    "regions": lambda: isodepth.compare(X, Y, **OPTIONS).regions[0],
+}
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_results_can_be_copied_and_compared(name: str) -> None:
+    result, again = RESULTS[name](), RESULTS[name]()
+    assert result == again
+    for other in (pickle.loads(pickle.dumps(result)), copy.copy(result), copy.deepcopy(result)):
+        assert other == result
+        assert repr(other) == repr(result)
+    if hasattr(result, "to_dict"):
+        assert copy.deepcopy(result).to_dict() == result.to_dict()
+    assert result != 1
+    with pytest.raises(FrozenInstanceError):
+        setattr(result, fields(result)[0].name, None)
+
+
+def test_different_results_are_not_equal() -> None:
+    result = RESULTS["comparison"]()
+    assert result != isodepth.compare(X, Y, n_directions=20, random_state=1)
+    assert result != isodepth.compare(X + 1, Y + 1, **OPTIONS)
+    assert result != replace(result, distance=result.distance + 1)
+    assert result != replace(result, columns=("a", "b"))
+    matrix = RESULTS["matrix"]()
+    assert matrix != isodepth.pairwise({"a": X, "c": Y}, **OPTIONS)
+    assert matrix != isodepth.pairwise({"a": X, "b": Y + 1}, **OPTIONS)
+
+
+@pytest.mark.parametrize(
+    "kind", [isodepth.Comparison, isodepth.DistanceMatrix, ChanceLevel, LargestGap]
+)
+def test_results_have_keyword_arguments_only(kind: type) -> None:
+    parameters = inspect.signature(kind).parameters.values()
+    assert {each.kind for each in parameters} == {inspect.Parameter.KEYWORD_ONLY}
+
+
+@pytest.mark.parametrize(
+    "make", [np.array, pd.DataFrame, np.ndarray.tolist, np.asfortranarray], ids=lambda f: f.__name__
+)
+def test_results_do_not_change_with_the_arrays_of_the_caller(make: Any) -> None:
+    wrong = Y.copy()
+    wrong[7, 1] = -9999
+    x, y = make(X.copy()), make(wrong)
+    result = isodepth.compare(x, y, n_permutations=19, **OPTIONS)
+    for sample in (x, y):
+        if isinstance(sample, list):
+            sample[:] = [[1e6, 1e6]] * len(sample)
+        else:
+            sample[:] = 1e6
+    expected = isodepth.compare(X, wrong, n_permutations=19, **OPTIONS)
+
+    assert result.suspicious_rows().indices("Y").tolist() == [7]
+    np.testing.assert_array_equal(result.regions[1].points, wrong)
+    assert result.contributions == expected.contributions
+    assert result.test.suspicious_rows().indices("Y").tolist() == [7]
+    assert result.chance_level(3) == expected.chance_level(3)
+
+
+@needs("torch")
+def test_results_do_not_change_with_the_tensors_of_the_caller() -> None:
+    import torch
+
+    wrong = torch.tensor(Y)
+    wrong[7, 1] = -9999
+    result = isodepth.compare(torch.tensor(X), wrong, **OPTIONS)
+    wrong[:] = 0
+    assert result.suspicious_rows().indices("Y").tolist() == [7]
+    assert result.regions[1].points[7, 1] == -9999
+
+
+def test_read_only_arrays_are_not_copied() -> None:
+    x, y = X.copy(), Y.copy()
+    x.setflags(write=False)
+    result = isodepth.compare(x, y, **OPTIONS)
+    assert np.shares_memory(result.regions[0].points, x)
+    assert not np.shares_memory(result.regions[1].points, y)
+
+
+# -- distance matrices ----------------------------------------------------------------------------
+
+
+def test_a_matrix_is_an_array_with_labels() -> None:
+    plain = isodepth.pairwise([X, Y, X + 1], **OPTIONS)
+    named = isodepth.pairwise({"a": X, "b": Y, "c": X + 1}, **OPTIONS)
+    assert plain.shape == named.shape == (3, 3)
+    assert plain.labels == ("0", "1", "2")
+    assert named.labels == named.other_labels == ("a", "b", "c")
+    np.testing.assert_array_equal(plain, named)
+    assert plain[0, 1] == plain[0][1] == plain.values[0, 1] > 0
+    np.testing.assert_array_equal(plain[:, 1], np.asarray(plain)[:, 1])
+    assert np.array(plain, dtype="float32").dtype == np.float32
+    across = isodepth.pairwise([X, Y], {"c": X}, **OPTIONS)
+    assert across.shape == (2, 1)
+    assert across.labels == ("0", "1")
+    assert across.other_labels == ("c",)
+    with pytest.raises(ValueError, match="read-only"):
+        plain.values[0, 0] = 1
+
+
+def test_a_matrix_of_the_caller_is_copied() -> None:
+    values = np.array([[0.0, 1.5], [1.5, 0.0]])
+    matrix = isodepth.DistanceMatrix.of(values)
+    values[:] = 7
+    assert matrix[0, 1] == 1.5
+
+
+def test_the_output_array_is_used() -> None:
+    out = np.empty((2, 2), dtype=np.float32)
+    matrix = isodepth.pairwise([X, Y], out=out, **OPTIONS)
+    assert np.shares_memory(matrix.values, out)
+    assert out[0, 1] == matrix[0, 1] > 0
+    out[0, 1] = 3  # the array of the caller stays writable
+
+
+# -- bugs -----------------------------------------------------------------------------------------
+
+
+def test_repeated_rows_are_not_weights() -> None:
+    rows = np.repeat(X[:20], 2, axis=0)
+    assert isodepth.compare(rows, Y, **OPTIONS).chance_level(3).n_splits == 3
+    for weights in ([2.0, 0.0, 1.0], [1.0, 1.0, 1.0]):
+        result = isodepth.compare(X[:3], Y, weights=(weights, None), depth="irw", **OPTIONS)
+        with pytest.raises(isodepth.InvalidInputError, match="rows with weights cannot be split"):
+            result.chance_level(3)
+
+
+@pytest.mark.parametrize("n_splits", [0, -1, 2.5, True])
+def test_a_chance_level_needs_splits(n_splits: Any) -> None:
+    with pytest.raises(isodepth.InvalidOptionError, match="n_splits must be an integer >= 1"):
+        isodepth.compare(X, Y, **OPTIONS).chance_level(n_splits)

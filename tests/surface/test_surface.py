@@ -1,0 +1,74 @@
+"""A change of the public surface since the last release is in the changelog."""
+
+from __future__ import annotations
+
+import json
+import re
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from surface.snapshot import FILE, changed_names, surface
+
+import isodepth
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def unreleased() -> str:
+    """Return the section of the changelog about changes since the last release."""
+    text = (ROOT / "CHANGELOG.md").read_text("utf-8")
+    return re.split(r"^## \[", text.partition("## [Unreleased]")[2], flags=re.MULTILINE)[0]
+
+
+def lacking(names: list[str], changelog: str) -> list[str]:
+    """Return the names whose last part is not a word of the changelog."""
+    words = {*re.findall(r"[\w-]+", changelog)}
+    return [name for name in names if re.findall(r"[\w-]+", name)[-1] not in words]
+
+
+def test_changes_of_the_surface_are_in_the_changelog() -> None:
+    recorded = json.loads(FILE.read_text("utf-8"))
+    if not find_spec("torch"):
+        recorded = {k: v for k, v in recorded.items() if not k.startswith("isodepth.torch")}
+    missing = lacking(changed_names(recorded, surface()), unreleased())
+    assert not missing, (
+        "these public names were added, removed or changed since the last release; describe each "
+        "of them in the section Unreleased of CHANGELOG.md"
+    )
+
+
+def test_a_change_without_an_entry_is_found() -> None:
+    old = {"isodepth.f": "(x)", "isodepth.g": "(y)", "isodepth test --by": "text"}
+    new = {"isodepth.f": "(x, y)", "isodepth.h": "()", "isodepth test --by": "text"}
+    names = changed_names(old, new)
+    assert names == ["isodepth.f", "isodepth.g", "isodepth.h"]
+    assert lacking(names, "- `f` has an argument `y`; `g` is now `h`") == []
+    assert lacking(names, "- `f` has an argument") == ["isodepth.g", "isodepth.h"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "isodepth.distance",
+        "isodepth.Comparison.level_intervals",
+        "isodepth compare --by",
+        "isodepth report --by",
+        "JSON of comparison: distance",
+    ],
+)
+def test_the_surface_contains_every_kind_of_name(name: str) -> None:
+    assert (name in surface()) == (name != "isodepth compare --by")
+
+
+def test_internal_names_have_an_underscore() -> None:
+    assert not {"TableStack", "Source", "FittedMetric"} & {*isodepth.__all__}
+    internal = {
+        "Metric": {"check_for_tables", "from_options", "length", "source", "steps"},
+        "Comparison": {
+            "changed_options", "headlined_rows", "splitting_cost", "keeps_rows", "supports",
+            "search_directions", "direction",
+        },
+    }  # fmt: skip
+    for name, attributes in internal.items():
+        assert not attributes & {*dir(getattr(isodepth, name))}
