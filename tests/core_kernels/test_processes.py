@@ -80,30 +80,15 @@ def test_a_fork_ends_threads_that_wait_for_the_next_section() -> None:
 
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="needs /proc")
-def test_threads_wait_for_the_next_section_and_end_if_there_is_none() -> None:
-    points, directions = RNG.standard_normal((20_000, 4)), RNG.standard_normal((256, 4))
-
-    def threads() -> set[str]:
-        return set(os.listdir("/proc/self/task"))
-
-    def wait_until(condition: Callable[[], bool]) -> bool:
-        for _ in range(600):
-            if condition():
-                return True
+def test_threads_end_if_there_is_no_next_section() -> None:
+    before = set(os.listdir("/proc/self/task"))
+    expected = _core.project(POINTS, DIRECTIONS, 1)
+    for _ in range(2):
+        assert np.array_equal(_core.project(POINTS, DIRECTIONS, 3), expected)
+        deadline = time.monotonic() + 60
+        while not set(os.listdir("/proc/self/task")) <= before:
+            assert time.monotonic() < deadline
             time.sleep(0.05)
-        return False
-
-    _core.project(points, directions, 3)
-    time.sleep(0.5)
-    before = threads()
-    _core.project(points, directions, 3)
-    first = threads() - before
-    assert len(first) == 2
-    _core.project(points, directions, 3)
-    # Unless the machine was so busy that they ended meanwhile, the same threads were used again.
-    assert len(threads() - before - first) <= 2
-    assert wait_until(lambda: threads() <= before)
-    assert len(_core.project(points, directions, 3)) == len(directions)
 
 
 def test_sections_of_many_calling_threads_do_not_disturb_each_other() -> None:
