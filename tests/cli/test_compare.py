@@ -189,7 +189,7 @@ def test_folders_are_tested(folders: list[str]) -> None:
         assert found[name] == expected[name]
     assert found["source_rows"] == found["rows"]
     run("report", *folders, "-o", "r.html", "--permutations", 19, *QUICK)
-    assert found["changes"][0]["text"] in Path("r.html").read_text("utf-8").replace("\n", " ")
+    assert "july differs from june" in Path("r.html").read_text("utf-8")
 
 
 def test_large_files_are_read_in_chunks(files: list[str], monkeypatch: pytest.MonkeyPatch) -> None:

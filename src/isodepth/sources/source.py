@@ -297,9 +297,9 @@ class Part:
                 for field in table.schema
                 if class_of_type(str(field.type)) not in ("numbers", None)
             }
-            single = [field.name for field in table.schema if str(field.type) == "float"]
+            floats = [field.name for field in table.schema if str(field.type) == "float"]
             named = table.column_names != numbered(table.num_columns)
-            return cls(data, origin, table.column_names, named, single, n_rows, others)
+            return cls(data, origin, table.column_names, named, floats, n_rows, others)
         labels = table.columns or tuple(numbered(table.points.shape[1]))
         single = list(labels) if table.points.dtype == np.float32 else []
         return cls(data, origin, labels, table.columns is not None, single, n_rows)
