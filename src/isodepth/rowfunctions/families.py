@@ -305,13 +305,22 @@ class Precision:
 
     def evaluate(self, rows: Rows) -> np.ndarray:
         """Return the values (F, n) of all functions at n rows."""
-        columns = rows.numbers[:, self.columns].T
-        # Values are multiplied by 10 and not divided by 0.1, which is not a binary fraction.
-        tenths = self.units[:, None] == 0.1
-        ratios = np.where(tenths, columns * 10.0, columns / self.units[:, None])
-        apart = np.abs(ratios - np.round(ratios))
-        whole = apart <= _ROUNDING * np.maximum(1.0, np.abs(ratios))
-        return np.where(np.isnan(columns), np.nan, whole)
+        out = np.empty((len(self.columns), len(rows.numbers)))
+        for j in np.unique(self.columns):
+            column = rows.numbers[:, j]
+            # All multiples of the other units are whole tenths, which are few in most columns.
+            tenths = np.flatnonzero(_is_multiple(column, 0.1))
+            for f in np.flatnonzero(self.columns == j):
+                out[f] = np.where(np.isnan(column), np.nan, 0.0)
+                out[f, tenths[_is_multiple(column[tenths], float(self.units[f]))]] = 1.0
+        return out
+
+
+def _is_multiple(values: np.ndarray, unit: float) -> np.ndarray:
+    """Return whether values (n,) are multiples of a unit, up to rounding; False for NaN."""
+    # Values are multiplied by 10 and not divided by 0.1, which is not a binary fraction.
+    ratios = values * 10.0 if unit == 0.1 else values / unit
+    return np.abs(ratios - np.round(ratios)) <= _ROUNDING * np.maximum(1.0, np.abs(ratios))
 
 
 @dataclass(frozen=True, eq=False)
