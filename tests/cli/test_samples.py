@@ -69,7 +69,7 @@ def test_numeric_labels_are_sorted_as_numbers(folder: Path) -> None:
         (["months/may.csv"], "at least two samples, got may"),
         (["months", "--by", "temp"], "--by needs a single table, got 4"),
         (["months", "-o", "d.xlsx"], "its name must end in .csv"),
-        (["months", "--scale", "reference"], "is the spread of the first of two"),
+        (["months", "--scale", "reference"], "is not one of 'pooled', 'none'"),
         (["months", "--levels", "exact"], "levels"),
         (["months", "--permutations", "9"], "--permutations"),
         (["months", "other.csv"], "'rain' is only in"),

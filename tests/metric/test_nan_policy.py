@@ -80,7 +80,7 @@ def test_errors_name_the_columns_and_the_remedy() -> None:
         lambda: isodepth.compare(Y[KEPT[1]], frame),
         lambda: isodepth.pairwise([frame]),
         lambda: isodepth.Metric().regions(frame),
-        lambda: isodepth.Monitor(frame),
+        lambda: isodepth.Monitor(frame, nan_policy="raise"),
     ):
         with pytest.raises(InvalidInputError, match=r"in \w+ \(\d+\), .*nan_policy='omit'"):
             make()

@@ -67,7 +67,7 @@ def by_loops(functions: Functions, rows: np.ndarray) -> tuple[list[int], list[in
         counts.append(sum(features[int(j)] >= cut if upper else features[int(j)] <= cut))
     for j, cut, upper in functions.beyond.T:
         counts.append(sum(features[int(j)] > cut if upper else features[int(j)] < cut))
-    for j, unit in itertools.product(range(width), (1, Fraction(1, 10), 5, 10)):
+    for j, unit in itertools.product(range(width), (Fraction(1, 10), 1, 5, 10)):
         present = [Fraction(str(v)) for v in numbers[:, j].tolist() if v == v]
         counts.append(sum((value / unit).denominator == 1 for value in present))
     suspicious = (codes == UNSEEN).any(axis=1) | (features[-1] > functions.farthest)

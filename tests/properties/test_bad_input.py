@@ -169,7 +169,7 @@ def test_the_valid_names_are_listed(call: Callable[[], object], names: list[str]
 
 @pytest.mark.parametrize("estimator", ESTIMATORS.values())
 @pytest.mark.parametrize("option", ["n_directions", "n_jobs"])
-@pytest.mark.parametrize("value", [0, -1, 1.5])
+@pytest.mark.parametrize("value", [0, -2, 1.5])
 def test_estimators_check_their_numbers(estimator: type, option: str, value: float) -> None:
     invalid = estimator(**{option: value})
     assert_refused(lambda: invalid.fit(X), InvalidOptionError, option, re.escape(str(value)))

@@ -103,7 +103,7 @@ def test_a_distance_needs_numbers() -> None:
     for call in (isodepth.compare, isodepth.distance):
         with pytest.raises(InvalidInputError, match=r"no numeric column.*two_sample_test"):
             call(X, Y)
-    with pytest.raises(InvalidOptionError, match="data frames in memory, got Source"):
+    with pytest.raises(InvalidOptionError, match="key 'a', which is not a column of X"):
         isodepth.distance(isodepth.scan(np.eye(3)), isodepth.scan(np.eye(3)), kinds={"a": "omit"})
 
 

@@ -456,7 +456,7 @@ def test_compare_folds_the_test_in() -> None:
     X, Y = pair()
     comparison = isodepth.compare(X, Y, n_permutations=99, random_state=0, eps=0.2)
     apart = run(X, Y)
-    assert comparison.distance == isodepth.distance(X, Y, random_state=0, eps=0.2, scale="pooled")
+    assert comparison.distance == isodepth.distance(X, Y, random_state=0, eps=0.2)
     assert comparison.test.pvalue == apart.pvalue
     assert comparison.test.signature == apart.signature
     assert repr(apart).splitlines()[0] == repr(comparison).splitlines()[0]

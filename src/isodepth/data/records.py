@@ -6,6 +6,7 @@ import base64
 import functools
 import types
 import typing
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ def packed(value: Any) -> Any:
     kind: Any = type(value)
     if fields := _fields(kind):
         return {name: packed(getattr(value, name)) for name in fields}
-    if isinstance(value, dict):
+    if isinstance(value, Mapping):
         return [packed(pair) for pair in value.items()]
     return [packed(each) for each in value] if isinstance(value, list | tuple) else value
 
@@ -48,7 +49,7 @@ def unpacked(kind: Any, value: Any) -> Any:
         if np.isnan(array).any() or (array.dtype.kind == "i" and (array < 0).any()):
             raise ValueError("an array with NaN or a negative integer")
         return array
-    if origin is dict:
+    if origin in (dict, Mapping):
         return {unpacked(inner[0], key): unpacked(inner[1], each) for key, each in value}
     if origin in (list, tuple):
         kinds = inner if origin is tuple and inner[-1] is not Ellipsis else inner[:1] * len(value)

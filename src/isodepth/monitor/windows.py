@@ -139,7 +139,8 @@ class Evidence(NamedTuple):
                 # Any shift of whole numbers makes them fractional, which does not describe it.
                 fell = [members[h].kind == "precision" and b[h] / m < a[h] / n for h in hs]
                 effects[fell] = np.minimum(effects[fell], effects.min())
-                order = np.argsort(-effects, kind="stable").tolist()
+                # Among equal effects the last is first: the coarsest unit of precision.
+                order = np.argsort(effects, kind="stable")[::-1].tolist()
                 least = min(_EXPLAINS * effects.max(), effects.max())
                 explaining = [hs[i] for i in order if effects[i] >= least]
                 described = [self._change(h, reader, unseen) for h in explaining]
