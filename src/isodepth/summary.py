@@ -63,7 +63,10 @@ def comparison_headline(result: PairResult, names: Sequence[str]) -> Headline:
     if test is None:
         assert result.result_type == "comparison"
         x, y = names
-        return Headline(f"{x} and {y} are at distance {result.distance:.3g}, not tested.", "open")
+        dropped = "" if result.missing is None else result.missing.many_dropped
+        ending = f"; {dropped}" if dropped else ""
+        text = f"{x} and {y} are at distance {result.distance:.3g}, not tested{ending}."
+        return Headline(text, "open")
     # Equality is not suggested if most of the data could not be compared.
     kind = "differs" if test.significant else "open" if unused_part(result, names) else "alike"
     return Headline(f"{test.headline_about(names)}.", kind)

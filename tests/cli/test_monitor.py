@@ -137,7 +137,8 @@ def test_settings_and_missing_values(folder: Path) -> None:
         run_json("monitor", "check", "o.npz", "holes.csv")["pvalue"] == expected.check(rows).pvalue
     )
     # `check` has no option --nan-policy: the advice is to fit again.
-    refused = refusal("monitor", "check", "m.npz", "holes.csv")
+    run("monitor", "fit", "reference.csv", "-o", "strict.npz", "--nan-policy", "raise")
+    refused = refusal("monitor", "check", "strict.npz", "holes.csv")
     assert "fit the monitor with --nan-policy omit" in refused
 
 

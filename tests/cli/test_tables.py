@@ -49,7 +49,7 @@ def test_every_kind_of_file_and_standard_input(tmp_path: Path, a: Path, ending: 
     ("name", "content", "said"),
     [
         ("b.csv", b"temp,dewp,wind\n1,2,x\n", "'x'"),
-        ("b.csv", b"temp,dewp,wind\n1,2,nan\n", "--nan-policy omit"),
+        ("b.csv", b"temp,dewp,wind\n1,2,nan\n", "have a missing value (wind (1))"),
         ("b.csv", b"1,2\n3,4\n", "same number of columns"),
         ("b.csv", b"temp,dewp,rain\n1,2,3\n", "'rain' is only in"),
         ("b.xls", b"1,2,3\n", ".parquet"),
@@ -166,7 +166,7 @@ def test_notes(tmp_path: Path) -> None:
 def test_missing_values(tmp_path: Path) -> None:
     holes = write(tmp_path / "a.csv", "a,b\n1,2\n,3\n4,NA\n5,6\n7,9\n")
     whole = write(tmp_path / "b.csv", "a,b\n1,2\n3,4\n0,1\n")
-    assert "--nan-policy omit" in refusal("compare", holes, whole)
+    assert "--nan-policy omit" in refusal("compare", holes, whole, "--nan-policy", "raise")
     given = ("compare", holes, whole, "--nan-policy", "omit", "--depth", "irw", "--scale", "none")
     found = run_json(*given)
     assert (found["rows"], found["missing"]["left_out"]) == ([3, 3], [2, 0])
@@ -193,6 +193,7 @@ def test_csv_and_parquet_give_the_same_answer(tmp_path: Path) -> None:
     assert kinds["price"].startswith("read from strings such as '$")
     assert "numbers: price (read from strings" in run("test", *files, "--permutations", 19).stdout
     words = ("--missing", "NA", "--nan-policy", "omit", "--permutations", 19)
-    assert "'land' of X has" in refusal("test", *files, *words[:2], *words[4:])
+    strict = ("--nan-policy", "raise", *words[4:])
+    assert "'land' of X has" in refusal("test", *files, *words[:2], *strict)
     shares = run_json("test", *files, *words)["shares"]
     assert "NA" not in {each["value"] for each in shares}

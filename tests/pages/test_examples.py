@@ -11,6 +11,7 @@ from text_extra import needs, needs_encoder
 
 #: Number of blocks of each page that are marked as not run.
 NOT_RUN = {
+    "guarantees.md": 1,
     "README.md": 2,
     "benchmarks.md": 1,
     "command_line.md": 1,

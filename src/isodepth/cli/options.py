@@ -121,7 +121,7 @@ class Reading:
     category: tuple[str, ...] = ()
     numeric: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
-    nan_policy: str = "raise"
+    nan_policy: str = "omit"
     left_out: list[str] = field(default_factory=list)
 
     @property
@@ -156,8 +156,8 @@ def reading_options(nan_policy: bool = True, kinds: bool = False) -> Any:
     )  # fmt: skip
     if nan_policy:
         made["nan_policy"] = option(
-            "--nan-policy", type=click.Choice(NAN_POLICIES), default="raise", show_default=True,
-            help="Refuse missing values, or drop their rows (a monitor counts them instead).",
+            "--nan-policy", type=click.Choice(NAN_POLICIES), default="omit", show_default=True,
+            help="Accept missing values (distances drop their rows), or refuse them.",
         )  # fmt: skip
     return _together("reading", lambda values: Reading(**values), made)
 

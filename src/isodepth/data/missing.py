@@ -9,11 +9,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from isodepth.data.arrays import named_counts
 from isodepth.data.results import plain
 from isodepth.data.validation import MissingReport
 
 #: Allowed values of the option `nan_policy`.
 NAN_POLICIES = ("raise", "omit")
+# Fraction of dropped rows above which they are mentioned first.
+_MANY_DROPPED = 0.1
 #: Minimum difference of shares of missing values that is reported, in standard errors.
 TELLING = 4.0
 
@@ -69,6 +72,19 @@ class MissingPair:
             shares.append(MissingShare(label, in_x / n, in_y / m, z))
         # Sorting is stable, so columns with equal differences remain in the order of the data.
         return sorted(shares, key=lambda share: -abs(share.z))
+
+    @property
+    def many_dropped(self) -> str:
+        """Phrase with the number of dropped rows and their columns; "" if at most 10% are dropped.
+
+        It names the columns with most missing values.
+        """
+        rows, dropped = self.x.n_rows + self.y.n_rows, self.x.n_dropped + self.y.n_dropped
+        if dropped <= _MANY_DROPPED * rows:
+            return ""
+        both = zip(self.x.counts, self.y.counts, strict=True)
+        counts = [(name, count + other) for (name, count), (_, other) in both]
+        return f"{dropped} of {rows} rows dropped: missing values in {named_counts(counts)}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers of rows and dropped rows, and the shares of all columns."""

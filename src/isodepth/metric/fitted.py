@@ -39,7 +39,7 @@ from isodepth.data.validation import (
 from isodepth.depth.base import Depth, DepthSource, Projections
 from isodepth.depth.resolve import same_depth
 from isodepth.engine import Resources, thread_map, worker_count, write_supports
-from isodepth.errors import InvalidInputError, InvalidOptionError
+from isodepth.errors import ColumnWarning, InvalidInputError, InvalidOptionError, warn_user
 from isodepth.hull import Gaps, find_gaps
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.settings import STORAGES, MetricSettings
@@ -385,6 +385,9 @@ def fit_both(
     missing = None
     if settings.nan_policy == "omit":
         missing = MissingPair(x.missing, y.missing, kept=(x.kept, y.kept))
+        if missing.many_dropped:
+            advice = "leave out these columns, or use two_sample_test, which drops no row"
+            warn_user(f"{missing.many_dropped}; {advice}", ColumnWarning)
     fitted = fit_metric(settings, x.points.shape[1], scale=scale)
     sizes = len(x.points), len(y.points)
     threads, memory_mb = fitted.resources.n_threads, fitted.resources.memory_mb

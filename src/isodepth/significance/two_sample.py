@@ -64,10 +64,9 @@ METHODS = ("aggregated", "regions")
 # Options of method="regions", and their defaults.
 _OF_REGIONS = {"q": 2.0, "p": 2.0, "eps": 0.1, "depth": "projection", "levels": 20}
 
-# Maximum number of labelings, the given one included, and of random directions with which the lower
-# bound for the share of changed rows is computed. The bound depends on a 5% quantile, and a
-# direction is learned in addition, so more of them hardly change it.
-_BOUND_LABELINGS, _BOUND_DIRECTIONS = 128, 20
+# Maximum number of labelings, the given one included, with which the lower bound for the share of
+# changed rows is computed. The bound depends on a 5% quantile, so more hardly change it.
+_BOUND_LABELINGS = 128
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -446,16 +445,12 @@ def _lower_bounds(
     """Return lower bounds for the share of changed rows: of all columns, and of each column.
 
     A test with a tolerance has computed the differences that are needed. For another test, they are
-    computed with at most 127 permutations and 20 random directions.
+    computed with at most 127 permutations.
     """
     if rows.samples.blocks is not None:
         return 0.0, {}
     if not isinstance(findings, TolerantFindings):
-        fewer = replace(
-            rows,
-            permutations=rows.permutations.first(_BOUND_LABELINGS),
-            directions=rows.directions[: len(rows.names) + _BOUND_DIRECTIONS],
-        )
+        fewer = replace(rows, permutations=rows.permutations.first(_BOUND_LABELINGS))
         findings = tolerant_statistics(fewer, 0.0, lambda count: None)
     return findings.lower_bounds(settings.confidence)
 

@@ -10,6 +10,7 @@ Data that all tasks share are one node of the task graph, which Dask sends once 
 from __future__ import annotations
 
 import math
+import pickle
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -382,8 +383,11 @@ class DaskRunner(Runner):
     def fold(self, source: Source, step: Pass, how: Reading) -> tuple[Any, Any]:
         """Run a pass over a source with one Dask task per part; return the same as `run_pass`."""
         dask = load_extra("dask", "dask", "scheduling with Dask")
+        import cloudpickle  # a dependency of Dask
+
         how = replace(_within(how, source), n_threads=1)
-        shared = dask.delayed((step, how), traverse=False)
+        # Pickled here, because Dask sends arrays without aligning them in memory.
+        shared = dask.delayed(cloudpickle.dumps((step, how)))
         run, merge = dask.delayed(_run_part), dask.delayed(_merge)
         states = [run(shared, number, part) for number, part in enumerate(source.parts)]
         while len(states) > 1:
@@ -408,14 +412,14 @@ def runner_of(*sources: Source, advance: Any = None) -> Runner:
     return DaskRunner(advance=advance) if delayed else Runner(advance)
 
 
-def _run_part(shared: tuple[Pass, Reading], number: int, part: Part) -> tuple[Any, Any]:
-    step, how = shared
+def _run_part(shared: bytes, number: int, part: Part) -> tuple[Any, Any]:
+    step, how = pickle.loads(shared)
     return run_pass(step, how, how.read([part], number))
 
 
-def _merge(shared: tuple[Pass, Reading], states: list[Any]) -> tuple[Any, Any]:
+def _merge(shared: bytes, states: list[Any]) -> tuple[Any, Any]:
     # Merge into a new state, because other Dask tasks may use the given states.
-    step, how = shared
+    step, how = pickle.loads(shared)
     result, total = run_pass(step, how)
     for state, tally in states:
         step.merge(result, state)

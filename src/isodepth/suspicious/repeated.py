@@ -21,6 +21,8 @@ _MIN_FRACTION = 0.01
 # next distinct values on each side. Columns with fewer than _MIN_DISTINCT values have no isolated
 # values.
 _ISOLATED, _NEIGHBORS, _MIN_DISTINCT = 3, 5, 10
+# Minimum ratio of the relative frequencies of the neighbors of an isolated value in both samples.
+_POPULATED = 0.5
 # A value is nearly absent in the other sample if its relative frequency there is at most this
 # fraction of the relative frequency in the sample.
 _NEARLY_ABSENT = 0.1
@@ -111,11 +113,22 @@ def _isolated(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, tup
     offsets = np.delete(np.arange(-_NEIGHBORS, _NEIGHBORS + 1), _NEIGHBORS)
     padded = np.pad(counts.astype(np.float64), _NEIGHBORS, constant_values=np.nan)
     neighbors = np.nanmedian(padded[_NEIGHBORS + frequent[:, None] + offsets], axis=1)
-    isolated = values[frequent[counts[frequent] >= _ISOLATED * neighbors]]
-    ends = [np.searchsorted(part, isolated, "right") for part in (x, y)]
-    starts = [np.searchsorted(part, isolated, "left") for part in (x, y)]
-    both = [end - start for end, start in zip(ends, starts, strict=True)]
-    return isolated, np.column_stack(both), sizes
+    places = frequent[counts[frequent] >= _ISOLATED * neighbors]
+    # If one sample hardly has values near an isolated value, the whole distribution differs there.
+    first, last = (
+        np.maximum(places - _NEIGHBORS, 0),
+        np.minimum(places + _NEIGHBORS, len(values) - 1),
+    )
+    near = [_rows_between(part, values[first], values[last]) for part in (x, y)]
+    both = [_rows_between(part, values[places], values[places]) for part in (x, y)]
+    rates = [(n - own) / size for n, own, size in zip(near, both, sizes, strict=True)]
+    kept = np.minimum(*rates) >= _POPULATED * np.maximum(*rates)
+    return values[places[kept]], np.column_stack(both)[kept], sizes
+
+
+def _rows_between(ordered: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """Return the numbers of sorted values from `low` to `high`, both included."""
+    return np.searchsorted(ordered, high, "right") - np.searchsorted(ordered, low, "left")
 
 
 def repeated_values(
