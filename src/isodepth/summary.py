@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from isodepth.data.arrays import listed
 from isodepth.data.kinds import ColumnKind, attention_lines, column_lines
+from isodepth.data.results import printable
 from isodepth.errors import InvalidInputError
 from isodepth.protocols import (
     ChanceLevelLike,
@@ -223,7 +224,7 @@ def summary_lines(
     lines.append(result.signature)
     moved = getattr(result, "moved_from", None)
     lines += [f"rows were copied from {moved} to the host"] if moved else []
-    return [line for line in lines if line]
+    return [printable(line) for line in lines if line]
 
 
 def has_typical_rows(result: PairResult) -> bool:

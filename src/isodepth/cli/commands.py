@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 
 import click
 
+from isodepth.data.results import printable
 from isodepth.errors import InvalidOptionError, IsodepthError
 
 _INPUT_ERROR = 2
@@ -23,12 +24,6 @@ _INTERRUPTED = 130
 # positional arguments are input files.
 _OUTPUTS = ("output", "page")
 _INPUTS = ("of", "candidates", "references")
-# Escapes for control characters, and for characters that change the text direction.
-_UNPRINTABLE = {
-    code: f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
-    for code in (*range(32), *range(127, 160), *range(0x202A, 0x202F), *range(0x2066, 0x206A))
-    if chr(code) not in "\n\t"
-}
 
 
 class Note(UserWarning):
@@ -208,7 +203,7 @@ def _print(text: str, stream: Any) -> None:
         raise OSError("there is no standard output")
     encoding = getattr(stream, "encoding", None) or "utf-8"
     try:
-        text = text.translate(_UNPRINTABLE)
+        text = printable(text)
         print(text.encode(encoding, "backslashreplace").decode(encoding), file=stream, flush=True)
     except OSError:
         # Redirect the stream to the null device. Otherwise Python would try again to write the

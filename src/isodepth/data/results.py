@@ -16,6 +16,12 @@ import numpy as np
 from isodepth.data.extras import load_extra
 from isodepth.errors import InvalidOptionError
 
+# Escapes for control characters, and for characters that change the text direction.
+_UNPRINTABLE = {
+    code: f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
+    for code in (*range(32), *range(127, 160), *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+    if chr(code) not in "\n\t"
+}
 _BACKENDS = {"pandas": "DataFrame", "polars": "DataFrame", "pyarrow": "table"}
 
 
@@ -41,6 +47,17 @@ def plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [plain(each) for each in value]
     return value
+
+
+def printable(text: str) -> str:
+    """Escape control characters, which names of columns may contain, for a terminal.
+
+    Examples
+    --------
+    >>> print(printable("\\x1b[31mred"))
+    \\x1b[31mred
+    """
+    return text.translate(_UNPRINTABLE)
 
 
 def p_text(pvalue: float) -> str:

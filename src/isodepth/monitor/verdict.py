@@ -9,7 +9,7 @@ from typing import Any
 
 from isodepth.data.changes import Change
 from isodepth.data.records import unpacked
-from isodepth.data.results import ResultMixin, p_text, plain
+from isodepth.data.results import ResultMixin, p_text, plain, printable
 
 # Maximum number of changes in the text of a verdict.
 _SHOWN = 5
@@ -121,4 +121,4 @@ class Verdict(ResultMixin):
             lines.insert(3, f"  changed    {share} (95% confidence)")
         if self.suspicious:
             lines.append(f"  suspicious rows outside the reference: {self.suspicious}")
-        return "\n".join(lines)
+        return printable("\n".join(lines))

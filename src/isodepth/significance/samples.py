@@ -329,7 +329,8 @@ def directions_with_axes(d: int, n_directions: int | None, random_state: Any) ->
     if d < 2:
         return np.eye(d)
     if n_directions is None:
-        n_directions = d * max(2, math.ceil(_DIRECTIONS / d))
+        # Whole bases of more than 100 columns would take long and much memory.
+        n_directions = d + min(_DIRECTIONS, d * (max(2, math.ceil(_DIRECTIONS / d)) - 1))
     if n_directions < d:
         raise InvalidOptionError(
             f"n_directions must be at least the number of columns, {d}, since the axes are among "
