@@ -83,7 +83,8 @@ X[:80] = [9, 9, 0]
 plain = isodepth.two_sample_test(X, Y, random_state=0)
 tolerant = isodepth.two_sample_test(X, Y, tolerance=0.05, random_state=0)
 print(f"plain p = {plain.pvalue}, with a tolerance p = {tolerant.pvalue}")
-print(f"smallest tolerance that is not rejected: {tolerant.smallest_tolerance}")
+print(plain.changed_share_text)
 
 # %%
-# More in :doc:`/significance`: proofs, simulations, and a comparison with other tests.
+# More in :doc:`/significance` and :doc:`/guarantees`: proofs, simulations, and a comparison with
+# other tests.
