@@ -14,16 +14,13 @@ changed. It has a zero point and the same meaning in every table.
 # The weather at three airports in one year, hour by hour. The rows are shuffled and divided into
 # two halves, which then have the same distribution.
 
-from pathlib import Path
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
 import isodepth
 
-folder = next(p for p in [Path.cwd(), *Path.cwd().parents] if (p / "examples").is_dir())
-year = pd.read_csv(folder / "examples/weather/year.csv.gz")
+year = pd.read_csv("../../../examples/weather/year.csv.gz")
 year = year[["temp", "wind_speed", "pressure", "visib"]]
 year = year.sample(frac=1, random_state=0, ignore_index=True)
 half = len(year) // 2
