@@ -30,9 +30,8 @@ for column, fraction in result.contributions[:5]:
 
 test = isodepth.two_sample_test(first, second, random_state=0)
 for column in test.column_tests:
-    print(
-        f"{column.column:30}{column.kind or '-':10}{column.difference:5.2f}   p = {column.pvalue:.3f}"
-    )
+    kind = column.kind or "-"
+    print(f"{column.column:30}{kind:10}{column.difference:5.2f}   p = {column.pvalue:.3f}")
 
 # %%
 # Both in one figure: ``compare(..., n_permutations=...)`` includes the test.
