@@ -41,7 +41,7 @@ _COPIED = (
 # Minimum fraction of the rows of a sample with the same unusual value that the headline mentions.
 _HEADLINED_FRACTION = 0.01
 # Kinds of checks that the headline mentions, minimum fraction of rows with a new category, and
-# maximum number of facts.
+# maximum number of facts without a significant change; with a change, one fact is mentioned.
 _HEADLINED_CHECKS = ("empty", "constant", "new category", "date range")
 _HEADLINED_CATEGORY, _MOST_FACTS = 0.05, 2
 # Maximum number of rows of both samples for which `repr` lists suspicious rows, which takes less
@@ -306,7 +306,7 @@ class TwoSampleResult(TwoSampleReport):
             rare = check.kind == "new category" and (check.after or 0.0) < _HEADLINED_CATEGORY
             if listed and not rare and (check.sample or check.kind == "date range"):
                 facts.append(check.text)
-        return facts[:_MOST_FACTS]
+        return facts[: 1 if self.significant else _MOST_FACTS]
 
     @property
     def _caveat(self) -> str:
