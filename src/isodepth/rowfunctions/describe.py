@@ -33,6 +33,8 @@ _FACTOR = 1.25
 _SAME_SIGN = 0.95
 # Minimum factor between spreads, and minimum shift in units of the spread, that are described.
 _WIDENED, _MOVED = 1.1, 0.2
+# Factor between spreads from which on a change of spread is named before a small shift.
+_CLEARLY_WIDER = 1.3
 # Aligned values that differ by at most this multiple of the spread are ties, because of rounding.
 _ROUNDING = 1e-9
 # A difference is described by the values beyond a point instead of those up to it if at most this
@@ -144,6 +146,12 @@ class ColumnPair:
         candidates = [power, *np.unique(ratios).tolist()]
         return min(candidates, key=lambda each: self._remaining(self._a, self._b / each))
 
+    def mainly_wider(self, spread: Change) -> bool:
+        """Return whether a change of spread is large, and larger than that of the median."""
+        low, high = sorted((spread.before, spread.after))
+        moved = abs(self.medians[1] - self.medians[0]) / max(self.spreads)
+        return high >= _CLEARLY_WIDER * low and moved < 0.5
+
     def like(self, other: ColumnPair) -> bool:
         """Return whether the values of Y in this column look like those of X in another."""
         unit = _ROUNDING * min(other.spreads)
@@ -159,7 +167,8 @@ class ColumnPair:
         before, after = (4.0 * median for median in self.medians)
         if min(signs) >= _SAME_SIGN or max(signs) <= 1 - _SAME_SIGN:
             factor = self.factor()
-            if 1 / _FACTOR < factor < _FACTOR:
+            similar = before and 1 / _FACTOR < after / before < _FACTOR
+            if similar or 1 / _FACTOR < factor < _FACTOR:
                 return None
             left = self._remaining(self._a, self._b / factor)
             if not self.exactly(left) or left > self.without_shift():
@@ -258,6 +267,9 @@ def describe_column(
         # A sentinel or rounding also moves quantiles. A shift or a change of spread must then
         # explain most of the difference.
         limit = _EXPLAINED * column.distance if exact else column.limit
+        wider_limit = min(1.1 * shift, max(limit, _PARTLY * column.distance))
+        if widened is not None and column.mainly_wider(widened) and spread <= wider_limit:
+            return [widened, *rounded]
         if moved is not None and shift <= min(limit, 1.1 * spread):
             wider = shift > column.critical and column.without_both() <= _EXPLAINED * shift
             return [moved, *([widened] if widened is not None and wider else []), *rounded]
