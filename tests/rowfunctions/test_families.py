@@ -20,7 +20,8 @@ def table(seed: int, n: int = 300) -> Rows:
         np.full(n, np.nan),
     ])  # fmt: skip
     numbers[rng.random(numbers.shape) < 0.1] = np.nan
-    codes = np.column_stack([rng.integers(0, 3, n), np.zeros(n)]).astype(float)
+    rare = rng.choice(3, n, p=[0.5, 0.45, 0.05])
+    codes = np.column_stack([rng.integers(0, 3, n), np.zeros(n), rare]).astype(float)
     codes[rng.random(n) < 0.2, 0] = np.nan
     return Rows(numbers, codes, np.abs(rng.normal(size=n)))
 
@@ -75,6 +76,60 @@ def test_extremes_have_4_8_16_rows_up_to_an_eighth() -> None:
     assert sorted(int((column >= m.value).sum()) for m in of_first) == [4, 8, 16, 32]
     # A tie of a third of the rows is not an extreme value.
     assert not [m for m in family.members if m.columns == (4,)]
+
+
+def columns_only(*columns: np.ndarray) -> Rows:
+    numbers = np.column_stack(columns)
+    return Rows(numbers, np.empty((len(numbers), 0)), np.zeros(len(numbers)))
+
+
+def test_isolated_values_are_beyond_a_gap() -> None:
+    rng = np.random.default_rng(0)
+    plain, skewed = rng.normal(size=400), np.exp(rng.normal(size=400))
+    wrong_unit, sentinel, heavy = plain + 10, plain.copy(), rng.standard_cauchy(400)
+    wrong_unit[:9] *= 1000
+    sentinel[:20] = -9999
+    few, many = plain.copy(), plain.copy()
+    few[:5], many[:60] = 1e6, 1e6
+    counts = rng.integers(0, 3, 400)
+    rows = columns_only(plain, skewed, wrong_unit, sentinel, heavy, few, many, counts)
+    found = families.IsolatedValues.choose(rows).members
+    assert found == [
+        families.Member("extreme", (2,), float(wrong_unit[:9].min()), True),
+        families.Member("extreme", (3,), -9999.0, False),
+    ]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        np.full(80, 1.0), np.full(80, np.nan), np.repeat([0.0, 1.0], [73, 7]),
+        np.concatenate([np.arange(5.0), np.full(75, np.nan)]), 1e308 * np.linspace(-1, 1, 80),
+    ],
+)  # fmt: skip
+def test_columns_without_a_gap(column: np.ndarray) -> None:
+    with np.errstate(all="raise"):
+        assert not families.IsolatedValues.choose(columns_only(column)).members
+
+
+@pytest.mark.parametrize(
+    ("counts", "found"),
+    [
+        ((100, 60, 8), [2.0]),
+        ((100, 11, 8), []),  # the next category is hardly more frequent
+        ((100, 60, 5), []),  # too few rows for a significant difference
+        ((100, 60, 8, 3), [2.0]),  # categories with fewer than four rows are ignored
+        ((60, 60, 35), []),  # not rare
+        ((168,), []),
+    ],
+)
+def test_isolated_categories_are_much_rarer_than_the_others(
+    counts: tuple[int, ...], found: list[float]
+) -> None:
+    codes = np.repeat(np.arange(len(counts), dtype=float), counts)[:, None]
+    rows = Rows(np.empty((len(codes), 0)), codes, np.zeros(len(codes)))
+    members = families.IsolatedCategories.choose(rows).members
+    assert [member.value for member in members] == found
 
 
 def test_single_values_are_frequent() -> None:

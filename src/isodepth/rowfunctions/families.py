@@ -29,6 +29,11 @@ UNSEEN = -1
 LEAST_ROWS = 4
 # Numbers of largest values in the family of extremes: 4, 8, 16, ..., up to this fraction of rows.
 _EXTREME_FRACTION = 1 / 8
+# Values of a column are isolated if the gap between them and the other values is longer than _GAP
+# times the distance from the median to the gap. A category is isolated if it has at most a fraction
+# _RARER of the rows of every other category. At least _ISOLATED_ROWS rows are needed: if k rows
+# have the property, the p-value is at least 2 ** (1 - k) for samples of equal size.
+_GAP, _RARER, _ISOLATED_ROWS = 1.0, 2 / 3, 6
 # Maximum number of single values per column, and minimum fraction of the rows with such a value.
 # A column with at most _FEW_VALUES distinct values has no single values: its ranks detect them.
 _SINGLE_VALUES, _FREQUENT, _FEW_VALUES = 4, 0.01, 20
@@ -240,9 +245,7 @@ class Extremes:
             sides = (True, False) if j < rows.numbers.shape[1] else (True,)
             for upper in sides:
                 chosen += [(j, cut, upper) for cut in _extreme_cuts(ordered, upper, len(column))]
-        arrays = np.array(chosen, np.float64).reshape(-1, 3).T
-        columns, cuts, above = arrays[0].astype(np.int64), arrays[1], arrays[2].astype(bool)
-        return cls(rows.numbers.shape[1], columns, cuts, above)
+        return cls(rows.numbers.shape[1], *_cut_arrays(chosen))
 
     @cached_property
     def members(self) -> list[Member]:
@@ -262,6 +265,80 @@ class Extremes:
             out[f] = column >= cut if upper else column <= cut
             out[f, np.isnan(column)] = np.nan
         return out
+
+
+def _cut_arrays(
+    chosen: list[tuple[int, float, bool]],
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the columns, cut points and sides of functions as arrays."""
+    columns, cuts, upper = np.array(chosen, np.float64).reshape(-1, 3).T
+    return columns.astype(np.int64), cuts, upper.astype(bool)
+
+
+class IsolatedValues(Extremes):
+    """Indicators of the values of a column beyond a gap, such as -9999 or values in a wrong unit.
+
+    Most columns have no such gap. With few functions, the correction for multiple testing is small.
+    """
+
+    name: ClassVar[str] = "isolated values"
+
+    @classmethod
+    def choose(cls, rows: Rows) -> IsolatedValues:
+        """Choose the longest gap on each side of each column with at most an eighth of the rows."""
+        chosen: list[tuple[int, float, bool]] = []
+        for j, column in enumerate(rows.numbers.T):
+            ordered = np.sort(column[~np.isnan(column)])
+            for upper in (True, False):
+                cut = _cut_beyond_gap(ordered if upper else -ordered[::-1], len(column))
+                if cut is not None:
+                    chosen.append((j, cut if upper else -cut, upper))
+        return cls(rows.numbers.shape[1], *_cut_arrays(chosen))
+
+
+def _cut_beyond_gap(ordered: np.ndarray, n: int) -> float | None:
+    """Return the minimum of the sorted values beyond the longest gap; None without a gap.
+
+    The length of a gap is measured relative to the distance between the median and the gap. There
+    are at most n / 8 values beyond it.
+    """
+    most = min(int(_EXTREME_FRACTION * n), len(ordered) // 2 - 1)
+    beyond = np.arange(_ISOLATED_ROWS, most + 1)
+    if not len(beyond):
+        return None
+    # Values are multiplied by 0.25, so that differences of very large values do not overflow.
+    ordered = 0.25 * ordered
+    inside = ordered[-beyond - 1]
+    distance = inside - np.median(ordered)
+    ratios = np.zeros(len(beyond))
+    with np.errstate(over="ignore"):
+        np.divide(ordered[-beyond] - inside, distance, out=ratios, where=distance > 0)
+    longest = int(ratios.argmax())
+    return float(4.0 * ordered[-beyond[longest]]) if ratios[longest] > _GAP else None
+
+
+class IsolatedCategories(SingleCategories):
+    """Indicators of the rarest category of a column, if all others are much more frequent."""
+
+    name: ClassVar[str] = "isolated values"
+
+    @classmethod
+    def choose(cls, rows: Rows) -> IsolatedCategories:
+        """Choose the rarest category with at most an eighth of the rows of each column."""
+        columns: list[int] = []
+        chosen: list[float] = []
+        for c, column in enumerate(rows.codes.T):
+            codes, counts = np.unique(column[column >= 0], return_counts=True)
+            codes, counts = codes[counts >= LEAST_ROWS], counts[counts >= LEAST_ROWS]
+            if len(codes) < 2:
+                continue
+            rarest, second = np.argsort(counts, kind="stable")[:2]
+            most = min(_RARER * counts[second], _EXTREME_FRACTION * len(column))
+            if _ISOLATED_ROWS <= counts[rarest] <= most:
+                columns.append(c)
+                chosen.append(float(codes[rarest]))
+        arrays = np.array(columns, np.int64), np.array(chosen, np.float64)
+        return cls(rows.numbers.shape[1], *arrays)
 
 
 def _extreme_cuts(ordered: np.ndarray, upper: bool, n: int) -> list[float]:
@@ -356,6 +433,8 @@ FAMILIES: tuple[type[Family], ...] = (
     SingleValues,
     SingleCategories,
     Extremes,
+    IsolatedValues,
+    IsolatedCategories,
     Precision,
 )
 

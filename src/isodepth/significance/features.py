@@ -366,8 +366,8 @@ def _extreme_contrasts(rows: PooledSample, family: Extremes) -> Evaluated:
 def significant_changes(rows: PooledSample, findings: Findings, alpha: float) -> list[Change]:
     """Return the significant changes at level `alpha`, in decreasing order of -log p.
 
-    Functions of all columns are included only if no column or pair is significant by itself. If
-    none of these is significant either, the strongest statistic is described.
+    If no column or pair is significant by itself, the strongest statistic is described if it
+    belongs to a column. Otherwise, the significant functions of all columns are described.
     """
     tests = findings.columns.significant(alpha)
     changes = _column_changes(rows, tests)
@@ -378,7 +378,8 @@ def significant_changes(rows: PooledSample, findings: Findings, alpha: float) ->
     repeated = [test for test in whole if test[2].kind == "repeated"]
     changes += [(test[0], [_share_change(rows, test[2], test[1])]) for test in repeated]
     if not changes:
-        whole = whole or [findings.strongest_test()]
+        strongest = findings.strongest_test()
+        whole = [strongest] if strongest[2].columns or not whole else whole
         changes = [
             (strength, [_whole_change(rows, feature, pvalue)])
             for strength, pvalue, feature in whole

@@ -53,6 +53,7 @@ TOLERANT_WEIGHTS = {
     "missing": 0.10,
     "values": 0.30,
     "extremes": 0.10,
+    "isolated values": 0.10,
     "precision": 0.05,
 }
 # Maximum number of distinct end points of the half-lines and intervals whose shares of rows are
