@@ -76,6 +76,59 @@ def test_single_values_and_precision_come_before_shapes() -> None:
     assert [change.kind for change in changes] == ["location", "precision"]
 
 
+def test_isolated_values_are_named_before_the_shift_they_cause() -> None:
+    # The median of 8% sentinels is lower by chance and by the sentinels.
+    sentinel = np.where(np.arange(800) < 64, -9999.0, NORMAL[1] - 0.1)
+    value, far = share("value", 0.0, 0.08, value="-9999"), share("extremes", 0.0, 0.08)
+    column = ColumnPair("v", NORMAL[0], sentinel)
+    assert column.isolated_shares() == pytest.approx((0.0, 0.08))
+    assert describe_column(column, True, [far, value], 0.01) == [value]
+    assert describe_column(column, True, [far], 0.01) == [far]
+    # If the other values changed too, isolated values do not explain the change.
+    column = ColumnPair("v", NORMAL[0], np.where(np.arange(800) < 64, -9999.0, NORMAL[1] + 1))
+    assert column.isolated_shares() is None
+    assert describe_column(column, True, [far, value], 0.01)[0].kind == "location"
+
+
+def skewed(rng: np.random.Generator, n: int) -> np.ndarray:
+    return np.round(np.exp(rng.normal(3, 1, n)))
+
+
+def two_groups(rng: np.random.Generator, n: int) -> np.ndarray:
+    """Two groups of numbers of different size; the median lies between them."""
+    return np.where(rng.random(n) < 0.5, rng.normal(3, 1, n), 1e6 * rng.lognormal(size=n))
+
+
+def capped(rng: np.random.Generator, n: int) -> np.ndarray:
+    """Whole numbers with a quarter of all values at the maximum."""
+    return np.minimum(np.floor(rng.uniform(0, 180, n)), 137)
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda rng, n: rng.normal(20, 5, n), lambda rng, n: rng.gamma(2, 10, n), skewed, capped,
+        lambda rng, n: np.round(rng.normal(40, 10, n)), two_groups,
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("change", ["location", "spread", "unit", "sign"])
+def test_the_kind_is_right_in_most_samples(draw: Any, change: str) -> None:
+    right = 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        x, y = draw(rng, 300), draw(rng, 300)
+        middle = np.median(y)
+        scaled = middle + 1.5 * (y - middle)
+        if change == "location":
+            y = y + 0.5 * y.std()
+        elif change == "spread":
+            y = scaled if draw not in (skewed, capped) else np.round(scaled)
+        else:
+            y = 2.54 * y if change == "unit" else -y
+        right += describe_column(ColumnPair("v", x, y), True, [], 0.01)[0].kind == change
+    assert right >= 19
+
+
 def test_exchanged_columns_are_recognized() -> None:
     a, b = ColumnPair("a", NORMAL[0], 9 + NORMAL[1]), ColumnPair("b", 9 + NORMAL[1], NORMAL[0])
     c = ColumnPair("c", NORMAL[0], NORMAL[1] + 5)

@@ -15,13 +15,18 @@ import numpy as np
 
 from isodepth.core.scaling import mad_spread
 from isodepth.data.changes import Change
+from isodepth.rowfunctions.families import cut_beyond_gap
 
 # Maximum number of values of each sample that are used to choose a description.
 _MAX_VALUES = 10_000
 # An alignment explains a change if it leaves at most a fraction _EXPLAINED of the distance, or if
 # the remaining distance is below the 5% critical value of the Kolmogorov-Smirnov test. Changes of
-# sign and unit, and exchanges, are stronger statements and must leave at most _EXACTLY.
-_EXPLAINED, _EXACTLY, _CRITICAL = 0.5, 0.3, 1.36
+# sign and exchanges are stronger statements and must leave at most _EXACTLY. A change of the unit
+# must leave at most _MULTIPLIED in samples of any size.
+_EXPLAINED, _EXACTLY, _MULTIPLIED, _CRITICAL = 0.5, 0.3, 0.4, 1.36
+# An alignment of the spreads is better than a shift if it leaves at most this fraction of the
+# distance that the shift leaves.
+_BETTER = 0.6
 # A shift or a change of spread is preferred to a description of the shape if it leaves at most this
 # fraction of the distance.
 _PARTLY = 0.75
@@ -30,11 +35,16 @@ _LEVELS = np.arange(1, 10) / 10
 # Minimum factor between the medians that is called a change of the unit.
 _FACTOR = 1.25
 # Minimum fraction of values with the same sign in a column that can change its sign or unit.
-_SAME_SIGN = 0.95
+_SAME_SIGN = 0.75
 # Minimum factor between spreads, and minimum shift in units of the spread, that are described.
 _WIDENED, _MOVED = 1.1, 0.2
 # Factor between spreads from which on a change of spread is named before a small shift.
 _CLEARLY_WIDER = 1.3
+# Fraction of values that must be multiples of the resolution of a column.
+_MOST = 0.9
+# The medians differ significantly if the share of a sample up to the median of the other differs
+# from 1/2 by this multiple of sqrt(1/n + 1/m), the limit of a two-sided test at 5%.
+_MEDIAN_CRITICAL = 0.98
 # Aligned values that differ by at most this multiple of the spread are ties, because of rounding.
 _ROUNDING = 1e-9
 # A difference is described by the values beyond a point instead of those up to it if at most this
@@ -65,6 +75,30 @@ def _distribution_functions(
     return values, below[0], below[1]
 
 
+def _distance_beyond(a: np.ndarray, b: np.ndarray, tolerance: float) -> float:
+    """Return the Kolmogorov-Smirnov distance that remains if values may move by `tolerance`.
+
+    The values a (n,) and b (m,) are sorted.
+    """
+    largest = 0.0
+    for values, others in ((a, b), (b, a)):
+        with np.errstate(over="ignore"):
+            up_to = others.searchsorted(values + tolerance, side="right")
+        excess = np.arange(1, len(values) + 1) / len(values) - up_to / len(others)
+        largest = max(largest, float(excess.max()))
+    return largest
+
+
+def _resolution(values: np.ndarray) -> float:
+    """Return the largest power of ten of which most values are multiples; 0 if there is none."""
+    for power in range(3, -7, -1):
+        # Values of a ColumnPair are multiplied by 0.25.
+        ratios = 4.0 * values / 10.0**power
+        if np.mean(np.abs(ratios - np.round(ratios)) <= 1e-6) >= _MOST:
+            return 0.25 * 10.0**power
+    return 0.0
+
+
 class ColumnPair:
     """Values of one column in two samples, without missing values, and their alignments.
 
@@ -77,19 +111,23 @@ class ColumnPair:
     def __init__(self, name: str, x: np.ndarray, y: np.ndarray) -> None:
         self.name, self.x, self.y = name, x, y
         # Values are multiplied by 0.25, so that differences of very large values do not overflow.
-        self._a, self._b = (0.25 * values[:_MAX_VALUES] for values in (x, y))
+        self._a, self._b = (0.25 * np.sort(values[:_MAX_VALUES]) for values in (x, y))
         self.medians = float(np.median(self._a)), float(np.median(self._b))
         self.spreads = tuple(float(mad_spread(v[:, None])[0]) for v in (self._a, self._b))
         sizes = len(self._a), len(self._b)
-        self.critical = _CRITICAL * (sum(sizes) / (sizes[0] * sizes[1])) ** 0.5
-        self.distance = self._remaining(self._a, self._b)
+        self.noise = (sum(sizes) / (sizes[0] * sizes[1])) ** 0.5
+        self.critical = _CRITICAL * self.noise
+        rounding = _ROUNDING * min(self.spreads)
+        self._tolerance = max(rounding, 0.499 * min(_resolution(self._a), _resolution(self._b)))
+        self.distance = _distance_beyond(self._a, self._b, rounding)
 
     def _remaining(self, a: np.ndarray, b: np.ndarray) -> float:
-        """Return the distance between aligned values; differences within rounding are ties."""
-        unit = _ROUNDING * min(self.spreads)
-        with np.errstate(over="ignore", invalid="ignore"):
-            a, b = np.round(a / unit), np.round(b / unit)
-        return ks_distance(np.nan_to_num(a), np.nan_to_num(b))
+        """Return the distance between aligned values.
+
+        Values that differ by less than half of the resolution of the column are ties: rounded
+        values cannot be aligned exactly.
+        """
+        return _distance_beyond(a, b, self._tolerance)
 
     def _quantiles(self) -> tuple[np.ndarray, np.ndarray]:
         x, y = (np.quantile(v, _LEVELS) for v in (self._a, self._b))
@@ -108,18 +146,34 @@ class ColumnPair:
         )
 
     def without_both(self) -> float:
-        """Return the distance that remains after an alignment of the medians and the spreads."""
+        """Return the distance that remains after an alignment of a quantile and the spreads."""
+        x, y = self._quantiles()
         return min(
-            self._remaining(self._a - self.medians[0], (self._b - self.medians[1]) * factor)
+            self._remaining(self._a - low, (self._b - high) * factor)
+            for low, high in zip(x, y, strict=True)
             for factor in self._spread_factors()
         )
 
+    def median_moved(self) -> bool:
+        """Return whether the median moved by more than sampling error explains.
+
+        The median of each sample is compared with the ranks of the other sample, which also works
+        for columns with ties, gaps and heavy tails.
+        """
+        effects = []
+        for values, other in ((self._a, self.medians[1]), (self._b, self.medians[0])):
+            below, up_to = np.mean(values < other), np.mean(values <= other)
+            effects.append(abs(0.5 * float(below + up_to) - 0.5))
+        return min(effects) > _MEDIAN_CRITICAL * self.noise
+
     def _spread_factors(self) -> list[float]:
-        """Return the ratios of the spreads of X and Y, measured in two ways."""
+        """Return the ratios of the spreads of X and Y, measured in several ways."""
         x, y = self._quantiles()
         factors = [self.spreads[0] / self.spreads[1]]
-        if x[-1] > x[0] and y[-1] > y[0]:
-            factors.append(float((x[-1] - x[0]) / (y[-1] - y[0])))
+        for i in range(3):
+            before, after = x[-1 - i] - x[i], y[-1 - i] - y[i]
+            if before > 0 and after > 0:
+                factors.append(float(before / after))
         return factors
 
     @property
@@ -146,11 +200,34 @@ class ColumnPair:
         candidates = [power, *np.unique(ratios).tolist()]
         return min(candidates, key=lambda each: self._remaining(self._a, self._b / each))
 
-    def mainly_wider(self, spread: Change) -> bool:
-        """Return whether a change of spread is large, and larger than that of the median."""
+    def mainly_wider(self, spread: Change, unexplained: bool) -> bool:
+        """Return whether a change of spread is named before a change of the median.
+
+        `unexplained` is true if a shift does not explain the change, or not as well as a change of
+        spread. If the median moved significantly,
+        it must have moved by less than half a spread, and the spread must have changed clearly.
+        """
         low, high = sorted((spread.before, spread.after))
-        moved = abs(self.medians[1] - self.medians[0]) / max(self.spreads)
-        return high >= _CLEARLY_WIDER * low and moved < 0.5
+        clearly = high >= _CLEARLY_WIDER * low
+        if not self.median_moved():
+            return clearly or unexplained
+        near = abs(self.medians[1] - self.medians[0]) < 0.5 * max(self.spreads)
+        return clearly and near and unexplained
+
+    def isolated_shares(self) -> tuple[float, float] | None:
+        """Return the shares of values beyond a gap in X and Y, if these values explain the change.
+
+        They do if the distance between the other values is below its critical value.
+        """
+        for a, b in ((self._a, self._b), (-self._a, -self._b)):
+            cut = cut_beyond_gap(np.sort(np.concatenate([a, b])), len(a) + len(b))
+            if cut is not None:
+                first, second = a[a < cut], b[b < cut]
+                sizes = len(first), len(second)
+                critical = _CRITICAL * (sum(sizes) / max(1, sizes[0] * sizes[1])) ** 0.5
+                if min(sizes) and ks_distance(first, second) <= critical:
+                    return 1 - sizes[0] / len(a), 1 - sizes[1] / len(b)
+        return None
 
     def like(self, other: ColumnPair) -> bool:
         """Return whether the values of Y in this column look like those of X in another."""
@@ -167,28 +244,29 @@ class ColumnPair:
         before, after = (4.0 * median for median in self.medians)
         if min(signs) >= _SAME_SIGN or max(signs) <= 1 - _SAME_SIGN:
             factor = self.factor()
-            similar = before and 1 / _FACTOR < after / before < _FACTOR
-            if similar or 1 / _FACTOR < factor < _FACTOR:
-                return None
             left = self._remaining(self._a, self._b / factor)
-            if not self.exactly(left) or left > self.without_shift():
-                return None
-            quantity = f"values multiplied by {factor:.4g}, median"
-            return Change("unit", (self.name,), quantity, before, after, pvalue)
-        left = self._remaining(self._a, -self._b)
+            known = left <= min(_MULTIPLIED * self.distance, self.without_shift())
+            if known and not 1 / _FACTOR < factor < _FACTOR:
+                quantity = f"values multiplied by {factor:.4g}, median"
+                return Change("unit", (self.name,), quantity, before, after, pvalue)
+        left = self._remaining(self._a, -self._b[::-1])
         if abs(signs[0] - signs[1]) > 0.5 and self.exactly(left):
             return Change("sign", (self.name,), "sign changed, median", before, after, pvalue)
         return None
 
-    def shift(self, pvalue: float) -> Change | None:
-        """Return the change of the median, or of the mean if the medians are nearly equal."""
-        unit = 4.0 * min(self.spreads)
-        before, after = float(np.median(self.x)), float(np.median(self.y))
-        if abs(after - before) >= _MOVED * unit:
-            return Change("location", (self.name,), "median", before, after, pvalue)
-        before, after = float(np.mean(self.x)), float(np.mean(self.y))
-        if abs(after - before) >= _MOVED * max(float(np.std(self.x)), float(np.std(self.y))):
-            return Change("location", (self.name,), "mean", before, after, pvalue)
+    def shift(self, pvalue: float, least: float = _MOVED) -> Change | None:
+        """Return the change of the median, or of the mean if the medians are nearly equal.
+
+        A change is nearly equal if it is less than `least` spreads and not significant.
+        """
+        medians = float(np.median(self.x)), float(np.median(self.y))
+        means = float(np.mean(self.x)), float(np.mean(self.y))
+        deviation = max(float(np.std(self.x)), float(np.std(self.y)))
+        near = abs(medians[1] - medians[0]) < least * 4.0 * min(self.spreads)
+        if not near or (medians[0] != medians[1] and self.median_moved()):
+            return Change("location", (self.name,), "median", *medians, pvalue)
+        if abs(means[1] - means[0]) >= least * deviation:
+            return Change("location", (self.name,), "mean", *means, pvalue)
         return None
 
     def spread(self, pvalue: float) -> Change | None:
@@ -246,6 +324,17 @@ def describe_column(
         The description that fits best, and a second one if two changes explain the difference
         together.
     """
+    isolated = column.isolated_shares() if shares else None
+    if isolated is not None:
+        apart = 0.1 * abs(isolated[1] - isolated[0])
+        same = [
+            each
+            for each in shares
+            if each.kind in ("value", "extremes")
+            and abs(each.before - isolated[0]) + abs(each.after - isolated[1]) <= apart
+        ]
+        if same:
+            return [max(same, key=lambda each: each.kind)]  # "value" is more exact than "extremes"
     distance = column.distance if ranks_changed else 0.0
     sizes = {change: abs(change.after - change.before) for change in shares}
     largest = max([distance, *sizes.values()])
@@ -262,22 +351,27 @@ def describe_column(
         known = column.sign_or_unit(pvalue)
         if known is not None:
             return [known]
-        moved, widened = column.shift(pvalue), column.spread(pvalue)
         shift, spread = column.without_shift(), column.without_spread()
         # A sentinel or rounding also moves quantiles. A shift or a change of spread must then
         # explain most of the difference.
         limit = _EXPLAINED * column.distance if exact else column.limit
-        wider_limit = min(1.1 * shift, max(limit, _PARTLY * column.distance))
-        if widened is not None and column.mainly_wider(widened) and spread <= wider_limit:
-            return [widened, *rounded]
+        moved = column.shift(pvalue, _MOVED if shift > limit else 0.5 * _MOVED)
+        widened = column.spread(pvalue)
+        both = column.without_both() if widened is not None else np.inf
+        unexplained = shift > limit or both <= _BETTER * shift
+        if widened is not None and column.mainly_wider(widened, unexplained):
+            left = min(spread, both)
+            wider_limit = limit if exact else max(limit, _PARTLY * column.distance)
+            if left <= min(1.1 * shift, wider_limit):
+                return [widened, *rounded]
         if moved is not None and shift <= min(limit, 1.1 * spread):
-            wider = shift > column.critical and column.without_both() <= _EXPLAINED * shift
+            wider = shift > column.critical and both <= _EXPLAINED * shift
             return [moved, *([widened] if widened is not None and wider else []), *rounded]
         if widened is not None and spread <= limit:
             return [widened, *rounded]
     if exact:
         return exact[:1]
-    if moved is not None and widened is not None and column.without_both() <= column.limit:
+    if moved is not None and widened is not None and both <= column.limit:
         return [moved, widened]
     if moved is not None and shift <= _PARTLY * column.distance:
         return [moved]

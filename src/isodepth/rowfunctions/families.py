@@ -290,13 +290,13 @@ class IsolatedValues(Extremes):
         for j, column in enumerate(rows.numbers.T):
             ordered = np.sort(column[~np.isnan(column)])
             for upper in (True, False):
-                cut = _cut_beyond_gap(ordered if upper else -ordered[::-1], len(column))
+                cut = cut_beyond_gap(ordered if upper else -ordered[::-1], len(column))
                 if cut is not None:
                     chosen.append((j, cut if upper else -cut, upper))
         return cls(rows.numbers.shape[1], *_cut_arrays(chosen))
 
 
-def _cut_beyond_gap(ordered: np.ndarray, n: int) -> float | None:
+def cut_beyond_gap(ordered: np.ndarray, n: int) -> float | None:
     """Return the minimum of the sorted values beyond the longest gap; None without a gap.
 
     The length of a gap is measured relative to the distance between the median and the gap. There
