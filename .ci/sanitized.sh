@@ -29,8 +29,7 @@ export LD_PRELOAD
 run=()
 if [[ $sanitizer == thread ]]; then
     LD_PRELOAD=$("$compiler" -print-file-name=libtsan.so)
-    # Threads that wait for the next call of the core are not joined when Python exits.
-    export TSAN_OPTIONS=halt_on_error=1:report_thread_leaks=0
+    export TSAN_OPTIONS=halt_on_error=1
     run=(setarch -R)  # its shadow memory has fixed addresses
     set -- "$@" -k "not fork"  # it cannot follow threads that are started after a fork
 else

@@ -5,7 +5,7 @@ NB_MODULE(CORE_NAME, m) {
     using namespace isodepth;
     main_thread =
         nb::cast<unsigned long>(nb::module_::import_("threading").attr("main_thread")().attr("ident"));
-    handle_forks();
+    end_threads_at_fork_and_exit();
     m.attr("EXACT_GAP") = exact_gap;
     m.attr("WORTH_A_THREAD") = worth_a_thread;
     nb::class_<StopFlag>(m, "StopFlag", "Flag that ends computations of the threads that watch it.")

@@ -164,7 +164,7 @@ class Team {
 };
 
 // Teams without a section. A thread that runs a section borrows one of them. They are never destroyed,
-// because sleeping helpers may outlive static variables.
+// because daemon threads of Python may run sections until the process ends.
 struct IdleTeams {
     std::mutex guard;
     std::vector<std::unique_ptr<Team>> teams;
@@ -198,14 +198,24 @@ void run_section(int64_t workers, int64_t parts, PartFunction function) {
     section.rethrow();
 }
 
-void handle_forks() {
+// End the helpers of all idle teams. The caller holds the lock of `idle_teams`.
+static void end_idle_teams() {
+    for (auto& team : idle_teams.teams) team->end();
+}
+
+void end_threads_at_fork_and_exit() {
+    // The end of Python, not of static variables: a thread cannot be joined in a DLL that is being unloaded.
+    Py_AtExit([] {
+        std::lock_guard<std::mutex> held(idle_teams.guard);
+        end_idle_teams();
+    });
 #if !defined(_WIN32)
     // A child process has none of the threads of its parent. Teams that other threads use during the fork are
     // not in the list, so the child does not see them.
     pthread_atfork(
         [] {
             idle_teams.guard.lock();
-            for (auto& team : idle_teams.teams) team->end();
+            end_idle_teams();
         },
         [] { idle_teams.guard.unlock(); }, [] { idle_teams.guard.unlock(); });
 #endif

@@ -163,8 +163,9 @@ struct PartFunction {
 };
 void run_section(int64_t workers, int64_t parts, PartFunction function);
 
-// End the threads that wait for the next section before the process forks. Called when the module is loaded.
-void handle_forks();
+// Let the threads that wait for the next section end before the process forks and when Python exits. Called
+// when the module is loaded.
+void end_threads_at_fork_and_exit();
 
 // Call `work(worker, part, check)` for every part 0..parts, on `workers` threads including the calling
 // thread. Such a loop is called a section.

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy, deepcopy
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self, Unpack, overload
 
 import numpy as np
@@ -158,8 +157,8 @@ class Metric(MetricSettings):
         if is_tensor(X) or is_tensor(Y):
             from isodepth.torch.distance import compare as compare_tensors
 
-            return replace(compare_tensors(self, X, Y, weights), _inputs=inputs)
-        return replace(compare_arrays(self, X, Y, weights), kinds=used, _inputs=inputs)
+            return compare_tensors(self, X, Y, weights)._with(_inputs=inputs)
+        return compare_arrays(self, X, Y, weights)._with(kinds=used, _inputs=inputs)
 
     def regions(self, X: Any, *, weights: Any = None) -> TrimmedRegions:
         """Compute the nested depth-trimmed regions of one sample.
@@ -423,4 +422,4 @@ def compare(
     test = two_sample_test(
         X, Y, n_permutations=n_permutations, kinds=kinds, progress=progress, **of_test
     )
-    return replace(comparison, test=test)
+    return comparison._with(test=test)

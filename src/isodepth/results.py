@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import fields
 from functools import cached_property
-from typing import Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
@@ -81,6 +82,8 @@ class ReportableResult(ResultMixin):
 class TwoSampleReport(ReportableResult):
     """Base class of results about two samples, which can list suspicious rows.
 
+    Private fields are not part of the constructor, and are set by `_with`.
+
     Attributes
     ----------
     _inputs : tuple (X, Y, kinds) or None
@@ -88,6 +91,18 @@ class TwoSampleReport(ReportableResult):
     """
 
     _inputs: Any
+
+    # Hidden from type checkers, which would otherwise accept every attribute.
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            if any(each.name == name for each in fields(self)):
+                raise InvalidInputError(
+                    f"this {type(self).__name__} was created from its public fields and has no "
+                    "rows; use the object that isodepth.compare or isodepth.two_sample_test returns"
+                )
+            # Raise the usual error, or again the AttributeError of a property.
+            return object.__getattribute__(self, name)
 
     @cached_property
     def samples(self) -> TwoSamples:

@@ -55,7 +55,7 @@ class TypicalRow(NamedTuple):
     score: float
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class TypicalRows(ResultMixin):
     """Rows of two samples that are most typical of their difference.
 
@@ -170,7 +170,8 @@ def typical_rows(samples: TwoSamples, n_rows: int = 5) -> TypicalRows:
         order = np.argsort(sign * each, kind="stable")[:n_rows]
         rows += [TypicalRow(sample, int(row), float(each[row])) for row in order]
     n, m = samples.n_rows
-    return TypicalRows(rows, _purity(*scores), (n / (n + m), m / (n + m)))
+    expected = n / (n + m), m / (n + m)
+    return TypicalRows(rows=rows, purity=_purity(*scores), expected=expected)
 
 
 def _clipped(samples: TwoSamples) -> list[np.ndarray]:

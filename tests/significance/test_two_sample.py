@@ -352,9 +352,9 @@ def test_the_headline_without_a_change_of_a_column() -> None:
         (0.02, "at least 2% of the rows changed"),
         (0.219, "at least 21% of the rows changed"),
     ):
-        changed = replace(result, _bounds=lambda share=share: (share, {}))
+        changed = result._with(_bounds=lambda share=share: (share, {}))
         assert changed.changed_share_text == f"{text} (95% confidence)"
-    tolerant = replace(result, tolerance=0.0123)
+    tolerant = result._with(tolerance=0.0123)
     assert tolerant.headline.startswith(
         "The samples differ beyond a tolerance of 0.0123 (p = 0.01)"
     )

@@ -5,7 +5,8 @@ from __future__ import annotations
 import copy
 import inspect
 import pickle
-from dataclasses import FrozenInstanceError, fields, replace
+from collections.abc import Callable
+from dataclasses import FrozenInstanceError, fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,13 +15,21 @@ import pytest
 from text_extra import needs
 
 import isodepth
-from isodepth.metric.attribution import LargestGap
-from isodepth.metric.comparison import ChanceLevel
+from isodepth.data.results import ResultMixin
 
 X = np.random.default_rng(0).normal(size=(60, 2))
 Y = np.random.default_rng(1).normal(size=(50, 2)) + [1, 0]
 OPTIONS: dict[str, Any] = {"n_directions": 20, "random_state": 0}
-RESULTS = {
+TEST: dict[str, Any] = {"n_permutations": 99, "random_state": 0}
+
+
+def frame(points: np.ndarray) -> pd.DataFrame:
+    """Return numbers, and a category that Y alone has."""
+    kind = np.where(points[:, 0] > 2, "new", "old")
+    return pd.DataFrame({"a": points[:, 0], "b": points[:, 1], "kind": kind})
+
+
+RESULTS: dict[str, Callable[[], Any]] = {
     "comparison": lambda: isodepth.compare(X, Y, **OPTIONS),
     "missing": lambda: isodepth.compare(
         pd.DataFrame({"a": [0.0, 1, np.nan, 5], "b": ["x", "y", "y", "x"]}),
@@ -32,6 +41,16 @@ RESULTS = {
     "largest gap": lambda: isodepth.compare(X, Y, **OPTIONS).largest_gap,
     "matrix": lambda: isodepth.pairwise({"a": X, "b": Y}, **OPTIONS),
     "regions": lambda: isodepth.compare(X, Y, **OPTIONS).regions[0],
+    "test": lambda: isodepth.two_sample_test(frame(X), frame(Y), **TEST),
+    "tested": lambda: isodepth.compare(X, Y, n_permutations=19, **OPTIONS),
+    "pairs": lambda: isodepth.pairwise_test({"a": X, "b": Y}, **TEST),
+    "suspicious": lambda: isodepth.compare(X, Y, **OPTIONS).suspicious_rows(),
+    "typical": lambda: isodepth.compare(X, Y, **OPTIONS).typical_rows(),
+    "verdict": lambda: isodepth.Monitor(frame(X), random_state=0).check(frame(Y)),
+    "change": lambda: RESULTS["test"]().changes[0],
+    "check": lambda: RESULTS["test"]().checks[0],
+    "chunks": lambda: isodepth.compare(*map(isodepth.scan, (X, Y)), **OPTIONS),
+    "chunks tested": lambda: isodepth.two_sample_test(*map(isodepth.scan, (X, Y)), **TEST),
 }
 
 
@@ -60,12 +79,42 @@ def test_different_results_are_not_equal() -> None:
     assert matrix != isodepth.pairwise({"a": X, "b": Y + 1}, **OPTIONS)
 
 
-@pytest.mark.parametrize(
-    "kind", [isodepth.Comparison, isodepth.DistanceMatrix, ChanceLevel, LargestGap]
-)
-def test_results_have_keyword_arguments_only(kind: type) -> None:
+def result_classes() -> list[type]:
+    """Return all classes of results of isodepth that are data classes."""
+
+    found, todo = [], [ResultMixin]
+    while todo:
+        kind = todo.pop()
+        todo += kind.__subclasses__()
+        found += [kind] if is_dataclass(kind) else []
+    return sorted({*found}, key=lambda kind: kind.__name__)
+
+
+def test_all_classes_of_results_are_tested() -> None:
+    classes = {*result_classes()}
+    assert len(classes) >= 9
+    assert classes <= {type(make()) for make in RESULTS.values()}
+
+
+@pytest.mark.parametrize("kind", result_classes(), ids=lambda kind: kind.__name__)
+def test_constructors_have_public_keyword_arguments(kind: type) -> None:
     parameters = inspect.signature(kind).parameters.values()
     assert {each.kind for each in parameters} == {inspect.Parameter.KEYWORD_ONLY}
+    assert not [each.name for each in parameters if each.name.startswith("_")]
+    assert not [each.name for each in fields(kind) if each.name.startswith("_") and each.repr]
+    assert kind.__dataclass_params__.frozen  # type: ignore[attr-defined]
+
+
+def test_a_result_made_from_its_public_fields_has_no_rows() -> None:
+    result, test = RESULTS["comparison"](), RESULTS["test"]()
+    for made in (replace(result, distance=1.0), replace(test, pvalue=0.5)):
+        with pytest.raises(isodepth.InvalidInputError, match="public fields and has no rows"):
+            made.to_dict()
+    assert not hasattr(result, "missing_name")
+    labels = pd.DataFrame({"c": ["a", "b"] * 20})
+    tested = isodepth.two_sample_test(labels, labels, **TEST)
+    with pytest.raises(AttributeError, match="categories alone has no comparison"):
+        _ = tested.comparison
 
 
 @pytest.mark.parametrize(

@@ -73,7 +73,7 @@ def compare(
         metric = replace(metric, scale=column_spreads(sides, metric, runner))
     first, second = (stream_table(metric, side, runner=runner) for side in (x, y))
     compared = _compared(first, second, fit_for_one_sample(metric, x.n_features))
-    return replace(compared, kinds=columns, _inputs=(X, Y, kinds))
+    return compared._with(kinds=columns, _inputs=(X, Y, kinds))
 
 
 def shared_scale(metric: MetricSettings, samples: Any, weights: Any, name: str) -> np.ndarray:
@@ -216,9 +216,7 @@ def _compared(x: SourceRegions, y: SourceRegions, fitted: FittedMetric) -> Sourc
         columns=columns,
         missing=missing,
         distance_bounds=bounds,
-        _gaps=found,
-        _fitted=fitted,
-    )
+    )._with(_gaps=found, _fitted=fitted)
 
 
 def _bounds(x: SourceRegions, y: SourceRegions, distance: float) -> tuple[float, float]:

@@ -18,6 +18,7 @@ from isodepth.chunked.reading import CheckedSource, selection_of
 from isodepth.chunked.selection import Numbers, Selection
 from isodepth.core.regions import Sample
 from isodepth.core.scaling import CLIPPED, clipped_unit, fence_ranks, normalized_mad
+from isodepth.data.results import EqualFields
 from isodepth.data.validation import MissingReport
 from isodepth.depth.resolve import builtin_name, is_plain
 from isodepth.engine import Resources, write_supports
@@ -32,8 +33,8 @@ from isodepth.sources.source import Source
 FEW_DISTINCT = 4096
 
 
-@dataclass(frozen=True)
-class SourceRegions:
+@dataclass(frozen=True, eq=False)
+class SourceRegions(EqualFields):
     """Support values of the depth regions of a source, with its number of rows and error bounds.
 
     Attributes

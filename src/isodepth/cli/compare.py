@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import click
@@ -182,7 +181,7 @@ def _compare_chunks(
         if tested is None:
             raise
         return tested
-    return replace(compared, test=tested)
+    return compared._with(test=tested)
 
 
 # -- test -----------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import fields
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -95,11 +95,10 @@ def equal_values(first: Any, second: Any) -> bool:
     return bool(first == second)
 
 
-class ResultMixin:
-    """Base class of results that can be converted to JSON and to data frames.
+class EqualFields:
+    """Base class of data classes that are equal if their public fields are equal, arrays too.
 
-    Results are equal if their public fields are equal. A subclass is a data class with ``eq=False``
-    or defines its own `__eq__`.
+    A subclass is a data class with ``eq=False``.
     """
 
     __slots__ = ()
@@ -109,6 +108,25 @@ class ResultMixin:
             return NotImplemented
         names = [each.name for each in fields(self) if not each.name.startswith("_")]  # type: ignore[arg-type]
         return all(equal_values(getattr(self, name), getattr(other, name)) for name in names)
+
+
+class ResultMixin(EqualFields):
+    """Base class of results that can be converted to JSON and to data frames."""
+
+    __slots__ = ()
+
+    def _with(self, **values: Any) -> Self:
+        """Return a copy with other values of some fields, of private fields too.
+
+        `dataclasses.replace` does not copy private fields, which are not part of the constructor.
+        Cached attributes are not copied.
+        """
+        names = {each.name for each in fields(self)}  # type: ignore[arg-type]
+        assert names >= set(values)
+        kept = {name: value for name, value in vars(self).items() if name in names}
+        result = object.__new__(type(self))
+        vars(result).update(kept | values)
+        return result
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as a dictionary that JSON can store; non-finite numbers become None."""

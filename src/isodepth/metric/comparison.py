@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
@@ -118,9 +118,9 @@ class Comparison(TwoSampleReport):
     missing: MissingPair | None = None
     kinds: tuple[ColumnKind, ...] = ()
     test: Any = None
-    _gaps: Gaps
-    _fitted: Any
-    _inputs: Any = None
+    _gaps: Gaps = field(init=False, repr=False)
+    _fitted: Any = field(init=False, repr=False)
+    _inputs: Any = field(init=False, repr=False, default=None)
 
     @property
     def levels(self) -> np.ndarray:

@@ -227,9 +227,7 @@ class FittedMetric:
             regions=(x, y),
             signature=signature,
             columns=columns,
-            _gaps=gaps,
-            _fitted=self,
-        )
+        )._with(_gaps=gaps, _fitted=self)
 
     def plan(self, x: TrimmedRegions, y: TrimmedRegions) -> LevelPlan:
         """Check that the regions of two samples are comparable, and return the compared levels."""
@@ -419,7 +417,7 @@ def compare_arrays(settings: MetricSettings, X: Any, Y: Any, weights: Any = None
     comparison = fitted.compare(x, y)
     if settings.scale is None:
         warn_of_different_spreads(x.sample.points, y.sample.points, comparison.columns)
-    return comparison if missing is None else replace(comparison, missing=missing)
+    return comparison if missing is None else comparison._with(missing=missing)
 
 
 def fit_for_one_sample(

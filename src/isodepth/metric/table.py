@@ -11,6 +11,7 @@ import numpy as np
 
 from isodepth.core.directions import mean_of_direction
 from isodepth.data.frames import clashing_columns
+from isodepth.data.results import EqualFields
 from isodepth.data.validation import check_n_jobs
 from isodepth.engine import Resources, table_distances
 from isodepth.errors import InvalidInputError, UnreadableFileError
@@ -30,7 +31,7 @@ _BLOCK_BYTES = 1 << 26
 
 
 @dataclass(frozen=True, eq=False)
-class RegionTable:
+class RegionTable(EqualFields):
     """Support values of the nested regions of one sample, on a grid of levels and directions.
 
     Two tables with the same settings are compared without the rows of their samples. For the

@@ -15,7 +15,7 @@ from isodepth.data.results import ResultMixin, p_text, plain, printable
 _SHOWN = 5
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Verdict(ResultMixin):
     """Verdict of a monitor on one batch.
 

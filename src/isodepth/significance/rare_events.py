@@ -120,12 +120,11 @@ def with_rare_events(result: TwoSampleResult, pair: SubsetPair, runner: Runner) 
     p-value of a rare event divided by 0.2 (weighted Bonferroni method). The changes of rare events
     follow the changes in the tested rows.
     """
-    assert result._samples is not None
     events = rare_events(pair, result._samples.numbers, runner)
     pvalue = result.pvalue / (1.0 - RARE_LEVEL)
     strongest = min(events, key=lambda event: event.pvalue, default=None)
     if strongest is None:
-        return replace(result, pvalue=min(1.0, pvalue))
+        return result._with(pvalue=min(1.0, pvalue))
     names = (*pair.readers[0].numeric, *pair.readers[0].categorical)
     changes = result._changes if pvalue <= ALPHA else []
     named = {column for change in changes for column in change.columns}
@@ -139,8 +138,7 @@ def with_rare_events(result: TwoSampleResult, pair: SubsetPair, runner: Runner) 
         "rare events", strongest.member.kind, label, -math.log(max(strongest.pvalue, 1e-300)),
         strongest.pvalue,
     )  # fmt: skip
-    return replace(
-        result,
+    return result._with(
         pvalue=min(1.0, pvalue, strongest.pvalue / RARE_LEVEL),
         components=[*result.components, component],
         _changes=changes,

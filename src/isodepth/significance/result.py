@@ -110,7 +110,7 @@ class ColumnTest(NamedTuple):
     pvalue: float
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class TwoSampleResult(TwoSampleReport):
     """Result of :func:`isodepth.two_sample_test`.
 
@@ -180,12 +180,14 @@ class TwoSampleResult(TwoSampleReport):
     settings: dict[str, Any] = field(default_factory=dict)
     moved_from: str | None = None
     n_source_rows: tuple[int, int] | None = None
-    _changes: list[Change] = field(default_factory=list)
-    _bounds: Callable[[], tuple[float, dict[tuple[str, ...], float]]] | None = None
-    _signature: Callable[[], str] = str
-    _compare: Callable[[], Comparison] | None = None
-    _samples: Samples | None = None
-    _pair: SubsetPair | None = None
+    _changes: list[Change] = field(init=False, repr=False)
+    _bounds: Callable[[], tuple[float, dict[tuple[str, ...], float]]] = field(
+        init=False, repr=False
+    )
+    _signature: Callable[[], str] = field(init=False, repr=False)
+    _compare: Callable[[], Comparison] | None = field(init=False, repr=False)
+    _samples: Samples = field(init=False, repr=False)
+    _pair: SubsetPair | None = field(init=False, repr=False, default=None)
 
     @cached_property
     def signature(self) -> str:
@@ -217,7 +219,7 @@ class TwoSampleResult(TwoSampleReport):
 
     @cached_property
     def _lower_bounds(self) -> tuple[float, dict[tuple[str, ...], float]]:
-        return (0.0, {}) if self._bounds is None else self._bounds()
+        return self._bounds()
 
     @property
     def changed_share(self) -> float:
@@ -234,7 +236,7 @@ class TwoSampleResult(TwoSampleReport):
     @property
     def changed_share_text(self) -> str:
         """Sentence about `changed_share`, such as "at least 21% of the rows changed"."""
-        if self._samples is not None and self._samples.blocks is not None:
+        if self._samples.blocks is not None:
             return "no bound for the share of changed rows with blocks"
         share, confidence = self.changed_share, f"{100 * self.confidence:g}% confidence"
         if share < 0.01:
@@ -335,7 +337,7 @@ class TwoSampleResult(TwoSampleReport):
         """
         if self._compare is None:
             raise AttributeError("a test of categories alone has no comparison of regions")
-        return replace(self._compare(), test=self)
+        return self._compare()._with(test=self)
 
     @cached_property
     def _suspicious(self) -> SuspiciousRows:
@@ -346,7 +348,6 @@ class TwoSampleResult(TwoSampleReport):
     @cached_property
     def samples(self) -> TwoSamples:
         """Rows of both samples with missing values and categories, as the test read them."""
-        assert self._samples is not None
         return self._samples.read
 
     def to_dict(self) -> dict[str, Any]:
@@ -381,7 +382,7 @@ class TwoSampleResult(TwoSampleReport):
 
     def profile_of(self, comparison: Comparison) -> NullProfile:
         """Return the gaps between regions after permutations of the labels, see `null_profile`."""
-        blocks = None if self._samples is None else self._samples.blocks
+        blocks = self._samples.blocks
         kept = None if comparison.missing is None else comparison.missing.kept
         if blocks is not None and kept is not None:
             blocks = blocks[np.concatenate(kept)]

@@ -298,7 +298,7 @@ def two_sample_test(
     samples = read_samples(X, Y, nan_policy, blocks, kinds)
     rows = _pool(samples, settings)
     result = _result(rows, _statistics(rows, settings), settings)
-    return replace(result, moved_from=device, checks=table_checks(X, Y, samples.read))
+    return result._with(moved_from=device, checks=table_checks(X, Y, samples.read))
 
 
 def _test_sources(
@@ -325,7 +325,7 @@ def _test_sources(
         result = _result(rows, _statistics(rows, settings), settings)
         # Facts about random rows are not facts about all rows.
         checks = table_checks(pair.x, pair.y, read) if pair.is_whole else ()
-        result = replace(result, n_source_rows=pair.n_rows, checks=checks, _pair=pair)
+        result = result._with(n_source_rows=pair.n_rows, checks=checks, _pair=pair)
         # With a tolerance, rare events may change. Regions do not depend on rare events.
         if pair.is_whole or settings.tolerance is not None or settings.only_regions:
             return result
@@ -430,9 +430,10 @@ def _result(rows: PooledSample, findings: Findings, settings: Settings) -> TwoSa
         notes=(*findings.notes, *_notes(samples, settings.tolerance)),
         kinds=samples.read.kinds,
         shares=[each for category in rows.categories for each in category.shares(samples.n_x)],
+        settings=values,
+    )._with(
         _changes=changes,
         _bounds=partial(_lower_bounds, rows, findings, settings),
-        settings=values,
         _signature=partial(_signature, values),
         _compare=compare,
         _samples=samples,

@@ -80,15 +80,14 @@ def suspicious_source_rows(pair: SubsetPair, samples: TwoSamples, runner: Runner
         )
     ]
     return SuspiciousRows(
-        distinct_rows(rows),
-        _one_sided(pair, states),
-        pair.n_rows,
-        detector.skipped,
-        tuple(exact),
-        tuple(name for name, n in zip("XY", pair.n_rows, strict=True) if n < SMALL_SAMPLE),
-        (unlisted[0], unlisted[1]),
-        points,
-    )
+        rows=distinct_rows(rows),
+        values=_one_sided(pair, states),
+        n_rows=pair.n_rows,
+        skipped=detector.skipped,
+        repeated=tuple(exact),
+        small=tuple(name for name, n in zip("XY", pair.n_rows, strict=True) if n < SMALL_SAMPLE),
+        unlisted=(unlisted[0], unlisted[1]),
+    )._with(_points=points)
 
 
 def _located(found: SuspiciousRows, pair: SubsetPair) -> SuspiciousRows:

@@ -65,12 +65,12 @@ def suspicious_rows(samples: TwoSamples) -> SuspiciousRows:
     rows += _repeated_rows(samples, sentinels)
     rows += contradictory_rows(samples, codes, labels)
     return SuspiciousRows(
-        distinct_rows(rows),
-        one_sided_values(samples),
-        samples.n_rows,
-        detector.skipped,
-        repeated_values(samples, sentinels),
-        tuple(name for name, n in zip("XY", samples.n_rows, strict=True) if n < SMALL_SAMPLE),
+        rows=distinct_rows(rows),
+        values=one_sided_values(samples),
+        n_rows=samples.n_rows,
+        skipped=detector.skipped,
+        repeated=repeated_values(samples, sentinels),
+        small=tuple(name for name, n in zip("XY", samples.n_rows, strict=True) if n < SMALL_SAMPLE),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -140,7 +140,7 @@ class RepeatedValue(NamedTuple):
         return f"{self.n_rows} rows of {name} look wrong: {where}"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class SuspiciousRows(ResultMixin):
     """Rows of each sample that do not look like any row of the other sample.
 
@@ -184,7 +184,7 @@ class SuspiciousRows(ResultMixin):
     repeated: tuple[RepeatedValue, ...] = ()
     small: tuple[str, ...] = ()
     unlisted: tuple[int, int] = (0, 0)
-    _points: dict[tuple[str, int], np.ndarray] | None = None
+    _points: dict[tuple[str, int], np.ndarray] | None = field(init=False, repr=False, default=None)
 
     def points_of(self, row: SuspiciousRow, samples: TwoSamples) -> np.ndarray:
         """Return the numeric values (d,) of a suspicious row; `samples` are those in memory."""
