@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import pickle
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
