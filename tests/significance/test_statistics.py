@@ -503,6 +503,19 @@ def test_a_pvalue_counts_what_is_as_large() -> None:
     assert permutation_pvalue(3.0, null) == (1 + 2) / 5
     assert permutation_pvalue(4.0, null) == 1 / 5
     assert np.asarray(permutation_pvalue(np.array([0.5, 2.5]), null)).tolist() == [1.0, 3 / 5]
+    # A huge statistic of one permutation does not make the others equal.
+    assert permutation_pvalue(2.5, np.array([1.0, 2.0, 3.0, 1e200])) == 3 / 5
+
+
+def test_means_within_a_subset_that_is_rarely_compared_have_no_influence() -> None:
+    rng = np.random.default_rng(0)
+    permutations = Permutations.draw(20, 400, 199, rng)
+    values, inside = rng.normal(size=(2, 420)), np.zeros((2, 420))
+    inside[0, :7], inside[1, :300] = 1.0, 1.0
+    means = permutations.mean_changes(values, inside)
+    # The given labels have seven rows of X in the first subset, hardly any permutation has five.
+    assert not means[0].any()
+    assert means[1].all()
 
 
 def all_labelings(n: int, n_x: int, first: int) -> Permutations:

@@ -363,7 +363,8 @@ def describe_column(
             left = min(spread, both)
             wider_limit = limit if exact else max(limit, _PARTLY * column.distance)
             if left <= min(1.1 * shift, wider_limit):
-                return [widened, *rounded]
+                second = [moved] if moved is not None and column.median_moved() else []
+                return [widened, *second, *rounded]
         if moved is not None and shift <= min(limit, 1.1 * spread):
             wider = shift > column.critical and both <= _EXPLAINED * shift
             return [moved, *([widened] if widened is not None and wider else []), *rounded]

@@ -242,7 +242,8 @@ class Permutations:
             The last axis has the given labels, then the permutations. For each sample, the mean
             within the subset minus the mean of all rows is computed. The result is the difference
             of these numbers between the samples, times sqrt(k l / (k + l)) for samples with k and l
-            rows in the subset. It is 0 if k or l is less than five.
+            rows in the subset. It is 0 if k or l is less than five, or if this is so in most
+            labelings.
         """
         all_sizes = self.sizes[:, None]
         if present is not None:
@@ -252,7 +253,10 @@ class Permutations:
         sizes = np.maximum(counts, 1.0)
         relative = inner / sizes - whole / all_sizes
         change = (relative[0] - relative[1]) * np.sqrt(sizes[0] * sizes[1] / (sizes[0] + sizes[1]))
-        return np.where(counts.min(axis=0) < _MIN_INSIDE, 0.0, change)
+        enough = counts.min(axis=0) >= _MIN_INSIDE
+        # A statistic that is 0 for most labelings would be extreme for the others.
+        enough &= enough.mean(axis=1, keepdims=True) > 0.5
+        return np.where(enough, change, 0.0)
 
 
 def _are_constant(values: np.ndarray) -> np.ndarray:
@@ -565,7 +569,8 @@ def permutation_pvalue(observed: Any, null: np.ndarray) -> Any:
     0.75
     """
     observed = np.asarray(observed, np.float64)
-    least = observed - _ROUNDING * (np.abs(observed) + np.ptp(null))
+    # The median is a typical size of the statistic. A few permutations may have huge statistics.
+    least = observed - _ROUNDING * (np.abs(observed) + np.median(np.abs(null)))
     below = np.searchsorted(np.sort(null), least, side="left")
     pvalues = (1 + len(null) - below) / (1 + len(null))
     return float(pvalues) if observed.ndim == 0 else pvalues
