@@ -12,6 +12,7 @@ import isodepth
 from isodepth.errors import DeviceMemoryError, InvalidInputError, InvalidOptionError
 
 torch = pytest.importorskip("torch")
+from isodepth.tensors.products import full_precision  # noqa: E402
 from isodepth.torch.device import distance_on_device, fit_pair  # noqa: E402
 from isodepth.torch.samples import check_tensors  # noqa: E402
 
@@ -127,6 +128,30 @@ def test_gradients_on_the_gpu(depth, levels):
     assert value.item() == pytest.approx(expected.value.item(), rel=1e-12)
     for tensor, slope in zip((X, Y), expected.slopes, strict=True):
         torch.testing.assert_close(tensor.grad.cpu(), slope, rtol=1e-9, atol=1e-11)
+
+
+@pytest.mark.parametrize("size", [1.0, 1e-36, 1e36])
+@pytest.mark.parametrize("shape", [(200, 3000, 16), (5000, 9, 33), (1000, 1400, 70), (33, 77, 300)])
+def test_products_of_parts_are_as_accurate_as_plain_products(shape, size):
+    """The error is below the bound for any order of summation; products of integers are exact."""
+    from isodepth.tensors.kernels.multiply import products
+
+    a, b, d = shape
+    generator = torch.Generator("cuda").manual_seed(d)
+    sides = [torch.randn(n, d, generator=generator, device="cuda") for n in (a, b)]
+    sides[a < b] *= size
+    left, right = sides
+    exact = left.double() @ right.double().T
+    bound = d * 2.0**-24 * (left.abs().double() @ right.abs().double().T)
+    with full_precision(left.device):
+        plain = left @ right.T
+    assert ((products(left, right) - exact).abs() <= bound).all()
+    error, usual = (
+        ((found - exact) / size).pow(2).mean() for found in (products(left, right), plain)
+    )
+    assert error < 2 * usual
+    whole = torch.randint(-9, 9, (a, d), generator=generator, device="cuda").float()
+    assert torch.equal(products(whole, whole), whole @ whole.T)
 
 
 def test_tf32_and_autocast_change_nothing():

@@ -19,6 +19,7 @@ import triton.language as tl
 
 from isodepth.tensors import ranks
 from isodepth.tensors.kernels.middles import pilot_rows
+from isodepth.tensors.kernels.multiply import products
 from isodepth.tensors.products import blocks
 
 # Sizes of blocks of values, and target number of programs of a kernel, tuned on an H200.
@@ -123,7 +124,7 @@ def _by_bins(
     for which in cut:
         # Free the memory of the previous block of directions before the next block is allocated.
         projections = None
-        projections = directions[which] @ points.T
+        projections = products(directions[which], points)
         tables.append(_count(projections, edges[which], half))
         _bound(projections, edges[which], tables[-1], best)
     outside = torch.cat([torch.minimum(t[:, half - 1], n - t[:, half]) for t in tables]).amin()
@@ -132,7 +133,7 @@ def _by_bins(
     for which, upto in zip(cut, tables, strict=True):
         if len(cut) > 1:
             projections = None
-            projections = directions[which] @ points.T
+            projections = products(directions[which], points)
         assert projections is not None
         _open(projections, edges[which], upto, best, budget // 3)
     return best

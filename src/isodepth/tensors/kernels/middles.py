@@ -16,6 +16,7 @@ import triton
 import triton.language as tl
 
 from isodepth.tensors import spread
+from isodepth.tensors.kernels.multiply import products
 from isodepth.tensors.products import blocks
 
 # The median of all rows is searched in a bracket around the median of the pilot rows. This is the
@@ -56,7 +57,7 @@ def largest_outlyingness(
     groups = max(1, _PROGRAMS // triton.cdiv(n, _ROWS))
     for which in blocks(len(directions), each, budget):
         units = directions[which]
-        projections, pilot = units @ points.T, units @ pilot_points.T
+        projections, pilot = products(units, points), units @ pilot_points.T
         middle = middles(projections, pilot, None, cap)
         mad = middles(projections, pilot, middle, cap)
         # The MAD is NaN if a bracket did not contain the median. The comparison is then false, and

@@ -13,6 +13,7 @@ import torch
 import triton
 import triton.language as tl
 
+from isodepth.tensors.kernels.multiply import products
 from isodepth.tensors.products import blocks
 
 # Number of directions in a tile, the block of directions that one warp processes.
@@ -57,7 +58,7 @@ def search_gaps(
         tiles = triton.cdiv(width, _TILE)
         projections, before = [], []
         for side, prefix_sizes in zip(rows, (fine_x, fine_y), strict=True):
-            projections.append(side @ units.T)
+            projections.append(products(side, units))
             extremes = x.new_empty(2, n_chunks + 1, width)
             _chunk_extremes[(n_chunks, tiles)](
                 projections[-1], prefix_sizes, cuts, extremes, width, extremes[0].numel(),
