@@ -227,9 +227,9 @@ class Metric(MetricSettings):
 
             return entry.table(self, X, weights, storage)
         fitted, regions = self._fit_one(X, weights, "a table of rows")
-        values = np.empty(fitted.table_shape, dtype=storage)
-        fitted.write_table(regions, values)
-        settings = fitted.table_settings(str(regions.points.dtype))
+        values = np.empty(fitted._table_shape, dtype=storage)
+        fitted._write_table(regions, values)
+        settings = fitted._table_settings(str(regions.points.dtype))
         return RegionTable(values, settings, regions.n_features, regions.columns, scale=self.scale)
 
     def _fit_one(self, X: Any, weights: Any, purpose: str) -> tuple[FittedMetric, TrimmedRegions]:
@@ -242,8 +242,8 @@ class Metric(MetricSettings):
         points, columns, checked, *_ = prepare(X, weights, "X", self, self.scale, "weights")
         fitted = self.with_directions(points.shape[1])
         sample = Sample.of(points, checked)
-        self._source.warn_if_uninformative(sample)
-        return fitted, fitted.fit_regions(points, checked, columns, sample)
+        self._source._warn_if_uninformative(sample)
+        return fitted, fitted._fit_regions(points, checked, columns, sample)
 
 
 def _private_copy(X: Any) -> Any:

@@ -15,7 +15,7 @@ import numpy as np
 from isodepth.core.directions import rng_for
 from isodepth.core.scaling import mad_spread
 from isodepth.data.arrays import column_labels
-from isodepth.data.results import ResultMixin, plain
+from isodepth.data.results import ResultMixin, document
 from isodepth.data.validation import check_integer
 from isodepth.errors import InvalidInputError
 from isodepth.two_samples import TwoSamples
@@ -82,7 +82,7 @@ class TypicalRows(ResultMixin):
 
     def to_dict(self) -> dict[str, Any]:
         """Convert to plain Python numbers, strings, lists and dictionaries."""
-        return plain(vars(self))
+        return document("typical_rows", vars(self))
 
     def _rows(self) -> dict[str, list[Any]]:
         names = TypicalRow._fields

@@ -50,7 +50,7 @@ def test_depths_lie_between_their_bounds(
         points_of(kind, n, d, seed, dtype), rng.integers(1, 4, n) if weighted else None
     )
     directions = unit_vectors(d, 9, random_state=rng).astype(dtype)
-    exact = BY_NAME[depth]().evaluate(sample, None, Projections(directions, Resources(1)))
+    exact = BY_NAME[depth]()._evaluate(sample, None, Projections(directions, Resources(1)))
     numbers = Numbers(center_and_exponent(sample), directions)
 
     fold = fold_of(sample.points, sample.masses, 7)

@@ -58,7 +58,7 @@ def test_every_setting_reaches_the_metric(
     assert found["signature"] == wanted.signature
     assert found["distance"] == wanted.distance
     assert found["largest_gap"] == wanted.to_dict()["largest_gap"]
-    assert (found["rows"], found["columns"]) == ([60, 60], list(NAMES))
+    assert (found["n_rows"], found["columns"]) == ([60, 60], list(NAMES))
 
 
 @pytest.mark.usefixtures("without_pictures")
@@ -187,7 +187,7 @@ def test_folders_are_tested(folders: list[str]) -> None:
     expected = run_json("test", *files, "--permutations", 19, *QUICK)
     for name in ("pvalue", "statistic", "changes", "rows"):
         assert found[name] == expected[name]
-    assert found["source_rows"] == found["rows"]
+    assert found["n_source_rows"] == found["n_rows"]
     run("report", *folders, "-o", "r.html", "--permutations", 19, *QUICK)
     assert "july differs from june" in Path("r.html").read_text("utf-8")
 

@@ -169,7 +169,7 @@ def test_missing_values(tmp_path: Path) -> None:
     assert "--nan-policy omit" in refusal("compare", holes, whole, "--nan-policy", "raise")
     given = ("compare", holes, whole, "--nan-policy", "omit", "--depth", "irw", "--scale", "none")
     found = run_json(*given)
-    assert (found["rows"], found["missing"]["left_out"]) == ([3, 3], [2, 0])
+    assert (found["n_rows"], found["missing"]["n_dropped"]) == ([3, 3], [2, 0])
     left = [[1, 2], [5, 6], [7, 9]], [[1, 2], [3, 4], [0, 1]]
     assert found["distance"] == isodepth.distance(*left, depth="irw", random_state=0)
 

@@ -82,11 +82,11 @@ def test_dictionaries_and_rows() -> None:
     comparison = RESULTS["Comparison"]
     found = comparison.to_dict()
     assert found["distance"] == comparison.distance
-    assert found["rows"] == [40, 29]
-    assert found["missing"]["left_out"] == [0, 1]
+    assert found["n_rows"] == [40, 29]
+    assert found["missing"]["n_dropped"] == [0, 1]
     assert found["gaps"] == comparison.gaps.tolist()
     assert found["test"]["pvalue"] == comparison.test.pvalue
-    assert [share["name"] for share in found["contributions"]] == [
+    assert [each["column"] for each in found["contributions"]] == [
         name for name, _ in comparison.contributions
     ]
     rows = comparison._rows()

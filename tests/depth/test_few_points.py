@@ -23,8 +23,8 @@ def depths_of(depth, points, weights=None, queries=None, n_directions=1000, seed
     directions = unit_vectors(points.shape[1], n_directions, random_state=seed)
     along = Projections(directions, Resources(1))
     if queries is not None:
-        return depth.point_depth(sample, queries, along)
-    return depth.all_depths(sample, points, weights, along)[1]
+        return depth._point_depth(sample, queries, along)
+    return depth._all_depths(sample, points, weights, along)[1]
 
 
 @pytest.fixture(scope="module")
@@ -123,7 +123,7 @@ def test_a_metric_takes_them(points):
     for depth in DEPTHS:
         metric = Metric(depth=depth, gap="exact", random_state=0)
         assert metric.distance(points, points + 1.0) == pytest.approx(np.sqrt(40), rel=1e-6)
-        assert depth.name in metric.signature
+        assert depth._name in metric.signature
 
 
 @pytest.mark.parametrize(("n", "d", "columns"), [(5, 9, 4), (5, 5, 4), (6, 5, 5), (1, 3, 3)])

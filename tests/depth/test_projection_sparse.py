@@ -117,7 +117,7 @@ def test_corners_of_a_simplex_have_the_depths_of_all_directions(units: list[int]
     corners = np.array([[0.0, 1.0], [4.0, 3.0], [2.0, -5.0]])[: len(units)]
     sample = Sample.of(corners, units)
     expected = naive_geometry.projection_depths(sample.points, sample.unit_masses, sample.points)
-    found = ProjectionDepth().tied_depth(sample)
+    found = ProjectionDepth()._tied_depth(sample)
     assert found.tolist() == [float(x) for x in expected]
 
 

@@ -62,9 +62,9 @@ def test_a_function_is_not_mistaken_for_a_depth_of_its_name() -> None:
 @pytest.mark.parametrize(
     ("scores", "words"),
     [
-        (np.zeros(8), "one number for each of the 9 rows"),
-        (np.zeros((9, 1)), "one number for each of the 9 rows"),
-        (np.array(["a"] * 9), "one number for each of the 9 rows"),
+        (np.zeros(8), "one number for each of 9 rows"),
+        (np.zeros((9, 1)), "one number for each of 9 rows"),
+        (np.array(["a"] * 9), "one number for each of 9 rows"),
         (np.where(np.arange(9) > 6, np.nan, 0), "NaN or infinity for 2 of 9 rows, first for row 7"),
     ],
 )

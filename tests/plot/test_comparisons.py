@@ -55,7 +55,7 @@ def test_distance_and_largest_gap_are_in_a_legend_below(tested) -> None:
     ax = gap_profile(tested)
     largest = tested.largest_gap
     labels = dict(zip(*reversed(ax.get_legend_handles_labels()), strict=True))
-    name, share = largest.columns[0]
+    name, share = largest.contributions[0]
     (text,) = [label for label in labels if label.startswith("largest gap")]
     assert f"{largest.gap:.4g} at level {largest.level:.3g}: {name} {share:.0%}" in text
     assert labels[text].get_xydata().tolist() == [[largest.level, largest.gap]]

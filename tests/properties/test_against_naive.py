@@ -324,7 +324,7 @@ def test_float32_lattice(depth: str, seed: int) -> None:
 AFFINE_INVARIANT = ["halfspace", "projection", "ai_irw"]
 
 
-def tied_depth(depth: str, n: int) -> float:
+def _tied_depth(depth: str, n: int) -> float:
     """Return the depth of each of n points in general position when n <= d+1."""
     if depth == "halfspace":
         return 1 / n
@@ -344,7 +344,7 @@ def test_simplices_are_exact_ties(depth: str, n: int, d: int) -> None:
     directions = gaussian_directions(rng, d, 7)
     metric = isodepth.Metric(depth=depth, directions=directions, refine=0)
     found = metric.regions(X)
-    np.testing.assert_allclose(found.depth, tied_depth(depth, n), rtol=0, atol=1e-14)
+    np.testing.assert_allclose(found.depth, _tied_depth(depth, n), rtol=0, atol=1e-14)
     assert len(set(found.depth.tolist())) == 1
     assert set(np.asarray(found.inside(0.0)).tolist()) == set(range(n))
     one_region = [naive.regions(z, [Fraction(1, n)] * n) for z in (X, Y)]

@@ -235,9 +235,10 @@ def test_json_contains_the_tables_and_the_code_of_the_page(comparison) -> None:
     page = html.unescape(html_report(comparison, names=("June", "July")))
     assert content["code"] in page
     unchanged = content["unchanged_columns"]
-    assert set(unchanged["column"]) == {EVIL, QUOTES}
-    for value in [*unchanged["p-value"], *unchanged["median of July"]]:
-        assert f'data-value="{value}"' in page
+    assert {each["column"] for each in unchanged} == {EVIL, QUOTES}
+    for each in unchanged:
+        assert f'data-value="{each["pvalue"]}"' in page
+        assert f'data-value="{each["medians"][1]}"' in page
 
 
 @pytest.mark.usefixtures("without_pictures")

@@ -38,7 +38,7 @@ def test_random_rows() -> None:
     found = isodepth.two_sample_test(scan(X), Y, max_rows=100, **OPTIONS)
     assert (found.n_rows, found.n_source_rows) == ((100, 100), (300, 240))
     assert "100 of 300 rows of X and 100 of 240 rows of Y" in str(found)
-    assert found.to_dict()["source_rows"] == [300, 240]
+    assert found.to_dict()["n_source_rows"] == [300, 240]
     again = isodepth.two_sample_test(scan(X), scan(Y), max_rows=100, **OPTIONS)
     assert again.pvalue == found.pvalue
     tolerant = isodepth.two_sample_test(scan(X), Y, max_rows=100, tolerance=0.1, **OPTIONS)

@@ -376,7 +376,7 @@ def test_ranks_are_those_of_the_raw_values(kind: str, monkeypatch: pytest.Monkey
     for column in (values, ranks):
         frame = pd.DataFrame({"v": column, "group": groups})
         result = two_sample_test(frame[:200], frame[200:], n_permutations=49, random_state=0)
-        statistics = {part.name: part.value for part in result.components}
+        statistics = {part.name: part.statistic for part in result.components}
         results.append([statistics[name] for name in ("columns", "dependence")])
         results[-1] += [test.difference for test in result.column_tests]
     assert results[0] == results[1]

@@ -158,7 +158,7 @@ def test_threads_do_not_matter(tolerance: float | None) -> None:
 def test_exchanged_samples_have_the_same_components(tolerance: float | None) -> None:
     X, Y = pair()
     a, b = run(X, Y + 0.3, tolerance=tolerance), run(Y + 0.3, X, tolerance=tolerance)
-    one, other = ({c.name: c.value for c in result.components} for result in (a, b))
+    one, other = ({c.name: c.statistic for c in result.components} for result in (a, b))
     assert {c.column: c.difference for c in a.column_tests} == pytest.approx(
         {c.column: c.difference for c in b.column_tests}
     )

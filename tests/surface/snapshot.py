@@ -100,6 +100,10 @@ def _json() -> Iterator[tuple[str, str]]:
         "distance matrix": isodepth.pairwise([X, Y], **options),
         "pairwise test": isodepth.pairwise_test([X, Y], n_permutations=19, random_state=0),
         "suspicious rows": comparison.suspicious_rows(),
+        "typical rows": comparison.typical_rows(),
+        "largest gap": comparison.largest_gap,
+        "verdict": (monitor := isodepth.Monitor(X, random_state=0)).check(Y),
+        "monitor": monitor,
     }
     for name, result in results.items():
         yield from ((f"JSON of {name}: {key}", "key") for key in result.to_dict())

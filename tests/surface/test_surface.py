@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
 from importlib.util import find_spec
@@ -72,3 +73,27 @@ def test_internal_names_have_an_underscore() -> None:
     }  # fmt: skip
     for name, attributes in internal.items():
         assert not attributes & {*dir(getattr(isodepth, name))}
+
+
+@pytest.mark.parametrize(
+    "name", ["ProjectionDepth", "HalfspaceDepth", "IRWDepth", "AIIRWDepth", "FittedMetric"]
+)
+def test_estimators_have_the_names_of_scikit_learn(name: str) -> None:
+    """Public names are the options, the methods of scikit-learn, and what users call."""
+    from isodepth.metric.fitted import FittedMetric
+
+    kind = FittedMetric if name == "FittedMetric" else getattr(isodepth, name)
+    own = {
+        attribute
+        for base in kind.__mro__
+        if base.__module__.startswith("isodepth")
+        for attribute in (*vars(base), *vars(base).get("__annotations__", {}))
+        if not attribute.startswith("_")
+    }
+    if kind is FittedMetric:
+        assert own == {
+            "settings", "directions", "signature", "regions", "all_regions", "distance", "compare",
+        }  # fmt: skip
+    else:
+        own -= {"set_fit_request", *inspect.signature(kind).parameters}
+        assert own == {"fit", "score_samples"}

@@ -165,7 +165,7 @@ def test_invalid_numbers_are_refused():
 def test_other_depths_are_refused(depth):
     metric = isodepth.Metric(depth=depth)
     with pytest.raises(InvalidOptionError, match=r"not available on the device cuda:0.*\.cpu\(\)"):
-        check_depth(metric.with_directions(2).source, torch.device("cuda:0"))
+        check_depth(metric.with_directions(2)._source, torch.device("cuda:0"))
 
 
 @pytest.mark.parametrize("options", [{"scale": "pooled"}, {"nan_policy": "omit"}])

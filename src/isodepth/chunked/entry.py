@@ -191,8 +191,8 @@ def _compared(x: SourceRegions, y: SourceRegions, fitted: FittedMetric) -> Sourc
 
     `fitted` is the metric with which the regions of both sources were computed.
     """
-    assert fitted.betas is not None
-    settings, betas, count = fitted.settings, fitted.betas, len(fitted.directions)
+    assert fitted._betas is not None
+    settings, betas, count = fitted.settings, fitted._betas, len(fitted.directions)
     apart = np.abs(x.table.values - y.table.values)
     at, gaps = apart.argmax(axis=1), apart.max(axis=1)
     if settings.q < math.inf:

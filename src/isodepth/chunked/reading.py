@@ -167,7 +167,7 @@ class Limits(NamedTuple):
     @classmethod
     def of(cls, fitted: FittedMetric, source: Source, runner: Runner) -> Limits:
         """Compute the limits from the memory limit of `fitted` and the row size of `source`."""
-        budget = fitted.resources.memory_mb * 2**20
+        budget = fitted._resources.memory_mb * 2**20
         count, width = fitted.directions.shape
         item = np.dtype(fitted.settings.dtype or source.dtype).itemsize
         chunk = int(budget / 4 / (_CHUNK_COPIES * width * 8))
@@ -217,7 +217,7 @@ class CheckedSource:
         """
         limits = Limits.of(fitted, source, runner)
         dtype, nan_policy = fitted.settings.dtype, fitted.settings.nan_policy
-        scale, n_threads = fitted.origin.scale, fitted.resources.n_threads
+        scale, n_threads = fitted._origin.scale, fitted._resources.n_threads
         how = Preparation.of(source, dtype, nan_policy, scale, limits.chunk_rows, n_threads)
         fits = in_memory and (source.n_rows or 0) <= limits.rows_in_memory
         first = Summary(limits.pilots, whole=limits.rows_in_memory if fits else 0)

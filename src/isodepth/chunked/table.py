@@ -96,10 +96,10 @@ def stream_table(
     if sample is None:
         values, errors = _by_passes(checked, selection, fitted, drawn)
     else:
-        fitted.source.warn_if_uninformative(sample)
-        values = np.empty(fitted.table_shape)
-        fitted.write_table(fitted.fit_regions(sample.points, None, None, sample), values)
-    settings = fitted.table_settings(checked.how.dtype)
+        fitted._source._warn_if_uninformative(sample)
+        values = np.empty(fitted._table_shape)
+        fitted._write_table(fitted._fit_regions(sample.points, None, None, sample), values)
+    settings = fitted._table_settings(checked.how.dtype)
     columns, scale = source.columns, metric.scale
     table = RegionTable(values.astype(storage), settings, source.n_features, columns, scale=scale)
     return SourceRegions(table, n_points, checked.missing, **errors)
@@ -114,8 +114,8 @@ def _by_passes(
     dictionary is empty if the support values are exact. `drawn` (m, d) are the distinct rows of a
     random subset.
     """
-    depth: Any = fitted.source
-    name, memory_mb = builtin_name(depth), fitted.resources.memory_mb
+    depth: Any = fitted._source
+    name, memory_mb = builtin_name(depth), fitted._resources.memory_mb
     by_ranks = name in ("halfspace", "irw") or (
         name == "ai_irw" and isinstance(depth.covariance, str) and depth.covariance == "empirical"
     )
@@ -125,7 +125,7 @@ def _by_passes(
             f"memory_mb={memory_mb:g}, and this depth needs them all at once; give more memory, or "
             "use depth='projection', 'halfspace', 'irw', or 'ai_irw' with the empirical covariance"
         )
-    assert fitted.betas is not None
+    assert fitted._betas is not None
     directions, summary, tolerance = fitted.directions, checked.summary, 0.0
     model: ProjectionModel | RankModel
     pairs: tuple[tuple[int, int], ...] = ((0, 0),)
@@ -144,8 +144,8 @@ def _by_passes(
         pairs = ((0, 0), (1, 2), (2, 1))
     else:
         model = ProjectionModel.fit(selection, drawn, directions)
-        tolerance = depth.tie_tolerance if drawn.dtype == np.float64 else 0.0
-    thresholds = selection.depth_thresholds(model, fitted.betas, tolerance)
+        tolerance = depth._tie_tolerance if drawn.dtype == np.float64 else 0.0
+    thresholds = selection.depth_thresholds(model, fitted._betas, tolerance)
     state = selection.fold(SupportPass(model, thresholds, pairs, directions))
     values, *bounds = state["supports"]
     errors = {"bounds": tuple(bounds), "depth_bound": 0.5 * state["width"]} if by_ranks else {}

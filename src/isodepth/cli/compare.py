@@ -285,9 +285,9 @@ def report(
     elif len(files) == 2:
         result, about = compare_tables(files, reading, settings, test)
     elif len(files) == 1 and files[0].lower().endswith(".npz"):
-        for name in sorted(str(option.name) for option in ctx.command.params):
-            commanded = click.core.ParameterSource.COMMANDLINE
-            if ctx.get_parameter_source(name) is commanded and name not in ("files", "page"):
+        others = {str(option.name) for option in ctx.command.params} - {"files", "page", "json"}
+        for name in sorted(others):
+            if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
                 raise InvalidOptionError(
                     f"{name} has no effect on the report of a monitor; remove it", option=name
                 )
@@ -299,9 +299,11 @@ def report(
         )
     cli.save_report(result, page, **about)
     kind = result.result_type
-    content: Options = {"report": page, "kind": kind, "files": files}
     if about:
         from isodepth.report.comparison import comparison_content
 
-        content |= comparison_content(result, **about)
+        content = comparison_content(result, **about)
+    else:
+        content = result.to_dict()
+    content |= {"report": page, "files": files}
     return Answer([f"report of {kind} in {page}"], content)

@@ -18,6 +18,7 @@ from isodepth.cli.commands import Answer, Command
 from isodepth.cli.tables import _natural, frames_of, label_column, open_sources, read_tables
 from isodepth.data.frames import Table
 from isodepth.data.input_file import table_files
+from isodepth.data.results import document
 from isodepth.errors import BusyFileError, InvalidInputError, InvalidOptionError
 
 # Number of attempts to check a batch. An attempt fails if another process changes the file of the
@@ -119,8 +120,8 @@ def check(
         code = int(any(_exceeds(verdict, max_changed, alpha) for verdict in verdicts))
     if len(verdicts) == 1:
         return Answer([str(verdicts[0])], verdicts[0].to_dict(), code)
-    content = {"verdicts": [verdict.to_dict() for verdict in verdicts], "code": code}
-    return Answer([str(verdict) for verdict in verdicts], content, code)
+    content = {"verdicts": [verdict.to_dict() for verdict in verdicts], "exit_code": code}
+    return Answer([str(verdict) for verdict in verdicts], document("verdicts", content), code)
 
 
 def _exceeds(verdict: isodepth.Verdict, max_changed: float | None, alpha: float | None) -> bool:
@@ -208,7 +209,7 @@ def reset(monitor: str) -> Answer:
       isodepth monitor reset monitor.npz
     """
     isodepth.Monitor.load(monitor, autosave=True).reset()
-    return Answer(["alarm and windows reset"], {"monitor": monitor, "reset": True})
+    return Answer(["alarm and windows reset"], document("reset", {"monitor": monitor}))
 
 
 # -- output ---------------------------------------------------------------------------------------
@@ -224,7 +225,8 @@ def _shown(fitted: isodepth.Monitor) -> Answer:
     for own in summary["groups"]:
         group = "" if own["group"] is None else f" of group {own['group']}"
         blocks = "" if own["blocks"] is None else f" in {own['blocks']} blocks"
-        lines.append(f"reference   {own['rows']} rows{blocks}{group}, {own['functions']} functions")
+        rows = f"{own['n_rows']} rows{blocks}{group}"
+        lines.append(f"reference   {rows}, {own['functions']} functions")
     verdicts = fitted.verdicts
     lines.append(f"guarantee   {alarm_promise(summary)}")
     lines.append(f"stream      {monitor_headline(verdicts, fitted.alarm).sentence}")

@@ -13,7 +13,7 @@ from isodepth.cli.commands import Answer, Command, progress_wanted
 from isodepth.cli.tables import open_sources, read_samples, read_tables
 from isodepth.data.frames import in_order
 from isodepth.data.output import check_csv_target, csv_bytes, replace_file
-from isodepth.data.results import plain
+from isodepth.data.results import document
 from isodepth.errors import InvalidInputError
 
 # Maximum number of samples for which `pairwise` prints the matrix; a larger matrix is too wide.
@@ -109,7 +109,7 @@ def depth(
 
     used = settings.pop("depth", "projection")
     estimator = ESTIMATORS[used](**settings)
-    estimator.check_options()
+    estimator._check_options()
     target = None if output is None else check_csv_target(output)
     results = read_tables(open_sources([table] if of is None else [table, of]), reading)
     rows, other = results[0].numbers, results[-1].numbers
@@ -121,10 +121,10 @@ def depth(
     if target is not None:
         cells = [value if known else "" for value, known in zip(depths.tolist(), kept, strict=True)]
         replace_file(target, csv_bytes({"row": range(len(cells)), "depth": cells}))
-    content = {
-        "depth": used, "depths": plain(depths), "columns": rows.columns,
-        "left_out": reading.left_out, "output": output,
-    }  # fmt: skip
+    content = document("depths", {
+        "depth": used, "depths": depths, "columns": rows.columns, "left_out": reading.left_out,
+        "output": output,
+    })  # fmt: skip
     least = np.argsort(depths, kind="stable")[: min(_LEAST_DEEP, kept.sum())]
     lines = [
         f"rows           {len(depths)}",

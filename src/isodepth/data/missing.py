@@ -88,9 +88,9 @@ class MissingPair:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers of rows and dropped rows, and the shares of all columns."""
-        rows = [self.x.n_rows, self.y.n_rows]
-        left_out = [self.x.n_dropped, self.y.n_dropped]
-        return plain({"rows": rows, "left_out": left_out, "columns": self.shares})
+        n_rows = [self.x.n_rows, self.y.n_rows]
+        n_dropped = [self.x.n_dropped, self.y.n_dropped]
+        return plain({"n_rows": n_rows, "n_dropped": n_dropped, "shares": self.shares})
 
     def difference(self, names: Sequence[str] = ("X", "Y")) -> str:
         """Return a sentence about the most significant difference of shares of missing values.

@@ -22,6 +22,9 @@ _UNPRINTABLE = {
     for code in (*range(32), *range(127, 160), *range(0x202A, 0x202F), *range(0x2066, 0x206A))
     if chr(code) not in "\n\t"
 }
+#: Number of the schema of JSON output, which docs/schema/isodepth-1.json describes. It increases if
+#: a key is removed or changes its meaning.
+SCHEMA = 1
 _BACKENDS = {"pandas": "DataFrame", "polars": "DataFrame", "pyarrow": "table"}
 
 
@@ -49,6 +52,17 @@ def plain(value: Any) -> Any:
     return value
 
 
+def document(kind: str, content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a result as a dictionary for JSON, with the number of the schema and its type.
+
+    Examples
+    --------
+    >>> document("chance_level", {"distances": np.array([0.5, 1.0])})
+    {'schema': 1, 'type': 'chance_level', 'distances': [0.5, 1.0]}
+    """
+    return {"schema": SCHEMA, "type": kind, **plain(content)}
+
+
 def printable(text: str) -> str:
     """Escape control characters, which names of columns may contain, for a terminal.
 
@@ -70,11 +84,6 @@ def p_text(pvalue: float) -> str:
     """
     text = f"{pvalue:.3g}"
     return text if (float(text) <= 0.05) == (pvalue <= 0.05) else f"{pvalue:.9g}"
-
-
-def named_shares(shares: Any) -> list[dict[str, Any]]:
-    """Convert pairs (column, contribution) to dictionaries with the keys "name" and "share"."""
-    return [{"name": str(name), "share": float(share)} for name, share in shares]
 
 
 def equal_values(first: Any, second: Any) -> bool:

@@ -5,7 +5,7 @@ from isodepth.depth.integrated import AIIRW, IRW, Dual, SteadyIRW
 
 #: Depth classes by the names that the option `depth` accepts.
 BY_NAME: dict[str, type[Depth]] = {
-    depth.name: depth for depth in (Halfspace, Projection, IRW, AIIRW)
+    depth._name: depth for depth in (Halfspace, Projection, IRW, AIIRW)
 }
 
 __all__ = ["AIIRW", "BY_NAME", "IRW", "Depth", "Dual", "Halfspace", "Projection", "SteadyIRW"]

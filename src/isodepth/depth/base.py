@@ -70,12 +70,12 @@ class DepthSource:
     """Base class of all objects from which a metric obtains depths."""
 
     #: Depths that differ by at most this value count as equal, because they may be rounded.
-    tie_tolerance: ClassVar[float] = 0.0
+    _tie_tolerance: ClassVar[float] = 0.0
 
-    def warn_if_uninformative(self, *samples: Sample) -> None:
+    def _warn_if_uninformative(self, *samples: Sample) -> None:
         """Warn if the depth cannot order the points of a sample; the base class does nothing."""
 
-    def all_depths(
+    def _all_depths(
         self, sample: Sample, points: np.ndarray, weights: np.ndarray | None, along: Projections
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the depths (u,) of the distinct points of `sample`, and those (n,) of all rows.
@@ -85,7 +85,7 @@ class DepthSource:
         """
         raise NotImplementedError
 
-    def regions(
+    def _regions(
         self,
         sample: Sample,
         points: np.ndarray,
@@ -98,8 +98,8 @@ class DepthSource:
         `sample` has the distinct rows of the points. `labels` are the attributes `columns` and
         `origin` of the result.
         """
-        distinct, depth = self.all_depths(sample, points, weights, along)
-        tolerance = self.tie_tolerance if points.dtype == np.float64 else 0.0
+        distinct, depth = self._all_depths(sample, points, weights, along)
+        tolerance = self._tie_tolerance if points.dtype == np.float64 else 0.0
         return TrimmedRegions.from_depths(
             sample, distinct, points, depth, weights, tolerance, resources=along.resources, **labels
         )
@@ -109,8 +109,8 @@ class DepthSource:
 class Depth(DepthSource):
     """Base class of the depths of this package.
 
-    A subclass computes depths along given directions with the method `evaluate`. The attribute
-    `name` selects the implementation for samples that are read in chunks and for tensors. A
+    A subclass computes depths along given directions with the method `_evaluate`. The attribute
+    `_name` selects the implementation for samples that are read in chunks and for tensors. A
     subclass with another definition of the depth therefore needs another name.
 
     This module does not import scikit-learn, because the import takes longer than computing a
@@ -128,8 +128,8 @@ class Depth(DepthSource):
         Number of threads; None or -1 for all available cores. The result does not depend on it.
     """
 
-    name: ClassVar[str]
-    affine_invariant: ClassVar[bool] = True
+    _name: ClassVar[str]
+    _affine_invariant: ClassVar[bool] = True
 
     n_directions: int = 1000
     directions: Any = "uniform"
@@ -138,14 +138,14 @@ class Depth(DepthSource):
 
     # -- definition of a depth --------------------------------------------------------------
 
-    def evaluate(self, sample: Sample, queries: Queries, along: Projections) -> np.ndarray:
+    def _evaluate(self, sample: Sample, queries: Queries, along: Projections) -> np.ndarray:
         """Return the depths (m,) of `queries` (m, d) with respect to a sample.
 
         If `queries` is None, return the depths (u,) of the distinct points of the sample.
         """
         raise NotImplementedError
 
-    def tied_depth(self, sample: Sample) -> np.ndarray:
+    def _tied_depth(self, sample: Sample) -> np.ndarray:
         """Return the depths (u,) of the points of a sample that are the vertices of a simplex.
 
         The depths depend on the weights only, because the depth function is affine invariant. No
@@ -153,34 +153,34 @@ class Depth(DepthSource):
         """
         raise NotImplementedError
 
-    def check_options(self) -> None:
+    def _check_options(self) -> None:
         """Raise an error if a setting of this depth is invalid."""
         check_integer(self.n_directions, "n_directions", 1, high=MOST)
         check_n_jobs(self.n_jobs)
 
     # -- settings ---------------------------------------------------------------------------
 
-    def settings(self) -> dict[str, Any]:
+    def _settings(self) -> dict[str, Any]:
         """Return the values of the constructor arguments by name."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     # -- shared by the estimator and the metric ---------------------------------------------
 
-    def is_uninformative(self, sample: Sample) -> bool:
+    def _is_uninformative(self, sample: Sample) -> bool:
         """Check if the depth is affine invariant and the points are the vertices of a simplex.
 
         All points of equal weight then have the same depth.
         """
-        return self.affine_invariant and sample.is_simplex
+        return self._affine_invariant and sample.is_simplex
 
-    def warn_if_uninformative(self, *samples: Sample) -> None:
+    def _warn_if_uninformative(self, *samples: Sample) -> None:
         """Warn once if the depth cannot order the points of one or more of the samples."""
         for sample in samples:
             # Two points do not cause a warning: if their weights are equal, no depth function can
             # order them.
-            if len(sample.points) > 2 and self.is_uninformative(sample):
+            if len(sample.points) > 2 and self._is_uninformative(sample):
                 warn_user(
-                    f"the {self.name} depth cannot order {sample.n_points} points in general "
+                    f"the {self._name} depth cannot order {sample.n_points} points in general "
                     f"position in {sample.n_features} dimensions: it is affine invariant, and all "
                     "simplices (n <= d + 1 points) are affine images of each other. Points of "
                     "equal weight get the same depth. Use depth='irw', which does not have this "
@@ -189,31 +189,31 @@ class Depth(DepthSource):
                 )
                 return
 
-    def point_depth(self, sample: Sample, points: Queries, along: Projections) -> np.ndarray:
+    def _point_depth(self, sample: Sample, points: Queries, along: Projections) -> np.ndarray:
         """Return the depths of `points`, or of the distinct points of the sample if None.
 
         If the depth is affine invariant and the sample points are the vertices of a simplex, their
-        depths are those of `tied_depth`. All other depths are those of `evaluate`.
+        depths are those of `_tied_depth`. All other depths are those of `_evaluate`.
         """
-        if not self.is_uninformative(sample):
-            return self.evaluate(sample, points, along)
-        tied = self.tied_depth(sample)
+        if not self._is_uninformative(sample):
+            return self._evaluate(sample, points, along)
+        tied = self._tied_depth(sample)
         if points is None:
             return tied
         index = sample.find(points)
-        return np.where(index >= 0, tied[index], self.evaluate(sample, points, along))
+        return np.where(index >= 0, tied[index], self._evaluate(sample, points, along))
 
-    def all_depths(
+    def _all_depths(
         self, sample: Sample, points: np.ndarray, weights: np.ndarray | None, along: Projections
     ) -> tuple[np.ndarray, np.ndarray]:
-        distinct = self.point_depth(sample, None, along)
+        distinct = self._point_depth(sample, None, along)
         # Rows of weight zero have index -1 and get the depth of the last point here. The correct
         # depths replace these entries below.
         depths = distinct[sample.inverse]
         if weights is not None:
             weightless = sample.inverse < 0
             if weightless.any():
-                depths[weightless] = self.point_depth(sample, points[weightless], along)
+                depths[weightless] = self._point_depth(sample, points[weightless], along)
         return distinct, depths
 
 
@@ -224,7 +224,7 @@ class MinimumDepth(Depth):
     #: the maximum outlyingness or the minimum mass of a halfspace.
     _kernel: ClassVar[Callable[..., np.ndarray]]
 
-    def to_depth(self, sample: Sample, extremes: np.ndarray) -> np.ndarray:
+    def _to_depth(self, sample: Sample, extremes: np.ndarray) -> np.ndarray:
         """Convert extrema over directions to depths, for m points.
 
         `extremes` (m,) are maxima of the outlyingness, or minimum masses of halfspaces. The result
@@ -232,9 +232,9 @@ class MinimumDepth(Depth):
         """
         raise NotImplementedError
 
-    def evaluate(self, sample: Sample, queries: Queries, along: Projections) -> np.ndarray:
+    def _evaluate(self, sample: Sample, queries: Queries, along: Projections) -> np.ndarray:
         extremes = along.run(type(self)._kernel, sample.points, sample.masses, queries)
-        return self.to_depth(sample, extremes)
+        return self._to_depth(sample, extremes)
 
 
 class Projection(MinimumDepth):
@@ -244,14 +244,14 @@ class Projection(MinimumDepth):
     by their MAD; see `isodepth.ProjectionDepth`.
     """
 
-    name = "projection"
-    tie_tolerance = 1e-12
+    _name = "projection"
+    _tie_tolerance = 1e-12
     _kernel = staticmethod(_core.largest_outlyingness)
 
-    def to_depth(self, sample: Sample, extremes: np.ndarray) -> np.ndarray:
+    def _to_depth(self, sample: Sample, extremes: np.ndarray) -> np.ndarray:
         return 1.0 / (1.0 + extremes.astype(np.float64, copy=False))
 
-    def tied_depth(self, sample: Sample) -> np.ndarray:
+    def _tied_depth(self, sample: Sample) -> np.ndarray:
         # The vertices of a simplex have arbitrary projections along suitable directions, up to a
         # common factor. A vertex with less than half of the mass can therefore be arbitrarily far
         # from the others: its outlyingness is unbounded, and its depth is 0. A vertex with exactly
@@ -279,27 +279,27 @@ class Halfspace(MinimumDepth):
     See `isodepth.HalfspaceDepth`.
     """
 
-    name = "halfspace"
+    _name = "halfspace"
     _kernel = staticmethod(_core.smallest_halfspace)
 
     method: str = "directions"
 
-    def check_options(self) -> None:
-        super().check_options()
+    def _check_options(self) -> None:
+        super()._check_options()
         check_choice(self.method, "method", METHODS)
 
-    def to_depth(self, sample: Sample, extremes: np.ndarray) -> np.ndarray:
+    def _to_depth(self, sample: Sample, extremes: np.ndarray) -> np.ndarray:
         return extremes / sample.total
 
-    def evaluate(self, sample: Sample, queries: Queries, along: Projections) -> np.ndarray:
+    def _evaluate(self, sample: Sample, queries: Queries, along: Projections) -> np.ndarray:
         if self.method != "exact":
-            return super().evaluate(sample, queries, along)
+            return super()._evaluate(sample, queries, along)
         from isodepth.depth.exact import smallest_masses
 
         queries = (sample.points if queries is None else queries).astype(np.float64)
         return smallest_masses(sample, queries, along.resources) / sample.total
 
-    def tied_depth(self, sample: Sample) -> np.ndarray:
+    def _tied_depth(self, sample: Sample) -> np.ndarray:
         # For each vertex of a simplex there is a halfspace that contains no other vertex. The depth
         # of the vertex is therefore its own fraction of the mass.
         return sample.shares

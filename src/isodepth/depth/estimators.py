@@ -42,16 +42,16 @@ class DepthEstimator(BaseEstimator, Depth):
         -------
         self, with `depth_` of shape (n,), the depth of each row of `X`.
         """
-        self.check_options()
+        self._check_options()
         points, _ = check_points(X)
         validate_data(self, X, skip_check_array=True)
         self._sample = Sample.of(points, sample_weight, "sample_weight")
-        self.warn_if_uninformative(self._sample)
+        self._warn_if_uninformative(self._sample)
         self._directions = unit_vectors(
             points.shape[1], self.n_directions, self.directions, self.random_state
         )
         along = Projections(self._directions, Resources(self.n_jobs))
-        _, self.depth_ = self.all_depths(self._sample, points, sample_weight, along)
+        _, self.depth_ = self._all_depths(self._sample, points, sample_weight, along)
         return self
 
     def score_samples(self, Z: Any) -> np.ndarray:
@@ -75,7 +75,7 @@ class DepthEstimator(BaseEstimator, Depth):
             raise InvalidInputError(str(error)) from None
         points, _ = check_points(Z, "Z", str(self._sample.points.dtype))
         along = Projections(self._directions, Resources(self.n_jobs))
-        return self.point_depth(self._sample, points, along)
+        return self._point_depth(self._sample, points, along)
 
 
 class ProjectionDepth(DepthEstimator, Projection):
@@ -200,5 +200,5 @@ class AIIRWDepth(DepthEstimator, AIIRW):
 
 #: Estimator classes by the names that the option `depth` of a metric accepts.
 ESTIMATORS: dict[str, type[DepthEstimator]] = {
-    depth.name: depth for depth in (HalfspaceDepth, ProjectionDepth, IRWDepth, AIIRWDepth)
+    depth._name: depth for depth in (HalfspaceDepth, ProjectionDepth, IRWDepth, AIIRWDepth)
 }

@@ -34,10 +34,10 @@ class IRW(Depth):
     F is the mid-rank of a projection as a fraction of the mass; see `isodepth.IRWDepth`.
     """
 
-    name = "irw"
-    affine_invariant = False
+    _name = "irw"
+    _affine_invariant = False
 
-    def evaluate(self, sample: Sample, queries: Queries, along: Projections) -> np.ndarray:
+    def _evaluate(self, sample: Sample, queries: Queries, along: Projections) -> np.ndarray:
         return along.run(_core.mean_rank_weight, sample.points, sample.masses, queries)
 
 
@@ -45,18 +45,18 @@ class IRW(Depth):
 class AIIRW(Depth):
     """Integrated rank-weighted depth of the whitened sample; see `isodepth.AIIRWDepth`."""
 
-    name = "ai_irw"
+    _name = "ai_irw"
 
     covariance: Any = "empirical"
 
-    def check_options(self) -> None:
-        super().check_options()
+    def _check_options(self) -> None:
+        super()._check_options()
         check_covariance(self.covariance)
 
-    def is_uninformative(self, sample: Sample) -> bool:
-        return not shrinks(self.covariance) and super().is_uninformative(sample)
+    def _is_uninformative(self, sample: Sample) -> bool:
+        return not shrinks(self.covariance) and super()._is_uninformative(sample)
 
-    def evaluate(self, sample: Sample, queries: Queries, along: Projections) -> np.ndarray:
+    def _evaluate(self, sample: Sample, queries: Queries, along: Projections) -> np.ndarray:
         points, scaled = sample.points, queries
         # In one dimension whitening is not needed, because it does not change ranks.
         if sample.n_features > 1:
@@ -71,7 +71,7 @@ class AIIRW(Depth):
             depths[outside_span(sample, queries)] = 0.0
         return depths
 
-    def tied_depth(self, sample: Sample) -> np.ndarray:
+    def _tied_depth(self, sample: Sample) -> np.ndarray:
         # The points are affinely independent: they are the vertices of a simplex. Let s_i be the
         # fraction of the mass of vertex i. The projections of the whitened vertices on a random
         # direction are proportional to g_i / sqrt(s_i), where g is a uniform unit vector orthogonal
@@ -113,18 +113,18 @@ class SteadyIRW(IRW):
     in their span. Uniform directions of the span then replace those of the whole space.
     """
 
-    name = "steady_irw"
+    _name = "steady_irw"
 
-    def evaluate(self, sample: Sample, queries: Queries, along: Projections) -> np.ndarray:
+    def _evaluate(self, sample: Sample, queries: Queries, along: Projections) -> np.ndarray:
         if queries is not None:
             joint = sample.with_queries(queries)
-            return self.evaluate(joint, None, along)[joint.inverse]
+            return self._evaluate(joint, None, along)[joint.inverse]
         total, count = sample.total, len(along.directions)
         # If the total mass or the number of directions is too large, integer sums of squared ranks
         # could overflow. IRW without the control variate is used instead.
         exact = total < _LARGEST_TOTAL and total * total * count < _LARGEST_SUM
         if sample.n_points > MOST_POINTS or not exact:
-            return super().evaluate(sample, None, along)
+            return super()._evaluate(sample, None, along)
         points = span_of_sample(sample)
         kind = sample.points.dtype
         sizes, squares = _core.centered_rank_sums(
@@ -147,13 +147,13 @@ class Dual(Depth):
     the number of points.
     """
 
-    name = "dual"
-    affine_invariant = False
+    _name = "dual"
+    _affine_invariant = False
 
-    def evaluate(self, sample: Sample, queries: Queries, along: Projections) -> np.ndarray:
+    def _evaluate(self, sample: Sample, queries: Queries, along: Projections) -> np.ndarray:
         if queries is not None:
             joint = sample.with_queries(queries)
-            return self.evaluate(joint, None, along)[joint.inverse]
+            return self._evaluate(joint, None, along)[joint.inverse]
         square = _mean_square(span_of_sample(sample), sample.shares, along.resources)
         # Clip the depths to their range, because rounding errors are large if one point is
         # extremely far from the others.

@@ -29,26 +29,26 @@ class CustomDepth(DepthSource):
     depth : estimator with `fit` and `score_samples`, or function of the points and the weights
     """
 
-    tie_tolerance = 1e-12
+    _tie_tolerance = 1e-12
 
     def __init__(self, depth: Any) -> None:
         self.depth = depth
-        self.name = _plain_name(depth)
+        self._name = _plain_name(depth)
 
-    def all_depths(
+    def _all_depths(
         self, sample: Sample, points: np.ndarray, weights: np.ndarray | None, along: Projections
     ) -> tuple[np.ndarray, np.ndarray]:
         result = np.asarray(self._score(points, weights))
         if result.shape != (len(points),) or result.dtype.kind not in "biuf":
             raise InvalidInputError(
-                f"depth {self.name} must return one number for each of the {len(points)} rows, got "
+                f"depth {self._name} must return one number for each of {len(points)} rows, got "
                 f"shape {result.shape} and dtype {result.dtype}"
             )
         depths = result.astype(np.float64)
         if not np.isfinite(depths).all():
             bad = ~np.isfinite(depths)
             raise InvalidInputError(
-                f"depth {self.name} returned NaN or infinity for {int(bad.sum())} of {len(bad)} "
+                f"depth {self._name} returned NaN or infinity for {int(bad.sum())} of {len(bad)} "
                 f"rows, first for row {int(bad.argmax())}; depths must be finite"
             )
         present = sample.inverse >= 0
@@ -74,7 +74,7 @@ def resolve_depth(depth: Any) -> DepthSource:
     if isinstance(depth, str) and depth in BY_NAME:
         return BY_NAME[depth]()
     if isinstance(depth, Depth):
-        depth.check_options()
+        depth._check_options()
         return depth
     if _is_estimator(depth) or callable(depth):
         return CustomDepth(depth)
@@ -97,7 +97,7 @@ def private_copy(depth: Any) -> Any:
 
 def builtin_name(source: DepthSource) -> str | None:
     """Return the name of a depth of this package; None for an estimator or function of the user."""
-    return source.name if isinstance(source, Depth) else None
+    return source._name if isinstance(source, Depth) else None
 
 
 def is_plain(source: Any) -> bool:
@@ -118,7 +118,7 @@ def depth_text(depth: Any) -> str:
         return depth
     if isinstance(depth, Depth):
         settings = ",".join(f"{k}={_setting_text(v)}" for k, v in _own_settings(depth).items())
-        return f"{depth.name}({settings})" if settings else depth.name
+        return f"{depth._name}({settings})" if settings else depth._name
     if isinstance(depth, CustomDepth):
         depth = depth.depth
     return f"custom:{_plain_name(depth)}"
@@ -140,10 +140,10 @@ def _own_settings(depth: Depth) -> dict[str, Any]:
 
     Settings that the metric replaces with its own (`TAKEN_OVER`) are left out.
     """
-    defaults = type(depth)().settings()
+    defaults = type(depth)()._settings()
     return {
         name: value
-        for name, value in depth.settings().items()
+        for name, value in depth._settings().items()
         if name not in TAKEN_OVER and not np.array_equal(value, defaults[name])
     }
 

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypedDict, Unpack
 import numpy as np
 
 from isodepth.data.arrays import listed
-from isodepth.data.results import ResultMixin, label_text, plain
+from isodepth.data.results import ResultMixin, document, label_text
 from isodepth.data.validation import check_integer
 from isodepth.errors import InvalidInputError
 from isodepth.many.collections import as_list, labeled
@@ -83,10 +83,8 @@ class PairwiseTestResult(ResultMixin):
         The dictionary of a pair has the same entries as its row in `to_frame`.
         """
         rows = self._rows()
-        each = zip(*rows.values(), strict=True)
-        return plain(
-            {"labels": self.labels, "pairs": [dict(zip(rows, row, strict=True)) for row in each]}
-        )
+        pairs = [dict(zip(rows, row, strict=True)) for row in zip(*rows.values(), strict=True)]
+        return document("pairwise_test", {"labels": self.labels, "pairs": pairs})
 
     def _rows(self) -> dict[str, list[Any]]:
         return {

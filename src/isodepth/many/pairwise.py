@@ -17,7 +17,7 @@ from isodepth.core.directions import draws_at_random, integer_seed
 from isodepth.core.regions import Sample
 from isodepth.core.scaling import scaled
 from isodepth.data.arrays import describe
-from isodepth.data.results import ResultMixin, label_text, plain
+from isodepth.data.results import ResultMixin, document, label_text
 from isodepth.data.validation import check_n_jobs, split_weights
 from isodepth.engine import Resources, thread_map, worker_count
 from isodepth.errors import InvalidInputError, InvalidOptionError
@@ -172,7 +172,8 @@ class DistanceMatrix(ResultMixin):
     def to_dict(self) -> dict[str, Any]:
         """Convert labels, distances and signature to plain Python objects."""
         names = {"labels": self.labels, "other_labels": self.other_labels}
-        return plain({**names, "distances": self.values, "signature": self.signature})
+        content = {**names, "distances": self.values, "signature": self.signature}
+        return document("distance_matrix", content)
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """Convert to a data frame with one column per entry of `other_labels`.
@@ -418,7 +419,7 @@ def fit_tables(
     make = _tables_of_chunks if group.in_chunks else _tables_of_arrays
     with progress_bar(progress, len(group.samples), "regions", "sample") as advance:
         stack, simplices = make(group, metric, storage, advance)
-    metric._source.warn_if_uninformative(*simplices)
+    metric._source._warn_if_uninformative(*simplices)
     return stack
 
 
@@ -439,20 +440,20 @@ def _tables_of_arrays(
     )
     fitted = fit_for_one_sample(metric, first.shape[1])
     if workers > 1:
-        fitted = replace(fitted, resources=Resources(1, fitted.resources.memory_mb / workers))
-    values = np.empty((len(samples), *fitted.table_shape), dtype=storage)
+        fitted = replace(fitted, _resources=Resources(1, fitted._resources.memory_mb / workers))
+    values = np.empty((len(samples), *fitted._table_shape), dtype=storage)
 
     def fit(i: int) -> Sample | None:
         points, columns, weights, *_ = samples[i]
         if metric.scale is not None:
             points = scaled(points, metric.scale, f"{name}[{i}]", columns)
         sample = Sample.of(points, weights)
-        fitted.write_table(fitted.fit_regions(points, weights, columns, sample), values[i])
+        fitted._write_table(fitted._fit_regions(points, weights, columns, sample), values[i])
         advance(1)
         return sample if sample.n_points <= sample.n_features + 1 else None
 
     simplices = thread_map(fit, range(len(samples)), workers)
-    settings = fitted.table_settings(str(first.dtype))
+    settings = fitted._table_settings(str(first.dtype))
     stack = TableStack(values, settings, first.shape[1], group.columns, scale=metric.scale)
     return stack, [sample for sample in simplices if sample is not None]
 

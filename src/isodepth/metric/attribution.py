@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.data.results import ResultMixin, named_shares, plain
+from isodepth.data.results import ResultMixin, document
 from isodepth.hull import Gaps
 
 # Target number of support values that are in memory at a time.
@@ -29,21 +29,22 @@ class LargestGap(ResultMixin):
         Size of the gap, in the units of the distance.
     direction : ndarray of shape (d,)
         Unit vector along which the gap is attained.
-    columns : list of (str, float)
+    contributions : list of (str, float)
         Name of each column and the squared entry of `direction` in it, largest first.
     """
 
     level: float
     gap: float
     direction: np.ndarray
-    columns: list[tuple[str, float]]
+    contributions: list[tuple[str, float]]
 
     def to_dict(self) -> dict[str, Any]:
         """Convert to plain Python numbers and strings."""
-        return plain({**vars(self), "columns": named_shares(self.columns)})
+        named = named_contributions(self.contributions)
+        return document("largest_gap", {**vars(self), "contributions": named})
 
     def _rows(self) -> dict[str, list[Any]]:
-        return share_rows(self.columns)
+        return contribution_rows(self.contributions)
 
 
 def shares_of_levels(gaps: Gaps) -> np.ndarray:
@@ -118,6 +119,11 @@ def shares_of_directions(
     return found / found.sum()
 
 
-def share_rows(shares: list[tuple[str, float]]) -> dict[str, list[Any]]:
-    """Convert pairs (column, contribution) to a table with the columns "column" and "share"."""
-    return {"column": [name for name, _ in shares], "share": [share for _, share in shares]}
+def named_contributions(pairs: list[tuple[str, float]]) -> list[dict[str, Any]]:
+    """Convert pairs (column, contribution) to dictionaries, for JSON."""
+    return [{"column": name, "contribution": contribution} for name, contribution in pairs]
+
+
+def contribution_rows(pairs: list[tuple[str, float]]) -> dict[str, list[Any]]:
+    """Convert pairs (column, contribution) to a table with these two columns."""
+    return {"column": [name for name, _ in pairs], "contribution": [each for _, each in pairs]}

@@ -14,18 +14,20 @@ from isodepth.core.regions import TrimmedRegions
 from isodepth.data.arrays import column_labels
 from isodepth.data.kinds import ColumnKind
 from isodepth.data.missing import MissingPair
-from isodepth.data.results import ResultMixin, named_shares, plain
+from isodepth.data.results import ResultMixin, document
 from isodepth.data.validation import check_integer
 from isodepth.engine import write_supports
 from isodepth.errors import InvalidInputError
 from isodepth.hull import Gaps, upper_bounds
 from isodepth.metric.attribution import (
     LargestGap,
-    share_rows,
+    contribution_rows,
+    named_contributions,
     shares_of_directions,
     shares_of_levels,
 )
 from isodepth.metric.gradient import Gradient, gradient_of_comparison
+from isodepth.metric.signature import json_settings
 from isodepth.results import TwoSampleReport, unscaled_points
 from isodepth.summary import summary_lines
 from isodepth.two_samples import TwoSamples
@@ -62,7 +64,8 @@ class ChanceLevel(ResultMixin):
 
     def to_dict(self) -> dict[str, Any]:
         """Convert to plain Python numbers."""
-        return plain({"distances": self.distances, "interval": self.interval})
+        content = {"distances": self.distances, "interval": self.interval}
+        return document("chance_level", content)
 
     def _rows(self) -> dict[str, list[Any]]:
         return {"distance": self.distances.tolist()}
@@ -216,7 +219,7 @@ class Comparison(TwoSampleReport):
         x, y = (regions.ordered for regions in self.regions)
         plan = self._gaps.plan
         upper = upper_bounds(x, y, np.stack(plan.prefix_sizes), self.gaps, _BRACKET_SLACK)
-        return self.distance, self._fitted.mean(upper, plan)
+        return self.distance, self._fitted._mean(upper, plan)
 
     def gradient(self) -> Gradient:
         """Compute the derivative of the distance with respect to each entry of X and Y.
@@ -303,7 +306,7 @@ class Comparison(TwoSampleReport):
         for _ in range(n_splits):
             order = rng.permutation(len(points))
             parts = (points[order[: len(x)]], points[order[len(x) :]])
-            distances.append(fitted.distance(*map(fitted.regions_of_rows, parts)))
+            distances.append(fitted.distance(*map(fitted._regions_of_rows, parts)))
         return np.array(distances)
 
     @property
@@ -346,7 +349,7 @@ class Comparison(TwoSampleReport):
         plan, regions = self._gaps.plan, self.regions[side]
         sizes = plan.prefix_sizes[side][levels]
         out = np.empty((len(sizes), 2 * len(directions)))
-        write_supports(regions.ordered, sizes, directions, out, self._fitted.resources)
+        write_supports(regions.ordered, sizes, directions, out, self._fitted._resources)
         return out
 
     def _named(self, shares: np.ndarray) -> list[tuple[str, float]]:
@@ -363,7 +366,7 @@ class Comparison(TwoSampleReport):
             level=float(self.levels[at]),
             gap=float(self.gaps[at]),
             direction=direction,
-            columns=self._named(direction**2),
+            contributions=self._named(direction**2),
         )
 
     @property
@@ -407,28 +410,27 @@ class Comparison(TwoSampleReport):
     def to_dict(self) -> dict[str, Any]:
         """Convert to numbers, strings, lists and dictionaries, for JSON.
 
-        Keys are `distance`, `units`, `rows`, `contributions`, `largest_gap`, `levels`, `gaps`,
-        `missing`, `kinds`, `test` and `signature`.
+        The page "JSON" of the documentation describes the keys.
         """
-        return plain(
-            {
-                "distance": self.distance,
-                "units": self.units,
-                "rows": [regions.n_points for regions in self.regions],
-                "contributions": named_shares(self.contributions),
-                "largest_gap": self.largest_gap.to_dict(),
-                "levels": self.levels,
-                "gaps": self.gaps,
-                "missing": None if self.missing is None else self.missing.to_dict(),
-                "kinds": list(self.kinds),
-                "test": None if self.test is None else self.test.to_dict(),
-                "signature": self.signature,
-            }
-        )
+        content = {
+            "distance": self.distance,
+            "units": self.units,
+            "n_rows": [regions.n_points for regions in self.regions],
+            "contributions": named_contributions(self.contributions),
+            "largest_gap": self.largest_gap.to_dict(),
+            "levels": self.levels,
+            "gaps": self.gaps,
+            "missing": None if self.missing is None else self.missing.to_dict(),
+            "kinds": list(self.kinds),
+            "test": None if self.test is None else self.test.to_dict(),
+            "settings": json_settings(self.settings),
+            "signature": self.signature,
+        }
+        return document("comparison", content)
 
     def _rows(self) -> dict[str, list[Any]]:
         """Return a table with one row per column of the samples: its contribution and its test."""
-        rows = share_rows(self.contributions)
+        rows = contribution_rows(self.contributions)
         if self.test is not None:
             tested = {column.column: column for column in self.test.column_tests}
             for field in ("kind", "difference", "pvalue"):

@@ -93,13 +93,13 @@ class FittedMetric:
     ----------
     settings : MetricSettings
         Settings of the metric.
-    origin : Origin
+    _origin : Origin
         Depth, directions and scale of the regions that this metric computes.
     directions : ndarray of shape (K, d)
         Directions, in the precision of the samples if it is known.
-    betas : ndarray of shape (L,), or None
+    _betas : ndarray of shape (L,), or None
         Levels at which regions are compared; None if the distance integrates over all levels.
-    resources : Resources
+    _resources : Resources
         Number of threads, and working memory.
 
     Examples
@@ -112,20 +112,20 @@ class FittedMetric:
     """
 
     settings: MetricSettings
-    origin: Origin
+    _origin: Origin
     directions: np.ndarray
-    betas: np.ndarray | None
-    resources: Resources
+    _betas: np.ndarray | None
+    _resources: Resources
 
     @property
-    def source(self) -> DepthSource:
+    def _source(self) -> DepthSource:
         """Depth function that orders the points."""
-        return self.origin.source
+        return self._origin.source
 
     @property
-    def along(self) -> Projections:
+    def _along(self) -> Projections:
         """Directions of the metric, with the threads and the memory for projections on them."""
-        return Projections(self.directions, self.resources)
+        return Projections(self.directions, self._resources)
 
     # -- methods for one sample -------------------------------------------------------------
 
@@ -169,23 +169,23 @@ class FittedMetric:
         checked = [
             self._checked(X, w, name) for X, w, name in zip(inputs, weights, names, strict=True)
         ]
-        merged = [Sample.of(points, w, resources=self.resources) for points, _, w in checked]
-        self.source.warn_if_uninformative(*merged)
+        merged = [Sample.of(points, w, resources=self._resources) for points, _, w in checked]
+        self._source._warn_if_uninformative(*merged)
         work = sum(len(points) for points, _, _ in checked) * len(self.directions)
         workers = worker_count(self.settings.n_jobs, len(inputs) // 2, work)
         # Threads process samples in parallel, so each sample is processed by one thread. If there
         # are few samples, the threads process the directions of one sample instead.
         inner = self
         if workers > 1:
-            inner = replace(self, resources=Resources(1, self.resources.memory_mb / workers))
+            inner = replace(self, _resources=Resources(1, self._resources.memory_mb / workers))
 
         def fit(i: int) -> TrimmedRegions:
             points, columns, w = checked[i]
-            return inner.fit_regions(points, w, columns, merged[i])
+            return inner._fit_regions(points, w, columns, merged[i])
 
         return thread_map(fit, range(len(inputs)), workers)
 
-    def fit_regions(
+    def _fit_regions(
         self,
         points: np.ndarray,
         weights: np.ndarray | None,
@@ -196,21 +196,21 @@ class FittedMetric:
 
         `sample` contains the distinct points with their masses.
         """
-        return self.source.regions(
-            sample, points, weights, self.along, columns=columns, origin=self.origin
+        return self._source._regions(
+            sample, points, weights, self._along, columns=columns, origin=self._origin
         )
 
-    def regions_of_rows(self, points: np.ndarray) -> TrimmedRegions:
+    def _regions_of_rows(self, points: np.ndarray) -> TrimmedRegions:
         """Compute the nested regions of validated points (n, d) without weights or column names."""
-        sample = Sample.of(points, None, resources=self.resources)
-        return self.fit_regions(points, None, None, sample)
+        sample = Sample.of(points, None, resources=self._resources)
+        return self._fit_regions(points, None, None, sample)
 
     # -- methods for two samples ------------------------------------------------------------
 
     def distance(self, x: TrimmedRegions, y: TrimmedRegions) -> float:
         """Compute DR_{p,eps} between two samples, given by regions that this metric computed."""
-        gaps = self.gaps(x, y)
-        return self.mean(gaps.values, gaps.plan)
+        gaps = self._gaps(x, y)
+        return self._mean(gaps.values, gaps.plan)
 
     def compare(self, x: TrimmedRegions, y: TrimmedRegions) -> Comparison:
         """Compare two samples, given by the regions that this metric computed.
@@ -218,8 +218,8 @@ class FittedMetric:
         The result has the distance, and the gap between both regions at each level with its
         maximizing direction.
         """
-        gaps = self.gaps(x, y)
-        distance = self.mean(gaps.values, gaps.plan)
+        gaps = self._gaps(x, y)
+        distance = self._mean(gaps.values, gaps.plan)
         signature = self._signature_for(str(x.ordered.dtype))
         columns = check_same_columns(x.columns, y.columns)
         return Comparison(
@@ -229,10 +229,10 @@ class FittedMetric:
             columns=columns,
         )._with(_gaps=gaps, _fitted=self)
 
-    def plan(self, x: TrimmedRegions, y: TrimmedRegions) -> LevelPlan:
+    def _plan(self, x: TrimmedRegions, y: TrimmedRegions) -> LevelPlan:
         """Check that the regions of two samples are comparable, and return the compared levels."""
-        self.check(x, "x")
-        self.check(y, "y")
+        self._check(x, "x")
+        self._check(y, "y")
         check_same_width(x.n_features, y.n_features)
         check_same_columns(x.columns, y.columns)
         if x.points.dtype != y.points.dtype:
@@ -240,41 +240,41 @@ class FittedMetric:
                 f"the regions of X have dtype {x.points.dtype} and those of Y {y.points.dtype}; "
                 "compute both with the same dtype"
             )
-        if self.betas is None:
+        if self._betas is None:
             return exact_plan(x, y, self.settings.eps)
-        return level_plan(x, y, self.betas)
+        return level_plan(x, y, self._betas)
 
-    def gaps(self, x: TrimmedRegions, y: TrimmedRegions) -> Gaps:
+    def _gaps(self, x: TrimmedRegions, y: TrimmedRegions) -> Gaps:
         """Compute the gap, the distance between the regions of two samples, at each level."""
         settings = self.settings
         way, q, steps = settings.gap, settings.q, settings._steps
-        plan = self.plan(x, y)
-        return find_gaps(x, y, plan, self.directions, way, q, steps, self.resources)
+        plan = self._plan(x, y)
+        return find_gaps(x, y, plan, self.directions, way, q, steps, self._resources)
 
-    def mean(self, gaps: np.ndarray, plan: LevelPlan) -> float:
+    def _mean(self, gaps: np.ndarray, plan: LevelPlan) -> float:
         """Compute the distance from gaps (L,): their mean of order p with the weights of a plan."""
         return power_mean(gaps, plan.shares, self.settings.p, self.settings._length)
 
     # -- methods for region tables ----------------------------------------------------------
 
     @property
-    def table_shape(self) -> tuple[int, int]:
+    def _table_shape(self) -> tuple[int, int]:
         """Shape (L, 2K) of a region table, for L levels and K directions with both signs."""
-        assert self.betas is not None
-        return len(self.betas), 2 * len(self.directions)
+        assert self._betas is not None
+        return len(self._betas), 2 * len(self.directions)
 
-    def table_settings(self, dtype: str) -> dict[str, Any]:
+    def _table_settings(self, dtype: str) -> dict[str, Any]:
         """Return the settings of region tables of samples with this dtype."""
         return plain_settings(self.settings, dtype, 0)
 
-    def write_table(self, regions: TrimmedRegions, out: np.ndarray) -> None:
+    def _write_table(self, regions: TrimmedRegions, out: np.ndarray) -> None:
         """Write the support values of the regions of a sample to `out` (L, 2K).
 
         Rows of `out` are the L levels. Columns are the K directions, then their opposites.
         """
-        assert self.betas is not None
-        sizes = regions.prefix_sizes(self.betas)
-        write_supports(regions.ordered, sizes, self.directions, out, self.resources)
+        assert self._betas is not None
+        sizes = regions.prefix_sizes(self._betas)
+        write_supports(regions.ordered, sizes, self.directions, out, self._resources)
 
     @property
     def signature(self) -> str:
@@ -289,15 +289,15 @@ class FittedMetric:
         precision = dtype if dtype == "float32" else self.settings.dtype
         return signature_of(self.settings, precision, self.settings._steps)
 
-    def check(self, regions: Any, name: str) -> None:
+    def _check(self, regions: Any, name: str) -> None:
         """Check that regions have the depth, the directions and the scale of this metric."""
         if not isinstance(regions, TrimmedRegions) or not isinstance(regions.origin, Origin):
             raise InvalidInputError(
                 f"{name} must be TrimmedRegions of Metric.regions, got {type(regions).__name__}"
             )
-        if regions.origin is self.origin:
+        if regions.origin is self._origin:
             return
-        differences = regions.origin.differences(self.origin)
+        differences = regions.origin.differences(self._origin)
         if differences:
             raise InvalidInputError(
                 f"the regions of {name} do not fit this metric: they differ in "
@@ -309,7 +309,7 @@ class FittedMetric:
     def _checked(
         self, X: Any, weights: Any, name: str
     ) -> tuple[np.ndarray, tuple[str, ...] | None, np.ndarray | None]:
-        points, columns, checked, *_ = prepare(X, weights, name, self.settings, self.origin.scale)
+        points, columns, checked, *_ = prepare(X, weights, name, self.settings, self._origin.scale)
         check_same_width(points.shape[1], self.directions.shape[1], name, "the directions")
         if points.dtype != self.directions.dtype == np.float32:
             raise InvalidInputError(
@@ -388,7 +388,7 @@ def fit_both(
             warn_user(f"{missing.many_dropped}; {advice}", ColumnWarning)
     fitted = fit_metric(settings, x.points.shape[1], scale=scale)
     sizes = len(x.points), len(y.points)
-    threads, memory_mb = fitted.resources.n_threads, fitted.resources.memory_mb
+    threads, memory_mb = fitted._resources.n_threads, fitted._resources.memory_mb
     # Both samples are processed in parallel, because some steps for one sample do not use all
     # threads. A depth function of the user may not be thread-safe, so it is not called in parallel.
     workers = 1
@@ -399,12 +399,12 @@ def fit_both(
         rows, inner = sides[side], fitted
         if workers == 2:
             share = -(-threads * sizes[side] // sum(sizes))
-            inner = replace(fitted, resources=Resources(share, memory_mb / 2))
-        sample = Sample.of(rows.points, rows.weights, resources=inner.resources)
-        return inner.fit_regions(rows.points, rows.weights, rows.columns, sample)
+            inner = replace(fitted, _resources=Resources(share, memory_mb / 2))
+        sample = Sample.of(rows.points, rows.weights, resources=inner._resources)
+        return inner._fit_regions(rows.points, rows.weights, rows.columns, sample)
 
     regions = thread_map(fit, (0, 1), workers)
-    settings._source.warn_if_uninformative(*(each.sample for each in regions))
+    settings._source._warn_if_uninformative(*(each.sample for each in regions))
     return fitted, regions[0], regions[1], missing
 
 

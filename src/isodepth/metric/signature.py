@@ -66,6 +66,31 @@ def plain_settings(settings: Any, dtype: str | None, steps: int) -> dict[str, An
     }
 
 
+def json_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings by the names of the options as numbers and strings, for JSON.
+
+    Infinity is the string "inf". Arrays are described by their length and a hash, and objects by
+    strings.
+
+    Examples
+    --------
+    >>> json_settings({"p": 2, "q": math.inf, "random_state": np.random.default_rng(0)})
+    {'p': 2, 'q': 'inf', 'random_state': 'generator'}
+    """
+    found: dict[str, Any] = {}
+    for name, value in settings.items():
+        if name == "depth":
+            found[name] = depth_text(value)
+        elif isinstance(value, float):
+            found[name] = _plain_number(value)
+        elif isinstance(value, np.ndarray):
+            found[name] = array_text(value)
+        else:
+            plain = isinstance(value, str | int | None)
+            found[name] = value if plain else "generator"
+    return found
+
+
 def signature_text(plain: Mapping[str, Any]) -> str:
     """Format the output of `plain_settings` as a string, for people.
 

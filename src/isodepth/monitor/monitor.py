@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import threading
 from collections.abc import Iterator
@@ -14,7 +13,7 @@ from isodepth.core.directions import integer_seed
 from isodepth.data import output
 from isodepth.data.kinds import ColumnKind
 from isodepth.data.missing import NAN_POLICIES
-from isodepth.data.results import plain
+from isodepth.data.results import document
 from isodepth.data.validation import check_boolean, check_choice
 from isodepth.errors import BusyFileError, InvalidInputError, InvalidOptionError
 from isodepth.monitor.state import MonitorState, check_new, fit_state, read_state, write_state
@@ -223,7 +222,8 @@ class Monitor(ReportableResult):
         """Convert settings, state and all stored verdicts to plain numbers and strings."""
         state = self._state
         groups = [
-            {"group": name, "rows": group.reference.n_rows, "functions": len(group.reference.ones),
+            {"group": name, "n_rows": group.reference.n_rows,
+             "functions": len(group.reference.ones),
              "blocks": None if group.model is None else len(group.model.sizes)}
             for name, group in state.groups.items()
         ]  # fmt: skip
@@ -234,9 +234,9 @@ class Monitor(ReportableResult):
             "groups": groups,
             "n_batches": state.n_batches,
             "alarm": self.alarm,
-            "verdicts": [json.loads(line) for line in state.records],
+            "verdicts": [verdict.to_dict() for verdict in self.verdicts],
         }
-        return plain(content)
+        return document("monitor", content)
 
     def _rows(self) -> dict[str, list[Any]]:
         """Return the columns of a table with one row per batch and its strongest change."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from isodepth.data.changes import Change
 from isodepth.data.records import unpacked
-from isodepth.data.results import ResultMixin, p_text, plain, printable
+from isodepth.data.results import ResultMixin, document, p_text, printable
 
 # Maximum number of changes in the text of a verdict.
 _SHOWN = 5
@@ -87,7 +87,8 @@ class Verdict(ResultMixin):
 
     def to_dict(self) -> dict[str, Any]:
         """Convert to plain numbers and strings."""
-        return plain({**vars(self), "changes": [change.to_dict() for change in self.changes]})
+        changes = [change.to_dict() for change in self.changes]
+        return document("verdict", {**vars(self), "changes": changes})
 
     def _rows(self) -> dict[str, list[Any]]:
         """Return the columns of a table with one row per change."""

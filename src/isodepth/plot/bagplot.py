@@ -91,9 +91,9 @@ def _median_and_bag(points: np.ndarray, depth: Any) -> tuple[np.ndarray, np.ndar
     """Return the depth median (2,) and the vertices (k, 2) of the bag."""
     source = resolve_depth(private_copy(depth))
     sample = Sample.of(points)
-    source.warn_if_uninformative(sample)
+    source._warn_if_uninformative(sample)
     along = Projections(unit_vectors(2, _DIRECTIONS, "equispaced"), Resources())
-    regions = source.regions(sample, points, None, along)
+    regions = source._regions(sample, points, None, along)
     median = points[regions.inside(0.0)].mean(axis=0)
     return median, _hull(points[regions.inside(0.5)])
 

@@ -79,7 +79,7 @@ def gap_profile(comparison: ComparisonLike, ax: Axes | None = None) -> Axes:
     ax.axhline(distance, color=style.INK, linestyle=style.DASHED, linewidth=1.2, zorder=2,
                label=f"distance {distance:.4g}")  # fmt: skip
     columns = ", ".join(f"{style.short(name, 18)} {share:.0%}" for name, share in
-                        largest.columns[:2])  # fmt: skip
+                        largest.contributions[:2])  # fmt: skip
     ax.plot(
         largest.level, largest.gap, "o", color=style.MARK, markersize=7, zorder=4, clip_on=False,
         label=f"largest gap {largest.gap:.4g} at level {largest.level:.3g}: {columns}",

@@ -173,7 +173,7 @@ def comparison_content(
         **result.to_dict(),
         "headline": comparison_headline(result, names).sentence,
         "remarks": remarks(result, rows, names),
-        "unchanged_columns": _unchanged_columns(test, samples, names),
+        "unchanged_columns": _unchanged_columns(test, samples),
         "suspicious_rows": None if rows is None else rows.to_dict(),
         "typical_rows": None if typical is None else typical.to_dict(),
         "chance_level": None if isinstance(chance, str) else chance.to_dict(),
@@ -257,25 +257,25 @@ def _median(values: np.ndarray) -> float | None:
 
 
 def _unchanged_columns(
-    test: TwoSampleTestLike | None, samples: TwoSamples | None, names: Sequence[str]
-) -> dict[str, Any]:
-    """Return a table with the p-values and medians of the columns without a significant change.
+    test: TwoSampleTestLike | None, samples: TwoSamples | None
+) -> list[dict[str, Any]]:
+    """Return the p-values and the medians in X and Y of the columns without a significant change.
 
-    The table is empty if `test` is None. It has no medians if `samples` is None.
+    The list is empty if `test` is None. Categories have no medians (None), and there are none if
+    `samples` is None.
     """
     if test is None:
-        return {}
+        return []
     changed = {name for change in test.changes for name in change.columns}
-    unchanged = [column for column in test.column_tests if column.column not in changed]
-    table: dict[str, Any] = {"column": [column.column for column in unchanged]}
-    table["p-value"] = [column.pvalue for column in unchanged]
-    if samples is not None:
-        for side, name in enumerate(names):
-            table[f"median of {name}"] = [
-                _median(samples.numbers(name)[side]) if name in samples.columns else None
-                for name in table["column"]
-            ]
-    return table
+    unchanged: list[dict[str, Any]] = []
+    for each in test.column_tests:
+        if each.column not in changed:
+            medians = None
+            if samples is not None and each.column in samples.columns:
+                medians = [_median(values) for values in samples.numbers(each.column)]
+            entry = {"column": each.column, "pvalue": each.pvalue, "medians": medians}
+            unchanged.append(entry)
+    return unchanged
 
 
 def suspicious_entries(

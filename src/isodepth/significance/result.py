@@ -16,9 +16,10 @@ from isodepth.core.regions import midpoint_levels
 from isodepth.data.changes import Change
 from isodepth.data.kinds import ColumnKind, attention_suffix
 from isodepth.data.missing import MissingPair
-from isodepth.data.results import p_text, plain
+from isodepth.data.results import document, p_text
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.fitted import FittedMetric
+from isodepth.metric.signature import json_settings
 from isodepth.results import TwoSampleReport
 from isodepth.significance.permutations import Permutations
 from isodepth.significance.samples import Samples, ValueShare
@@ -68,7 +69,7 @@ class Component(NamedTuple):
         "location", "spread", "dependence", "regions", "shares", "missing", "extremes".
     feature : str
         Column, pair of columns, direction or function of a row with the largest statistic.
-    value : float
+    statistic : float
         Value of the statistic.
     pvalue : float
         P-value of this statistic alone, not adjusted for the other statistics.
@@ -77,7 +78,7 @@ class Component(NamedTuple):
     name: str
     kind: str
     feature: str
-    value: float
+    statistic: float
     pvalue: float
 
 
@@ -364,16 +365,13 @@ class TwoSampleResult(TwoSampleReport):
             "null": {"mean": self.null_mean, "deviation": null.std(), "interval": interval},
             "checks": [check.to_dict() for check in self.checks],
             "n_permutations": len(null),
-            "rows": list(self.n_rows),
+            "n_rows": self.n_rows,
+            "n_source_rows": self.n_source_rows,
+            "missing": self.missing.to_dict(),
+            "moved_from": self.moved_from,
+            "settings": json_settings(self.settings),
         }
-        result["missing"] = [
-            {"rows": m.n_rows, "counts": dict(m.counts)} for m in (self.missing.x, self.missing.y)
-        ]
-        if self.moved_from is not None:
-            result["moved_from"] = self.moved_from
-        if self.n_source_rows is not None:
-            result["source_rows"] = list(self.n_source_rows)
-        return plain(result)
+        return document("test", result)
 
     def _rows(self) -> dict[str, list[Any]]:
         """Return `column_tests` as a table with one row per column of the data."""
@@ -440,14 +438,14 @@ def null_profile(comparison: Comparison, blocks: np.ndarray | None, most: int) -
     points = np.concatenate([x, y])
     fitted: FittedMetric = comparison._fitted
     levels = midpoint_levels(_LEVELS, fitted.settings.eps)
-    fitted = replace(fitted, betas=levels)
+    fitted = replace(fitted, _betas=levels)
     affordable = _WORK // (len(points) * len(fitted.directions))
     count = min(most, max(_FEWEST, min(_MOST, affordable)))
     rng = rng_for(0, "permutations")
     labels = Permutations.draw(len(x), len(y), count, rng, blocks).labels(dtype=bool)
     gaps, distances = np.empty((count, _LEVELS)), np.empty(count)
     for b, first in enumerate(labels.T[1:]):
-        compared = fitted.gaps(*map(fitted.regions_of_rows, (points[first], points[~first])))
+        compared = fitted._gaps(*map(fitted._regions_of_rows, (points[first], points[~first])))
         gaps[b] = compared.values
-        distances[b] = fitted.mean(compared.values, compared.plan)
+        distances[b] = fitted._mean(compared.values, compared.plan)
     return NullProfile(levels, gaps, distances)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.data.results import ResultMixin, plain
+from isodepth.data.results import ResultMixin, document
 from isodepth.two_samples import TwoSamples
 
 RULE = (
@@ -205,7 +205,7 @@ class SuspiciousRows(ResultMixin):
     def to_dict(self) -> dict[str, Any]:
         """Convert to plain Python numbers, strings, lists and dictionaries."""
         public = {name: value for name, value in vars(self).items() if not name.startswith("_")}
-        return plain({**public, "rule": RULE})
+        return document("suspicious_rows", {**public, "rule": RULE})
 
     def _rows(self) -> dict[str, list[Any]]:
         columns = {

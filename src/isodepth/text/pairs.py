@@ -56,7 +56,8 @@ def pair_distances(
     threads = min(Resources(metric.n_jobs).n_threads, len(blocks))
     # Each distance is computed by one thread, because samples of a few dozen points are too small
     # for several threads.
-    single_threaded = replace(fitted, resources=Resources(1, fitted.resources.memory_mb / threads))
+    resources = Resources(1, fitted._resources.memory_mb / threads)
+    single_threaded = replace(fitted, _resources=resources)
 
     def block_distances(block: list[tuple[int, int]]) -> list[float]:
         return [single_threaded.distance(regions[i], regions[j]) for i, j in block]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from isodepth.api import Metric
-from isodepth.data.results import ResultMixin, plain
+from isodepth.data.results import ResultMixin, document
 from isodepth.data.validation import check_choice, check_integer, check_number
 from isodepth.depth import Dual, SteadyIRW
 from isodepth.errors import InvalidOptionError, warn_user
@@ -59,7 +59,7 @@ class Scores(list[float], ResultMixin):
     def to_dict(self) -> dict[str, Any]:
         """Return the scores, their mean, `higher_is_better` and the signature."""
         settings = {"higher_is_better": self.higher_is_better, "signature": self.signature}
-        return plain({"scores": list(self), "mean": self.average, **settings})
+        return document("scores", {"scores": list(self), "mean": self.average, **settings})
 
     def _rows(self) -> dict[str, list[Any]]:
         return {"text": list(range(len(self))), "score": list(self)}

@@ -53,7 +53,7 @@ def distance_on_device(
         if fit is None:
             return None
         drawn, directions, budget, regions = fit
-        shares, sizes = level_plan(*regions, drawn.betas, metric.eps)
+        shares, sizes = level_plan(*regions, drawn._betas, metric.eps)
         ends = torch.stack([ends[-1] for ends in sizes]).tolist()
         x, y = (r.sample.points[r.order[:n]] for r, n in zip(regions, ends, strict=True))
         gaps, codes = passes_for(x, None).search_gaps(
@@ -125,13 +125,13 @@ def fit_pair(metric: MetricSettings, pair: TensorPair) -> FittedPair | None:
     tensors = [_prepared(t, drawn, pair.precision) for t in (pair.x, pair.y)]
     for tensor, name in zip(tensors, "XY", strict=True):
         check_finite_tensor(tensor, name)
-    tolerance = drawn.source.tie_tolerance if pair.precision == torch.float64 else 0.0
+    tolerance = drawn._source._tie_tolerance if pair.precision == torch.float64 else 0.0
     regions = []
     for tensor, weights, name in zip(tensors, pair.weights, "XY", strict=True):
         sample = DeviceSample.of(tensor, weights, name)
         if len(sample.points) <= tensor.shape[1] + 1:
             return None
-        depth = depths_on_device(drawn.source, sample, directions, budget)
+        depth = depths_on_device(drawn._source, sample, directions, budget)
         regions.append(regions_of(sample, depth, tolerance))
     return FittedPair(drawn, directions, budget, (regions[0], regions[1]))
 
@@ -139,7 +139,7 @@ def fit_pair(metric: MetricSettings, pair: TensorPair) -> FittedPair | None:
 def _prepared(tensor: torch.Tensor, drawn: FittedMetric, precision: torch.dtype) -> torch.Tensor:
     """Convert a tensor to `precision` and divide its columns by the scale of the metric."""
     points = tensor.detach().to(precision)
-    if drawn.origin.scale is None:
+    if drawn._origin.scale is None:
         return points
     # Columns are divided in double precision, because the host does the same. The results then
     # agree.
@@ -148,7 +148,7 @@ def _prepared(tensor: torch.Tensor, drawn: FittedMetric, precision: torch.dtype)
 
 def _scale(drawn: FittedMetric, device: torch.device) -> torch.Tensor | float:
     """Return the divisors (d,) of the columns as a tensor on a device; 1.0 without a scale."""
-    scale = drawn.origin.scale
+    scale = drawn._origin.scale
     return 1.0 if scale is None else torch.from_numpy(scale.copy()).to(device)
 
 
@@ -180,13 +180,13 @@ def _host_regions(
     distinct, present = np.empty(sample.n_points), sample.inverse >= 0
     distinct[sample.inverse[present]] = depth[present]
     if not present.all():
-        depth[~present] = drawn.source.point_depth(  # type: ignore[attr-defined]
-            sample, points[~present], drawn.along
+        depth[~present] = drawn._source._point_depth(  # type: ignore[attr-defined]
+            sample, points[~present], drawn._along
         )
     weights = None if weights is None else np.asarray(weights, dtype=np.float64)
-    tolerance = drawn.source.tie_tolerance if points.dtype == np.float64 else 0.0
+    tolerance = drawn._source._tie_tolerance if points.dtype == np.float64 else 0.0
     return TrimmedRegions.from_depths(
-        sample, distinct, points, depth, weights, tolerance, origin=drawn.origin
+        sample, distinct, points, depth, weights, tolerance, origin=drawn._origin
     )
 
 

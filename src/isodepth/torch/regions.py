@@ -47,9 +47,9 @@ def check_depth(source: Any, device: torch.device) -> None:
     elif name in ("projection", "halfspace"):
         name = depth_text(source)
     raise InvalidOptionError(
-        f"the depth {name or source.name} is not available on the device {device}: use projection, "
-        "halfspace, irw or ai_irw (with its empirical covariance), without refinement, or move the "
-        "tensors to the host with .cpu()"
+        f"the depth {name or source._name} is not available on the device {device}: use "
+        "projection, halfspace, irw or ai_irw (with its empirical covariance), without refinement, "
+        "or move the tensors to the host with .cpu()"
     )
 
 
@@ -62,13 +62,13 @@ def depths_on_device(
     directions.
     """
     prepare = {"ai_irw": sample.whitened, "projection": sample.standardized}
-    points = prepare.get(source.name, sample.with_ranks)()
+    points = prepare.get(source._name, sample.with_ranks)()
     masses, total = sample.masses, sample.total
     passes = passes_for(points, masses)
-    if source.name == "projection":
+    if source._name == "projection":
         far = passes.largest_outlyingness(points, masses, total, directions, budget)
         return 1.0 / (1.0 + far.double())
-    if source.name == "halfspace":
+    if source._name == "halfspace":
         least = passes.smallest_halfspace(points, masses, total, directions, budget)
         return least.double() / total
     return mean_rank_weight(points, masses, total, directions, budget)
