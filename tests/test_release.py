@@ -31,6 +31,21 @@ def test_the_version_stands_in_one_place() -> None:
     assert f'__version__ = "{isodepth.__version__}"' in text_of("src/isodepth/_version.py")
 
 
+def test_the_conda_recipe_has_the_version_and_the_dependencies_of_the_package() -> None:
+    recipe = text_of("recipe/recipe.yaml")
+    run = re.search(r"^  run:\n((?:    - .+\n)+)", recipe, re.MULTILINE)
+    assert run is not None
+    named = {line.strip("- ").replace(" ", "") for line in run[1].splitlines()} - {"python"}
+    wanted = {
+        each.replace("lazy_loader", "lazy-loader") for each in PROJECT["project"]["dependencies"]
+    }
+
+    assert f'version: "{isodepth.__version__}"' in recipe
+    assert named == wanted
+    for each in PROJECT["build-system"]["requires"]:
+        assert each.replace(">=", " >=") in recipe
+
+
 def test_the_changelog_begins_with_what_is_new() -> None:
     headings = re.findall(r"^## \[(.+?)\]", text_of("CHANGELOG.md"), re.MULTILINE)
 

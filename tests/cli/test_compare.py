@@ -246,3 +246,42 @@ def test_numbers_beyond_any_memory_are_refused(files: list[str], command: str) -
     assert "please report" not in said
     assert "'--directions': 99999999999999999999 is not in the range" in said
     assert "--permutations" in refusal(command, *files[:2], "--permutations", 99999999999999999999)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["--max-changed", "5%"], 1), (["--max-changed", "0.99"], 0), (["--max-changed", "0"], 1),
+        (["--alpha", "5%"], 1), (["--alpha", "0.05", "--tolerance", "30%"], 0), ([], 0),
+    ],
+)  # fmt: skip
+def test_thresholds_set_the_exit_code(files: list[str], arguments: list[str], code: int) -> None:
+    run("test", files[0], files[2], "--drop", "day", "--permutations", "39", *arguments, code=code)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--permutations", "19", "--alpha", "0.01"], "add --permutations 99"),
+        (["--alpha", "0"], "increase alpha"),
+        (["--permutations", "18", "--max-changed", "5%"], "at least 19 permutations"),
+        (["--max-changed", "5"], "such as 5%"),
+        (["--tolerance", "500%"], "such as 5%"),
+    ],
+)
+def test_thresholds_that_no_table_can_exceed_are_refused(
+    files: list[str], arguments: list[str], words: str
+) -> None:
+    assert words in refusal("test", *files[:2], *arguments)
+
+
+def test_tables_without_a_complete_row_are_tested(tmp_path: Path) -> None:
+    rows = sample(0, 80, 0.0)[:, :2]
+    rows[::2, 0], rows[1::2, 1] = np.nan, np.nan
+    x, y = tmp_path / "x.csv", tmp_path / "y.csv"
+    pd.DataFrame(rows, columns=["a", "b"]).to_csv(x, index=False)
+    pd.DataFrame(sample(1, 80, 0.0)[:, :2], columns=["a", "b"]).to_csv(y, index=False)
+    found = run_json("test", x, y, "--permutations", "39")
+    assert {change["columns"][0] for change in found["changes"]} == {"a", "b"}
+    run("monitor", "fit", y, "-o", tmp_path / "m.npz")
+    assert run_json("monitor", "check", tmp_path / "m.npz", x, code=1)["changes"]

@@ -40,7 +40,10 @@ def monitor() -> None:
 @click.option("--groups", metavar="COLUMN", help="Watch each group of rows separately.")
 @click.option("--alpha", type=float, help="Maximum probability of any false alarm (default 0.01).")
 @click.option("--arl", type=float, help="Instead of alpha: mean batches between false alarms.")
-@click.option("--tolerance", type=float, help="Share of rows that may be contaminated (default 0).")
+@click.option(
+    "--tolerance", metavar="SHARE", callback=cli.parse_share,
+    help="Share of rows that may be contaminated (default 0).",
+)  # fmt: skip
 @click.option("--patience", type=int, help="Crossings of a threshold before an alarm (default 1).")
 @cli.reading_options(kinds=True)
 @cli.settings_options(only=("random_state",))

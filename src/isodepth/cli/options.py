@@ -174,7 +174,7 @@ def permutation_options(permutations: int, least: int = 0) -> Any:
                                  type=click.IntRange(least, MOST), default=permutations,
                                  show_default=True, metavar="N",
                                  help=f"Permutations of the two-sample test{no_test}."),
-        "tolerance": option("--tolerance", type=float, metavar="SHARE",
+        "tolerance": option("--tolerance", metavar="SHARE", callback=parse_share,
                             help="Share of the rows of each table that may be contaminated."),
         "blocks": option("--blocks", metavar="COLUMN",
                          help="Permute rows with the same value in this column together."),
@@ -193,8 +193,11 @@ def _checked_test(test: dict[str, Any]) -> dict[str, Any]:
 
 # -- thresholds for continuous integration --------------------------------------------------------
 
+# With fewer permutations, no p-value is at most 5%, and no share of changed rows can be claimed.
+_FEWEST_FOR_SHARE = 19
 
-def _share(_: click.Context, option: click.Parameter, text: str | None) -> float | None:
+
+def parse_share(_: click.Context, option: click.Parameter, text: str | None) -> float | None:
     """Convert the value of an option, such as "5%" or "0.05", to a number from 0 to 1."""
     if text is None:
         return None
@@ -210,11 +213,11 @@ def _share(_: click.Context, option: click.Parameter, text: str | None) -> float
 def threshold_options(command: Any) -> Any:
     """Add the options --max-changed and --alpha, which determine the exit code."""
     add_share = click.option(
-        "--max-changed", metavar="SHARE", callback=_share,
+        "--max-changed", metavar="SHARE", callback=parse_share,
         help="Exit code 1 if at least this share of the rows changed, such as 5%.",
     )  # fmt: skip
     add_level = click.option(
-        "--alpha", metavar="LEVEL", callback=_share, help="Exit code 1 if p is at most this."
+        "--alpha", metavar="LEVEL", callback=parse_share, help="Exit code 1 if p is at most this."
     )
     return add_share(add_level(command))
 
@@ -223,6 +226,27 @@ def exceeds(changed: float, pvalue: float, max_changed: float | None, alpha: flo
     """Return whether a share of changed rows or a p-value exceeds a threshold that is not None."""
     changes = max_changed is not None and changed >= max_changed and changed > 0.0
     return changes or (alpha is not None and pvalue <= alpha)
+
+
+def check_reachable(n_permutations: int, max_changed: float | None, alpha: float | None) -> None:
+    """Raise an error if a permutation test has too few permutations to exceed a threshold.
+
+    Otherwise the exit code would be 0 for any two tables.
+    """
+    least = 1 / (1 + n_permutations)
+    if alpha is not None and alpha < least:
+        needed = f"add --permutations {math.ceil(1 / alpha) - 1}" if alpha > 0 else "increase alpha"
+        raise InvalidOptionError(
+            f"--alpha {alpha:g} is below {least:.3g}, the minimum p-value of a test with "
+            f"{n_permutations} permutations; {needed}",
+            option="alpha",
+        )
+    if max_changed is not None and n_permutations < _FEWEST_FOR_SHARE:
+        raise InvalidOptionError(
+            f"--max-changed needs at least {_FEWEST_FOR_SHARE} permutations, got "
+            f"{n_permutations}; add --permutations 199",
+            option="max_changed",
+        )
 
 
 # -- reports --------------------------------------------------------------------------------------

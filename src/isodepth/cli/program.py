@@ -18,7 +18,7 @@ def cli() -> None:
     """Distances and tests between samples, robust against outliers.
 
     Tables are .csv, .tsv, .parquet or .npy files, also with .gz, or - for standard input. Exit
-    codes: 0 success, 1 an alarm or a threshold of `monitor check`, 2 an error, 130 interrupted.
+    codes: 0 success, 1 an alarm or an exceeded threshold, 2 an error, 130 interrupted.
     """
 
 

@@ -51,9 +51,11 @@ def read_tables(
             # Values are checked here, although the library checks them too, so that messages
             # contain the name of the file.
             path, hint = str(each.path), ", or drop these rows with --nan-policy omit"
-            sample = read_sample(each.numbers, None, path, None, reading.nan_policy, hint=hint)
-            # Rows with missing values are dropped. They are reported here only if text="raise".
-            # Comparisons use text="keep", and their results report the dropped rows.
+            # With text="raise", rows with missing values are dropped and reported here. Tests and
+            # monitors use text="keep": they accept such rows, even if no row is complete.
+            policy = reading.nan_policy
+            policy = "keep" if (policy, text) == ("omit", "keep") else policy
+            sample = read_sample(each.numbers, None, path, None, policy, hint=hint)
             if text == "raise" and sample.missing is not None and sample.missing.n_dropped:
                 note(f"dropped {sample.missing} of {path}")
         for message in each.notes:

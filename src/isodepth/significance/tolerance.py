@@ -153,6 +153,8 @@ class TolerantFindings(Findings):
         value z of the statistic. The second result has the same maximum over the functions of each
         column or pair of columns.
         """
+        if not self.parts:
+            return 0.0, {}  # all columns are constant: no function of a row has information
         each = {name: neg_log_p(part) for name, part in self.parts.items()}
         null = np.sort(combined(each, self.weights)[1:])[::-1]
         allowed = math.floor((1 - confidence) * (len(null) + 1) * (1 + 1e-12)) - 1
