@@ -199,20 +199,33 @@ def test_a_generator_is_taken_and_none_is_fresh() -> None:
 
 def test_a_tolerance_only_takes_away() -> None:
     """The null distribution is that without a tolerance, whatever the tolerance."""
-    X, Y = pair(300, 250)
+    X, Y = pair(300, 300)
     found = [run(X, Y + 0.4, tolerance=c) for c in (0.01, 0.05, 0.2)]
     assert found[0].statistic > found[1].statistic > found[2].statistic
     assert np.array_equal(found[0].null_distribution, found[2].null_distribution)
     assert found[0].changed_share == found[2].changed_share
     share = found[0].changed_share
     assert 0.01 < share < 0.3
-    # The bound is the smallest tolerance that is not rejected.
+    # For equal sizes, the bound is the smallest tolerance that is not rejected.
     assert run(X, Y + 0.4, tolerance=share + 0.005).pvalue > 0.05
     assert run(X, Y + 0.4, tolerance=share - 0.005).pvalue <= 0.05
     assert run(X, Y + 0.4).changed_share == pytest.approx(share, abs=0.03)
     assert run(X, Y).changed_share == 0
     assert run(X, Y + 0.4, confidence=0.9).changed_share > share
     assert run(X, Y + 0.4, n_permutations=9).changed_share == 0
+
+
+@pytest.mark.parametrize("in_larger", [False, True])
+def test_the_bound_holds_for_a_rare_event_in_a_sample_of_another_size(in_larger: bool) -> None:
+    """The permutation variance is too small if the event is in the smaller sample only."""
+    above = 0
+    for seed in range(60):
+        sizes = (1500, 100) if in_larger else (100, 1500)
+        event = np.random.default_rng(seed).random(sizes[0]) < 0.1
+        X, Y = event.astype(float)[:, None], np.zeros((sizes[1], 1))
+        result = isodepth.two_sample_test(X, Y, n_permutations=39, random_state=seed)
+        above += result.changed_share > 0.1
+    assert above <= 6
 
 
 @pytest.mark.parametrize("change", laws.UNCHANGED)

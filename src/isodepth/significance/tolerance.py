@@ -145,13 +145,16 @@ class TolerantFindings(Findings):
             result[name] = neg_log_p(part, kept)
         return result
 
-    def lower_bounds(self, confidence: float) -> tuple[float, dict[tuple[str, ...], float]]:
+    def lower_bounds(
+        self, confidence: float, n_x: int, n_y: int
+    ) -> tuple[float, dict[tuple[str, ...], float]]:
         """Return lower confidence bounds for the share of rows that changed.
 
-        The first result is the smallest tolerance that the test does not reject at the level
-        1 - confidence. It is the maximum over all functions h of |G(h)| - z u(h), with the critical
-        value z of the statistic. The second result has the same maximum over the functions of each
-        column or pair of columns.
+        The first result is the maximum over all functions h of |G(h)| - z u(h), with the critical
+        value z of the statistic. For samples of equal sizes it is the smallest tolerance that the
+        test does not reject at the level 1 - confidence; otherwise z u(h) may be larger, see
+        `_margins`. The second result has the same maximum over the functions of each column or
+        pair of columns.
         """
         if not self.parts:
             return 0.0, {}  # all columns are constant: no function of a row has information
@@ -166,12 +169,31 @@ class TolerantFindings(Findings):
             level = null[allowed] - math.log(self.weights[name])
             critical = math.sqrt(critical_value(part, level))
             for features, differences, units in self.observed[name]:
-                bounds = differences - critical * units
+                bounds = differences - _margins(critical, level, units, n_x, n_y)
                 largest = max(largest, float(bounds.max()))
                 for feature, bound in zip(features, bounds.tolist(), strict=True):
                     if feature.columns and bound > columns.get(feature.columns, 0.0):
                         columns[feature.columns] = bound
         return min(largest, 1.0), {key: min(bound, 1.0) for key, bound in columns.items()}
+
+
+def _margins(critical: float, level: float, units: np.ndarray, n_x: int, n_y: int) -> np.ndarray:
+    """Return z u(h) (F,), with a correction of the critical value z for different sample sizes.
+
+    If the distributions differ, the variance of G(h) may be larger than its variance under
+    permutation by a factor of up to the ratio of the sample sizes: permutations exchange the
+    variances of the samples. The standard deviation of G(h) is at most about u(h) for shares, and
+    0.5 sqrt(1 / n_x + 1 / n_y) for every function. So z u(h) is increased to the normal quantile of
+    `level`, which is -log p, times this standard deviation, but at most by the square root of the
+    ratio.
+    """
+    from scipy.special import ndtri_exp
+
+    deviations = np.minimum(units, 0.5 * math.sqrt(1 / n_x + 1 / n_y))
+    normal = max(0.0, -float(ndtri_exp(-max(level, 0.0) - math.log(2.0))))
+    ratio = max(n_x, n_y) / min(n_x, n_y)
+    margins = critical * units
+    return np.minimum(math.sqrt(ratio) * margins, np.maximum(margins, normal * deviations))
 
 
 def tolerant_statistics(

@@ -453,7 +453,7 @@ def _lower_bounds(
     if not isinstance(findings, TolerantFindings):
         fewer = replace(rows, permutations=rows.permutations.first(_BOUND_LABELINGS))
         findings = tolerant_statistics(fewer, 0.0, lambda count: None)
-    return findings.lower_bounds(settings.confidence)
+    return findings.lower_bounds(settings.confidence, rows.samples.n_x, rows.samples.n_y)
 
 
 def _notes(samples: Samples, tolerance: float | None) -> list[str]:
