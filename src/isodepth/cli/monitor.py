@@ -39,7 +39,7 @@ def monitor() -> None:
 @click.option("--groups", metavar="COLUMN", help="Watch each group of rows separately.")
 @click.option("--alpha", type=float, help="Maximum probability of any false alarm (default 0.01).")
 @click.option("--arl", type=float, help="Instead of alpha: mean batches between false alarms.")
-@click.option("--tolerance", type=float, help="Share of rows that may be contaminated (default 0).")
+@click.option("--tolerance", type=float, help="Share of rows that may be contaminated.")
 @click.option("--patience", type=int, help="Crossings of a threshold before an alarm (default 1).")
 @cli.reading_options(kinds=True)
 @cli.settings_options(only=("random_state",))
@@ -57,7 +57,7 @@ def fit(
       isodepth monitor fit reference.csv --blocks week -o monitor.npz --arl 500
       isodepth monitor fit reference.csv -o monitor.npz --tolerance 0.05 --json
     """
-    from isodepth.monitor.state import check_new
+    from isodepth.monitor.saved import check_new
 
     if not overwrite and Path(output).exists():
         raise InvalidOptionError(f"{output} exists already; replace the monitor with --overwrite")
