@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -97,3 +99,16 @@ def test_sizes_and_options_of_blocks() -> None:
     assert gone.beyond_blocks
     assert gone.score is None
     assert str(gone.changes[0]).startswith("column 1: missing 0% -> 100%")
+
+
+@pytest.mark.parametrize(("changed", "text"), [
+    (lambda rows: np.vstack([[-9999.0, 0.1], [-9999.0, 0.2], [-9999.0, 0.3], [-9999.0, 0.4],
+                             [-9999.0, 0.5], rows[5:]]), "column 0 = -9999: 0.0% -> 8.3%"),
+    (lambda rows: np.column_stack([np.round(rows[:, 0]), rows[:, 1]]), "column 0: whole numbers"),
+])  # fmt: skip
+def test_single_values_and_precision_are_named(changed: Any, text: str) -> None:
+    rng = np.random.default_rng(13)
+    reference, day = days(40, rng)
+    monitor = Monitor(reference, blocks=day, random_state=0)
+    assert not any(monitor.check(days(1, rng)[0]).changes for _ in range(5))
+    assert monitor.check(changed(days(1, rng)[0])).changes[0].text.startswith(text)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 import json
-import operator
 import warnings
 from dataclasses import replace
 from fractions import Fraction
@@ -25,6 +23,7 @@ from isodepth.monitor.functions import (
     fit_functions,
     total,
 )
+from isodepth.monitor.saved import NAMES
 
 RNG = np.random.default_rng(5)
 
@@ -43,8 +42,8 @@ def by_loops(functions: Functions, rows: np.ndarray) -> tuple[list[int], list[in
     numbers, codes = rows[:, :3], rows[:, 3:]
     z = (numbers - functions.center) / functions.scale
     z[np.isnan(z)] = 0.0
-    width, counts = len(functions.center), []
-    along = z @ functions.directions.T
+    width = len(functions.center)
+    along = np.rint(z * 2**20) / 2**20 @ functions.directions.T
     apart = np.abs(along - functions.middles[0]) / functions.middles[1]
     features = [
         *numbers.T,
@@ -53,8 +52,16 @@ def by_loops(functions: Functions, rows: np.ndarray) -> tuple[list[int], list[in
         np.sqrt((np.minimum(np.abs(z), 10) ** 2).sum(axis=1)),
         np.maximum(np.abs(z).max(axis=1), apart.max(axis=1)),
     ]
-    for values, cuts in zip(features, functions.cuts, strict=True):
-        counts += [sum(v <= cut for v in values) for cut in cuts]
+    indicators: list[Any] = [
+        lambda v, t, _: v <= t,
+        lambda v, t, _: v == t,
+        lambda v, t, upper: v >= t if upper else v <= t,
+        lambda v, t, upper: v > t if upper else v < t,
+    ]
+    counts = [
+        sum(indicators[int(kind)](v, t, upper) for v in features[int(j)])
+        for j, kind, t, upper in functions.thresholds.T
+    ]
     counts += [sum(z[:, i] * z[:, j] > 0) for i, j in functions.pairs]
     counts += [sum(np.isnan(column)) for column in rows.T]
     for c, known in enumerate(functions.known):
@@ -62,11 +69,6 @@ def by_loops(functions: Functions, rows: np.ndarray) -> tuple[list[int], list[in
         counts.append(sum(~np.isnan(codes[:, c]) & ~np.isin(codes[:, c], known)))
     for (c, v), medians in zip(functions.crossed, functions.medians, strict=True):
         counts += [sum((codes[:, c] == v) & (numbers[:, j] <= medians[j])) for j in range(width)]
-    counts += [sum(numbers[:, int(j)] == value) for j, value in functions.single.T]
-    for j, cut, upper in functions.extreme.T:
-        counts.append(sum(features[int(j)] >= cut if upper else features[int(j)] <= cut))
-    for j, cut, upper in functions.beyond.T:
-        counts.append(sum(features[int(j)] > cut if upper else features[int(j)] < cut))
     for j, unit in itertools.product(range(width), (Fraction(1, 10), 1, 5, 10)):
         present = [Fraction(str(v)) for v in numbers[:, j].tolist() if v == v]
         counts.append(sum((value / unit).denominator == 1 for value in present))
@@ -111,10 +113,10 @@ def test_a_function_depends_on_the_bits_of_a_row_alone(d: int) -> None:
     rows = np.tile(RNG.integers(0, 12, (200, 1)), (1, d)) * np.arange(1.0, d + 1) / 3
     functions = Functions.choose(rows, d, RNG)
     z = _standardized(rows, functions.center, functions.scale)
-    along = _project(functions.directions, z, np.empty((len(functions.directions), 200)))
-    cuts = list(functions.cuts)
-    cuts[2 * d : -2] = [np.unique(values) for values in along]
-    functions = replace(functions, cuts=tuple(cuts))
+    along = _project(functions.directions, z)
+    cuts = [(2 * d + k, 0, cut, 1) for k in range(len(along)) for cut in np.unique(along[k])]
+    thresholds = np.hstack([np.array(cuts).reshape(-1, 4).T, functions.thresholds])
+    functions = replace(functions, thresholds=thresholds)
     expected = functions.count(rows).ones.tolist()
     single = total(functions.count(rows[i : i + 1]) for i in range(200))
     assert single.ones.tolist() == expected
@@ -122,12 +124,13 @@ def test_a_function_depends_on_the_bits_of_a_row_alone(d: int) -> None:
     spaced = np.zeros((400, 2 * d))
     spaced[::2, ::2] = rows
     assert functions.count(spaced[::2, ::2]).ones.tolist() == expected
-    stored = unpacked(Functions, json.loads(json.dumps(packed(functions))))
+    stored = unpacked(Functions, json.loads(json.dumps(packed(functions, NAMES))), NAMES)
     assert stored.count(rows).ones.tolist() == expected
-    # The same sum in plain Python, as it is computed on any machine.
+    # Exact sums of the rounded values, as they are computed on any machine.
     for k, i in itertools.product(range(len(along)), range(0, 200, 40)):
-        products = (float(u * x) for u, x in zip(functions.directions[k], z[i], strict=True))
-        assert along[k, i] == functools.reduce(operator.add, products, 0.0)
+        values = [Fraction(round(x * 2**20), 2**20) for x in z[i].tolist()]
+        weights = map(Fraction, functions.directions[k].tolist())
+        assert along[k, i] == sum(u * x for u, x in zip(weights, values, strict=True))
 
 
 def test_the_digest_of_a_batch_is_of_its_rows_in_any_order() -> None:
@@ -135,7 +138,7 @@ def test_the_digest_of_a_batch_is_of_its_rows_in_any_order() -> None:
     functions = Functions.choose(table(200), 3, RNG)
 
     def digest(*parts: np.ndarray) -> int:
-        return functions.count_batch(parts, {}).digest
+        return int(functions.count_batch(parts, {}).hashes.sum())
 
     expected = digest(rows)
     assert digest(rows[:77], rows[77:]) == digest(rows[::-1]) == expected
@@ -204,9 +207,10 @@ def test_few_values_are_all_cut_points(most: float, cuts: Any, midpoints: Any) -
 def test_no_row_is_used_twice(n: int, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     chosen, choose = [], Functions.choose
     monkeypatch.setattr(Functions, "choose", lambda *args: chosen.extend(args[0]) or choose(*args))
-    functions, counts = fit_functions(RNG.permutation(n)[:, None] * 1.0, 1, RNG, ["a"], "rows")
+    functions, counts, _ = fit_functions(RNG.permutation(n)[:, None] * 1.0, 1, RNG, ["a"], "rows")
     # The values are 0, ..., n - 1: of all rows, v + 1 are at most v.
-    first, cuts = np.sort(chosen, axis=None), functions.cuts[0]
+    cuts = np.array([value for kind, _, value, _ in functions.members if kind == "column"])
+    first = np.sort(chosen, axis=None)
     assert (counts.ones[: len(cuts)] == cuts + 1 - first.searchsorted(cuts, "right")).all()
     assert (len(chosen), counts.n_rows) == (size, n - size)
 

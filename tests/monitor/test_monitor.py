@@ -352,7 +352,7 @@ def test_results_can_be_read_by_programs() -> None:
     assert Verdict.from_json(verdict.to_json()) == verdict
     fields = json.loads(json.dumps(monitor.to_dict()))
     assert fields["verdicts"] == [verdict.to_dict()]
-    assert fields["policy"] == {"alpha": 0.01, "arl": None, "tolerance": 0.0, "patience": 1}
+    assert fields["policy"] == {"alpha": 0.01, "arl": None, "tolerance": None, "patience": 1}
     assert monitor._rows()["change"][0].startswith("column 1: median")
     assert verdict._rows()["columns"] == [c.columns[0] for c in verdict.changes]
     assert "1 batch checked, alarm since batch 1" in repr(monitor)

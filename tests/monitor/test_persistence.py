@@ -25,7 +25,9 @@ from isodepth import (
 )
 from isodepth.data import output
 from isodepth.data.output import read_archive, write_archive
-from isodepth.monitor.state import KIND, MonitorState, read_state, write_state
+from isodepth.data.records import _fields
+from isodepth.monitor.saved import KIND, NAMES, read_state, write_state
+from isodepth.monitor.state import MonitorState
 from isodepth.significance.martingale import RankEvidence
 
 RNG = np.random.default_rng(20)
@@ -137,6 +139,12 @@ def test_a_full_disk_leaves_everything_as_it_was(
     assert [entry.name for entry in tmp_path.iterdir()] == ["m.npz"]
 
 
+def test_keys_of_the_format_are_complete_and_distinct() -> None:
+    for kind, names in NAMES.items():
+        assert names.keys() == _fields(kind).keys()
+        assert len({*names.values()}) == len(names)
+
+
 # -- files that are not monitors ------------------------------------------------------------------
 
 
@@ -244,11 +252,18 @@ def parts_out_of_range(state: MonitorState) -> Iterator[MonitorState]:
             {"scale": f.scale * [0, 1]}, {"scale": f.scale[:1]}, {"center": f.center * np.inf},
             {"middles": f.middles * [[1], [0]]}, {"middles": np.vstack([f.middles] * 2)},
             {"medians": f.medians + np.nan}, {"known": (f.known[0][::-1],)},
-            {"known": (f.known[0] + 1,)},
+            {"known": (f.known[0] + 1,)}, {"thresholds": f.thresholds[:3]},
+            {"thresholds": f.thresholds + [[0], [4], [0], [0]]},
+            {"thresholds": f.thresholds + [[1], [0], [0], [0]]},
         )),
         *(group._replace(reference=counts._replace(**other)) for other in (
             {"n_rows": 0}, {"n_rows": 1 << 31}, {"n_rows": int(counts.ones.max()) - 1},
             {"ones": counts.ones[:-1]}, {"summaries": counts.summaries[:, :1]},
+        )),
+        group._replace(hashes=None),
+        *(group._replace(hashes=group.hashes._replace(**other)) for other in (
+            {"distinct": group.hashes.distinct[::-1]}, {"counts": 0 * group.hashes.counts},
+            {"counts": group.hashes.counts[:-1]},
         )),
         group._replace(sums=group.sums._replace(blocks=(first._replace(n_rows=0), None))),
         group._replace(sums=group.sums._replace(blocks=(first,) * 3)),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -69,12 +68,15 @@ def test_verdicts_are_the_recorded_ones(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["rows", "blocks"])
-def test_files_of_this_format_stay_readable(name: str) -> None:
-    """Stored monitors continue with the recorded verdicts; RECORD=1 stores them anew."""
-    path, rng = Path(__file__).with_name(f"stored-{name}.npz"), np.random.default_rng(81)
+def test_files_of_version_1_0_stay_readable(name: str) -> None:
+    """Files of format 1 continue with the recorded verdicts in all versions 1.x.
+
+    A file is written only if it does not exist: after 1.0 these files must never change.
+    """
+    path = Path(__file__).with_name(f"format-1.0-{name}.npz")
+    rng = np.random.default_rng(81)
     reference = table(240, rng)
-    if os.environ.get("RECORD") == "1":
-        path.unlink(missing_ok=True)
+    if not path.exists():
         monitor = Monitor(reference, random_state=4, path=path, **STORED[name])
         monitor.check(table(20, rng), label="Monday")
     else:
@@ -83,4 +85,4 @@ def test_files_of_this_format_stay_readable(name: str) -> None:
     batch = CHANGES[0](table(20, rng))
     found = {"first": monitor.verdicts[0].to_dict(), "next": monitor.check(batch).to_dict()}
     assert monitor.n_batches == 2
-    assert_recorded(found, path.with_suffix(".json"))
+    assert_recorded(found, Path(__file__).with_name(f"format-1.0-{name}.json"))

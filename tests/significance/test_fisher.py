@@ -13,7 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import hypergeom
 
-from isodepth.significance.fisher import least_changed, log_adjusted_pvalues, log_pvalues
+from isodepth.significance.fisher import (
+    _log_pmf,
+    _log_pmf_bound,
+    least_changed,
+    log_adjusted_pvalues,
+    log_pvalues,
+)
 
 #: Relative error of a p-value, which is the absolute error of its logarithm.
 ERROR = 1e-10
@@ -170,3 +176,15 @@ def test_the_bound_is_the_first_number_of_changed_rows_without_a_rejection(n: in
         assert maxima == sorted(maxima)
         first = next(d for d in range(m + 1) if maxima[d] >= math.log(level))
         assert least_changed(np.array([i]), n, np.array([j]), m, level) == first
+
+
+def test_the_lower_bound_of_a_probability() -> None:
+    """Random tables, tables of equal shares, and tables with empty cells."""
+    rng = np.random.default_rng(0)
+    for n, m in itertools.product([1, 2, 7, 40, 10**6], [1, 3, 20, 10**5]):
+        a, b = rng.integers(0, n + 1, 500), rng.integers(0, m + 1, 500)
+        share = rng.random(250)
+        a[:250], b[:250] = rng.binomial(n, share), rng.binomial(m, share)
+        a[-4:], b[-4:] = [0, 0, n, n], [0, m, 0, m]
+        bound = _log_pmf_bound(a, n, b, m)
+        assert (bound <= _log_pmf(a, n, b, m)).all()

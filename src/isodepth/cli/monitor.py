@@ -42,7 +42,7 @@ def monitor() -> None:
 @click.option("--arl", type=float, help="Instead of alpha: mean batches between false alarms.")
 @click.option(
     "--tolerance", metavar="SHARE", callback=cli.parse_share,
-    help="Share of rows that may be contaminated (default 0).",
+    help="Share of rows that may be contaminated.",
 )  # fmt: skip
 @click.option("--patience", type=int, help="Crossings of a threshold before an alarm (default 1).")
 @cli.reading_options(kinds=True)
@@ -61,7 +61,7 @@ def fit(
       isodepth monitor fit reference.csv --blocks week -o monitor.npz --arl 500
       isodepth monitor fit reference.csv -o monitor.npz --tolerance 0.05 --json
     """
-    from isodepth.monitor.state import check_new
+    from isodepth.monitor.saved import check_new
 
     if not overwrite and Path(output).exists():
         raise InvalidOptionError(f"{output} exists already; replace the monitor with --overwrite")

@@ -11,27 +11,32 @@ from typing import Any
 
 import numpy as np
 
+#: Name in a file of each field of each class that is stored.
+FieldNames = Mapping[type, Mapping[str, str]]
 # Stored integers must be smaller than this, so that they are finite as floats.
 _MOST_INTEGER = 1 << 256
 
 
-def packed(value: Any) -> Any:
+def packed(value: Any, names: FieldNames) -> Any:
     """Convert a value to the types of JSON, without rounding; `unpacked` is the inverse.
 
     An array is converted to its dtype, shape and bytes in base64, a dictionary to a list of pairs.
+    An object is converted to a dictionary, with the keys that `names` has for its fields.
     """
     if isinstance(value, np.ndarray):
         return value.dtype.str, value.shape, base64.b64encode(value.tobytes()).decode()
     kind: Any = type(value)
     if fields := _fields(kind):
-        return {name: packed(getattr(value, name)) for name in fields}
+        return {names[kind][name]: packed(getattr(value, name), names) for name in fields}
     if isinstance(value, Mapping):
-        return [packed(pair) for pair in value.items()]
-    return [packed(each) for each in value] if isinstance(value, list | tuple) else value
+        return [packed(pair, names) for pair in value.items()]
+    return [packed(each, names) for each in value] if isinstance(value, list | tuple) else value
 
 
-def unpacked(kind: Any, value: Any) -> Any:
+def unpacked(kind: Any, value: Any, names: FieldNames | None = None) -> Any:
     """Convert a JSON value to the type `kind`, and check the types of all fields.
+
+    Without `names`, the keys of an object are the names of its fields.
 
     Raise an exception, of any type, if the value does not fit `kind`, or if an array contains NaN,
     negative integers or other types than floats and signed integers.
@@ -40,7 +45,7 @@ def unpacked(kind: Any, value: Any) -> Any:
     if kind is Any:
         return value
     if isinstance(kind, types.UnionType):
-        return None if value is None else unpacked(inner[0], value)
+        return None if value is None else unpacked(inner[0], value, names)
     if kind is np.ndarray:
         dtype, shape, data = value
         if np.dtype(dtype).kind not in "fi":
@@ -50,12 +55,14 @@ def unpacked(kind: Any, value: Any) -> Any:
             raise ValueError("an array with NaN or a negative integer")
         return array
     if origin in (dict, Mapping):
-        return {unpacked(inner[0], key): unpacked(inner[1], each) for key, each in value}
+        key, item = inner
+        return {unpacked(key, k, names): unpacked(item, each, names) for k, each in value}
     if origin in (list, tuple):
         kinds = inner if origin is tuple and inner[-1] is not Ellipsis else inner[:1] * len(value)
-        return origin(unpacked(*each) for each in zip(kinds, value, strict=True))
+        return origin(unpacked(*each, names) for each in zip(kinds, value, strict=True))
     if fields := _fields(kind):
-        return kind(**{name: unpacked(own, value[name]) for name, own in fields.items()})
+        keys = {name: name for name in fields} if names is None else names[kind]
+        return kind(**{n: unpacked(own, value[keys[n]], names) for n, own in fields.items()})
     if type(value) is not kind or (kind is int and abs(value) >= _MOST_INTEGER):
         raise TypeError(f"{value!r:.80} in place of {kind.__name__}")
     return value

@@ -27,6 +27,8 @@ from isodepth.significance.martingale import RankEvidence, conformal_pvalue
 # times the maximum deviation of a block, and its approximate adjusted p-value is below this level.
 _BEYOND, _NOTABLE = 1.5, 1e-6
 _LEAST_BLOCKS = 4
+# Kinds of functions whose shares enter the score of a batch.
+_SCORED = ("category", "missing")
 # Maximum number of rows of a batch, relative to the largest block. A batch with fewer rows than all
 # blocks is refused too, because its noisier score could cause a false alarm.
 _LARGER = 1.1
@@ -57,7 +59,7 @@ class BlockModel:
         functions = Functions.choose(rows[np.isin(index, fitting)], width, rng)
         blocks = [rows[index == b] for b in range(len(sizes))]
         counts = [functions.count(block) for block in blocks]
-        values = np.array([_statistics(functions, each)[0] for each in counts])
+        values = np.array([_statistics(functions, each) for each in counts])
         present = ~np.isnan(values)
         means = np.nansum(values, axis=0) / np.maximum(1, present.sum(axis=0))
         values = np.where(present, values, means)
@@ -69,7 +71,8 @@ class BlockModel:
                 message = "every row has a missing value; leave out columns with many of them"
                 raise InvalidInputError(message)
             table = replace(tables[0], values=np.mean([each.values for each in tables], axis=0))
-        shares = _statistics(functions, total(counts[b] for b in fitting))[0][2 * width :]
+        fitted = _statistics(functions, total(counts[b] for b in fitting))
+        shares = _scored_shares(functions, fitted)
         units = np.array([[0.0, 1.0], [0.0, 1.0]])
         model = cls(seed, table, shares, sizes, np.array(statistics), units, np.empty(0))
         both = zip(blocks, counts, strict=True)
@@ -116,11 +119,11 @@ class BlockModel:
 
         The p-values are approximate. The statistics of the batch are compared with those of the
         blocks by a t distribution, which does not fit rare or tied values: Fisher's test must
-        confirm the result. Functions of several columns have p-value 1.
+        confirm the result. Extremes and functions of several columns have p-value 1.
         """
         from scipy.special import stdtr
 
-        values, owner = _statistics(functions, batch)
+        values, owner = _statistics(functions, batch), _statistic_of_function(functions)
         means, deviations, ranges = self.statistics
         apart = np.abs(np.where(np.isnan(values), means, values) - means)
         error = deviations * math.sqrt(1.0 + 1.0 / len(self.sizes))
@@ -146,28 +149,56 @@ class BlockModel:
             tables = _region_tables([rows[:, :width]], self.seed, self.table.scale)
             scores[0] = root * self.table.distance_to(tables[0]) if tables else np.inf
         if functions.known:
-            shares = _statistics(functions, counts)[0][2 * width :]
+            shares = _scored_shares(functions, _statistics(functions, counts))
             scores[1] = root * np.abs(shares - self.shares).max()
         return (scores - self.units[:, 0]) / self.units[:, 1]
 
 
-def _statistics(functions: Functions, counts: Counts) -> tuple[np.ndarray, np.ndarray]:
-    """Return S statistics of a batch that are compared with those of the blocks.
+def _statistics(functions: Functions, counts: Counts) -> np.ndarray:
+    """Return S statistics of a batch, which are compared with the same statistics of each block.
 
-    In this order: the medians of the numeric columns, their interquartile ranges, and the
-    transformed share of each category and of the missing values of each column.
-
-    Also return, for each of the H functions, the index of the statistic that measures the same
-    property. It is -1 for functions of several columns.
+    In this order: the median of each numeric column, the interquartile range of each numeric
+    column, and the transformed share of rows for which each function of `_share_functions` is 1.
+    The variance of a transformed share (arcsine of the root) hardly depends on the share.
     """
-    width, kinds = len(functions.center), np.array([member.kind for member in functions.members])
-    first = np.array([member.columns[0] if member.columns else 0 for member in functions.members])
-    shares = np.isin(kinds, ["category", "missing"])
-    cases = [kinds == "column", kinds == "deviation", shares]
-    owner = np.select(cases, [first, width + first, 2 * width + np.cumsum(shares) - 1], -1)
-    # The variance of a transformed share (arcsine of the root) hardly depends on the share.
-    angles = np.arcsin(np.sqrt(counts.ones[shares] / counts.n_rows))
-    return np.concatenate([counts.quartiles.ravel(), angles]), owner
+    shares = counts.ones[_share_functions(functions)] / counts.n_rows
+    return np.concatenate([counts.quartiles.ravel(), np.arcsin(np.sqrt(shares))])
+
+
+def _share_functions(functions: Functions) -> np.ndarray:
+    """Return the indices of the functions of one column whose shares are statistics of a batch.
+
+    The functions of categories and missing values are first, because they enter the score, too.
+    Extremes are left out: if the levels of blocks differ, the share of extreme values is 0 in most
+    blocks and large in a few, so that a t distribution does not fit.
+    """
+    single = [(h, m.kind) for h, m in enumerate(functions.members) if len(m.columns) == 1]
+    scored = [h for h, kind in single if kind in _SCORED]
+    others = [h for h, kind in single if kind in ("value", "precision")]
+    return np.array(scored + others, np.int64)
+
+
+def _statistic_of_function(functions: Functions) -> np.ndarray:
+    """Return for each of the H functions the index of the statistic that measures its property.
+
+    A cut point of a column belongs to the median of the column, a cut point of its deviation to the
+    interquartile range, and a function of `_share_functions` to its own share. The index is -1 for
+    all other functions.
+    """
+    width, index = len(functions.center), np.full(len(functions.members), -1)
+    for h, member in enumerate(functions.members):
+        if member.kind in ("column", "deviation"):
+            index[h] = member.columns[0] + width * (member.kind == "deviation")
+    shares = _share_functions(functions)
+    index[shares] = 2 * width + np.arange(len(shares))
+    return index
+
+
+def _scored_shares(functions: Functions, statistics: np.ndarray) -> np.ndarray:
+    """Return the statistics that enter the score: shares of categories and missing values."""
+    count = sum(member.kind in _SCORED for member in functions.members)
+    first = 2 * len(functions.center)
+    return statistics[first : first + count]
 
 
 def _region_tables(

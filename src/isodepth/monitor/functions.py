@@ -15,12 +15,13 @@ The functions are chosen from one part of the reference and stay fixed. A functi
 - a value is a whole number, a whole tenth, or a multiple of 5 or 10.
 
 The last two families, missing values and all descriptions are those of the two-sample test. Its
-function "the row occurs more than once" depends on other rows, so that a monitor cannot use it.
+function "the row occurs more than once" depends on other rows: see `isodepth.monitor.repeated`.
 """
 
 from __future__ import annotations
 
 import functools
+import math
 import operator
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -31,6 +32,7 @@ import numpy as np
 from isodepth.core.directions import unit_vectors
 from isodepth.core.scaling import mad_spread
 from isodepth.errors import DependenceWarning, warn_user
+from isodepth.monitor.repeated import ReferenceHashes
 from isodepth.rowfunctions.families import (
     UNSEEN,
     Extremes,
@@ -61,11 +63,13 @@ _VALUES, _FREQUENT = 50, 0.05
 _SENTINELS = (0.0, -1.0, -9.0, -99.0, -999.0, -9999.0, 99.0, 999.0, 9999.0)
 # Fraction and maximum number of the reference rows from which functions are chosen.
 _CHOOSING, _MOST_CHOOSING = 0.25, 20_000
-# Maximum number of rows that are counted at once, which limits the memory, and of rows that are
-# projected at once, so that the products fit into the cache.
-_CHUNK, _BLOCK = 1 << 15, 1 << 12
-# Standardized values are clipped to this absolute value, so that their products do not overflow.
-_FAR = 1e6
+# Maximum number of rows that are counted at once, which limits the memory.
+_CHUNK = 1 << 15
+# Kinds of functions with a threshold, see `_choose_thresholds`.
+_CUT, _VALUE, _EXTREME, _BEYOND = range(4)
+# Standardized values are clipped to this absolute value, and rounded to multiples of _STEP before
+# they are projected. The components of directions are multiples of _DIRECTION_STEP. See `_project`.
+_FAR, _STEP, _DIRECTION_STEP = 2.0**16, 2.0**-20, 2.0**-8
 # Standardized values that differ by at most this count as equal, because of rounding.
 _ROUNDING = 1e-9
 #: Minimum number of rows of the reference, of each group, and of a part in the check of dependence.
@@ -97,7 +101,7 @@ class Batch(NamedTuple):
     """Counts of a batch and facts about its rows, which are not kept after the batch."""
 
     counts: Counts
-    digest: int  # checksum of the rows in any order, by which a repeated batch is recognized
+    hashes: np.ndarray  # (m,), hash of each row
     suspicious: np.ndarray  # indices of suspicious rows, see `count_batch`
     rows: np.ndarray | None  # None without blocks
     unseen: dict[int, str]  # most frequent new value of each category column that has one
@@ -115,18 +119,15 @@ class Functions:
     known: tuple[np.ndarray, ...]  # for each category column, the codes that are counted separately
     crossed: np.ndarray  # (T, 2), category column and code of each frequent category
     medians: np.ndarray  # (T, d), medians of the numeric columns within each frequent category
-    cuts: tuple[np.ndarray, ...]  # cut points of each row of the result of `_features`
-    single: np.ndarray  # (2, V), column and number of each function of a single number
-    extreme: np.ndarray  # (3, E), feature, cut point, and 1 for values from there on or 0 up to it
-    beyond: np.ndarray  # (3, B), feature, maximum or minimum, and 1 for values above or 0 below it
-    farthest: float  # maximum outlyingness of the rows that the functions were chosen from
+    thresholds: np.ndarray  # (4, L), see `_choose_thresholds`
 
     @classmethod
     def choose(cls, rows: np.ndarray, width: int, rng: np.random.Generator) -> Functions:
-        """Choose functions from rows of which the first `width` columns are numeric.
+        """Choose functions from rows (n, d + C) with d = `width` numeric columns.
 
-        These rows must not be counted later: their quantiles are the cut points, so that their
-        counts are fixed and not exchangeable with those of other rows.
+        The rows determine medians, scales, the most frequent values and all thresholds. They must
+        not be counted later. A quantile of these rows is a threshold, so that exactly this fraction
+        of these rows is below it. In other rows the number below the threshold is random.
         """
         numbers, codes = rows[:, :width], rows[:, width:]
         center, scale = np.zeros(width), np.ones(width)
@@ -136,44 +137,72 @@ class Functions:
         directions = np.empty((0, width))
         if width > 1:
             directions = unit_vectors(width, _DIRECTIONS, "orthogonal", rng)
+            directions = np.rint(directions / _DIRECTION_STEP) * _DIRECTION_STEP
         pairs = np.array(np.triu_indices(width, 1), dtype=np.int64).T
         if len(pairs) > _PAIRS:
             pairs = pairs[np.sort(rng.permutation(len(pairs))[:_PAIRS])]
         z = _standardized(numbers, center, scale)
-        along = _project(directions, z, np.empty((len(directions), len(z))))
+        along = _project(directions, z)
         middles = np.array([np.median(along, axis=1), mad_spread(along.T)])
         features = _features(numbers, z, directions, middles)
-        kinds = zip(_feature_kinds(width, len(directions)), features, strict=True)
-        cuts = tuple(_cut_points(v, _LEVELS[kind], kind == "column") for (kind, _), v in kinds)
-        numeric = center, scale, directions, middles, pairs
         return cls(
-            *numeric, *_choose_categories(numbers, codes, center), cuts,
-            *_choose_values(numbers, codes, features, cuts),
-            float(features[-1].max()) if width else 0.0,
+            center, scale, directions, middles, pairs, *_choose_categories(numbers, codes, center),
+            _choose_thresholds(numbers, codes, features),
         )  # fmt: skip
 
     @functools.cached_property
     def members(self) -> list[Member]:
         """Description of each function, in the order of `Counts.ones`."""
         width = len(self.center)
-        kinds = zip(_feature_kinds(width, len(self.directions)), self.cuts, strict=True)
-        members = [Member(*kind, cut) for kind, cuts in kinds for cut in cuts.tolist()]
+        features = _feature_kinds(width, len(self.directions))
+        members: list[Member] = []
+        for feature, kind, value, upper in self.thresholds.T.tolist():
+            name, columns = features[int(feature)]
+            if kind != _CUT:
+                name = ("column", "value", "extreme", "beyond")[int(kind)]
+            members.append(Member(name, columns, value, upper > 0))
         members += [Member("pair", (i, j)) for i, j in self.pairs.tolist()]
         members += Missing(width + len(self.known)).members
         for c, known in enumerate(self.known, width):
             members += [Member("category", (c,), v) for v in (*known.tolist(), UNSEEN)]
         for c, v in self.crossed.tolist():
             members += [Member("crossed", (j, width + c), v) for j in range(width)]
-        members += SingleValues(self.single[0].astype(np.int64), self.single[1]).members
-        for kind, chosen in (("extreme", self.extreme), ("beyond", self.beyond)):
-            for j, cut, upper in chosen.T.tolist():
-                members.append(Member(kind, (int(j),) if j < width else (), cut, upper > 0))
         return members + self._precision.members
 
     @functools.cached_property
     def _precision(self) -> Precision:
         no_rows = np.empty((0, len(self.center)))
         return Precision.choose(Rows(no_rows, no_rows, no_rows))
+
+    @property
+    def farthest(self) -> float:
+        """Maximum outlyingness of the rows that the functions were chosen from."""
+        return float(self.thresholds[2, -1]) if len(self.center) else math.inf
+
+    @functools.cached_property
+    def _intervals(self) -> tuple[list[np.ndarray], np.ndarray]:
+        """Sorted ends of intervals for each feature, and the indices (2, L) of the ends of each.
+
+        A function with a threshold is 1 if its feature is in a half-open interval (low, high].
+        The indices count the ends of all features together.
+        """
+        feature, kind, value, upper = self.thresholds
+        before = np.nextafter(value, -np.inf)
+        # The interval ends at the threshold, or begins there. Which of both excludes the threshold
+        # itself depends on the kind: "beyond" does, the others include it.
+        low = np.where(kind == _VALUE, before, -np.inf)
+        high = np.where(kind == _BEYOND, before, value)
+        above = (upper > 0) & ((kind == _EXTREME) | (kind == _BEYOND))
+        low[above] = np.where(kind == _BEYOND, value, before)[above]
+        high[above] = np.inf
+        ends, index, first = [], np.empty((2, len(value)), np.int64), 0
+        for f in range(len(_feature_kinds(len(self.center), len(self.directions)))):
+            own = feature == f
+            distinct = np.unique([low[own], high[own]])
+            index[:, own] = first + distinct.searchsorted([low[own], high[own]])
+            ends.append(distinct)
+            first += len(distinct)
+        return ends, index
 
     def count(self, rows: np.ndarray) -> Counts:
         """Count for each function the rows for which it is 1; there must be at least one row."""
@@ -189,74 +218,56 @@ class Functions:
         on the division into parts: the value of a function depends on the bits of a row alone.
         """
         counts: list[Counts] = []
-        digest, suspicious, rows = 0, [], []
+        hashes, suspicious, rows = [], [], []
         for part in parts:
             for start in range(0, len(part), _CHUNK):
                 found, far = self._count_chunk(part[start : start + _CHUNK])
                 suspicious.append(np.flatnonzero(far) + sum(each.n_rows for each in counts))
                 counts.append(found)
-            digest += int(row_hashes(part).sum())
+            hashes.append(row_hashes(part))
             rows += [part] * keep_rows
         joined = np.concatenate(rows) if keep_rows else None
-        return Batch(total(counts), digest % 2**63, np.concatenate(suspicious), joined, unseen)
+        return Batch(
+            total(counts), np.concatenate(hashes), np.concatenate(suspicious), joined, unseen
+        )
 
     def _count_chunk(self, rows: np.ndarray) -> tuple[Counts, np.ndarray]:
+        """Return the counts of a chunk of rows, and whether each row is suspicious."""
         width, absent = len(self.center), np.isnan(rows).sum(axis=0)
         numbers, codes = rows[:, :width], rows[:, width:]
         z = _standardized(numbers, self.center, self.scale)
         features = _features(numbers, z, self.directions, self.middles)
-        far = (features[-1:] > self.farthest).any(axis=0)
-        suspicious = far | (codes == UNSEEN).any(axis=1)
+        suspicious = (features[-1:] > self.farthest).any(axis=0)
+        if codes.shape[1]:
+            suspicious |= (codes == UNSEEN).any(axis=1)
         features.sort(axis=1)  # NaN is sorted to the end
-        counts = [f.searchsorted(c, side="right") for f, c in zip(features, self.cuts, strict=True)]
+        ends, (low, high) = self._intervals
+        ranks = [f.searchsorted(e, side="right") for f, e in zip(features, ends, strict=True)]
+        up_to = np.concatenate([*ranks, np.empty(0, np.int64)])
         above, below = (z > 0).astype(np.float32), (z < 0).astype(np.float32)
         same = above.T @ above + below.T @ below
-        counts += [same[tuple(self.pairs.T)], absent]
+        counts = [up_to[high] - up_to[low], same[tuple(self.pairs.T)], absent]
         for column, known in zip(np.sort(codes.T), self.known, strict=True):
             ones = column.searchsorted(known, side="right") - column.searchsorted(known)
             counts += [ones, [np.count_nonzero(~np.isnan(column)) - ones.sum()]]
         for (c, v), medians in zip(self.crossed.tolist(), self.medians, strict=True):
             counts.append((numbers[codes[:, c] == v] <= medians).sum(axis=0))
-        counts += self._count_values(features, absent)
-        precise = np.zeros(len(self._precision.columns))
-        for start in range(0, len(rows), _BLOCK) if width else ():
-            block = numbers[start : start + _BLOCK]
-            with np.errstate(over="ignore", invalid="ignore"):
-                precise += np.nansum(self._precision.evaluate(Rows(block, block, block)), axis=1)
-        counts.append(precise)
-        present, columns = len(rows) - absent[:width], np.arange(width)
-        last = np.maximum(present - 1, 0)
-        at = np.array([[0.25], [0.5], [0.75]]) * last
-        low = at.astype(np.int64)
-        below, above = features[columns, low], features[columns, np.minimum(low + 1, last)]
-        with np.errstate(over="ignore", invalid="ignore"):
-            first, middle, third = np.where(present > 0, below + (at - low) * (above - below), 0.0)
-            summaries = present * np.array([np.ones(width), middle, third - first])
+        if width:
+            counts.append(self._precision.count(numbers))
         ones = np.concatenate(counts).astype(np.int64)
+        summaries = _summaries(features[:width], len(rows) - absent[:width])
         return Counts(len(rows), ones, summaries), suspicious
 
-    def _count_values(self, features: np.ndarray, absent: np.ndarray) -> list[np.ndarray]:
-        """Count single numbers, extremes and values beyond the reference in sorted features."""
-        chosen = self.single, self.extreme, self.beyond
-        single, extreme, beyond = (_ranks(features, each) for each in chosen)
-        present = np.full(len(features), features.shape[1])
-        present[: len(self.center)] -= absent[: len(self.center)]
-        at_least = present[self.extreme[0].astype(np.int64)] - extreme[0]
-        above = present[self.beyond[0].astype(np.int64)] - beyond[1]
-        return [
-            single[1] - single[0],
-            np.where(self.extreme[2] > 0, at_least, extreme[1]),
-            np.where(self.beyond[2] > 0, above, beyond[0]),
-        ]
 
-
-def _ranks(features: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-    """Return for each index of a sorted feature and value the numbers (2, F) below and up to it."""
-    ranks = np.empty((2, chosen.shape[1]), np.int64)
-    for index in np.unique(chosen[0]):
-        own, feature = chosen[0] == index, features[int(index)]
-        ranks[:, own] = [feature.searchsorted(chosen[1, own], side) for side in ("left", "right")]
-    return ranks
+def _summaries(columns: np.ndarray, present: np.ndarray) -> np.ndarray:
+    """Return the field `summaries` of `Counts` for sorted columns (d, m) with NaN at the end."""
+    last = np.maximum(present - 1, 0)
+    at = np.array([[0.25], [0.5], [0.75]]) * last
+    low, index = at.astype(np.int64), np.arange(len(columns))
+    below, above = columns[index, low], columns[index, np.minimum(low + 1, last)]
+    with np.errstate(over="ignore", invalid="ignore"):
+        first, middle, third = np.where(present > 0, below + (at - low) * (above - below), 0.0)
+        return present * np.array([np.ones(len(columns)), middle, third - first])
 
 
 def total(counts: Iterable[Counts]) -> Counts:
@@ -266,14 +277,13 @@ def total(counts: Iterable[Counts]) -> Counts:
 
 def fit_functions(
     rows: np.ndarray, width: int, rng: np.random.Generator, names: Sequence[str], title: str
-) -> tuple[Functions, Counts]:
+) -> tuple[Functions, Counts, ReferenceHashes]:
     """Return functions chosen from a part of the reference, and the counts of the other rows.
 
-    Warn if consecutive rows depend on each other: the sum of squared deviations of the counts in
-    consecutive parts, divided by their variance, is nearly chi-squared for independent rows.
+    Also return hashes of other rows. Warn if consecutive rows depend on each other: the sum of
+    squared deviations of the counts in consecutive parts, divided by their variance, is nearly
+    chi-squared for independent rows.
     """
-    from scipy.special import chdtrc
-
     order = rng.permutation(len(rows))
     n_chosen = min(max(1, int(_CHOOSING * len(rows))), _MOST_CHOOSING)
     functions = Functions.choose(rows[np.sort(order[:n_chosen])], width, rng)
@@ -281,12 +291,21 @@ def fit_functions(
     count = max(1, min(_PARTS, len(rows) // LEAST_ROWS))
     ends = np.linspace(0, len(rows), count + 1).astype(np.int64)
     parts = [functions.count(part) for part in np.split(rows, ends[1:-1])]
-    counts = total(parts)
+    _warn_of_dependence(functions, parts, names, title)
+    return functions, total(parts), ReferenceHashes.of_rows(row_hashes(rows), rng)
+
+
+def _warn_of_dependence(
+    functions: Functions, parts: list[Counts], names: Sequence[str], title: str
+) -> None:
+    from scipy.special import chdtrc
+
+    counts, count = total(parts), len(parts)
     share = counts.ones / counts.n_rows
     named = np.array([bool(member.columns) for member in functions.members])
     usable = np.flatnonzero(named & (share > _RARE) & (share < 1 - _RARE))
     if count < _LEAST_PARTS or not len(usable):
-        return functions, counts
+        return
     expected = np.array([[part.n_rows] for part in parts], dtype=np.float64) * share[usable]
     squares = (np.array([part.ones[usable] for part in parts]) - expected) ** 2
     factors = (squares / (expected * (1 - share[usable]))).sum(axis=0) / (count - 1)
@@ -301,7 +320,6 @@ def fit_functions(
             "batches. Ignore this if the order of the reference has no meaning for the batches",
             DependenceWarning,
         )
-    return functions, counts
 
 
 def _standardized(numbers: np.ndarray, center: np.ndarray, scale: np.ndarray) -> np.ndarray:
@@ -313,21 +331,15 @@ def _standardized(numbers: np.ndarray, center: np.ndarray, scale: np.ndarray) ->
     return np.clip(z, -_FAR, _FAR, out=z)
 
 
-def _project(directions: np.ndarray, z: np.ndarray, out: np.ndarray) -> np.ndarray:
-    """Write the projections (K, m) of rows z (m, d) on directions (K, d) to `out`, and return it.
+def _project(directions: np.ndarray, z: np.ndarray) -> np.ndarray:
+    """Return the projections (K, m) of standardized rows z (m, d) on directions (K, d).
 
-    Products are rounded and added column by column. So the projection of a row has the same bits
-    alone and among other rows, in any memory layout, after loading and on every machine. Matrix
-    products of BLAS and of the compiled core do not: the core uses fused multiplications if the
-    processor has them.
+    The values z are rounded to multiples of a power of 2, and the directions are such multiples.
+    All products and their sums are then exact in float64, for at most 2**18 columns. So the
+    projection of a row has the same bits alone and among other rows, in any memory layout, with any
+    library for matrix products, and on every machine.
     """
-    out[:] = 0.0
-    for start in range(0, len(z), _BLOCK):
-        block = out[:, start : start + _BLOCK]
-        product = np.empty(block.shape)
-        for weights, column in zip(directions.T, z[start : start + _BLOCK].T, strict=True):
-            block += np.multiply(weights[:, None], column, out=product)
-    return out
+    return (directions / _DIRECTION_STEP) @ np.rint(z.T / _STEP) * (_STEP * _DIRECTION_STEP)
 
 
 def _choose_categories(
@@ -350,39 +362,48 @@ def _choose_categories(
     return tuple(known), crossed, medians
 
 
-def _choose_values(
-    numbers: np.ndarray, codes: np.ndarray, features: np.ndarray, cuts: Sequence[np.ndarray]
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the fields `single`, `extreme` and `beyond` of `Functions`.
+def _choose_thresholds(numbers: np.ndarray, codes: np.ndarray, features: np.ndarray) -> np.ndarray:
+    """Return the field `thresholds` of `Functions`, which describes L functions of one feature.
+
+    The rows are the index of the feature in the result of `_features`, the kind of the function,
+    the threshold t, and 1 if the function is 1 for large values of the feature, else 0. Kinds:
+
+    - _CUT: the feature is at most t, a quantile;
+    - _VALUE: the feature equals t, a frequent value, the minimum, the maximum, or a value of
+      _SENTINELS;
+    - _EXTREME: the feature is at least t, or at most t, which few values are;
+    - _BEYOND: the feature is larger than t, the maximum, or smaller than t, the minimum.
 
     A column whose values are all cut points has no extremes. Of the other extremes only those with
-    fewer rows than the outermost cut points of the column are used.
+    fewer rows than the outermost cut points of the column are used. The last threshold is the
+    maximum of the outlyingness.
     """
     width = numbers.shape[1]
     if not width:
-        return np.empty((2, 0)), np.empty((3, 0)), np.empty((3, 0))
+        return np.empty((4, 0))
+    kinds = zip(_feature_kinds(width, len(features) - 2 * width - 2), features, strict=True)
+    cuts = [_cut_points(v, _LEVELS[kind], kind == "column") for (kind, _), v in kinds]
     rows = Rows(numbers, codes, features[-2])
     frequent, extremes = SingleValues.choose(rows), Extremes.choose(rows)
     single = {*zip(frequent.columns.tolist(), frequent.values.tolist(), strict=True)}
-    beyond: list[tuple[int, float, float]] = []
+    beyond: list[tuple[int, int, float, bool]] = []
     for j, column in enumerate(numbers.T):
         single |= {(j, value) for value in _SENTINELS}
         if len(present := column[~np.isnan(column)]):
             low, high = float(present.min()), float(present.max())
             single |= {(j, low), (j, high)}
-            beyond += [(j, high, 1.0)] * bool(cuts[j][-1] < high) + [(j, low, 0.0)]
+            if cuts[j][-1] < high:
+                beyond.append((j, _BEYOND, high, True))
+            beyond.append((j, _BEYOND, low, False))
     last = len(features) - 1
-    beyond.append((last, float(features[last].max()), 1.0))
-    least, chosen = _LEVELS["column"][0] * len(numbers), []
-    ones = np.nansum(extremes.evaluate(rows), axis=1).tolist()
-    for (_, columns, cut, upper), count in zip(extremes.members, ones, strict=True):
+    beyond.append((last, _BEYOND, float(features[last].max()), True))
+    chosen = [(f, _CUT, cut, True) for f, own in enumerate(cuts) for cut in own.tolist()]
+    chosen += [(j, _VALUE, value, True) for j, value in sorted(single)]
+    least, ones = _LEVELS["column"][0] * len(numbers), np.nansum(extremes.evaluate(rows), axis=1)
+    for (_, columns, cut, upper), count in zip(extremes.members, ones.tolist(), strict=True):
         if columns and count < least and cuts[columns[0]][-1] < np.nanmax(numbers[:, columns[0]]):
-            chosen.append((columns[0], cut, float(upper)))
-    return (
-        np.array(sorted(single)).reshape(-1, 2).T,
-        np.array(chosen, np.float64).reshape(-1, 3).T,
-        np.array(beyond).T,
-    )
+            chosen.append((columns[0], _EXTREME, cut, upper))
+    return np.array(chosen + beyond, np.float64).T
 
 
 def _feature_kinds(width: int, n_directions: int) -> list[tuple[str, tuple[int, ...]]]:
@@ -407,11 +428,15 @@ def _features(
     features = np.empty((2 * width + len(directions) + 2, m))
     features[:width] = numbers.T
     deviations = np.abs(z.T, out=features[width : 2 * width])
-    along = _project(directions, z, features[2 * width : -2])
+    along = features[2 * width : -2]
+    along[:] = _project(directions, z)
     # One feature at a time: the allocation of larger arrays takes longer than the computation.
     features[-2] = np.sqrt(sum(np.minimum(values, 10.0) ** 2 for values in deviations))
-    apart = (np.abs(v - middle) / spread for v, middle, spread in zip(along, *middles, strict=True))
-    features[-1] = functools.reduce(np.maximum, apart, deviations.max(axis=0))
+    farthest, apart = deviations.max(axis=0), np.empty(m)
+    for values, middle, spread in zip(along, *middles, strict=True):
+        np.abs(np.subtract(values, middle, out=apart), out=apart)
+        np.maximum(farthest, np.divide(apart, spread, out=apart), out=farthest)
+    features[-1] = farthest
     # Standardized missing values are 0: they must not count as values in the center.
     deviations[np.isnan(numbers.T)] = np.nan
     return features

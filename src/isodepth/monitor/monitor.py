@@ -16,7 +16,8 @@ from isodepth.data.missing import NAN_POLICIES
 from isodepth.data.results import document
 from isodepth.data.validation import check_boolean, check_choice
 from isodepth.errors import BusyFileError, InvalidInputError, InvalidOptionError
-from isodepth.monitor.state import MonitorState, check_new, fit_state, read_state, write_state
+from isodepth.monitor.saved import check_new, read_state, write_state
+from isodepth.monitor.state import MonitorState, fit_state
 from isodepth.monitor.verdict import Verdict
 from isodepth.monitor.windows import AlarmPolicy
 from isodepth.results import ReportableResult
@@ -42,7 +43,7 @@ class Monitor(ReportableResult):
     arl : float > 1, optional
         In place of `alpha`: lower bound on the mean number of batches between false alarms. Windows
         restart after each alarm.
-    tolerance : float in [0, 0.5), default 0
+    tolerance : float in [0, 0.5), optional
         Share of rows in a window that may be arbitrary (contaminated) without raising an alarm, if
         the other rows are exchangeable with those of the reference.
     patience : int, 1 to 100
@@ -51,7 +52,7 @@ class Monitor(ReportableResult):
     blocks : array-like of shape (n,), optional
         Label of each row of the reference, such as its day, if rows with the same label depend on
         each other. Batches are then compared with whole blocks and must have about as many rows.
-        Only with ``tolerance=0``.
+        Not together with `tolerance`.
     groups : array-like of shape (n,), optional
         Label of each row of the reference, such as its site. Each group has a reference and windows
         of its own; a batch belongs to one group (``check(batch, group=...)``).
@@ -87,7 +88,7 @@ class Monitor(ReportableResult):
         *,
         alpha: float | None = None,
         arl: float | None = None,
-        tolerance: float = 0.0,
+        tolerance: float | None = None,
         patience: int = 1,
         blocks: Any = None,
         groups: Any = None,
@@ -98,8 +99,10 @@ class Monitor(ReportableResult):
         overwrite: bool = False,
     ) -> None:
         policy = AlarmPolicy(alpha, arl, tolerance, patience)
-        if blocks is not None and policy.tolerance > 0:
-            raise InvalidOptionError(f"tolerance needs rows without blocks, got {tolerance!r}")
+        if blocks is not None and policy.tolerance is not None:
+            raise InvalidOptionError(
+                f"tolerance has no guarantee with blocks, got {tolerance!r}; remove one of the two"
+            )
         if check_boolean(overwrite, "overwrite") and path is None:
             raise InvalidOptionError("overwrite has no effect without path; remove it")
         check_choice(nan_policy, "nan_policy", NAN_POLICIES)

@@ -1,7 +1,7 @@
 """Windows of the last 1, 2, 4, 8, ... batches, their tests, and the changes that these tests find.
 
 A window of 2^j batches is tested whenever it ends at a multiple of 2^(j - 1), counted from the
-first batch of the stream. A restart removes the windows that began before it. `docs/monitoring.md`
+first batch of the stream. A restart removes the windows that began before it. `docs/guarantees.md`
 proves the guarantees.
 """
 
@@ -19,6 +19,7 @@ from isodepth.data.validation import check_integer, check_number
 from isodepth.errors import InvalidOptionError
 from isodepth.monitor.functions import Counts, Functions
 from isodepth.monitor.reader import BatchReader
+from isodepth.monitor.repeated import REPEATED_LEVEL, RepeatedCounts
 from isodepth.rowfunctions.families import UNSEEN, Member
 from isodepth.significance.fisher import least_changed, log_adjusted_pvalues, log_pvalues
 
@@ -91,7 +92,7 @@ class DyadicSums(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """Result of the tests of a batch. The fields from `pvalue` on are those of `Verdict`."""
+    """Result of the tests of a batch. Fields from `pvalue` to `exact` are those of `Verdict`."""
 
     functions: Functions
     both: tuple[Counts, Counts]  # counts of the reference and of the strongest window
@@ -104,6 +105,7 @@ class Evidence(NamedTuple):
     beyond_blocks: bool = False
     score: float | None = None
     exact: bool = True
+    repeated: RepeatedCounts | None = None  # with an adjusted p-value; not a field of `Verdict`
 
     def changes(self, reader: BatchReader, unseen: dict[int, str]) -> list[Change]:
         """Return the changes of the window, strongest first.
@@ -114,14 +116,17 @@ class Evidence(NamedTuple):
         """
         members, limit = self.functions.members, math.log(_NAMED)
         significant = np.argsort(self.logs, kind="stable")[: (self.logs <= limit).sum()].tolist()
+        found: list[Change] = []
+        if self.repeated is not None and self.repeated.log_pvalue <= limit:
+            before, after, log = self.repeated
+            found.append(Member("repeated").change((), None, before, after, pvalue_of(log)))
         if not significant:
-            return []
+            return found
         missing = {m.columns[0]: h for h, m in enumerate(members) if m.kind == "missing"}
         columns: dict[int, list[int]] = {}
         for h in significant:
             if len(members[h].columns) == 1:
                 columns.setdefault(members[h].columns[0], []).append(h)
-        found: list[Change] = []
         for column, hs in columns.items():
             # Missing values change all functions: compare only the rows without them.
             (a, n), (b, m) = ((c.ones, int(c.n_rows - c.ones[missing[column]])) for c in self.both)
@@ -153,7 +158,12 @@ class Evidence(NamedTuple):
         return found if self.changed_share is None else [self._with_share(c, reader) for c in found]
 
     def _with_share(self, change: Change, reader: BatchReader) -> Change:
-        """Add the lower bound for the share of rows that changed in the columns of a change."""
+        """Add the lower bound for the share of rows that changed in the columns of a change.
+
+        Repeated rows have no such bound: their function depends on other rows.
+        """
+        if change.kind == "repeated":
+            return change
         columns = tuple(reader.names.index(name) for name in change.columns)
         hs = [h for h, member in enumerate(self.functions.members) if member.columns == columns]
         (n, a, _), (m, b, _) = self.both
@@ -240,11 +250,13 @@ class AlarmPolicy:
 
     alpha: float | None = None
     arl: float | None = None
-    tolerance: float = 0.0
+    tolerance: float | None = None
     patience: int = 1
 
     def __post_init__(self) -> None:
         checked: dict[str, float] = {}
+        if self.tolerance is not None:
+            checked["tolerance"] = check_number(self.tolerance, "tolerance", 0, 0.5, high_open=True)
         if self.arl is None:
             alpha = _ALPHA if self.alpha is None else self.alpha
             checked["alpha"] = check_number(alpha, "alpha", 0, 1, low_open=True, high_open=True)
@@ -254,7 +266,6 @@ class AlarmPolicy:
             raise InvalidOptionError(
                 f"alpha and arl exclude each other, got {self.alpha!r} and {self.arl!r}; remove one"
             )
-        checked["tolerance"] = check_number(self.tolerance, "tolerance", 0, 0.5, high_open=True)
         checked["patience"] = check_integer(self.patience, "patience", 1)
         check_number(self.patience, "patience", 1, _MOST_PATIENCE)
         vars(self).update(checked)  # a frozen dataclass refuses assignments
@@ -286,17 +297,33 @@ class AlarmPolicy:
         windows: list[Counts],
         end: int,
         n_groups: int,
+        repeated: RepeatedCounts | None,
     ) -> Evidence:
-        """Return the window with the smallest ratio of p-value to level, after `end` batches."""
+        """Return the window with the smallest ratio of p-value to level, after `end` batches.
+
+        The level of the window of one batch is divided among its functions and the test of
+        repeated rows.
+        """
         (n, a, _), tests = reference, []
+        tolerance = self.tolerance or 0.0
+        if tolerance > 0:
+            # A contaminated row can turn a clean row into a repeated one.
+            repeated = None
         for scale, (m, b, _) in enumerate(windows):
-            logs = log_adjusted_pvalues(a, n, b, m, contaminated_rows(self.tolerance, m))
+            logs = log_adjusted_pvalues(a, n, b, m, contaminated_rows(tolerance, m))
             level, smallest = self.window_level(scale, end, n_groups), float(logs.min())
+            if repeated is not None and scale == 0:
+                logs = np.minimum(logs - math.log1p(-REPEATED_LEVEL), 0.0)
+                adjusted = min(repeated.log_pvalue - math.log(REPEATED_LEVEL), 0.0)
+                repeated = repeated._replace(log_pvalue=adjusted)
+                smallest = min(float(logs.min()), adjusted)
             tests.append((smallest - math.log(level), scale, logs, pvalue_of(smallest), level))
         _, scale, logs, pvalue, level = min(tests, key=lambda test: test[0])
         m, b, _ = windows[scale]
         error, changed = _confidence_error(scale), 0.0
-        if pvalue <= error or self.tolerance > 0:
+        if pvalue <= error or tolerance > 0:
             changed = least_changed(a, n, b, m, error) / m
         both = reference, windows[scale]
-        return Evidence(functions, both, logs, tests[0][3], 2**scale, pvalue, level, changed)
+        return Evidence(
+            functions, both, logs, tests[0][3], 2**scale, pvalue, level, changed, repeated=repeated
+        )

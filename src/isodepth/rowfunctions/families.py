@@ -392,12 +392,23 @@ class Precision:
                 out[f, tenths[_is_multiple(column[tenths], float(self.units[f]))]] = 1.0
         return out
 
+    def count(self, numbers: np.ndarray) -> np.ndarray:
+        """Return the number of rows (F,) of `numbers` (n, d) for which each function is 1."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            rows, columns = np.nonzero(_is_multiple(numbers, 0.1))
+            values, counts = numbers[rows, columns], np.empty(len(self.columns), np.int64)
+            for unit in np.unique(self.units):
+                ones = np.bincount(columns[_is_multiple(values, unit)], minlength=numbers.shape[1])
+                own = self.units == unit
+                counts[own] = ones[self.columns[own]]
+        return counts
+
 
 def _is_multiple(values: np.ndarray, unit: float) -> np.ndarray:
     """Return whether values (n,) are multiples of a unit, up to rounding; False for NaN."""
     # Values are multiplied by 10 and not divided by 0.1, which is not a binary fraction.
     ratios = values * 10.0 if unit == 0.1 else values / unit
-    return np.abs(ratios - np.round(ratios)) <= _ROUNDING * np.maximum(1.0, np.abs(ratios))
+    return np.abs(ratios - np.rint(ratios)) <= _ROUNDING * np.maximum(1.0, np.abs(ratios))
 
 
 @dataclass(frozen=True, eq=False)
@@ -444,10 +455,10 @@ def row_hashes(rows: np.ndarray) -> np.ndarray:
 
     Missing values are equal to each other, and -0.0 equals 0.0.
     """
-    bits = np.where(np.isnan(rows), np.nan, rows + 0.0).view(np.uint64)
+    bits = np.where(np.isnan(rows), np.nan, rows + 0.0).view(np.uint64).T.copy()
     hashes = np.zeros(len(rows), np.uint64)
     with np.errstate(over="ignore"):
-        for column in bits.T:
+        for column in bits:
             # A round of a multiplicative hash per column, so that the order of columns matters.
             hashes = (hashes ^ (column ^ (column >> np.uint64(32)))) * _ODD_FACTOR
             hashes ^= hashes >> np.uint64(29)

@@ -7,7 +7,6 @@ of both samples are exchangeable, b given a + b has a hypergeometric distributio
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -119,7 +118,11 @@ def least_changed(a: np.ndarray, n: int, b: np.ndarray, m: int, level: float) ->
 def _clean_log_pvalues(a: np.ndarray, n: int, b: np.ndarray, m: int, cap: float) -> np.ndarray:
     # If the count is below its expectation, the rows without the property are counted. The lower
     # tail then becomes an upper tail. The opposite tail is at least 1/2, because the median is less
-    # than 1 away from the mean. Twice the upper tail is therefore the p-value, or above 1.
+    # than 1 away from the mean. Twice the upper tail is therefore the p-value, or above 1. It is at
+    # least twice the probability of the count.
+    logs = np.zeros(len(a))
+    relevant = np.flatnonzero(_log_pmf_bound(a, n, b, m) + math.log(2.0) < math.log(cap))
+    a, b = a[relevant], b[relevant]
     lower = b * n < a * m
     a, b = np.where(lower, n - a, a), np.where(lower, m - b, b)
     log_pmf = _log_pmf(a, n, b, m)
@@ -128,7 +131,24 @@ def _clean_log_pvalues(a: np.ndarray, n: int, b: np.ndarray, m: int, cap: float)
         ratio = _tail_ratio(a, n, b, m, enough)
         tail = log_pmf + np.log(ratio)
     tail = np.where(np.isfinite(ratio), tail + math.log(2.0), 0.0)
-    return np.where(tail >= math.log(cap), 0.0, tail)
+    logs[relevant] = np.where(tail >= math.log(cap), 0.0, tail)
+    return logs
+
+
+def _log_pmf_bound(a: np.ndarray, n: int, b: np.ndarray, m: int) -> np.ndarray:
+    """Return a lower bound of `_log_pmf`, which takes less time than `_log_pmf`.
+
+    The deviance of the 2 x 2 table is at most its chi-squared statistic, and Stirling's formula
+    bounds the factorials.
+    """
+    total, both = float(n + m), (a + b).astype(np.float64)
+    margins = m * n * np.maximum(both, 1.0) * np.maximum(total - both, 1.0)
+    cells = (
+        np.maximum(b, 1.0) * np.maximum(m - b, 1.0) * np.maximum(a, 1.0) * np.maximum(n - a, 1.0)
+    )
+    apart = b - both * (m / total)
+    chi_squared = apart * apart * (total**3 / margins)
+    return 0.5 * np.log(margins / (2.0 * math.pi * total * cells)) - 5.0 / 12.0 - chi_squared
 
 
 def _log_pmf(a: np.ndarray, n: int, b: np.ndarray, m: int) -> np.ndarray:
@@ -147,16 +167,17 @@ def _log_pmf(a: np.ndarray, n: int, b: np.ndarray, m: int) -> np.ndarray:
     excess = np.maximum(excess, -1.0)
     with np.errstate(divide="ignore", invalid="ignore"):
         deviance = np.where(cells > 0, (1.0 + excess) * np.log1p(excess), 0.0) - excess
-    logs = _correction(m) + _correction(n) - _correction(total)
-    logs = logs + _correction(margins[0]) + _correction(margins[1])
-    for parts in zip(expected * deviance, _correction(cells), strict=True):
+    fixed = _correction(np.array([m, n, total]))
+    first, second, *corrections = _correction(np.concatenate([margins[:2], cells]))
+    logs = fixed[0] + fixed[1] - fixed[2] + first + second
+    for parts in zip(expected * deviance, corrections, strict=True):
         logs = logs - parts[0] - parts[1]
     return np.minimum(logs, 0.0)
 
 
-def _correction(count: Any) -> np.ndarray:
+def _correction(count: np.ndarray) -> np.ndarray:
     """Return log(x!) - x log x + x, the error of the approximation x log x - x; 0 for x = 0."""
-    x = np.maximum(np.asarray(count, np.float64), 1.0)
+    x = np.maximum(count, 1.0)
     y = 1.0 / (x * x)
     series = (1 / 12 - y * (1 / 360 - y * (1 / 1260 - y * (1 / 1680 - y / 1188)))) / x
     small = _SMALL[np.minimum(count, len(_SMALL) - 1)]

@@ -1,0 +1,245 @@
+"""Files of monitors.
+
+A file contains one object in JSON, with the keys of `NAMES`. These keys belong to the format, not
+to the classes: a class or a field may be renamed, but the key stays. Files of format 1, written by
+version 1.0, are read by all versions 1.x. Arrays are stored as dtype, shape and bytes.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from isodepth.data import output
+from isodepth.data.kinds import ColumnKind
+from isodepth.data.records import FieldNames, packed, unpacked
+from isodepth.errors import InvalidOptionError, UnreadableFileError
+from isodepth.metric.table import RegionTable
+from isodepth.monitor.blocks import BlockModel
+from isodepth.monitor.functions import Counts, Functions
+from isodepth.monitor.reader import BatchReader
+from isodepth.monitor.repeated import ReferenceHashes
+from isodepth.monitor.state import HISTORY, Group, MonitorState
+from isodepth.monitor.verdict import Verdict
+from isodepth.monitor.windows import AlarmPolicy, DyadicSums
+from isodepth.significance.martingale import N_BETS, RankEvidence
+
+#: Kind of the file, and kinds of the files that versions 0.1.0 and 0.2.0 wrote.
+KIND, _FORMER_KINDS = "monitor", ("depth monitor", "calibrated depth monitor")
+# Version of the content of the file. Files of 0.3.0 have none.
+_FORMAT = 1
+# Products of two stored numbers of rows must fit in int64.
+_MOST_ROWS = 1 << 31
+
+#: Key in the file of each field of each stored class.
+NAMES: FieldNames = {
+    MonitorState: {
+        "policy": "alarm_policy",
+        "reader": "columns",
+        "groups": "groups",
+        "ranks": "rank_evidence",
+        "n_batches": "n_batches",
+        "crossings": "n_crossings",
+        "alarm_since": "alarm_since",
+        "records": "verdicts",
+        "labels": "labels",
+    },
+    AlarmPolicy: {
+        "alpha": "alpha",
+        "arl": "arl",
+        "tolerance": "tolerance",
+        "patience": "patience",
+    },
+    BatchReader: {
+        "width": "n_numeric",
+        "columns": "numeric",
+        "nan_policy": "nan_policy",
+        "categories": "categories",
+        "kinds": "kinds",
+    },
+    ColumnKind: {
+        "column": "name",
+        "kind": "kind",
+        "use": "use",
+        "note": "note",
+        "given": "option",
+        "attention": "attention",
+    },
+    Group: {
+        "functions": "functions",
+        "reference": "reference_counts",
+        "model": "blocks",
+        "sums": "windows",
+        "hashes": "reference_hashes",
+    },
+    Functions: {
+        "center": "medians",
+        "scale": "spreads",
+        "directions": "directions",
+        "middles": "projection_medians_and_spreads",
+        "pairs": "pairs",
+        "known": "counted_categories",
+        "crossed": "frequent_categories",
+        "medians": "medians_within_categories",
+        "thresholds": "thresholds",
+    },
+    Counts: {"n_rows": "n_rows", "ones": "ones", "summaries": "sums_of_quartiles"},
+    ReferenceHashes: {"distinct": "hashes", "counts": "n_rows"},
+    DyadicSums: {"end": "n_batches", "blocks": "sums"},
+    RankEvidence: {
+        "restarting": "arl",
+        "logs": "log_wealth",
+        "n_batches": "n_batches",
+        "n_restart": "n_before_restart",
+    },
+    BlockModel: {
+        "seed": "seed",
+        "table": "mean_table",
+        "shares": "mean_shares",
+        "sizes": "block_sizes",
+        "statistics": "block_statistics",
+        "units": "score_units",
+        "scores": "scores",
+    },
+    RegionTable: {
+        "values": "values",
+        "settings": "settings",
+        "n_features": "n_features",
+        "columns": "columns",
+        "algorithm": "algorithm",
+        "scale": "scale",
+    },
+}
+
+
+def check_new(path: Any, overwrite: bool) -> Path:
+    """Return the path of a new monitor; a file there must be a monitor, and `overwrite` True."""
+    target = output.check_archive_target(path)
+    if target.exists():
+        try:
+            output.read_archive(target, KIND, *_FORMER_KINDS)
+        except UnreadableFileError:
+            message = f"{target} exists and is not a readable monitor; give another path"
+            raise InvalidOptionError(message) from None
+        if not overwrite:
+            raise InvalidOptionError(
+                f"{target} already contains a monitor; continue it with "
+                f"Monitor.load({str(target)!r}, autosave=True), or give overwrite=True"
+            )
+    return target
+
+
+def write_state(path: str | os.PathLike[str], state: MonitorState) -> None:
+    """Write the state of a monitor to a file; an existing file is replaced atomically."""
+    output.write_archive(path, KIND, {"content": _FORMAT, "state": packed(state, NAMES)}, {})
+
+
+def read_state(path: str | os.PathLike[str]) -> MonitorState:
+    """Read the state of a monitor from a file; raise UnreadableFileError if it is not valid."""
+    header, _ = output.read_archive(path, KIND, *_FORMER_KINDS)
+    if header["kind"] != KIND or "content" not in header:
+        raise UnreadableFileError(
+            f"{os.fspath(path)} is a monitor of isodepth 0.3.0 or earlier; fit the monitor again"
+        )
+    if header["content"] != _FORMAT:
+        raise UnreadableFileError(
+            f"{os.fspath(path)} is a monitor in format {header['content']!r:.20}, and this version "
+            f"reads format {_FORMAT}; update isodepth"
+        )
+    try:
+        state: MonitorState = unpacked(MonitorState, header["state"], NAMES)
+        _check(state)
+    except Exception as error:
+        # Catch every exception: each means that the file was not written by `write_state`.
+        raise output.unreadable(path, f"it lacks a part of a monitor ({error!r:.200})") from None
+    return state
+
+
+def _check(state: MonitorState) -> None:
+    """Raise an error if a value is out of range, or if a group cannot check a test batch."""
+    _check_history(state)
+    _check_ranks(state)
+    _check_columns(state.reader)
+    _require(None not in state.groups or len(state.groups) == 1, "groups")
+    for name, group in state.groups.items():
+        _check_functions(group.functions, state.reader)
+        _check_hashes(group)
+        batch = group.functions.count_batch([_test_rows(group.functions)], {}, keep_rows=True)
+        _check_counts(group, batch.counts)
+        _require((group.model is None) is (state.ranks is None), "blocks")
+        state.after_batch(name, batch)
+
+
+def _require(valid: Any, part: str) -> None:
+    if not valid:
+        raise ValueError(f"inconsistent {part}")
+
+
+def _check_history(state: MonitorState) -> None:
+    """Check the numbers of batches, the labels and the stored verdicts."""
+    labels = state.labels
+    _require(0 <= state.alarm_since <= state.n_batches and state.crossings >= 0, "alarms")
+    _require(len(state.records) == min(state.n_batches, HISTORY), "number of verdicts")
+    verdicts = [Verdict.from_json(line) for line in state.records]
+    numbers = range(state.n_batches - len(verdicts) + 1, state.n_batches + 1)
+    _require([v.batch for v in verdicts] == list(numbers) and all(map(str, verdicts)), "verdicts")
+    _require(labels.shape == (len(labels), 4), "labels")
+    _require(len(np.unique(labels[:, 0])) == len(labels), "labels")
+    _require((labels[:, 2] > 0).all() and (labels[:, 2:] <= state.n_batches).all(), "labels")
+
+
+def _check_ranks(state: MonitorState) -> None:
+    """Check the evidence of ranks, which only a monitor with blocks has."""
+    ranks = state.ranks
+    if ranks is not None:
+        _require(ranks.logs.shape == (state.policy.patience, N_BETS), "evidence of ranks")
+        _require(0 <= ranks.n_restart <= ranks.n_batches, "evidence of ranks")
+
+
+def _check_columns(reader: BatchReader) -> None:
+    """Check that the names of columns are unique, and that their number fits."""
+    names = reader.names
+    _require(len({*names}) == len(names) == reader.width + len(reader.categories) > 0, "columns")
+
+
+def _check_functions(functions: Functions, reader: BatchReader) -> None:
+    """Check shapes and ranges of the numbers that define the functions of a row."""
+    f, sizes = functions, [len(values) for values in reader.categories.values()]
+    numbers = f.center, f.scale, f.directions, f.middles, f.medians, f.thresholds
+    known = zip(f.known, sizes, strict=True)
+    _require(f.center.shape == f.scale.shape == (reader.width,), "scales")
+    _require(all(np.isfinite(array).all() for array in numbers), "functions")
+    _require((f.scale > 0).all() and (f.middles[1] > 0).all(), "scales")
+    _require(all((np.diff(k, append=n) > 0).all() for k, n in known), "categories")
+    n_features = 2 * reader.width + len(f.directions) + 2 if reader.width else 0
+    _require(f.thresholds.shape[:1] == (4,), "thresholds")
+    for row, most in ((0, n_features), (1, 4), (3, 2)):
+        _require(np.isin(f.thresholds[row], np.arange(most)).all(), "thresholds")
+
+
+def _check_hashes(group: Group) -> None:
+    """Check the hashes of rows of the reference, which a group with blocks does not have."""
+    _require((group.hashes is None) is (group.model is not None), "hashes")
+    if group.hashes is not None:
+        distinct, counts = group.hashes
+        _require(distinct.shape == counts.shape == (len(distinct),) and len(distinct), "hashes")
+        _require((np.diff(distinct) > 0).all() and (counts > 0).all(), "hashes")
+        _require(counts.sum() < _MOST_ROWS, "hashes")
+
+
+def _test_rows(functions: Functions) -> np.ndarray:
+    """Return a row of medians and a row of missing values, both with the first categories."""
+    center, n_categories = functions.center, len(functions.known)
+    return np.hstack([np.vstack([center, center * np.nan]), np.zeros((2, n_categories))])
+
+
+def _check_counts(group: Group, counted: Counts) -> None:
+    """Check the counts of the reference and of windows; `counted` has the required shapes."""
+    for c in (group.reference, *filter(None, group.sums.blocks)):
+        _require(0 < c.n_rows < _MOST_ROWS and (c.ones <= c.n_rows).all(), "counts")
+        _require(c.ones.shape == counted.ones.shape == (len(group.functions.members),), "counts")
+        _require(c.summaries.shape == counted.summaries.shape, "medians")
+    _require(len(group.sums.blocks) <= group.sums.end.bit_length(), "windows")
