@@ -131,6 +131,10 @@ class Source:
         columns = None if self.columns is None else tuple(names)
         return replace(self, parts=parts, columns=columns, n_features=len(names))
 
+    def encoding(self, names: Collection[str]) -> Source:
+        """Return a source that may read columns of strings as dictionaries, see `Part.encoded`."""
+        return replace(self, parts=tuple(replace(part, encoded=names) for part in self.parts))
+
     def without_weights(self) -> Source:
         """Return the source without its column of weights."""
         parts = tuple(replace(part, labels=self.labels) for part in self.parts)
@@ -267,6 +271,9 @@ class Part:
         Whether the types of the columns are not known before all rows have been read.
     reader : MixedReader or None
         Object that converts columns of other types to numbers; None if all are numbers.
+    encoded : collection of str
+        Columns of strings that `frames` may return as dictionaries, with an index per row. Parquet
+        files are read faster in this way, if the strings have few different values.
     """
 
     data: Any
@@ -281,6 +288,7 @@ class Part:
     offset: int = 0
     untyped: bool = False
     reader: Any = None
+    encoded: Collection[str] = ()
 
     #: Whether the part is computed by Dask.
     delayed: ClassVar[bool] = False
@@ -311,6 +319,10 @@ class Part:
         """
         yield self.data, self.origin, 0
 
+    def few_valued_strings(self) -> list[str]:
+        """Return the columns of strings that are read faster as dictionaries, see `encoded`."""
+        return []
+
     def read(self, rows: int) -> Iterator[Chunk]:
         """Yield the selected columns as chunks of numbers, of at most `rows` rows each."""
         if self.reader is not None:
@@ -332,7 +344,7 @@ class Part:
     def frames(self, rows: int) -> Iterator[FrameChunk]:
         """Yield the selected columns as chunks of any types, of at most `rows` rows each."""
         for table, origin, start in self.tables(rows, raw=True):
-            frame = arrow_table(table, origin)
+            frame = arrow_table(table, origin, self.encoded)
             frame = frame.select(indices_of(self.labels, frame.column_names, origin))
             for first in range(0, len(frame), rows):
                 yield FrameChunk(frame.slice(first, rows), origin, start + first)
