@@ -238,6 +238,15 @@ def typed_column(column: Any, kind: str | None, missing: Sequence[str] = ("",)) 
     return column.cast(pa.type_for_alias(kind or "string"))
 
 
+def without_words(table: Any, words: Sequence[str]) -> Any:
+    """Return a pyarrow table in which strings that are among `words` are null."""
+    for at, column in enumerate(table.columns if words else ()):
+        if class_of_type(str(column.type)) == "strings":
+            column = typed_column(column, "string", words)
+            table = table.set_column(at, table.column_names[at], column)
+    return table
+
+
 def typed_table(table: Any, types: Mapping[str, str | None]) -> Any:
     """Convert the columns of a chunk of a text file, which are strings, to `types`."""
     for at, name in enumerate(table.column_names):

@@ -131,6 +131,7 @@ class MixedReader:
         texts = [self.types.get(name) for name in self.numeric]
         plain = all(each is None for each in given)
         plain = plain and all(kind in (None, "int64", "double") for kind in texts)
+        plain = plain and not any(part.missing for part in source.parts)
         # The columns of a source without names are matched by position.
         names = dict(zip((each.column for each in self.columns), source.labels, strict=True))
         return source.select([names[name] for name in self.numeric], None if plain else self)
