@@ -43,6 +43,7 @@ def main() -> None:
     parser.add_argument("--memory-mb", type=float, default=600.0)
     parser.add_argument("--jobs", type=int)
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--runs", type=int, default=10)
     parser.add_argument("--max-rows", type=lambda text: int(float(text)), default=20_000)
     parser.add_argument("--permutations", type=int, default=199)
     options = parser.parse_args()
@@ -303,7 +304,11 @@ def answers(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def answers_workers(options: argparse.Namespace) -> dict[str, Any]:
-    """Compare the answers in one process with those of four workers, one of which is killed."""
+    """Compare the answers in one process with those of four workers.
+
+    In each of `--runs` further runs, one worker is killed, at times that are spread over the
+    duration of the first run.
+    """
     import os
     import signal
     import threading
@@ -315,20 +320,31 @@ def answers_workers(options: argparse.Namespace) -> dict[str, Any]:
 
     folders = [options.folder / name for name in ("a", "b")]
     expected = _answers(*map(scan, folders), options)
-    same = {}
     with (
         distributed.LocalCluster(
             n_workers=4, threads_per_worker=1, dashboard_address=None
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
-        for name in ("four workers", "one worker killed"):
+
+        def run() -> bool:
             frames = [dd.read_parquet(folder, split_row_groups=False) for folder in folders]
-            if name == "one worker killed":
-                victim = next(iter(client.run(os.getpid).values()))
-                threading.Timer(2.0, os.kill, (victim, signal.SIGKILL)).start()
-            same[name] = _answers(*frames, options) == expected
-    return {"rows": scan(folders[0]).n_rows, "same": same}
+            return _answers(*frames, options) == expected
+
+        start = time.perf_counter()
+        same = run()
+        seconds, killed = time.perf_counter() - start, []
+        for number in range(options.runs):
+            victims = list(client.run(os.getpid).values())
+            delay = seconds * (number + 0.5) / options.runs
+            victim = victims[number % len(victims)]
+            timer = threading.Timer(delay, os.kill, (victim, signal.SIGKILL))
+            timer.start()
+            killed.append(run())
+            timer.join()
+            client.wait_for_workers(4)
+    rows = scan(folders[0]).n_rows
+    return {"rows": rows, "same": same, "runs": options.runs, "same_after_kill": sum(killed)}
 
 
 _TABLES = (

@@ -11,7 +11,7 @@ from chunked.streaming import fold_of, rows_of
 from isodepth.chunked import depths
 from isodepth.chunked.depths import ProjectionModel, RankCells, sized_numbers
 from isodepth.chunked.reading import Summary
-from isodepth.chunked.selection import Numbers, Selection
+from isodepth.chunked.selection import RowValues, Selection
 
 
 def summary_of(points: np.ndarray) -> Summary:
@@ -20,7 +20,7 @@ def summary_of(points: np.ndarray) -> Summary:
     return summary
 
 
-def moved(numbers: Numbers, points: np.ndarray) -> np.ndarray:
+def moved(numbers: RowValues, points: np.ndarray) -> np.ndarray:
     """Return the points as they are projected: centered and scaled."""
     points = points if numbers.of is None else numbers.of(points, 1)
     return np.ldexp(points - numbers.frame[0], -numbers.frame[1])
@@ -30,7 +30,7 @@ def moved(numbers: Numbers, points: np.ndarray) -> np.ndarray:
 def test_rank_cells_of_a_pilot(bits: int) -> None:
     steps, few = np.arange(5.0), np.array([0.0, 0.0, 0.0, 0.0, 8.0])
     points = np.column_stack([4 * steps, few, np.full(5, 7.0), steps * 5e-324])
-    numbers, pilot = Numbers((np.zeros(4), 0), np.eye(4)), rows_of(points, np.arange(1, 6))
+    numbers, pilot = RowValues((np.zeros(4), 0), np.eye(4)), rows_of(points, np.arange(1, 6))
     # 24 bytes for each of 2 * 8 * 2**bits cells on each of four directions
     memory = 24 * 16 * 2**bits * 4
     assert RankCells.around(numbers, pilot, memory - 1, 1).bits == max(5, bits - 1)

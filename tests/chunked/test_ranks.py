@@ -17,7 +17,7 @@ from isodepth.chunked import depths
 from isodepth.chunked.depths import RankModel, rank_numbers, whitening
 from isodepth.chunked.entry import compare
 from isodepth.chunked.reading import Summary
-from isodepth.chunked.selection import Numbers, Selection
+from isodepth.chunked.selection import RowValues, Selection
 from isodepth.chunked.table import stream_table
 from isodepth.core.directions import unit_vectors
 from isodepth.core.regions import Sample
@@ -51,7 +51,7 @@ def test_depths_lie_between_their_bounds(
     )
     directions = unit_vectors(d, 9, random_state=rng).astype(dtype)
     exact = BY_NAME[depth]()._evaluate(sample, None, Projections(directions, Resources(1)))
-    numbers = Numbers(center_and_exponent(sample), directions)
+    numbers = RowValues(center_and_exponent(sample), directions)
 
     fold = fold_of(sample.points, sample.masses, 7)
     pilot = rows_of(sample.points[:5], None)

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from isodepth.chunked import selection
-from isodepth.chunked.selection import BracketPass, Numbers, Selection, level_ranks, margin_of
+from isodepth.chunked.selection import BracketPass, RowValues, Selection, level_ranks, margin_of
 
-NUMBERS = Numbers((np.zeros(1), 0), np.eye(1))
+NUMBERS = RowValues((np.zeros(1), 0), np.eye(1))
 
 
 @settings(max_examples=150, deadline=None)
@@ -67,7 +67,7 @@ def test_any_rank_from_any_bracket(
     fold = mock.Mock(side_effect=fold_of(points, masses, size))
     selecting = Selection(fold, rows_of(points, None), 0.05, total, n, 1, 1)
     directions = np.eye(3, dtype=dtype)
-    sets = Numbers((np.zeros(3, dtype), 0), directions, centers)
+    sets = RowValues((np.zeros(3, dtype), 0), directions, centers)
     with (
         mock.patch.object(Selection, "guess", return_value=(low, high)),
         mock.patch.object(selection, "_LEAST_NUMBERS", least),
@@ -108,7 +108,7 @@ def test_passes_from_a_wrong_bracket(low: float, high: float) -> None:
     selecting = Selection(fold, rows_of(values[:9], None), 0.01, 20_000, 20_000, 1, 1)
     ends = np.array([4900.0, low]), np.array([5100.0, high])
     with mock.patch.object(Selection, "guess", return_value=ends):
-        numbers = Numbers((np.zeros(2), 0), np.eye(2))
+        numbers = RowValues((np.zeros(2), 0), np.eye(2))
         found = selecting.order_statistics(numbers, np.array([[5000, 5001]] * 2))
     assert found.tolist() == [[5000.0, 5001.0]] * 2
     # One pass finds that the bracket is wrong. Two passes with random values and a margin of error
@@ -126,7 +126,7 @@ def test_many_rows_with_a_small_part_of_the_mass() -> None:
 
 
 def test_projections_are_computed_in_blocks_of_bounded_size() -> None:
-    numbers = Numbers((np.zeros(1), 0), np.ones((2**12, 1)))
+    numbers = RowValues((np.zeros(1), 0), np.ones((2**12, 1)))
     assert max(values.size for _, values in numbers.along(np.ones((2**11, 1)), 1)) <= 2**22
 
 

@@ -201,8 +201,34 @@ def test_large_files_are_read_in_chunks(files: list[str], monkeypatch: pytest.Mo
 
 
 def test_options_that_chunks_do_not_support(folders: list[str]) -> None:
-    for flag, value in (("--drop", "temp"), ("--missing", "-"), ("--refine", 3)):
-        assert f"{flag} has no effect on tables" in refusal("compare", *folders, flag, value)
+    assert "--refine has no effect on tables" in refusal("compare", *folders, "--refine", 3)
+    for command in ("compare", "test"):
+        for options in (("--blocks", "day"), ("--drop-text",)):
+            message = refusal(command, *folders, "--permutations", 19, *options)
+            assert f"{options[0]} is not available for folders" in message
+        assert "has no column 'no'" in refusal(command, *folders, "--drop", "no")
+
+
+def test_columns_and_words_are_left_out_of_folders(folders: list[str]) -> None:
+    """As of files: the words of `--missing` are the first numbers of each folder."""
+    files = [f"{folder}/part.csv" for folder in folders]
+    words = ",".join(Path(file).read_text("utf-8").splitlines()[1].split(",")[1] for file in files)
+    for options in (
+        ("--drop", "temp"),
+        ("--missing", words),
+        ("--drop", "wind", "--missing", words),
+    ):
+        found, expected = (
+            run_json("test", *tables, "--permutations", 19, *options, *QUICK)
+            for tables in (folders, files)
+        )
+        for name in ("pvalue", "statistic", "changes", "rows", "missing"):
+            assert found[name] == expected[name]
+    plain = run_json("compare", *folders, "--scale", "none", *QUICK)
+    without = run_json("compare", *folders, "--scale", "none", "--missing", words, *QUICK)
+    assert plain["distance"] != without["distance"]
+    dropped = run_json("compare", *folders, "--drop", "temp", "--scale", "none", *QUICK)
+    assert "temp" not in dropped["columns"]
 
 
 def test_json_has_finite_numbers_only(files: list[str]) -> None:

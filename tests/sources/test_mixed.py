@@ -111,6 +111,8 @@ def test_style_of_numbers_from_all_rows(monkeypatch: pytest.MonkeyPatch) -> None
         ([["true"], ["False", ""]], "bool"),
         ([["2020-01-01"], ["2020-02-01 10:00:00"]], "timestamp[us]"),
         ([["1"], ["true"]], "string"),
+        ([["true"], ["1"]], "string"),
+        ([["true", "1"]], "string"),
         ([["true"], ["1.5"]], "string"),
         ([["1"], ["x"], ["2"]], "string"),
         ([["NA", ""], [""]], None),

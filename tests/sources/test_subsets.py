@@ -12,7 +12,7 @@ from sources.tables import FORMS, mixed_frame, scanned
 
 import isodepth
 from isodepth import InvalidInputError, scan
-from isodepth.sources.passes import DaskRunner, Runner
+from isodepth.sources.passes import DaskRunner, FrameReading, FrameRows, Pass, Runner
 from isodepth.sources.profile import random_rows
 from isodepth.sources.subsets import MixedRows, count_rows, subset_pair
 
@@ -140,3 +140,36 @@ def test_counts_are_those_of_all_rows(form: str, tmp_path: Path) -> None:
             (rows["site"] == "x").sum(),
         ]  # fmt: skip
         assert found.tolist() == expected
+
+
+@pytest.mark.parametrize("form", ["frames", "parquet", "csv"])
+def test_threads_do_not_matter(form: str, tmp_path: Path) -> None:
+    x = scanned(form, mixed_frame(900, 1), tmp_path / "x")
+    y = scanned(form, mixed_frame(700, 2), tmp_path / "y")
+    pairs = [subset_pair(x, y, 300, random_state=0, n_threads=count) for count in (1, 2, 5)]
+    for pair in pairs[1:]:
+        assert pair.columns == pairs[0].columns
+        assert pair.x.equals(pairs[0].x)
+        assert pair.y.equals(pairs[0].y)
+        assert pair.all_categories() == pairs[0].all_categories()
+        for own, first in zip(pair.profiles, pairs[0].profiles, strict=True):
+            assert own.state.values == first.state.values
+            assert own.state.odd == first.state.odd
+            assert own.types == first.types
+
+
+def test_an_error_in_a_thread_stops_the_others(tmp_path: Path) -> None:
+    class Failing(Pass):
+        def start(self) -> list[int]:
+            return []
+
+        def step(self, state: list[int], rows: FrameRows, n_threads: int) -> None:
+            seen.append(rows.place)
+            if rows.place == 3:
+                raise RuntimeError("stop here")
+
+    seen: list[int] = []
+    source = isodepth.scan([np.zeros((5, 2))] * 1000)
+    with pytest.raises(RuntimeError, match="stop here"):
+        Runner(n_threads=2).fold(source, Failing(), FrameReading())
+    assert len(seen) < 1000

@@ -14,7 +14,7 @@ import numpy as np
 
 from isodepth import _core
 from isodepth.chunked.reading import Summary
-from isodepth.chunked.selection import Numbers, Selection
+from isodepth.chunked.selection import RowValues, Selection
 from isodepth.depth.base import exact_center
 from isodepth.depth.whitening import (
     Whitening,
@@ -40,7 +40,7 @@ class ProjectionModel:
 
     Attributes
     ----------
-    numbers : Numbers
+    numbers : RowValues
         Function that projects rows on K directions.
     middles, mads : ndarrays of shape (K,)
         Median and MAD of the projections on each direction.
@@ -48,7 +48,7 @@ class ProjectionModel:
         Scale that replaces a MAD of zero (up to rounding errors), see `Selection.spreads`.
     """
 
-    numbers: Numbers
+    numbers: RowValues
     middles: np.ndarray
     mads: np.ndarray
     scales: np.ndarray
@@ -86,7 +86,7 @@ class RankCells(Pass):
 
     Attributes
     ----------
-    numbers : Numbers
+    numbers : RowValues
         Function that projects rows on K directions.
     middles, scales : ndarrays of shape (K,)
         Approximate median, and inverse of the approximate MAD, on each direction.
@@ -95,13 +95,13 @@ class RankCells(Pass):
         ranges has 2**bits cells. The outermost cells are unbounded.
     """
 
-    numbers: Numbers
+    numbers: RowValues
     middles: np.ndarray
     scales: np.ndarray
     bits: int
 
     @classmethod
-    def around(cls, numbers: Numbers, pilot: Rows, memory: float, n_threads: int) -> RankCells:
+    def around(cls, numbers: RowValues, pilot: Rows, memory: float, n_threads: int) -> RankCells:
         """Return cells around the medians of the projections of `pilot`, a random subset of rows.
 
         `bits` is the maximum from 5 to 9 for which the masses and bounds of all cells fit into
@@ -160,7 +160,7 @@ class RankModel:
 
     @classmethod
     def fit(
-        cls, selection: Selection, numbers: Numbers, memory: float, smallest: bool
+        cls, selection: Selection, numbers: RowValues, memory: float, smallest: bool
     ) -> RankModel:
         """Compute the mass of the sample in each cell, and bounds on depths from these masses.
 
@@ -200,7 +200,7 @@ class RankModel:
 # -- projections ----------------------------------------------------------------------------------
 
 
-def sized_numbers(drawn: np.ndarray, directions: np.ndarray) -> Numbers:
+def sized_numbers(drawn: np.ndarray, directions: np.ndarray) -> RowValues:
     """Return a function that scales rows and projects them on multiples of `directions` (K, d).
 
     The typical size of a column is the median distance from its center in the random rows `drawn`
@@ -228,9 +228,9 @@ def sized_numbers(drawn: np.ndarray, directions: np.ndarray) -> Numbers:
     if similar:
         # All columns are divided by the same power of two. The compiled core does this faster than
         # NumPy.
-        return Numbers((center, int(exponents[0])), units)
+        return RowValues((center, int(exponents[0])), units)
     scaled = partial(_scale_rows, exponents)
-    return Numbers((_core.center_and_exponent(scaled(drawn))[0], 0), units, of=scaled)
+    return RowValues((_core.center_and_exponent(scaled(drawn))[0], 0), units, of=scaled)
 
 
 def _scale_rows(exponents: np.ndarray, rows: np.ndarray, n_threads: int = 1) -> np.ndarray:
@@ -241,7 +241,7 @@ def _scale_rows(exponents: np.ndarray, rows: np.ndarray, n_threads: int = 1) -> 
     return scale_columns(rows, exponents)
 
 
-def rank_numbers(summary: Summary, drawn: np.ndarray, directions: np.ndarray) -> Numbers:
+def rank_numbers(summary: Summary, drawn: np.ndarray, directions: np.ndarray) -> RowValues:
     """Return a function that centers and scales rows, and projects them on `directions` (K, d).
 
     The projections are used only to rank the rows. A column is centered only if the subtraction is
@@ -256,12 +256,12 @@ def rank_numbers(summary: Summary, drawn: np.ndarray, directions: np.ndarray) ->
     # subtracted, the differences may be as small as the last binary digit of a value.
     most_down -= np.finfo(drawn.dtype).nmant + 1 if center.any() else 0
     exponent = min(largest, max(0, most_down))
-    return Numbers((center, int(exponent)), np.ascontiguousarray(directions, dtype=drawn.dtype))
+    return RowValues((center, int(exponent)), np.ascontiguousarray(directions, dtype=drawn.dtype))
 
 
 def whitened_numbers(
     fold: Fold, summary: Summary, drawn: np.ndarray, directions: np.ndarray
-) -> Numbers:
+) -> RowValues:
     """Return a function that projects whitened rows on `directions` (K, d).
 
     The projections are used only to rank the rows. All projections on a direction are shifted by
@@ -274,7 +274,7 @@ def whitened_numbers(
     low, high = scaled(np.stack([-summary.ends[0], summary.ends[1]]))
     center = exact_center(_core.center_and_exponent(scaled(drawn))[0], low, high)
     units = np.ascontiguousarray(white.directions(directions), dtype=drawn.dtype)
-    return Numbers((center, 0), units, of=scaled)
+    return RowValues((center, 0), units, of=scaled)
 
 
 def whitening(fold: Fold, summary: Summary, drawn: np.ndarray) -> Whitening:

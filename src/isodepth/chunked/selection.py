@@ -43,11 +43,12 @@ def margin_of(size: float) -> float:
 
 
 @dataclass(frozen=True)
-class Numbers:
-    """Function that computes E values for each row, for order statistics of these values.
+class RowValues:
+    """Description of E numbers that are computed for each row, whose medians are searched.
 
-    The values are the projections of the shifted and scaled row on E directions, or the distances
-    of these projections from E centers.
+    An example is the projection of a row on each of E directions. With `centers`, a number is the
+    distance of the projection from a center: the median of these distances is the MAD. All rows are
+    moved by the same shift and scale before they are projected.
 
     Attributes
     ----------
@@ -73,8 +74,8 @@ class Numbers:
     typical: float | None = None
     of: Any = None
 
-    def take(self, which: np.ndarray) -> Numbers:
-        """Return the function that computes only the values in `which`, an index array or mask."""
+    def take(self, which: np.ndarray) -> RowValues:
+        """Return the description of the values in `which`, an index array or a mask."""
         centers = None if self.centers is None else self.centers[which]
         return replace(self, directions=self.directions[which], centers=centers)
 
@@ -155,8 +156,8 @@ class BracketPass(Pass):
 
     Attributes
     ----------
-    numbers : Numbers
-        Function that computes the E values of a row.
+    numbers : RowValues
+        Description of the E values of a row.
     low, high : ndarrays of shape (E,)
     most : int
         Maximum number of values that are collected per bracket.
@@ -168,7 +169,7 @@ class BracketPass(Pass):
         Seed of the random choice of rows.
     """
 
-    numbers: Numbers
+    numbers: RowValues
     low: np.ndarray
     high: np.ndarray
     most: int
@@ -207,6 +208,81 @@ class BracketPass(Pass):
         state.pieces.extend(other.pieces)
 
 
+@dataclass
+class Bracket:
+    """Interval [low, high) of values in which R order statistics are searched.
+
+    Attributes
+    ----------
+    low, high : float
+        Ends of the interval. Each pass over the data finds the order statistics, or moves the ends.
+    ranks : int64 ndarray of shape (R,)
+        Ranks of the order statistics among all values, counted from 0 in units of mass. They are
+        equal or consecutive, in increasing order.
+    found : ndarray of shape (R,)
+        The order statistics; NaN if not yet found.
+    expected : float
+        Expected mass of the values in the interval.
+    crowded : bool
+        Whether a pass could not collect all values in the interval, because they are too many.
+    """
+
+    low: Any
+    high: Any
+    ranks: np.ndarray
+    found: np.ndarray
+    expected: float
+    crowded: bool = False
+
+    @property
+    def unknown(self) -> np.ndarray:
+        """Mask (R,) of the order statistics that are not yet found."""
+        return np.isnan(self.found)
+
+    def update(self, state: BracketState, at: int, work: BracketPass, total: int) -> None:
+        """Store the order statistics that a pass found, or move the ends for the next pass.
+
+        Parameters
+        ----------
+        state : BracketState
+            Result of the pass `work`, in which this bracket has the index `at`.
+        total : int
+            Mass of all values.
+        """
+        below, mass, held = state.counts[:, at].tolist()
+        inner = self.ranks - below
+        within = (inner >= 0) & (inner < mass)
+        if np.nextafter(self.low, np.inf) >= self.high:  # the interval contains one number
+            self.found[within] = self.low
+        elif within.any() and held <= work.most and work.share is None:
+            values, upto = state.ordered(at)
+            self.found[within] = values[np.searchsorted(upto, inner[within], side="right")]
+        inner = inner[self.unknown]
+        if not len(inner):
+            return
+        infinity = self.found.dtype.type(np.inf)
+        if inner[0] < 0:
+            self.low, self.high, self.expected = -infinity, self.low, below
+        elif inner[0] >= mass:
+            self.low, self.high, self.expected = self.high, infinity, total - below - mass
+        else:
+            self._narrow(state, at, work, inner / mass, mass)
+
+    def _narrow(
+        self, state: BracketState, at: int, work: BracketPass, orders: np.ndarray, mass: int
+    ) -> None:
+        """Move the ends closer to the quantiles of the values inside with the given orders.
+
+        If the pass collected no random subset, or too small a subset, the ends remain. The next
+        pass then collects a random subset.
+        """
+        margin = _LARGEST_MARGIN if work.share is None else margin_of(work.share * mass)
+        self.expected, self.crowded = mass, work.share is None
+        if state.counts[2, at] <= work.most and margin < _LARGEST_MARGIN:
+            self.low, self.high = state.narrowed(at, self.low, self.high, orders, margin)
+            self.expected = 2 * margin * mass
+
+
 @dataclass(frozen=True)
 class Selection:
     """Object that computes order statistics of a sample by passes over its chunks.
@@ -233,50 +309,45 @@ class Selection:
     most_numbers: int
     n_threads: int
 
-    def order_statistics(self, numbers: Numbers, ranks: np.ndarray) -> np.ndarray:
+    def order_statistics(self, numbers: RowValues, ranks: np.ndarray) -> np.ndarray:
         """Return R order statistics over the rows for each of the E values that a row has.
 
         `ranks` (E, R) are the ranks of the order statistics, counted from 0 in units of mass. The R
         ranks in a row of this array are equal or consecutive, in increasing order. The result has
         shape (E, R).
         """
-        low, high = self.guess(numbers, ranks / self.mass)
-        expected = np.full(len(low), 2 * self.margin * self.mass)
-        # Mask of the brackets (intervals) that contain more values than can be collected.
-        crowded = np.zeros(len(low), dtype=bool)
-        result, seed = np.full(ranks.shape, np.nan, dtype=low.dtype), 0
-        while len(left := np.flatnonzero(np.isnan(result).any(axis=1))):
-            most = max(_LEAST_NUMBERS, self.most_numbers // len(left))
-            largest, seed = _RESERVE * expected[left].max(), seed + 1
-            fits = largest / self.mass * self.n_rows <= most and not crowded[left].any()
-            share = None if fits else most / largest
-            work = BracketPass(numbers.take(left), low[left], high[left], most, share, seed)
-            state, single = self.fold(work), np.nextafter(low, np.inf) >= high
+        brackets = [
+            Bracket(
+                low, high, own, np.full(len(own), np.nan, low.dtype), 2 * self.margin * self.mass
+            )
+            for low, high, own in zip(*self.guess(numbers, ranks / self.mass), ranks, strict=True)
+        ]
+        seed = 0
+        while len(left := [k for k, bracket in enumerate(brackets) if bracket.unknown.any()]):
+            seed += 1
+            work = self._bracket_pass(
+                numbers.take(np.array(left)), [brackets[k] for k in left], seed
+            )
+            state = self.fold(work)
             for at, k in enumerate(left):
-                below, mass, held = state.counts[:, at].tolist()
-                inner = ranks[k] - below
-                within = (inner >= 0) & (inner < mass)
-                if single[k]:
-                    result[k, within] = low[k]
-                elif within.any() and held <= most and share is None:
-                    values, upto = state.ordered(at)
-                    result[k, within] = values[np.searchsorted(upto, inner[within], side="right")]
-                inner = inner[np.isnan(result[k])]
-                if not len(inner):
-                    continue
-                if inner[0] < 0:
-                    low[k], high[k], expected[k] = -np.inf, low[k], below
-                elif inner[0] >= mass:
-                    low[k], high[k], expected[k] = high[k], np.inf, self.mass - below - mass
-                else:
-                    margin = _LARGEST_MARGIN if share is None else margin_of(share * mass)
-                    expected[k], crowded[k] = mass, share is None
-                    if held <= most and margin < _LARGEST_MARGIN:
-                        low[k], high[k] = state.narrowed(at, low[k], high[k], inner / mass, margin)
-                        expected[k] = 2 * margin * mass
-        return result
+                brackets[k].update(state, at, work, self.mass)
+        return np.array([bracket.found for bracket in brackets])
 
-    def guess(self, numbers: Numbers, orders: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _bracket_pass(self, numbers: RowValues, brackets: list[Bracket], seed: int) -> BracketPass:
+        """Return the next pass over brackets: it collects all values inside, or a random subset.
+
+        It collects a random subset if all values are expected not to fit into memory.
+        """
+        low, high = (np.array([getattr(b, end) for b in brackets]) for end in ("low", "high"))
+        most = max(_LEAST_NUMBERS, self.most_numbers // len(brackets))
+        largest = _RESERVE * max(bracket.expected for bracket in brackets)
+        fits = largest / self.mass * self.n_rows <= most
+        if any(bracket.crowded for bracket in brackets):
+            fits = False
+        share = None if fits else most / largest
+        return BracketPass(numbers, low, high, most, share, seed)
+
+    def guess(self, numbers: RowValues, orders: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Estimate intervals [low, high) that contain quantiles, from the random rows `pilot`.
 
         Return `low` and `high`, each of shape (E,), for the E values of a row. `orders` (E, R) are
@@ -292,7 +363,7 @@ class Selection:
                 low[k], high[k] = state.narrowed(at, -np.inf, np.inf, orders[k], self.margin)
         return low, high
 
-    def medians(self, numbers: Numbers, skipped: np.ndarray | None = None) -> np.ndarray:
+    def medians(self, numbers: RowValues, skipped: np.ndarray | None = None) -> np.ndarray:
         """Return the median (E,) over the rows of each of the E values that `numbers` computes.
 
         The median is the mean of the lower and the upper median. `skipped` (E,) is the mass of the
@@ -306,7 +377,7 @@ class Selection:
         # Halve the lower and the upper median before adding them, so that the sum cannot overflow.
         return half * values[:, 0] + half * values[:, 1]
 
-    def mass_at(self, numbers: Numbers, centers: np.ndarray, typical: float = -1.0) -> np.ndarray:
+    def mass_at(self, numbers: RowValues, centers: np.ndarray, typical: float = -1.0) -> np.ndarray:
         """Return, for each of the E values, the mass of the rows whose value equals a given center.
 
         `centers` (E,) has one center per value. If `typical` is not negative, values within
@@ -318,7 +389,7 @@ class Selection:
         return self.fold(BracketPass(away, start, start, 0)).counts[0]
 
     def spreads(
-        self, numbers: Numbers, typical: float, zero: Any
+        self, numbers: RowValues, typical: float, zero: Any
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the median, the MAD, and a scale that replaces a MAD of at most `zero`, each (E,).
 
@@ -349,7 +420,7 @@ class Selection:
         """
         kinds, levels = model.depths(self.pilot.points[:1], 1).shape[1], len(betas)
         units = np.repeat(np.eye(kinds), levels, axis=0)
-        numbers = Numbers((np.zeros(kinds), 0), units, of=partial(_negated_depths, model))
+        numbers = RowValues((np.zeros(kinds), 0), units, of=partial(_negated_depths, model))
         ranks = np.tile(level_ranks(betas, self.mass), kinds)
         values = self.order_statistics(numbers, ranks[:, None])
         return -values.reshape(kinds, levels) - tolerance

@@ -15,7 +15,7 @@ import numpy as np
 from isodepth import _core
 from isodepth.chunked.depths import ProjectionModel, RankModel, rank_numbers, whitened_numbers
 from isodepth.chunked.reading import CheckedSource, selection_of
-from isodepth.chunked.selection import Numbers, Selection
+from isodepth.chunked.selection import RowValues, Selection
 from isodepth.core.regions import Sample
 from isodepth.core.scaling import CLIPPED, clipped_unit, fence_ranks, normalized_mad
 from isodepth.data.results import EqualFields
@@ -163,7 +163,7 @@ def column_spreads(sources: Sequence[Source], metric: MetricSettings, runner: Ru
     fitted = fit_for_one_sample(replace(metric, scale=None), width)
     selection = selection_of(*(CheckedSource.of(runner, source, fitted) for source in sources))
     # Projections on the coordinate axes are the values of the columns themselves.
-    columns = Numbers(
+    columns = RowValues(
         (np.zeros(width), 0), np.eye(width), of=lambda rows, _: rows.astype(np.float64)
     )
     if metric.eps > CLIPPED:

@@ -142,10 +142,24 @@ def _is_large(path: str) -> bool:
     return os.path.isdir(path) or (os.path.isfile(path) and os.path.getsize(path) > LARGE_BYTES)
 
 
-def _scanned(paths: Sequence[str], reading: cli.Reading) -> list[Any]:
-    """Open tables that are read in chunks."""
-    columns = [name for text in reading.columns for name in text.split(",")] or None
-    return [isodepth.scan(path, columns) for path in paths]
+def _scanned(paths: Sequence[str], reading: cli.Reading, blocks: str | None) -> list[Any]:
+    """Open tables that are read in chunks, with the columns that the options select."""
+    refused = {
+        "--drop-text": (reading.drop_text, "name the columns in --drop"),
+        "--blocks": (blocks, "pass files of at most 256 MB"),
+    }
+    for flag, (value, remedy) in refused.items():
+        if value:
+            raise InvalidOptionError(
+                f"{flag} is not available for folders and for files above 256 MB, which are read "
+                f"in chunks; remove it, or {remedy}"
+            )
+    columns, dropped, missing = (
+        [part for text in texts for part in text.split(",")]
+        for texts in (reading.columns, reading.drop, reading.missing)
+    )
+    sources = [isodepth.scan(path, columns or None) for path in paths]
+    return [source.without(dropped).with_missing(missing) for source in sources]
 
 
 def _compare_chunks(
@@ -155,18 +169,14 @@ def _compare_chunks(
     from isodepth.progress import progress_bar
     from isodepth.sources.passes import Runner
 
-    refused = {
-        "--drop": reading.drop, "--drop-text": reading.drop_text, "--missing": reading.missing,
-        "--blocks": test["blocks"], "--refine": settings.get("refine"),
-    }  # fmt: skip
-    for flag in (flag for flag, value in refused.items() if value):
-        raise InvalidOptionError(f"{flag} has no effect on tables read in chunks; remove it")
+    if settings.get("refine"):
+        raise InvalidOptionError("--refine has no effect on tables read in chunks; remove it")
+    x, y = _scanned(paths, reading, test["blocks"])
     note(
         "tables are read in chunks, with a grid of levels and without refinement: the distance "
         "differs slightly from that of tables in memory"
     )
     metric = isodepth.Metric._from_options({**settings, "nan_policy": reading.nan_policy})
-    x, y = _scanned(paths, reading)
     tested = None
     if test["n_permutations"]:
         options = {name: value for name, value in test.items() if name != "blocks"}
@@ -231,7 +241,7 @@ def test(
     # Rare events of large tables have exact p-values, which may be smaller than the minimum.
     cli.check_reachable(test["n_permutations"], max_changed, None if are_large else alpha)
     if are_large:
-        first, second = _scanned((x, y), reading)
+        first, second = _scanned((x, y), reading, test["blocks"])
         options = dict(test)
     else:
         first, second, options, about = read_two_tables((x, y), reading, test)

@@ -252,11 +252,17 @@ def refuse_damaged(file: InputFile, error: Exception) -> NoReturn:
 
 
 @contextmanager
-def open_parquet(file: InputFile) -> Iterator[Any]:
-    """Open a Parquet file; folder names such as "year=2020" do not become columns."""
+def open_parquet(file: InputFile, encoded: Collection[str] = ()) -> Iterator[Any]:
+    """Open a Parquet file; folder names such as "year=2020" do not become columns.
+
+    The columns `encoded`, which are strings, are read as dictionaries.
+    """
     from pyarrow import parquet
 
-    with file.open() as stream, parquet.ParquetFile(stream) as opened:
+    with (
+        file.open() as stream,
+        parquet.ParquetFile(stream, read_dictionary=list(encoded)) as opened,
+    ):
         yield opened
 
 

@@ -63,7 +63,7 @@ class EventCounts:
     def counts(self, rows: MixedRows) -> np.ndarray:
         """Return the numbers of rows (F,) with each event, followed by the number of rows."""
         columns = [*rows.numbers.T, *rows.codes.T]
-        counts = [np.array([np.isnan(column).sum() for column in columns])]
+        counts = [np.array([np.count_nonzero(np.isnan(column)) for column in columns])]
         extremes = np.zeros(len(self.cuts.cuts), dtype=np.int64)
         for j in range(rows.numbers.shape[1]):
             for upper in (True, False):
@@ -79,11 +79,11 @@ class EventCounts:
 
 def _beyond(column: np.ndarray, cuts: np.ndarray, upper: bool) -> np.ndarray:
     """Return the number of values beyond each cut point: >= the cut if `upper`, else <= the cut."""
-    if not upper:
-        return _beyond(-column, -cuts, True)
     # Few values are beyond the innermost cut point, so that sorting them is fast.
-    values = np.sort(column[column >= cuts.min()])
-    return len(values) - np.searchsorted(values, cuts)
+    if upper:
+        values = np.sort(column[column >= cuts.min()])
+        return len(values) - np.searchsorted(values, cuts)
+    return np.searchsorted(np.sort(column[column <= cuts.max()]), cuts, "right")
 
 
 class Event(NamedTuple):

@@ -318,7 +318,8 @@ def _test_sources(
             option="blocks",
         )
     with progress_bar(settings.progress, 0, "reading", "chunk") as advance:
-        pair = subset_pair(X, Y, max_rows, kinds, settings.random_state, advance=advance)
+        threads = {"advance": advance, "n_threads": settings.n_threads}
+        pair = subset_pair(X, Y, max_rows, kinds, settings.random_state, **threads)
         samples = read_samples(pair.x, pair.y, nan_policy, None, pair.kinds)
         read = replace(samples.read, kinds=pair.columns, only=pair.only)
         rows = _pool(replace(samples, read=read), settings)
@@ -329,7 +330,7 @@ def _test_sources(
         # With a tolerance, rare events may change. Regions do not depend on rare events.
         if pair.is_whole or settings.tolerance is not None or settings.only_regions:
             return result
-        return with_rare_events(result, pair, runner_of(*pair.sources, advance=advance))
+        return with_rare_events(result, pair, runner_of(*pair.sources, **threads))
 
 
 def _pool(samples: Samples, settings: Settings) -> PooledSample:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -52,11 +52,12 @@ def has_other_types(table: Any) -> bool:
     return not all(kind.is_numeric() or kind == nw.Unknown for kind in types)
 
 
-def arrow_table(table: Any, origin: str) -> Any:
+def arrow_table(table: Any, origin: str, encoded: Collection[str] = ()) -> Any:
     """Convert an array or a data frame to a pyarrow table with few types.
 
     The types are int64, double, bool, string and timestamp[us], and those that pyarrow
-    cannot convert to one of these. Categorical columns become strings.
+    cannot convert to one of these. Categorical columns become strings, except for those that
+    `encoded` allows.
 
     Parameters
     ----------
@@ -64,6 +65,8 @@ def arrow_table(table: Any, origin: str) -> Any:
         Columns without names are named "0", "1", ...
     origin : str
         Name of the table in messages.
+    encoded : collection of str
+        Columns that may remain dictionaries of strings, with an index per row.
 
     Examples
     --------
@@ -83,7 +86,7 @@ def arrow_table(table: Any, origin: str) -> Any:
         columns = [pa.array(np.ascontiguousarray(column)) for column in points.T]
         return _plain_table(columns, names or numbered(points.shape[1]))
     if isinstance(table, pa.Table):
-        return _plain_table(table.columns, table.column_names)
+        return _plain_table(table.columns, table.column_names, encoded)
     import narwhals as nw
 
     try:
@@ -109,10 +112,23 @@ def _arrow_column(series: Any) -> Any:
         return pa.array([None if is_missing(v) else str(v) for v in values], pa.string())
 
 
-def _plain_table(columns: Sequence[Any], names: Sequence[str]) -> Any:
+def _plain_table(
+    columns: Sequence[Any], names: Sequence[str], encoded: Collection[str] = ()
+) -> Any:
     import pyarrow as pa
 
-    return pa.Table.from_arrays([_plain_column(column) for column in columns], list(names))
+    plain = [
+        column if name in encoded and is_encoded(column.type) else _plain_column(column)
+        for name, column in zip(names, columns, strict=True)
+    ]
+    return pa.Table.from_arrays(plain, list(names))
+
+
+def is_encoded(kind: Any) -> bool:
+    """Return whether a pyarrow type is a dictionary of strings with an index per row."""
+    import pyarrow as pa
+
+    return pa.types.is_dictionary(kind) and class_of_type(str(kind.value_type)) == "strings"
 
 
 def _plain_column(column: Any) -> Any:
@@ -120,9 +136,9 @@ def _plain_column(column: Any) -> Any:
     import pyarrow.compute as pc
 
     kind = column.type
+    if is_encoded(kind):
+        return column.cast(pa.string())
     if pa.types.is_dictionary(kind):
-        if class_of_type(str(kind.value_type)) == "strings":
-            return column.cast(pa.string())
         column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
         parts = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
         return pa.chunked_array(
@@ -146,6 +162,19 @@ def _words(values: Any) -> list[str | None]:
     """Return the categories of a categorical column as strings; 1.0 is written as "1"."""
     plain = [int(v) if isinstance(v, float) and v.is_integer() else v for v in values.to_pylist()]
     return [None if is_missing(value) else str(value) for value in plain]
+
+
+def encode(column: Any) -> tuple[np.ndarray, Any]:
+    """Return the codes (n,) of the values of a column, and its distinct values.
+
+    The code of a missing value is -1.
+    """
+    import pyarrow as pa
+
+    column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+    indices = encoded.indices.fill_null(-1) if encoded.null_count else encoded.indices
+    return indices.to_numpy(zero_copy_only=False), encoded.dictionary
 
 
 # -- columns of text files ------------------------------------------------------------------------
@@ -182,7 +211,11 @@ def narrowed_type(column: Any, kind: str | None) -> str | None:
 
 def _castable(column: Any, kind: str) -> bool:
     import pyarrow as pa
+    import pyarrow.compute as pc
 
+    # "0" and "1" are numbers in all chunks, also if other chunks contain "true" and "false".
+    if kind == "bool" and pc.any(pc.is_in(column, value_set=pa.array(["0", "1"]))).as_py():
+        return False
     try:
         typed_column(column, kind)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
@@ -203,6 +236,15 @@ def typed_column(column: Any, kind: str | None, missing: Sequence[str] = ("",)) 
     if kind in ("int64", "double"):
         column = pc.utf8_trim_whitespace(column)
     return column.cast(pa.type_for_alias(kind or "string"))
+
+
+def without_words(table: Any, words: Sequence[str]) -> Any:
+    """Return a pyarrow table in which strings that are among `words` are null."""
+    for at, column in enumerate(table.columns if words else ()):
+        if class_of_type(str(column.type)) == "strings":
+            column = typed_column(column, "string", words)
+            table = table.set_column(at, table.column_names[at], column)
+    return table
 
 
 def typed_table(table: Any, types: Mapping[str, str | None]) -> Any:

@@ -18,9 +18,12 @@ import numpy as np
 from isodepth.data.frames import read_frame
 from isodepth.data.kinds import MOST_CATEGORIES, ColumnKind, split_columns
 from isodepth.data.numerals import Numerals, common_style
-from isodepth.sources.frames import class_of_type, typed_table
+from isodepth.sources.frames import class_of_type, encode, typed_table
 from isodepth.sources.profile import Profile
 from isodepth.sources.source import Source
+
+# Maximum number of remembered sets of distinct values.
+_MOST_KNOWN = 1000
 
 
 def mixed_readers(
@@ -111,12 +114,24 @@ class MixedReader:
     def _given(self) -> dict[str, Any]:
         return {each.column: each.given for each in self.columns}
 
+    @property
+    def used(self) -> tuple[str, ...]:
+        """Names of the numeric and categorical columns, in the order of all columns."""
+        return tuple(each.column for each in self.columns if each.use != "left out")
+
+    def used_source(self, source: Source) -> Source:
+        """Return the source with only the columns `used`, under the names of the source."""
+        names = dict(zip((each.column for each in self.columns), source.labels, strict=True))
+        categorical = [names[name] for name in self.categorical]
+        return source.select([names[name] for name in self.used]).encoding(categorical)
+
     def numeric_source(self, source: Source) -> Source:
         """Return the source with only its numeric columns, converted to numbers if necessary."""
         given = [self._given[name] for name in self.numeric]
         texts = [self.types.get(name) for name in self.numeric]
         plain = all(each is None for each in given)
         plain = plain and all(kind in (None, "int64", "double") for kind in texts)
+        plain = plain and not any(part.missing for part in source.parts)
         # The columns of a source without names are matched by position.
         names = dict(zip((each.column for each in self.columns), source.labels, strict=True))
         return source.select([names[name] for name in self.numeric], None if plain else self)
@@ -127,7 +142,8 @@ class MixedReader:
         The columns of the chunk are numeric columns, and may end with a column of weights.
         """
         table = typed_table(table, self.types)
-        points = np.empty((len(table), table.num_columns))
+        # In Fortran order: columns are written and read one by one.
+        points = np.empty((len(table), table.num_columns), order="F")
         for j, (name, column) in enumerate(zip(table.column_names, table.columns, strict=True)):
             stored = class_of_type(str(column.type))
             if stored is None:
@@ -140,7 +156,7 @@ class MixedReader:
 
     def _converted(self, name: str, column: Any, origin: str) -> np.ndarray:
         """Convert a column of strings, dates or booleans, by its distinct values."""
-        codes, values = _encoded(column)
+        codes, values = encode(column)
         marks = self.style_marks.get(name, [])
         import pyarrow as pa
 
@@ -155,28 +171,37 @@ class MixedReader:
 
         A code is an index into the values, or -1 for a missing value.
         """
-        import pyarrow as pa
-
         table = typed_table(table, self.types)
         result = {}
         for name in self.categorical:
-            codes, distinct = _encoded(table[name])
-            frame = pa.table({name: distinct})
-            mixed = split_columns([frame], [origin], {name: "category"})
-            assert mixed is not None
-            (strings,) = mixed.categories[name]
-            words = list(dict.fromkeys(word for word in strings if word is not None))
-            places: dict[str | None, int] = {word: at for at, word in enumerate(words)}
-            places[None] = -1
-            result[name] = np.array([*(places[w] for w in strings), -1])[codes], words
+            codes, distinct = encode(table[name])
+            places, words = self._words(name, distinct, origin)
+            result[name] = places[codes], words
         return result
 
+    def _words(self, name: str, distinct: Any, origin: str) -> tuple[np.ndarray, list[str]]:
+        """Return the strings of distinct values of a category, each once, in order.
 
-def _encoded(column: Any) -> tuple[np.ndarray, Any]:
-    """Return the codes (n,) of the values of a column, and its distinct values.
+        Also return the index of the string of each value, -1 for a missing value, followed by -1.
+        """
+        import pyarrow as pa
 
-    The code of a missing value is -1.
-    """
-    encoded = column.combine_chunks().dictionary_encode()
-    codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-    return codes, encoded.dictionary
+        values = distinct.to_pylist()
+        key = (name, str(distinct.type), *values)
+        if key in self._known_words:
+            return self._known_words[key]
+        mixed = split_columns([pa.table({name: distinct})], [origin], {name: "category"})
+        assert mixed is not None
+        (strings,) = mixed.categories[name]
+        words = list(dict.fromkeys(word for word in strings if word is not None))
+        places: dict[str | None, int] = {word: at for at, word in enumerate(words)}
+        places[None] = -1
+        indices = np.array([*(places[word] for word in strings), -1], dtype=np.int32)
+        if len(values) <= MOST_CATEGORIES and len(self._known_words) < _MOST_KNOWN:
+            self._known_words[key] = indices, words
+        return indices, words
+
+    @cached_property
+    def _known_words(self) -> dict[tuple[Any, ...], tuple[np.ndarray, list[str]]]:
+        """Results of `_words`, because the chunks of a row group have the same distinct values."""
+        return {}

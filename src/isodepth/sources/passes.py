@@ -1,10 +1,12 @@
 """Passes over the chunks of a source, in this process or with Dask.
 
 A pass is a computation that reads all chunks once. It updates a state with each chunk, and defines
-how two states are merged. In this process, a second thread reads the next chunk while the current
-chunk is processed. With Dask, there is one task per part of the source, such as a file or a
-partition. Each task uses one thread and returns a small state. The states are merged in a tree.
-Data that all tasks share are one node of the task graph, which Dask sends once to each worker.
+how two states are merged. In this process, chunks of numbers are processed one after the other,
+while a second thread reads the next chunk. Chunks of other types are read and processed by several
+threads. Each thread has a state of its own, and the states are merged. With Dask, there is one task
+per part of the source, such as a file or a partition. Each task uses one thread and returns a small
+state. The states are merged in a tree. Data that all tasks share are one node of the task graph,
+which Dask sends once to each worker.
 """
 
 from __future__ import annotations
@@ -12,8 +14,9 @@ from __future__ import annotations
 import math
 import pickle
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
+from threading import Event, Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,8 +25,11 @@ from isodepth.core.directions import seed_sequence
 from isodepth.core.scaling import scaled
 from isodepth.data.extras import load_extra
 from isodepth.data.validation import OMIT_HINT, check_finite, check_weights, to_float
+from isodepth.engine import available_cores
 from isodepth.sources.source import Chunk, Part, Source
 
+# Maximum number of threads that read chunks of any types. Each needs memory for a chunk.
+_MOST_THREADS = 8
 # Maximum number of intermediate results that one Dask task merges.
 _FAN_IN = 8
 # With Dask, the rows of the i-th partition are numbered from i times this constant on. The number
@@ -94,14 +100,10 @@ class FrameRows(NamedTuple):
         """Number of the first row; the rows of each file start at a multiple of 2**40."""
         return self.place * _ROWS_OF_A_PART + self.start
 
-    def without(self, numbers: np.ndarray) -> Any:
-        """Return the table without the rows with the given numbers, which are sorted."""
+    def indices_of(self, numbers: np.ndarray) -> np.ndarray:
+        """Return the indices in the table of the rows with the given numbers, which are sorted."""
         ends = np.searchsorted(numbers, [self.number, self.number + self.n_rows])
-        if ends[0] == ends[1]:
-            return self.table
-        kept = np.ones(self.n_rows, dtype=bool)
-        kept[numbers[slice(*ends)] - self.number] = False
-        return self.table.filter(kept)
+        return numbers[slice(*ends)] - self.number
 
 
 @dataclass(frozen=True)
@@ -309,25 +311,66 @@ def run_pass(
 
 
 class Runner:
-    """Object that runs passes in this process, one chunk after the other.
+    """Object that runs passes in this process.
 
     Parameters
     ----------
     advance : function or None
         Called with 1 after each chunk, to report progress.
+    n_threads : int or None
+        Maximum number of threads that read chunks of any types; None for all available cores. At
+        most 8 are used. The results do not depend on it.
     """
 
     #: Maximum number of values per direction that a pass may collect, and maximum number of rows in
     #: the random subset that the first pass keeps.
     most_numbers, most_rows = 1 << 30, 1 << 20
 
-    def __init__(self, advance: Any = None) -> None:
+    def __init__(self, advance: Any = None, n_threads: int | None = None) -> None:
         self.advance = advance
+        self.n_threads = n_threads
 
     def fold(self, source: Source, step: Pass, how: Reading) -> tuple[Any, Any]:
         """Run a pass over the chunks of a source; return the same as `run_pass`."""
         how = _within(how, source)
+        count = min(self.n_threads or available_cores(), _MOST_THREADS, len(source.parts))
+        if isinstance(how, FrameReading) and count > 1:
+            return self._fold_with_threads(source, step, how, count)
         return run_pass(step, how, _read_ahead(how.read(source.parts)), self.advance)
+
+    def _fold_with_threads(
+        self, source: Source, step: Pass, how: FrameReading, count: int
+    ) -> tuple[Any, Any]:
+        """Run a pass with `count` threads, which take the parts of the source in their order."""
+        parts, lock, stopped = iter(source.parts), Lock(), Event()
+
+        def next_part() -> Part | None:
+            with lock:
+                return None if stopped.is_set() else next(parts, None)
+
+        def chunks() -> Iterator[FrameRows]:
+            while (part := next_part()) is not None:
+                for rows in how.read([part]):
+                    if stopped.is_set():
+                        return
+                    yield rows
+
+        def advance(n_chunks: int) -> None:
+            with lock:
+                self.advance(n_chunks)
+
+        from threadpoolctl import threadpool_limits
+
+        report = None if self.advance is None else advance
+        # Matrix products with further threads take twice the processor time.
+        with threadpool_limits(1, "blas"), ThreadPoolExecutor(count) as pool:
+            runs = [pool.submit(run_pass, step, how, chunks(), report) for _ in range(count)]
+            try:
+                wait(runs, return_when=FIRST_EXCEPTION)
+                return _merged(step, how, [run.result() for run in runs])
+            finally:
+                # After an error or an interrupt, the other threads stop after their chunks.
+                stopped.set()
 
 
 def _within(how: Reading, source: Source) -> Reading:
@@ -377,7 +420,7 @@ class DaskRunner(Runner):
     most_numbers, most_rows = 1 << 14, 1 << 17
 
     def __init__(self, client: Any = None, advance: Any = None) -> None:
-        super().__init__(advance)
+        super().__init__(advance, n_threads=1)
         self.client = client
 
     def fold(self, source: Source, step: Pass, how: Reading) -> tuple[Any, Any]:
@@ -403,13 +446,13 @@ class DaskRunner(Runner):
         return result
 
 
-def runner_of(*sources: Source, advance: Any = None) -> Runner:
+def runner_of(*sources: Source, advance: Any = None, n_threads: int | None = None) -> Runner:
     """Return the object that runs passes over sources.
 
     They run with Dask if a source is a Dask collection, and in this process otherwise.
     """
     delayed = any(part.delayed for source in sources for part in source.parts)
-    return DaskRunner(advance=advance) if delayed else Runner(advance)
+    return DaskRunner(advance=advance) if delayed else Runner(advance, n_threads)
 
 
 def _run_part(shared: bytes, number: int, part: Part) -> tuple[Any, Any]:
@@ -418,8 +461,12 @@ def _run_part(shared: bytes, number: int, part: Part) -> tuple[Any, Any]:
 
 
 def _merge(shared: bytes, states: list[Any]) -> tuple[Any, Any]:
-    # Merge into a new state, because other Dask tasks may use the given states.
     step, how = pickle.loads(shared)
+    return _merged(step, how, states)
+
+
+def _merged(step: Pass, how: Reading, states: list[Any]) -> tuple[Any, Any]:
+    """Merge results of `run_pass` into a new state: other Dask tasks may use the given states."""
     result, total = run_pass(step, how)
     for state, tally in states:
         step.merge(result, state)

@@ -13,7 +13,7 @@ from isodepth.data.csv_files import MISSING_WORDS
 from isodepth.data.input_file import refuse
 from isodepth.data.kinds import MOST_CATEGORIES
 from isodepth.errors import InvalidInputError
-from isodepth.sources.frames import class_of_type, narrowed_type, typed_table
+from isodepth.sources.frames import arrow_table, class_of_type, encode, narrowed_type, typed_table
 from isodepth.sources.passes import (
     FrameReading,
     FrameRows,
@@ -97,7 +97,8 @@ class ProfileState:
         Numbers of rows of the distinct values of each column of strings or booleans, or None if
         there are more than `MOST_CATEGORIES` values.
     odd : dict
-        A string that is not a number, for each column of strings that has one.
+        First string that is not a number, for each column of strings that has one, after the number
+        of its row.
     types : dict
         Types of the columns of text files, see `narrowed_type`.
     """
@@ -106,7 +107,7 @@ class ProfileState:
     pieces: list[tuple[np.ndarray, np.ndarray, Any]] = field(default_factory=list)
     limit: float = 1.0
     values: dict[str, Counter[Any] | None] = field(default_factory=dict)
-    odd: dict[str, str] = field(default_factory=dict)
+    odd: dict[str, tuple[int, str]] = field(default_factory=dict)
     types: dict[str, str | None] = field(default_factory=dict)
 
 
@@ -142,24 +143,30 @@ class ProfilePass(Pass):
         keys = row_keys(self.seed, rows.number, len(table))
         near = np.flatnonzero(keys <= state.limit)
         if len(near):
-            chunk.pieces.append((keys[near], rows.number + near, table.take(near)))
+            piece = arrow_table(table.take(near), rows.origin)
+            chunk.pieces.append((keys[near], rows.number + near, piece))
         for name, column in zip(self.labels, table.columns, strict=True):
             kind = class_of_type(str(column.type))
             strings = kind == "strings"
             if rows.place in self.texts:
                 chunk.types[name] = narrowed_type(column, state.types.get(name))
                 strings = chunk.types[name] == "string"
-            if strings and name not in state.odd and (odd := _odd_string(column)) is not None:
-                chunk.odd[name] = odd
-            if kind in ("strings", "booleans") and state.values.get(name, ()) is not None:
-                chunk.values[name] = _distinct(column)
+            counted = kind in ("strings", "booleans") and state.values.get(name, ()) is not None
+            searched = strings and name not in state.odd
+            if counted or searched:
+                codes, values = encode(column)
+                if counted:
+                    chunk.values[name] = _distinct(codes, values)
+                if searched and (odd := _odd_string(codes, values)) is not None:
+                    chunk.odd[name] = rows.number + odd[0], odd[1]
         self.merge(state, chunk)
 
     def merge(self, state: ProfileState, other: ProfileState) -> None:
         state.n_rows += other.n_rows
         state.pieces += other.pieces
         state.limit = min(state.limit, other.limit)
-        state.odd = other.odd | state.odd
+        for name, odd in other.odd.items():
+            state.odd[name] = min(odd, state.odd.get(name, odd))
         for name, kind in other.types.items():
             state.types[name] = _common_type(state.types.get(name), kind)
         for name, counts in other.values.items():
@@ -203,27 +210,33 @@ class ProfilePass(Pass):
         ]
 
 
-def _distinct(column: Any) -> Counter[Any] | None:
-    """Count the distinct values of a column without missing values; None if they are too many."""
-    import pyarrow.compute as pc
+def _distinct(codes: np.ndarray, values: Any) -> Counter[Any] | None:
+    """Count the values of a column without missing values; None if there are too many.
 
-    counts = pc.value_counts(column)
-    if len(counts) > MOST_CATEGORIES + 2:  # null and the empty string do not count
+    `codes` and `values` are those of `encode`. Values without rows are not counted.
+    """
+    counts = np.bincount(codes[codes >= 0] if codes.min() < 0 else codes, minlength=len(values))
+    present = np.flatnonzero(counts)
+    if len(present) > MOST_CATEGORIES + 2:  # null and the empty string do not count
         return None
-    pairs = zip(counts.field(0).to_pylist(), counts.field(1).to_pylist(), strict=True)
+    pairs = zip(values.take(present).to_pylist(), counts[present].tolist(), strict=True)
     known = Counter({value: n for value, n in pairs if value not in (None, "")})
     return known if len(known) <= MOST_CATEGORIES else None
 
 
-def _odd_string(column: Any) -> str | None:
-    """Return the first string of a column that is not a number and not missing, or None."""
+def _odd_string(codes: np.ndarray, values: Any) -> tuple[int, str] | None:
+    """Return the first row with a string that is not a number and not missing, and this string.
+
+    `codes` and `values` are those of `encode`. Return None if there is no such string.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    missing = pc.is_in(column, value_set=pa.array([*MISSING_WORDS, "nan", "NaN", "NAN"]))
-    odd = pc.and_not(pc.match_substring_regex(column, _NOT_A_NUMBER), missing)
-    row = pc.index(odd, True).as_py()
-    return None if row < 0 else column[row].as_py()
+    missing = pc.is_in(values, value_set=pa.array([*MISSING_WORDS, "nan", "NaN", "NAN"]))
+    odd = pc.and_not(pc.match_substring_regex(values, _NOT_A_NUMBER), missing)
+    flags = np.append(odd.fill_null(False).to_numpy(zero_copy_only=False), False)[codes]
+    row = int(np.argmax(flags)) if len(flags) else 0
+    return (row, values[int(codes[row])].as_py()) if flags.any() else None
 
 
 def _common_type(first: str | None, second: str | None) -> str | None:
@@ -266,7 +279,8 @@ class Profile:
         texts = frozenset(part.place for part in source.parts if part.untyped)
         step = ProfilePass(max(max_rows, _DECIDING_ROWS), seed, names, texts)
         source = source.without_weights()
-        state, _ = (runner or runner_of(source)).fold(source, step, FrameReading(names=names))
+        encoded = source.encoding(source.parts[0].few_valued_strings())
+        state, _ = (runner or runner_of(source)).fold(encoded, step, FrameReading(names=names))
         if not state.pieces:
             raise InvalidInputError(
                 f"{source.label} is empty: it has no row; a sample needs at least one row"
@@ -356,7 +370,8 @@ class Profile:
         lacking: dict[str, list[Any]] = {}
         for name, column in zip(table.column_names, table.columns, strict=True):
             if class_of_type(str(column.type)) == "strings":
-                values = {*(self.state.values.get(name) or ()), self.state.odd.get(name)} - {None}
+                values = {*(self.state.values.get(name) or ())}
+                values |= {*self.state.odd.get(name, ())[1:]}
                 lacking[name] = sorted(values - {*column.unique().to_pylist()})
         count = max(map(len, lacking.values()), default=0)
         columns = [

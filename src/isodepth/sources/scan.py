@@ -21,6 +21,7 @@ from isodepth.data.csv_files import (
 from isodepth.data.extras import load_extra
 from isodepth.data.frames import Table, is_frame
 from isodepth.data.input_file import TEXT_ENDINGS, InputFile, open_input, refuse, table_files
+from isodepth.data.kinds import MOST_CATEGORIES
 from isodepth.data.readers import (
     array_of,
     check_ending,
@@ -33,6 +34,9 @@ from isodepth.data.validation import check_choice, check_integer
 from isodepth.errors import InvalidInputError
 from isodepth.sources.frames import arrow_table, class_of_type
 from isodepth.sources.source import Part, Source, array_parts, call_part, indices_of, source_of
+
+# Number of rows from which `few_valued_strings` decides.
+_FIRST_ROWS = 1 << 14
 
 
 def scan(
@@ -180,6 +184,24 @@ class FilePart(Part):
         except Exception as error:
             refuse_damaged(file._replace(path=Path(origin)), error)
 
+    def few_valued_strings(self) -> list[str]:
+        """Return the columns of strings with few different values in the first rows of the file.
+
+        The list is empty for a file that is not in the Parquet format.
+        """
+        strings = [
+            name for name in self.labels if class_of_type(self.others.get(name, "")) == "strings"
+        ]
+        if self.untyped or not strings:
+            return []
+        for chunk in replace(self, labels=strings, encoded=()).frames(_FIRST_ROWS):
+            return [
+                name
+                for name, column in zip(strings, chunk.table.columns, strict=True)
+                if len(column.unique()) <= MOST_CATEGORIES
+            ]
+        return []
+
     def _read(self, file: InputFile, rows: int, raw: bool) -> Iterator[Any]:
         if file.ending in TEXT_ENDINGS:
             form = csv_format(file)
@@ -194,7 +216,7 @@ class FilePart(Part):
             import pyarrow as pa
 
             columns, groups = list(self.labels), None if self.group is None else [self.group]
-            with open_parquet(file) as reader:
+            with open_parquet(file, self.encoded) as reader:
                 for batch in reader.iter_batches(rows, groups, columns, use_threads=False):
                     yield pa.Table.from_batches([batch]).select(columns)
         else:

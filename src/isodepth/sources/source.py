@@ -17,7 +17,12 @@ from isodepth.data.arrays import listed, numbered
 from isodepth.data.frames import Table, differing, is_frame, read_frame
 from isodepth.data.input_file import refuse
 from isodepth.errors import InvalidInputError
-from isodepth.sources.frames import arrow_table, class_of_type, has_other_types
+from isodepth.sources.frames import (
+    arrow_table,
+    class_of_type,
+    has_other_types,
+    without_words,
+)
 
 
 class Chunk(NamedTuple):
@@ -112,6 +117,8 @@ class Source:
     @property
     def is_numeric(self) -> bool:
         """Whether all columns are stored as numbers, as far as known before reading."""
+        if any(part.missing for part in self.parts):
+            return False
         return all(part.reader is not None for part in self.parts) or not self.others
 
     def chunks(self, rows: int) -> Iterator[Chunk]:
@@ -130,6 +137,25 @@ class Source:
         )
         columns = None if self.columns is None else tuple(names)
         return replace(self, parts=parts, columns=columns, n_features=len(names))
+
+    def without(self, names: Sequence[str]) -> Source:
+        """Return the source without the columns `names`, which must exist."""
+        indices = {*indices_of(names, self.labels, self.label)}
+        kept = [name for index, name in enumerate(self.labels) if index not in indices]
+        if not kept:
+            raise InvalidInputError(
+                f"{self.label}: all columns are left out; a sample needs at least one column"
+            )
+        return self.select(kept)
+
+    def with_missing(self, words: Sequence[str]) -> Source:
+        """Return a source in which strings that are among `words` stand for missing values."""
+        parts = tuple(replace(part, missing=tuple(words)) for part in self.parts)
+        return replace(self, parts=parts)
+
+    def encoding(self, names: Collection[str]) -> Source:
+        """Return a source that may read columns of strings as dictionaries, see `Part.encoded`."""
+        return replace(self, parts=tuple(replace(part, encoded=names) for part in self.parts))
 
     def without_weights(self) -> Source:
         """Return the source without its column of weights."""
@@ -267,6 +293,11 @@ class Part:
         Whether the types of the columns are not known before all rows have been read.
     reader : MixedReader or None
         Object that converts columns of other types to numbers; None if all are numbers.
+    encoded : collection of str
+        Columns of strings that `frames` may return as dictionaries, with an index per row. Parquet
+        files are read faster in this way, if the strings have few different values.
+    missing : tuple of str
+        Strings that stand for missing values in `frames`, in addition to the usual ones.
     """
 
     data: Any
@@ -281,6 +312,8 @@ class Part:
     offset: int = 0
     untyped: bool = False
     reader: Any = None
+    encoded: Collection[str] = ()
+    missing: tuple[str, ...] = ()
 
     #: Whether the part is computed by Dask.
     delayed: ClassVar[bool] = False
@@ -311,6 +344,10 @@ class Part:
         """
         yield self.data, self.origin, 0
 
+    def few_valued_strings(self) -> list[str]:
+        """Return the columns of strings that are read faster as dictionaries, see `encoded`."""
+        return []
+
     def read(self, rows: int) -> Iterator[Chunk]:
         """Yield the selected columns as chunks of numbers, of at most `rows` rows each."""
         if self.reader is not None:
@@ -332,7 +369,8 @@ class Part:
     def frames(self, rows: int) -> Iterator[FrameChunk]:
         """Yield the selected columns as chunks of any types, of at most `rows` rows each."""
         for table, origin, start in self.tables(rows, raw=True):
-            frame = arrow_table(table, origin)
+            frame = arrow_table(table, origin, () if self.missing else self.encoded)
+            frame = without_words(frame, self.missing)
             frame = frame.select(indices_of(self.labels, frame.column_names, origin))
             for first in range(0, len(frame), rows):
                 yield FrameChunk(frame.slice(first, rows), origin, start + first)

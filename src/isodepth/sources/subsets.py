@@ -151,6 +151,7 @@ def subset_pair(
     random_state: Any = None,
     *,
     advance: Any = None,
+    n_threads: int | None = None,
 ) -> SubsetPair:
     """Draw a uniform random subset of the rows of each of two samples, in one pass over each.
 
@@ -167,6 +168,8 @@ def subset_pair(
     random_state : None, int or numpy.random.Generator
     advance : function or None
         Called after each chunk, to report progress.
+    n_threads : int or None
+        Maximum number of threads; None for all available cores.
 
     Examples
     --------
@@ -187,7 +190,8 @@ def subset_pair(
     if max_rows is None:
         max_rows = max(_LEAST_ROWS, _VALUES // x.n_features)
     check_integer(max_rows, "max_rows", 2)
-    rng, runner = rng_for(random_state, "subsamples"), runner_of(x, y, advance=advance)
+    rng = rng_for(random_state, "subsamples")
+    runner = runner_of(x, y, advance=advance, n_threads=n_threads)
     names = _common_names(x, y)
     profiles = [
         Profile.of(source, max_rows, int(rng.integers(2**62)), runner, names) for source in (x, y)
@@ -251,9 +255,10 @@ def count_rows(
     counts : int64 ndarray of shape (F,)
     """
     words = tuple(map(tuple, categories))
-    step = CountPass(functions, reader, words, np.empty(0) if excluded is None else excluded)
-    names = tuple(each.column for each in reader.columns)
-    counts, _ = (runner or runner_of(source)).fold(source, step, FrameReading(names=names))
+    none = np.empty(0, dtype=np.int64)
+    step = CountPass(functions, reader, words, none if excluded is None else excluded)
+    used, reading = reader.used_source(source), FrameReading(names=reader.used)
+    counts, _ = (runner or runner_of(source)).fold(used, step, reading)
     return counts
 
 
@@ -270,9 +275,10 @@ class CountPass(Pass):
         return np.zeros(len(self.functions), dtype=np.int64)
 
     def step(self, state: np.ndarray, rows: FrameRows, n_threads: int) -> None:
-        table = rows.without(self.excluded)
-        if len(table):
-            state += self.functions.counts(mixed_rows(table, rows, self.reader, self.categories))
+        found = mixed_rows(rows.table, rows, self.reader, self.categories)
+        state += self.functions.counts(found)
+        if len(excluded := rows.indices_of(self.excluded)):
+            state -= self.functions.counts(MixedRows(*(part[excluded] for part in found)))
 
 
 def mixed_rows(
@@ -280,7 +286,7 @@ def mixed_rows(
 ) -> MixedRows:
     """Convert rows of a chunk to numbers and codes of categories."""
     numbers = reader.numbers(table.select(list(reader.numeric)), rows.origin, rows.start)
-    codes = np.empty((len(table), len(categories)))
+    codes = np.empty((len(table), len(categories)), order="F")
     found = reader.categories(table, rows.origin).values()
     for c, ((own, words), known) in enumerate(zip(found, categories, strict=True)):
         places = {word: float(code) for code, word in enumerate(known)}

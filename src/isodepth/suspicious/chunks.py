@@ -48,6 +48,7 @@ def suspicious_source_rows(pair: SubsetPair, samples: TwoSamples, runner: Runner
     sentinels = find_sentinels(samples.points)
     repeated = repeated_values(samples, sentinels)
     detector = Detector.fit(samples, codes, labels, sentinels)
+    detector.pooled  # noqa: B018  # fitted once, before threads or Dask tasks use it
     contradictions = contradictory_rows(samples, codes, labels)
     rows: list[SuspiciousRow] = []
     points: dict[tuple[str, int], np.ndarray] = {}
@@ -56,7 +57,8 @@ def suspicious_source_rows(pair: SubsetPair, samples: TwoSamples, runner: Runner
         own = tuple(each for each in repeated if each.sample == sample)
         values = tuple(each for each in sentinels if each.side == side)
         step = SuspectPass(side, detector, pair.readers[side], labels, values, own)
-        state, _ = runner.fold(pair.sources[side], step, FrameReading(names=step.names))
+        used = step.reader.used_source(pair.sources[side])
+        state, _ = runner.fold(used, step, FrameReading(names=step.reader.used))
         states.append(state)
         step.trim(state)
         numbers = np.array([number for number, *_ in state.found], dtype=np.int64)
@@ -159,11 +161,6 @@ class SuspectPass(Pass):
     sentinels: tuple[Sentinel, ...]
     repeated: tuple[RepeatedValue, ...]
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of all columns."""
-        return tuple(each.column for each in self.reader.columns)
-
     def start(self) -> SuspectState:
         return SuspectState(np.zeros(len(self.repeated), dtype=np.int64))
 
@@ -180,15 +177,31 @@ class SuspectPass(Pass):
                 if counts[k] and (name, word) not in state.first:
                     state.first[name, word] = rows.number + int(np.argmax(own == k))
                 state.words[name, word] += counts[k]
-        listed = self.detector.unusual_rows(self.side, Rows(points, codes))
-        listed += self._repeated_rows(points)
-        listed = distinct_rows(listed)
-        state.found += [(rows.number + row.row, row, points[row.row]) for row in listed]
-        state.count += len(listed)
+        self._add_rows(state, Rows(points, codes), rows.number)
         for k, each in enumerate(self.repeated):
             column = points[:, numeric.index(each.columns[0])]
             state.repeated[k] += np.count_nonzero(column == each.value)
-        if len(state.found) > 2 * _MOST_ROWS:
+
+    def _add_rows(self, state: SuspectState, rows: Rows, number: int) -> None:
+        """Add the suspicious rows of a chunk, of which the first has the given number.
+
+        Only rows with larger scores than the `_MOST_ROWS` rows of the state are described.
+        """
+        indices, scores = self.detector.unusual_rows(self.side, rows)
+        repeated = [
+            np.flatnonzero(rows.points[:, each.column] == each.value) for each in self.sentinels
+        ]
+        state.count += len(np.unique(np.concatenate([indices, *repeated])))
+        full = len(state.found) == _MOST_ROWS
+        least = state.found[-1][1].score if full else 0.0
+        larger = scores > least
+        listed = self.detector.explained_rows(self.side, rows, indices[larger], scores[larger])
+        for each, own in zip(self.sentinels, repeated, strict=True):
+            if each.score > least:
+                listed += self._repeated_rows(each, own[:_MOST_ROWS])
+        if listed:
+            new = distinct_rows(listed)
+            state.found += [(number + row.row, row, rows.points[row.row]) for row in new]
             self.trim(state)
 
     def merge(self, state: SuspectState, other: SuspectState) -> None:
@@ -204,12 +217,9 @@ class SuspectPass(Pass):
         """Keep the suspicious rows with the largest scores, the first of equal scores."""
         state.found = sorted(state.found, key=lambda each: (-each[1].score, each[0]))[:_MOST_ROWS]
 
-    def _repeated_rows(self, points: np.ndarray) -> list[SuspiciousRow]:
-        found: list[SuspiciousRow] = []
-        for _, j, value, _, score in self.sentinels:
-            column = self.reader.numeric[j]
-            text = f"{column} = {value:.6g}, repeated here and nearly never in the other sample"
-            fields: tuple[Any, ...] = (score, column, value, None, "repeated value", "", text)
-            for i in np.flatnonzero(points[:, j] == value).tolist():
-                found.append(SuspiciousRow("XY"[self.side], i, *fields))
-        return found
+    def _repeated_rows(self, sentinel: Sentinel, indices: np.ndarray) -> list[SuspiciousRow]:
+        """Describe rows (k,) of a chunk that have a repeated value."""
+        column, value = self.reader.numeric[sentinel.column], sentinel.value
+        text = f"{column} = {value:.6g}, repeated here and nearly never in the other sample"
+        fields: tuple[Any, ...] = (sentinel.score, column, value, None, "repeated value", "", text)
+        return [SuspiciousRow("XY"[self.side], i, *fields) for i in indices.tolist()]

@@ -57,11 +57,10 @@ def suspicious_rows(samples: TwoSamples) -> SuspiciousRows:
     codes, labels = category_codes(samples.categories, samples.n_rows)
     sentinels = find_sentinels(samples.points)
     detector = Detector.fit(samples, codes, labels, sentinels)
-    rows = [
-        row
-        for side, (points, own) in enumerate(zip(samples.points, codes, strict=True))
-        for row in detector.unusual_rows(side, Rows(points, own))
-    ]
+    rows: list[SuspiciousRow] = []
+    for side, (points, own) in enumerate(zip(samples.points, codes, strict=True)):
+        both = Rows(points, own)
+        rows += detector.explained_rows(side, both, *detector.unusual_rows(side, both))
     rows += _repeated_rows(samples, sentinels)
     rows += contradictory_rows(samples, codes, labels)
     return SuspiciousRows(
@@ -148,26 +147,38 @@ class Detector:
         """Scorer relative to the ordinary rows of both samples."""
         return RowScorer(self.ordinary)
 
-    def unusual_rows(self, side: int, rows: Rows) -> list[SuspiciousRow]:
+    def unusual_rows(self, side: int, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
         """Return the rows of a sample, X for side 0, with scores above 1 for both references.
 
-        `rows` have all numeric columns. The indices of the result refer to `rows`.
+        `rows` have all numeric columns.
+
+        Returns
+        -------
+        indices : int64 ndarray of shape (k,)
+            Indices in `rows`, in increasing order.
+        scores : ndarray of shape (k,)
+            Scores relative to the other sample.
         """
         if not self.scorers:
-            return []
+            return np.empty(0, dtype=np.int64), np.empty(0)
         rows = Rows(rows.points[:, list(self.kept)], rows.codes)
-        scores = self.scorers[side].score(rows)
-        listed = np.flatnonzero(scores > 1)
-        if not len(listed):
+        indices = self.scorers[side].candidates(rows)
+        scores = self.scorers[side].score(rows.take(indices))
+        indices, scores = indices[scores > 1], scores[scores > 1]
+        listed = self.pooled.score(rows.take(indices)) > 1 if len(indices) else np.empty(0, bool)
+        return indices[listed], scores[listed]
+
+    def explained_rows(
+        self, side: int, rows: Rows, indices: np.ndarray, scores: np.ndarray
+    ) -> list[SuspiciousRow]:
+        """Describe unusual rows, given by their indices (k,) in `rows` and their scores (k,)."""
+        if not len(indices):
             return []
-        listed = listed[self.pooled.score(rows.take(listed)) > 1]
-        chosen = rows.take(listed)
+        chosen = Rows(rows.points[indices][:, list(self.kept)], rows.codes[indices])
         found = []
         for i, unusual in enumerate(self.scorers[side].explain(chosen)):
             fields = self.describe.row(chosen.points[i], chosen.codes[i], unusual)
-            found.append(
-                SuspiciousRow("XY"[side], int(listed[i]), float(scores[listed[i]]), *fields)
-            )
+            found.append(SuspiciousRow("XY"[side], int(indices[i]), float(scores[i]), *fields))
         return found
 
 

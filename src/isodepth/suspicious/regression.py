@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from isodepth._core import project
+
 # Maximum number of rows to which regressions are fitted.
 _MAX_FITTED = 5_000
 # Each column is regressed on the others only if there are at least _MIN_FITTED rows, at least
@@ -30,7 +32,7 @@ class Predictors(NamedTuple):
     ----------
     weights : ndarray of shape (f, d)
         The residual of column j is the product of the f terms of a row and `weights[:, j]`. Weights
-        of missing terms are 0.
+        of missing terms, and of the residuals of missing columns, are 0.
     deviation : ndarray of shape (d,)
         Standard deviation of the residuals of each column.
     inverse : ndarray of shape (f, f)
@@ -76,8 +78,9 @@ class Regressions:
         self.indicators = _frequent_values(codes[fitted], most - 2 * d)
         terms = self._terms(standard[fitted], codes[fitted])
         self.moments = _moments(terms, self._observed(standard[fitted]))
-        complete = np.ones((1, terms.shape[1]), dtype=bool)
-        self.deviation = self._solve(complete)[0].deviation
+        #: Regressions for complete rows, and the standard deviations of their residuals.
+        self._complete = self._solve(np.ones((1, terms.shape[1]), dtype=bool))[0]
+        self.deviation = self._complete.deviation
         #: Residuals (n, d); those of the fitted rows are leave-one-out residuals.
         self.fitted_residuals = self.residuals(standard, codes)
         leverage = self._leverage(standard[fitted], codes[fitted]) / len(fitted)
@@ -93,9 +96,38 @@ class Regressions:
         """Return the residuals (m, d) of m rows; NaN for missing values."""
         terms, residuals = self._terms(standard, codes), np.empty_like(standard)
         for rows, predictors in self._predictors(standard):
-            residuals[rows] = terms[rows] @ predictors.weights
+            # The result for a row of `project` does not depend on the other rows.
+            residuals[rows] = project(terms[rows], np.ascontiguousarray(predictors.weights.T)).T
             residuals[rows] *= self.deviation / predictors.deviation
+        residuals[np.isnan(standard)] = np.nan
         return residuals
+
+    def outside(
+        self, standard: np.ndarray, codes: np.ndarray, low: np.ndarray, high: np.ndarray
+    ) -> np.ndarray:
+        """Return whether a residual of each row may be below `low` or above `high`, both (d,).
+
+        Residuals are computed in single precision. The result is also True for rows whose residuals
+        are inside, but not farther from a bound than the maximum rounding error.
+        """
+        terms = self._terms_by_column(standard, codes, np.float32)
+        result = np.zeros(len(standard), dtype=bool)
+        for rows, predictors in self._predictors(standard):
+            weights = predictors.weights * (self.deviation / predictors.deviation)
+            # Terms are at most _FAR in absolute value. The factor 4 covers all roundings.
+            error = np.finfo(np.float32).eps * (
+                4 * len(weights) * _FAR * np.abs(weights).sum(axis=0)
+                + np.where(np.isfinite(low), np.abs(low), 0.0)
+                + np.where(np.isfinite(high), np.abs(high), 0.0)
+            )
+            own = terms[:, rows]
+            found = np.zeros(own.shape[1], dtype=bool)
+            ends = (low + error).astype(np.float32), (high - error).astype(np.float32)
+            for column, least, most in zip(weights.T.astype(np.float32) @ own, *ends, strict=True):
+                found |= column < least
+                found |= column > most
+            result[rows] = found
+        return result
 
     def contributions(self, row: np.ndarray, codes: np.ndarray, j: int) -> np.ndarray:
         """Return the contributions (d + k,) of columns and categories to a prediction of column j.
@@ -145,10 +177,22 @@ class Regressions:
             leverage[rows] = (u * terms[rows]).sum(axis=1, keepdims=True) - part
         return leverage
 
-    def _predictors(self, standard: np.ndarray) -> Iterator[tuple[np.ndarray, Predictors]]:
-        """Yield the regressions for each set of observed columns, with the indices of its rows."""
-        for pattern, rows in _patterns(self._observed(standard)):
-            yield from zip(rows, self._solve(pattern), strict=True)
+    def _predictors(self, standard: np.ndarray) -> Iterator[tuple[np.ndarray | slice, Predictors]]:
+        """Yield the regressions for each set of observed columns, with the indices of its rows.
+
+        The first are the regressions for complete rows, if there are any, with all rows. Later
+        results replace those of the rows that are not complete.
+        """
+        missing = np.zeros(len(standard), dtype=bool)
+        for column in standard.T:
+            missing |= np.isnan(column)
+        if not missing.all():
+            yield slice(None), self._complete
+        incomplete = np.flatnonzero(missing)
+        if not len(incomplete):
+            return
+        for pattern, rows in _patterns(self._observed(standard[incomplete])):
+            yield from zip((incomplete[each] for each in rows), self._solve(pattern), strict=True)
 
     def _solve(self, observed: np.ndarray) -> list[Predictors]:
         """Return the regressions of each column for the sets `observed` (p, f) of observed terms.
@@ -171,7 +215,7 @@ class Regressions:
             variances = c / determinant
         else:
             weights, variances = linear / a, 1 / a
-        weights = np.where(observed[:, 1 : 1 + d][:, None], weights, np.nan)
+        weights = np.where(observed[:, 1 : 1 + d][:, None], weights, 0.0)
         return [
             Predictors(*each)
             for each in zip(weights, np.sqrt(variances[:, 0]), inverses, strict=True)
@@ -179,12 +223,23 @@ class Regressions:
 
     def _terms(self, standard: np.ndarray, codes: np.ndarray) -> np.ndarray:
         """Return the terms (m, f) of m rows; 0 for missing values."""
-        clipped = np.nan_to_num(np.clip(standard, -_FAR, _FAR), nan=0.0)
-        parts = [np.ones((len(standard), 1)), clipped]
+        return np.ascontiguousarray(self._terms_by_column(standard, codes, np.float64).T)
+
+    def _terms_by_column(self, standard: np.ndarray, codes: np.ndarray, dtype: type) -> np.ndarray:
+        """Return the terms (f, m) of m rows; 0 for missing values."""
+        m, d = standard.shape
+        f = 1 + (2 if self.squares else 1) * d + len(self.indicators)
+        terms = np.empty((f, m), dtype)
+        terms[0] = 1.0
+        clipped = np.clip(standard, -_FAR, _FAR)
+        np.copyto(clipped, 0.0, where=np.isnan(clipped))
+        terms[1 : 1 + d] = clipped.T
         if self.squares:
-            parts.append(clipped**2 / _FAR)
-        parts += [codes[:, [category]] == value for category, value in self.indicators]
-        return np.hstack(parts)
+            np.square(terms[1 : 1 + d], out=terms[1 + d : 1 + 2 * d])
+            terms[1 + d : 1 + 2 * d] /= _FAR
+        for row, (category, value) in enumerate(self.indicators, f - len(self.indicators)):
+            terms[row] = codes[:, category] == value
+        return terms
 
     def _observed(self, standard: np.ndarray) -> np.ndarray:
         """Return which terms (m, f) are known. A missing category has no indicator that is 1."""
