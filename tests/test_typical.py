@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -106,13 +108,21 @@ def test_results_have_typical_rows_and_the_report_shows_them(monkeypatch) -> Non
     assert result.significant
     rows = result.typical_rows()
     assert set(rows.indices("Y")) <= set(range(20))
-    assert "typical_rows() lists" in repr(result)
+    first = ", ".join(map(str, rows.indices("Y")[:3]))
+    phrase = f"most typical of the difference are rows .* of X and rows {first} of Y"
+    assert re.search(phrase, result.headline)
+    assert rows.texts()[1] in repr(result)
+    assert "column " not in repr(result)
     line = rows.texts(("June", "July"))[1]
     assert line.startswith(f"rows most typical of July: {rows.indices('Y')[0]}, ")
     assert line[1:] in html_report(result, names=("June", "July"))
     assert rows.texts()[1][1:] in result._repr_html_()
+    untested = isodepth.compare(x, y, n_directions=20, random_state=0)
+    assert "typical_rows() lists" in repr(untested)
+    assert "column " not in repr(untested)
+    assert rows.texts()[1][1:] in untested._repr_html_()
     monkeypatch.setattr("isodepth.report.notebook._TYPICAL_VALUES", 150 * 51 - 1)
-    assert "typical_rows() lists" in result._repr_html_()
+    assert "typical_rows() lists" in untested._repr_html_()
     assert ", ".join(map(str, rows.indices("X"))) in rows._repr_html_()
     content = comparison_content(result, ("June", "July"))
     assert content["typical_rows"]["rows"][0]["row"] == rows.indices("X")[0]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
 
@@ -91,6 +91,8 @@ class TwoSampleReport(ReportableResult):
     """
 
     _inputs: Any
+    # Attributes that are computed before the rows are released, and kept.
+    _WITHOUT_ROWS: ClassVar[tuple[str, ...]] = ("repeated_values",)
 
     # Hidden from type checkers, which would otherwise accept every attribute.
     if not TYPE_CHECKING:
@@ -98,8 +100,8 @@ class TwoSampleReport(ReportableResult):
         def __getattr__(self, name: str) -> Any:
             if any(each.name == name for each in fields(self)):
                 raise InvalidInputError(
-                    f"this {type(self).__name__} was created from its public fields and has no "
-                    "rows; use the object that isodepth.compare or isodepth.two_sample_test returns"
+                    f"this {type(self).__name__} has no rows, because it was returned by "
+                    "without_rows() or created from its public fields; use the original result"
                 )
             # Raise the usual error, or again the AttributeError of a property.
             return object.__getattribute__(self, name)
@@ -121,6 +123,31 @@ class TwoSampleReport(ReportableResult):
 
     def _samples_of_regions(self) -> TwoSamples:
         raise InvalidInputError("this result does not contain the rows of the samples")
+
+    def without_rows(self) -> Self:
+        """Return a copy of the result that does not keep the rows of the samples.
+
+        A result keeps a copy of both samples, which it needs for `suspicious_rows`,
+        `typical_rows`, random splits and figures of rows. Numbers, changes, the headline and
+        `to_dict` do not need the rows: they are computed now and kept. The methods that need rows
+        raise an error. Use this method to keep many results in memory or in files.
+
+        Examples
+        --------
+        >>> import numpy as np, pickle, isodepth
+        >>> X, Y = np.random.default_rng(0).normal(size=(2, 2000, 5))
+        >>> result = isodepth.compare(X, Y, n_directions=50, random_state=0)
+        >>> small = result.without_rows()
+        >>> small.distance == result.distance, small.contributions == result.contributions
+        (True, True)
+        >>> small.suspicious_rows()
+        Traceback (most recent call last):
+        ...
+        isodepth.errors.InvalidInputError: suspicious rows need the rows of both samples...
+        """
+        result = replace(self)  # type: ignore[type-var]
+        vars(result).update({name: getattr(self, name) for name in self._WITHOUT_ROWS})
+        return result
 
     def suspicious_rows(self) -> SuspiciousRows:
         """Find rows of each sample that do not look like any row of the other sample.
@@ -178,7 +205,10 @@ class TwoSampleReport(ReportableResult):
                 "typical rows need both samples in memory, and these were read in chunks; pass a "
                 "part of the rows as arrays or data frames"
             )
-        return typical_rows(self.samples, n_rows)
+        known = vars(self).setdefault("_typical", {})
+        if n_rows not in known:
+            known[n_rows] = typical_rows(self.samples, n_rows)
+        return known[n_rows]
 
     @cached_property
     def _suspicious(self) -> SuspiciousRows:

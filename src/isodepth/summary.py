@@ -6,6 +6,7 @@ Results call this module for `repr`. It must therefore not import Jinja, which i
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from isodepth.data.arrays import listed
@@ -20,7 +21,7 @@ from isodepth.protocols import (
     VerdictLike,
 )
 from isodepth.suspicious import SuspiciousRows
-from isodepth.typical import has_many_unnamed_columns
+from isodepth.typical import TypicalRows, has_many_unnamed_columns
 
 # Columns are listed until their contributions sum to 60%, but at most three columns.
 _NAMED_SUM, _MAX_NAMED = 0.6, 3
@@ -199,18 +200,21 @@ def summary_lines(
     """
     test = get_test(result)
     comparison = result if result.result_type == "comparison" else None
-    keeps_rows = comparison is None or comparison._keeps_rows
+    keeps_rows = result._keeps_rows
     lines = [comparison_headline(result, names).sentence]
     lines += ["; ".join(remarks(result, rows, names))]
     if test is not None:
         lines.append(test.tested_rows_text)
-        # The first change is skipped, because it is in the headline.
-        lines += [str(change) for change in test.changes[1 : 1 + _MAX_CHANGES]]
+        typical = find_typical_rows(test)
+        if typical is None:
+            # The first change is skipped, because it is in the headline.
+            lines += [str(change) for change in test.changes[1 : 1 + _MAX_CHANGES]]
         lines.append(test.changed_share_text)
+        lines += [] if typical is None else typical.texts(names)
+    elif has_typical_rows(result):
+        lines.append("typical_rows() lists the rows that are most typical of the difference")
     elif comparison is not None:
         lines.append(f"largest contributions: {largest_contributions(comparison.contributions)}")
-    if has_typical_rows(result):
-        lines.append("typical_rows() lists the rows that are most typical of the difference")
     if rows is not None:
         repeated = {(each.sample, each.value) for each in rows.repeated}
         single = [row for row in rows.rows if (row.sample, row.value) not in repeated]
@@ -219,7 +223,7 @@ def summary_lines(
         lines.append("suspicious_rows() lists the rows that look wrong")
     if comparison is not None:
         if chance is NOT_COMPUTED and not keeps_rows:
-            chance = "a level of chance needs the rows, which were read in chunks"
+            chance = "a level of chance needs the rows, which this result does not have"
         lines.append(distance_sentence(comparison, chance))
     lines.append(result.signature)
     moved = getattr(result, "moved_from", None)
@@ -228,14 +232,25 @@ def summary_lines(
 
 
 def has_typical_rows(result: PairResult) -> bool:
-    """Return whether a difference is described by rows, because there are many unnamed columns."""
+    """Return whether a difference is described by rows, because there are many unnamed columns.
+
+    The names of such columns, "column 36", do not help a reader.
+    """
     test = get_test(result)
     if test is not None and not test.significant:
         return False
     try:
         return result._has_all_rows and has_many_unnamed_columns(result.samples.columns)
-    except InvalidInputError:  # this error is raised if the result does not contain the rows
-        return False
+    except InvalidInputError:  # the result does not contain the rows
+        return bool(vars(result).get("_typical"))
+
+
+def find_typical_rows(result: PairResult) -> TypicalRows | None:
+    """Return the typical rows of samples with many unnamed columns that may differ, else None."""
+    # An error is raised if a sample has too few rows.
+    with suppress(InvalidInputError):
+        return result.typical_rows() if has_typical_rows(result) else None
+    return None
 
 
 def monitor_headline(verdicts: Sequence[VerdictLike], alarm: bool) -> Headline:

@@ -22,6 +22,8 @@ from isodepth.two_samples import TwoSamples
 
 #: Samples with more unnamed columns are described by rows instead of columns.
 MANY_COLUMNS = 50
+# Maximum number of rows of each sample in a headline.
+_IN_PHRASE = 3
 # Number of folds of the cross-fitting, and minimum number of rows of a sample: one per fold.
 _FOLDS = _MIN_ROWS = 5
 # Fraction of all rows that count as extreme, and the minimum number of extreme rows.
@@ -87,6 +89,14 @@ class TypicalRows(ResultMixin):
     def _rows(self) -> dict[str, list[Any]]:
         names = TypicalRow._fields
         return {name: [getattr(row, name) for row in self.rows] for name in names}
+
+    def phrase(self, names: Sequence[str] = ("X", "Y")) -> str:
+        """Return the first rows of each sample in one phrase, for headlines."""
+        parts = [
+            f"rows {', '.join(map(str, self.indices(sample)[:_IN_PHRASE].tolist()))} of {name}"
+            for sample, name in zip("XY", names, strict=True)
+        ]
+        return f"most typical of the difference are {' and '.join(parts)}"
 
     def texts(self, names: Sequence[str] = ("X", "Y")) -> list[str]:
         """Return one line per sample; `names` are the names of X and Y."""

@@ -108,7 +108,7 @@ def test_constructors_have_public_keyword_arguments(kind: type) -> None:
 def test_a_result_made_from_its_public_fields_has_no_rows() -> None:
     result, test = RESULTS["comparison"](), RESULTS["test"]()
     for made in (replace(result, distance=1.0), replace(test, pvalue=0.5)):
-        with pytest.raises(isodepth.InvalidInputError, match="public fields and has no rows"):
+        with pytest.raises(isodepth.InvalidInputError, match="created from its public fields"):
             made.to_dict()
     assert not hasattr(result, "missing_name")
     labels = pd.DataFrame({"c": ["a", "b"] * 20})
@@ -211,3 +211,51 @@ def test_repeated_rows_are_not_weights() -> None:
 def test_a_chance_level_needs_splits(n_splits: Any) -> None:
     with pytest.raises(isodepth.InvalidOptionError, match="n_splits must be an integer >= 1"):
         isodepth.compare(X, Y, **OPTIONS).chance_level(n_splits)
+
+
+# -- results without rows -------------------------------------------------------------------------
+
+
+def embeddings() -> list[np.ndarray]:
+    """Return two samples with 60 unnamed columns, in some of which the means differ."""
+    x, y = np.random.default_rng(3).normal(size=(2, 80, 60))
+    y[:, :20] += 1
+    return [x, y]
+
+
+@pytest.mark.parametrize(
+    "name", ["comparison", "tested", "missing", "test", "q", "embeddings", "chunks"]
+)
+def test_a_result_without_rows_has_the_same_content(name: str, tmp_path: Any) -> None:
+    extra = {
+        "q": lambda: isodepth.compare(X, Y, q=2, **OPTIONS),
+        "embeddings": lambda: isodepth.two_sample_test(*embeddings(), **TEST),
+    }
+    result = (RESULTS | extra)[name]()
+    small = result.without_rows()
+    assert small.to_dict() == result.to_dict()
+    assert repr(small).splitlines()[0] == repr(result).splitlines()[0]
+    assert pickle.loads(pickle.dumps(small)).to_dict() == result.to_dict()
+    assert small._repr_html_()
+    small.report(tmp_path / "report.html")
+    for refused in (small.suspicious_rows, lambda: small.samples):
+        with pytest.raises(isodepth.InvalidInputError, match="without_rows"):
+            refused()
+    if small.result_type == "comparison":
+        for method in (small.gradient, small.chance_level):
+            with pytest.raises(isodepth.InvalidInputError, match=r"need.* rows|read in chunks"):
+                method()
+        assert [each.n_points for each in small.regions] == [
+            each.n_points for each in result.regions
+        ]
+    else:
+        with pytest.raises(isodepth.InvalidInputError, match="without_rows"):
+            _ = small.comparison
+
+
+def test_a_result_without_rows_is_small() -> None:
+    x, y = np.random.default_rng(0).normal(size=(2, 3000, 20))
+    result = isodepth.compare(x, y, n_permutations=19, levels=20, **OPTIONS)
+    for each in (result, result.test):
+        assert len(pickle.dumps(each)) > x.nbytes
+        assert len(pickle.dumps(each.without_rows())) < 0.1 * x.nbytes

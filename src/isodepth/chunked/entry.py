@@ -152,6 +152,11 @@ class SourceComparison(Comparison):
     @cached_property
     def _pair(self) -> SubsetPair:
         """Random rows of both samples."""
+        if self._inputs is None:
+            raise InvalidInputError(
+                "suspicious rows need the sources, which without_rows() released; use the original "
+                "result"
+            )
         X, Y, kinds = self._inputs
         known = None if self.test is None else self.test._pair
         return known or subset_pair(X, Y, None, kinds, 0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 
@@ -75,6 +75,13 @@ class ChanceLevel(ResultMixin):
         return f"{self.n_splits} random splits of the same rows: {low:.3g} to {high:.3g}"
 
 
+class RegionSizes(NamedTuple):
+    """Number of points and of columns of regions whose points were released."""
+
+    n_points: int
+    n_features: int
+
+
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Comparison(TwoSampleReport):
     """Result of :func:`isodepth.compare`.
@@ -113,6 +120,7 @@ class Comparison(TwoSampleReport):
     """
 
     result_type: ClassVar[Literal["comparison"]] = "comparison"
+    _WITHOUT_ROWS = ("_gaps", "_fitted", "contributions", "repeated_values")
 
     distance: float
     regions: tuple[TrimmedRegions, TrimmedRegions]
@@ -245,6 +253,11 @@ class Comparison(TwoSampleReport):
         >>> result.distance, result.gradient().x.ravel(), result.gradient().y.ravel()
         (5.0, array([-1.,  0.]), array([1.]))
         """
+        if not self._keeps_rows:
+            raise InvalidInputError(
+                "the gradient needs the rows of both samples, which without_rows() released; use "
+                "the original result"
+            )
         return gradient_of_comparison(self)
 
     @cached_property
@@ -325,8 +338,8 @@ class Comparison(TwoSampleReport):
             return self.test.samples
         if not self._keeps_rows:
             raise InvalidInputError(
-                "suspicious rows need both samples in memory, and these were read in chunks; "
-                "compare a part of the rows as arrays or data frames"
+                "suspicious rows need the rows of both samples, which without_rows() released; use "
+                "the original result"
             )
         x, y = (unscaled_points(regions) for regions in self.regions)
         return TwoSamples((x, y), tuple(self.columns or column_labels(x.shape[1])), {})
@@ -374,14 +387,26 @@ class Comparison(TwoSampleReport):
         """Whether the rows of both samples are in memory; False if they were read in chunks."""
         return isinstance(self.regions[0], TrimmedRegions)
 
+    def without_rows(self) -> Self:
+        # The docstring is that of the base class.
+        result = super().without_rows()
+        sizes: Any = self.regions
+        if self._keeps_rows:
+            sizes = tuple(RegionSizes(each.n_points, each.n_features) for each in self.regions)
+        test = None if self.test is None else self.test.without_rows()
+        vars(result).update(regions=sizes, test=test)
+        return result
+
     @cached_property
     def null_profile(self) -> Any:
-        """Gaps between regions after random permutations of the labels; None without a test.
+        """Gaps between regions after permutations of the labels; None without a test or rows.
 
         The type is :class:`isodepth.significance.result.NullProfile`. The gaps are computed at the
         first access.
         """
-        return None if self.test is None else self.test.profile_of(self)
+        if self.test is None or not self._keeps_rows:
+            return None
+        return self.test.profile_of(self)
 
     @property
     def settings(self) -> dict[str, Any]:

@@ -23,8 +23,8 @@ from isodepth.report.repeat import TableFile, compare_code
 from isodepth.summary import (
     comparison_headline,
     distance_sentence,
+    find_typical_rows,
     get_test,
-    has_typical_rows,
     largest_contributions,
     remarks,
     subtitle,
@@ -33,7 +33,6 @@ from isodepth.summary import (
 )
 from isodepth.suspicious import SuspiciousRows
 from isodepth.two_samples import TwoSamples
-from isodepth.typical import TypicalRows
 
 _MAX_CHANGES, _MAX_ROWS = 30, 100
 # Maximum number of columns with a figure. A figure takes about 30 ms and 3 kB.
@@ -73,8 +72,8 @@ class Findings(NamedTuple):
         if result.result_type == "comparison":
             comparison = result
         else:
-            # A test of categories alone has no comparison.
-            with suppress(AttributeError):
+            # A test of categories alone has no comparison, nor has a test without rows.
+            with suppress(AttributeError, InvalidInputError):
                 comparison = result.comparison
         samples: TwoSamples | None = None
         rows: SuspiciousRows | None = None
@@ -141,16 +140,6 @@ def share_sentence(test: TwoSampleTestLike | None) -> str:
     return f"{text[:1].upper()}{text[1:]}."
 
 
-def find_typical_rows(result: PairResult) -> TypicalRows | None:
-    """Return the typical rows of samples with many unnamed columns that may differ, else None."""
-    if not has_typical_rows(result):
-        return None
-    try:
-        return result.typical_rows()
-    except InvalidInputError:  # this error is raised if a sample has too few rows
-        return None
-
-
 def _file_name(path: str) -> str:
     return "standard input" if path == "-" else path
 
@@ -200,7 +189,7 @@ def _chance_or_reason(comparison: ComparisonLike | None) -> ChanceLevelLike | st
     if comparison is None:
         return "no level of chance without a distance"
     if not comparison._keeps_rows:
-        return "no level of chance: the rows were read in chunks"
+        return "no level of chance: the result has no rows in memory"
     if N_SPLITS * comparison._splitting_cost > MOST_SPLIT_PROJECTIONS:
         return (
             f"level of chance omitted: {N_SPLITS} comparisons of samples of this size take long; "

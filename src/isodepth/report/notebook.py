@@ -16,7 +16,6 @@ from isodepth.html import notebook_html
 from isodepth.protocols import AnyResult, MonitorLike, PairResult
 from isodepth.report.comparison import (
     change_entries,
-    find_typical_rows,
     share_sentence,
     suspicious_entries,
 )
@@ -24,6 +23,7 @@ from isodepth.report.figures import inline_svg
 from isodepth.summary import (
     alarm_promise,
     comparison_headline,
+    find_typical_rows,
     get_test,
     has_typical_rows,
     monitor_headline,
@@ -39,7 +39,8 @@ _DRAWN_ROWS = 200_000
 # Maximum number of values of both samples for which suspicious rows are computed, about 0.3 s.
 # Suspicious rows that were already computed are always shown.
 _SEARCHED_VALUES = 50_000
-# Maximum number of values of both samples for which typical rows are computed, about 0.5 s.
+# Maximum number of values of both samples for which typical rows are computed without a test, about
+# 0.5 s.
 _TYPICAL_VALUES = 500_000
 
 
@@ -55,7 +56,8 @@ def _pair_html(result: PairResult) -> str:
     headline = comparison_headline(result, ("X", "Y"))
     drawable = samples is not None and sum(samples.n_rows) <= _DRAWN_ROWS and _can_draw()
     lines: list[str] = []
-    n_changes = 0 if test is None else len(test.changes)
+    by_rows = has_typical_rows(result)  # instead of changes of columns without names
+    n_changes = 0 if test is None or by_rows else len(test.changes)
     if n_changes > _MAX_CHANGES:
         lines.append(f"The first {_MAX_CHANGES} of {n_changes} changes; the report has all.")
     if samples is not None and rows is None:
@@ -67,7 +69,9 @@ def _pair_html(result: PairResult) -> str:
         headline.kind,
         remarks=remarks(result, rows, ("X", "Y")),
         paragraphs=list(filter(None, [share_sentence(test), *_typical_texts(result, samples)])),
-        changes=change_entries(test, samples if drawable else None, _MAX_CHANGES),
+        changes=change_entries(
+            None if by_rows else test, samples if drawable else None, _MAX_CHANGES
+        ),
         rows=suspicious_entries(
             rows, samples, ("X", "Y"), _MAX_ROWS, all_rows=result._has_all_rows
         ),
@@ -96,7 +100,9 @@ def _typical_texts(result: PairResult, samples: TwoSamples | None) -> list[str]:
     """Return the lines about typical rows of samples with many unnamed columns, else []."""
     if samples is None or not has_typical_rows(result):
         return []
-    if sum(samples.n_rows) * len(samples.columns) > _TYPICAL_VALUES:
+    # The headline of a test has computed the typical rows.
+    untested = get_test(result) is None
+    if untested and sum(samples.n_rows) * len(samples.columns) > _TYPICAL_VALUES:
         return ["typical_rows() lists the rows that are most typical of the difference."]
     typical = find_typical_rows(result)
     return [] if typical is None else [f"{text[:1].upper()}{text[1:]}." for text in typical.texts()]

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from isodepth.significance.permutations import Permutations
 from isodepth.significance.samples import Samples, ValueShare
 from isodepth.sources.passes import runner_of
 from isodepth.sources.subsets import SubsetPair
-from isodepth.summary import summary_lines
+from isodepth.summary import find_typical_rows, summary_lines
 from isodepth.suspicious import SuspiciousRows, suspicious_rows
 from isodepth.suspicious.chunks import suspicious_source_rows
 from isodepth.two_samples import TwoSamples
@@ -163,6 +163,7 @@ class TwoSampleResult(TwoSampleReport):
     """
 
     result_type: ClassVar[Literal["test"]] = "test"
+    _WITHOUT_ROWS = ("_changes", "_lower_bounds", "signature", "repeated_values")
 
     statistic: float
     pvalue: float
@@ -209,6 +210,18 @@ class TwoSampleResult(TwoSampleReport):
         return self.n_source_rows is None
 
     @property
+    def _keeps_rows(self) -> bool:
+        """Whether the tested rows are in memory; False after `without_rows`."""
+        return "_samples" in vars(self)
+
+    def without_rows(self) -> Self:
+        # The docstring is that of the base class.
+        result = super().without_rows()
+        if find_typical_rows(self) is not None:  # they are part of the headline
+            vars(result)["_typical"] = vars(self)["_typical"]
+        return result
+
+    @property
     def null_mean(self) -> float:
         """Mean of `null_distribution`."""
         return float(self.null_distribution.mean())
@@ -237,7 +250,7 @@ class TwoSampleResult(TwoSampleReport):
     @property
     def changed_share_text(self) -> str:
         """Sentence about `changed_share`, such as "at least 21% of the rows changed"."""
-        if self._samples.blocks is not None:
+        if self.settings["blocks"] is not None:
             return "no bound for the share of changed rows with blocks"
         share, confidence = self.changed_share, f"{100 * self.confidence:g}% confidence"
         if share < 0.01:
@@ -283,7 +296,9 @@ class TwoSampleResult(TwoSampleReport):
         if self.significant:
             beyond = f" beyond a tolerance of {self.tolerance:.3g}" if self.tolerance else ""
             start = "The samples differ" if names is None else f"{y} differs from {x}"
-            headline = f"{start}{beyond} (p = {p}): {self.strongest_change}"
+            typical = find_typical_rows(self)
+            change = self.strongest_change if typical is None else typical.phrase((x, y))
+            headline = f"{start}{beyond} (p = {p}): {change}"
         else:
             n = len(self.null_distribution)
             beyond = " beyond the tolerance" if self.tolerance else ""
@@ -389,7 +404,8 @@ class TwoSampleResult(TwoSampleReport):
 
     def __repr__(self) -> str:
         n_rows = sum(self.n_source_rows or self.n_rows)
-        rows = self.suspicious_rows() if n_rows <= _ROWS_IN_REPR else None
+        shown = self._keeps_rows and n_rows <= _ROWS_IN_REPR
+        rows = self.suspicious_rows() if shown else None
         return "\n  ".join(summary_lines(self, rows=rows))
 
 
