@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 import os
+import tempfile
 import time
 import warnings
 from collections.abc import Callable
@@ -22,11 +23,13 @@ import pandas as pd
 import pytest
 from chunked.streaming import cut, small_scale
 from fuzz.samples import SAMPLES, sample, weights
-from twins import naive, naive_means
+from twins import naive, naive_families, naive_means
 
 import isodepth
 from isodepth.chunked.entry import compare as compare_chunks
 from isodepth.core.directions import mean_of_direction
+from isodepth.monitor.functions import Functions, total
+from isodepth.rowfunctions.families import FAMILIES, Rows
 
 pytestmark = pytest.mark.slow
 
@@ -261,6 +264,102 @@ def check_mixed_kinds(case: Case) -> None:
     assert 0 < isodepth.two_sample_test(*renamed, **options).pvalue <= 1
 
 
+def mixed_frames(case: Case, n: int, m: int) -> list[pd.DataFrame]:
+    """Draw numbers of the kinds of the case, a constant column, categories and missing values."""
+    frames = []
+    for kind, size in zip(case.kinds, (n, m), strict=True):
+        numbers = sample(case.rng, kind, size, case.d, np.float64)
+        frame = pd.DataFrame(numbers, columns=[f"c{j}" for j in range(case.d)])
+        frame["constant"] = 7.25
+        frame["color"] = case.rng.choice(["red", "green", "blue"], size)
+        frame = frame.mask(case.rng.random(frame.shape) < case.rng.choice([0.0, 0.02, 0.3]))
+        frames.append(frame)
+    return frames
+
+
+def check_row_functions(case: Case) -> None:
+    """Functions of a row have their defined values, in any order and alone."""
+    x, y = mixed_frames(case, 90, 70)
+    pooled = pd.concat([x, y])
+    codes = pooled.pop("color").map({"red": 0.0, "green": 1.0, "blue": 2.0})
+    numbers = pooled.to_numpy(float)
+    rows = Rows(numbers, codes.to_numpy(float)[:, None], np.abs(case.rng.normal(size=160)))
+    order = case.rng.permutation(160)
+    shuffled = Rows(*(part[order] for part in rows))
+    for kind in FAMILIES:
+        family = kind.choose(rows)
+        assert {*map(repr, family.members)} == {*map(repr, kind.choose(shuffled).members)}
+        found = family.evaluate(rows)
+        np.testing.assert_array_equal(family.evaluate(shuffled), found[:, order])
+        for i in order[:20]:
+            wanted = [naive_families.value_at(member, rows, i) for member in family.members]
+            np.testing.assert_array_equal(found[:, i], wanted)
+            alone = Rows(*(part[i : i + 1] for part in rows))
+            np.testing.assert_array_equal(family.evaluate(alone)[:, 0], wanted)
+
+
+def check_counts_of_rows(case: Case) -> None:
+    """A monitor counts each row independently of the other rows."""
+    if divided_by_spread(case):
+        return
+    reference, batch = (
+        frame.drop(columns="color").to_numpy(float) for frame in mixed_frames(case, 60, case.m)
+    )
+    functions = Functions.choose(reference, reference.shape[1], case.rng)
+    for rows in (reference, batch):
+        alone = total(functions.count(rows[i : i + 1]) for i in range(len(rows)))
+        together = functions.count(np.asfortranarray(rows))
+        assert together.ones.tolist() == alone.ones.tolist()
+
+
+def check_missing_and_constant(case: Case) -> None:
+    """Constant columns do not affect the test, with missing values in the other columns."""
+    if divided_by_spread(case):
+        return
+    frames = mixed_frames(case, 3 * case.n, 3 * case.m)
+    frames = [frame.assign(constant=7.25) for frame in frames]
+    options = {"n_permutations": 19, "random_state": 0}
+    result = isodepth.two_sample_test(*frames, **options)
+    without = isodepth.two_sample_test(*(f.drop(columns="constant") for f in frames), **options)
+    assert (result.pvalue, result.statistic) == (without.pvalue, without.statistic)
+    assert [each.text for each in result.changes] == [each.text for each in without.changes]
+    assert not [each for each in result.changes if "constant" in each.columns]
+
+
+def check_sources(case: Case) -> None:
+    """Tables in chunks have the test and the suspicious rows of tables in memory."""
+    if divided_by_spread(case):
+        return
+    frames = mixed_frames(case, 3 * case.n, 3 * case.m)
+    sources = [isodepth.scan(cut(frame, 5)) for frame in frames]
+    options = {"n_permutations": 19, "random_state": 0}
+    expected = isodepth.two_sample_test(*frames, **options)
+    found = isodepth.two_sample_test(*sources, **options)
+    assert (found.pvalue, found.statistic) == (expected.pvalue, expected.statistic)
+    assert [each.text for each in found.changes] == [each.text for each in expected.changes]
+    rows = [result.suspicious_rows().rows for result in (found, expected)]
+    assert [row[:9] for row in rows[0]] == [row[:9] for row in rows[1]]
+
+
+def check_monitor(case: Case) -> None:
+    """Verdicts do not depend on chunks or on saving the monitor."""
+    if divided_by_spread(case):
+        return
+    reference, batch = mixed_frames(case, 200, case.m)
+    options = {"random_state": 0, "nan_policy": "omit"}
+    monitor = isodepth.Monitor(reference, **options)
+    with tempfile.TemporaryDirectory() as folder:
+        monitor.save(os.path.join(folder, "m.npz"))
+        loaded = isodepth.Monitor.load(os.path.join(folder, "m.npz"))
+    chunked = isodepth.Monitor(isodepth.scan(cut(reference, 5)), **options)
+    verdicts = [monitor.check(batch), loaded.check(batch), chunked.check(isodepth.scan(batch))]
+    for verdict in verdicts[1:]:
+        assert (verdict.pvalue, verdict.n_rows) == (verdicts[0].pvalue, verdicts[0].n_rows)
+        assert [each.text for each in verdict.changes] == [
+            each.text for each in verdicts[0].changes
+        ]
+
+
 CHECKS: list[Callable[[Case], None]] = [
     check_depths,
     check_depths,
@@ -273,6 +372,11 @@ CHECKS: list[Callable[[Case], None]] = [
     check_tensors,
     check_test,
     check_mixed_kinds,
+    check_row_functions,
+    check_counts_of_rows,
+    check_missing_and_constant,
+    check_sources,
+    check_monitor,
 ]
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
+from twins.naive_families import value_at
 
 from isodepth.rowfunctions import families
 from isodepth.rowfunctions.families import FAMILIES, Repeated, Rows, filled, row_hashes
@@ -26,24 +25,6 @@ def table(seed: int, n: int = 300) -> Rows:
     return Rows(numbers, codes, np.abs(rng.normal(size=n)))
 
 
-def plain_value(member: families.Member, rows: Rows, i: int) -> float:
-    """Value of a function at row i, by its definition; NaN without information."""
-    d = rows.numbers.shape[1]
-    both = np.concatenate([rows.numbers[i], rows.codes[i], [rows.distance[i]]])
-    value = both[member.columns[0] if member.columns else -1]
-    if member.kind == "missing":
-        return float(math.isnan(value))
-    if math.isnan(value):
-        return math.nan
-    if member.kind == "extreme":
-        return float(value >= member.value if member.upper else value <= member.value)
-    if member.kind == "precision":
-        quotient = value * 10 if member.value == 0.1 else value / member.value
-        return float(abs(quotient - round(quotient)) <= 1e-9 * max(1, abs(quotient)))
-    assert (member.kind == "category") == (member.columns[0] >= d)
-    return float(value == member.value)
-
-
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("kind", FAMILIES)
 def test_functions_have_their_defined_values(kind: type[families.Family], seed: int) -> None:
@@ -52,7 +33,7 @@ def test_functions_have_their_defined_values(kind: type[families.Family], seed: 
     found = family.evaluate(rows)
     assert found.shape == (len(family.members), 300)
     assert len(family.members) > 0
-    wanted = [[plain_value(member, rows, i) for i in range(300)] for member in family.members]
+    wanted = [[value_at(member, rows, i) for i in range(300)] for member in family.members]
     np.testing.assert_array_equal(found, wanted)
     # A function of a row does not depend on the other rows.
     for i in (0, 299):

@@ -39,8 +39,9 @@ _GAP, _RARER, _ISOLATED_ROWS = 1.0, 2 / 3, 6
 _SINGLE_VALUES, _FREQUENT, _FEW_VALUES = 4, 0.01, 20
 # Units of the family of precision, and their names in descriptions.
 _UNITS = {0.1: "whole tenths", 1.0: "whole numbers", 5.0: "multiples of 5", 10.0: "multiples of 10"}
-# Relative distance from a multiple of a unit up to which a value counts as this multiple.
-_ROUNDING = 1e-9
+# Distance from a multiple of a unit up to which a value counts as this multiple, relative to the
+# value or to _SMALL if the value is smaller: a difference of equal decimals may be 1e-17.
+_ROUNDING, _SMALL = 1e-9, 1e-6
 _ODD_FACTOR = np.uint64(0x9E3779B97F4A7C15)  # 2**64 divided by the golden ratio
 
 
@@ -407,8 +408,8 @@ class Precision:
 def _is_multiple(values: np.ndarray, unit: float) -> np.ndarray:
     """Return whether values (n,) are multiples of a unit, up to rounding; False for NaN."""
     # Values are multiplied by 10 and not divided by 0.1, which is not a binary fraction.
-    ratios = values * 10.0 if unit == 0.1 else values / unit
-    return np.abs(ratios - np.rint(ratios)) <= _ROUNDING * np.maximum(1.0, np.abs(ratios))
+    ratios, small = (values * 10.0, _SMALL * 10.0) if unit == 0.1 else (values / unit, _SMALL / unit)
+    return np.abs(ratios - np.rint(ratios)) <= _ROUNDING * np.maximum(small, np.abs(ratios))
 
 
 @dataclass(frozen=True, eq=False)
