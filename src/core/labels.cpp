@@ -51,8 +51,8 @@ static auto differences_of_shares(Matrix<double> values, Matrix<uint64_t> words,
 }
 
 void bind_labels(nb::module_& m) {
-    m.def("share_differences", differences_of_shares, "values"_in, "words"_in, "count"_a, "cuts"_a,
-          "clip"_a, "limits"_in, "n_threads"_a = 1,
+    m.def("share_differences", differences_of_shares, "values"_in, "words"_in, "count"_a, "cuts"_a, "clip"_a,
+          "limits"_in, "n_threads"_a = 1,
           "The largest differences (F, count) of shares in half-lines and in intervals, and the absolute "
           "differences of mean clipped ranks; values outside limits (F, 2) have the middle rank.");
     m.def("label_distances", label_distances, "points"_in, "directions"_in, "words"_in, "count"_a, "betas"_in,

@@ -25,8 +25,9 @@ struct Cells {
     std::vector<int64_t> ends;   // cut points
     std::vector<double> scores;  // one more than cut points
 
-    // `clip` are two ranks between 0 and 1, and `limits` are two values. The score of a cell is its mean rank,
-    // clipped and then scaled. Values outside the limits are far. They have cells of their own, with score 0.
+    // `clip` are two ranks between 0 and 1, and `limits` are two values. The score of a cell is its mean
+    // rank, clipped and then scaled. Values outside the limits are far. They have cells of their own, with
+    // score 0.
     Cells(const double* keys, int64_t n, int64_t most, const double* clip, const double* limits)
         : ends(find_cuts(keys, n, most)) {
         const int64_t low = std::lower_bound(keys, keys + n, limits[0]) - keys;

@@ -45,6 +45,7 @@ from isodepth.significance.samples import (
     direction_text,
 )
 from isodepth.significance.tolerance import (
+    TolerantFindings,
     allowed_share,
     learned_direction,
     share_units,
@@ -568,6 +569,39 @@ def test_the_pvalue_is_exact_over_all_labelings(kind: str, tolerant: bool) -> No
 
 
 # -- the tolerance --------------------------------------------------------------------------------
+
+
+def test_the_bound_of_a_column_uses_functions_of_this_column_alone() -> None:
+    """The product of a column and the distance from the center depends on all columns."""
+    rng = np.random.default_rng(0)
+    findings = TolerantFindings(100)
+    features = [
+        Feature("dependence", "a and distance from the center", ("a",)),
+        Feature("dependence", "a and b", ("a", "b")),
+        Feature("distribution", "b", ("b",)),
+    ]
+    differences = np.abs(rng.normal(0, 0.01, (3, 100)))
+    differences[:, 0] = 0.5, 0.4, 0.3
+    findings.add_differences("dependence", differences[:2], features[:2])
+    findings.add_differences("columns", differences[2:], features[2:])
+    share, columns = findings.lower_bounds(0.95)
+    assert set(columns) == {("a", "b"), ("b",)}
+    assert 0.45 < share < 0.5
+    assert 0.35 < columns["a", "b"] < 0.4
+
+
+def test_the_bound_reuses_the_shares_of_the_test() -> None:
+    rng = np.random.default_rng(0)
+    points = rng.normal(size=(300, 2)).round(1)
+    points[250:, 0] = -9999.0
+    rows = pooled(points, ("a", "b"), np.eye(2), Permutations.draw(150, 150, 199, rng), rng)
+    shares = aggregated_statistics(rows, regions(), advance, only_regions=False).shares
+    fewer = replace(rows, permutations=rows.permutations.first(features.BOUND_LABELINGS))
+    found, again = (tolerant_statistics(fewer, 0.0, advance, given) for given in (shares, None))
+    assert {"extremes", "values"} <= set(found.parts)
+    for name, part in again.parts.items():
+        assert found.parts[name] == pytest.approx(part, rel=1e-12), name
+    assert found.lower_bounds(0.95) == again.lower_bounds(0.95)
 
 
 @pytest.mark.parametrize(("share", "n", "m"), [(0.04, 1000, 1000), (0.7, 30, 50), (0.01, 50, 5000)])

@@ -239,11 +239,12 @@ class _Search:
             limits = np.full((len(values), 2), np.inf) * [-1, 1]
         largest = np.finfo(np.float64).max
         limits = limits.clip(-largest, largest)
-        partly = np.isnan(values).any(axis=1)
+        partly = np.isnan(values.max(axis=1))
         groups = [np.flatnonzero(~partly), *(np.array([f]) for f in np.flatnonzero(partly))]
         for group in filter(len, groups):
-            permutations, own = self.rows.permutations, np.ascontiguousarray(values[group])
-            factor = np.ones(count)
+            permutations, factor = self.rows.permutations, np.ones(count)
+            # Values that are all known are not copied, which would double the memory.
+            own = np.ascontiguousarray(values[group] if partly.any() else values)
             if partly[group[0]]:
                 present = np.flatnonzero(~np.isnan(own[0]))
                 permutations, factor = _restricted(self.rows, present)
