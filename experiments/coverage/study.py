@@ -1,9 +1,11 @@
 """How often the bound on the share of changed rows exceeds the true total variation distance.
 
     python -m experiments coverage --runs 500 --jobs 16
-    python -m experiments coverage --table --runs 4       # bounds of a few changes
+    python -m experiments coverage --table --runs 8       # bounds of a few changes
 
-One JSON line per setting and 20 data sets. A run continues its file.
+One JSON line per setting and 20 data sets. A run continues its file. With isodepth 0.3.0 installed,
+``--table`` computes the bound of that version, `smallest_tolerance`. ``--former FILE`` shows these
+bounds beside the bounds of this version, for the same data sets.
 """
 
 from __future__ import annotations
@@ -26,12 +28,12 @@ CHUNK = 20
 ROUNDING = 1e-9
 
 
-def _test(draw: Any, n: int, name: str, number: int, n_permutations: int) -> Any:
+def _test(draw: Any, n: int, name: str, number: int, n_permutations: int, **options: Any) -> Any:
     import isodepth
 
     x, y = draw(np.random.default_rng([number, zlib.crc32(name.encode())]), n)
     return isodepth.two_sample_test(
-        x, y, nan_policy="omit", n_permutations=n_permutations, random_state=number, n_jobs=1
+        x, y, n_permutations=n_permutations, random_state=number, n_jobs=1, **options
     )
 
 
@@ -75,11 +77,16 @@ def _evaluate(job: tuple[str, int, int]) -> dict[str, Any]:
 
 
 def _evaluate_table(job: tuple[str, int, int, int]) -> dict[str, Any]:
+    import isodepth
+
     name, n, number, n_permutations = job
+    former = not hasattr(isodepth.TwoSampleResult, "changed_share")
+    options = {"tolerance": 0.0} if former else {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        result = _test(TABLE[name][0], n, name, number, n_permutations)
-        return {"row": name, "n": n, "number": number, "bound": float(result.changed_share)}
+        result = _test(TABLE[name][0], n, name, number, n_permutations, **options)
+        bound = result.smallest_tolerance if former else result.changed_share
+    return {"row": name, "n": n, "number": number, "bound": float(bound)}
 
 
 def summary(lines: Iterable[dict[str, Any]]) -> str:
@@ -95,6 +102,7 @@ def summary(lines: Iterable[dict[str, Any]]) -> str:
         "| a change above its true value (%) |",
         "|---|---:|---:|---:|---:|---:|",
     ]
+    rates: dict[str, list[tuple[float, str]]] = {}
     for name, setting in SETTINGS.items():
         entries = found.get(name, [])
         if not entries:
@@ -106,12 +114,22 @@ def summary(lines: Iterable[dict[str, Any]]) -> str:
             f"| {name} | {len(entries)} | {setting.tv:.3f} | {shares.mean():.3f} "
             f"| {100 * above:.1f} | {100 * changes:.1f} |"
         )
+        kind = "above the true value, rows changed" if setting.tv else "above 0, rows not changed"
+        rates.setdefault(kind, []).append((above, name))
+        rates.setdefault("a change above its true value", []).append((changes, name))
+    text.append("")
+    for kind, found_rates in rates.items():
+        largest = sorted(found_rates, reverse=True)[:3]
+        listed = "; ".join(f"{100 * rate:.1f}% ({name})" for rate, name in largest)
+        text.append(f"* largest rates, {kind}: {listed}")
     return "\n".join([*text, *sorted(errors)])
 
 
-def table_summary(lines: Iterable[dict[str, Any]]) -> str:
-    """Return the range of the bounds per change and number of rows, in Markdown."""
-    lines = list(lines)
+def table_summary(lines: Sequence[dict[str, Any]], former: Sequence[dict[str, Any]] = ()) -> str:
+    """Return the mean and range of the bounds per change and number of rows, in Markdown.
+
+    `former` are results of another version for the same data sets. Their means are in parentheses.
+    """
     sizes = sorted({line["n"] for line in lines})
     text = [
         f"| change | true value | {' | '.join(f'n = {n:,}' for n in sizes)} |",
@@ -120,8 +138,14 @@ def table_summary(lines: Iterable[dict[str, Any]]) -> str:
     for name, (_, tv) in TABLE.items():
         cells = []
         for n in sizes:
-            values = [line["bound"] for line in lines if line["row"] == name and line["n"] == n]
-            cells.append(f"{min(values):.3f} to {max(values):.3f}" if values else "")
+            values, before = (
+                [line["bound"] for line in part if line["row"] == name and line["n"] == n]
+                for part in (lines, former)
+            )
+            cell = (
+                f"{np.mean(values):.3f}, {min(values):.3f} to {max(values):.3f}" if values else ""
+            )
+            cells.append(cell + (f" ({np.mean(before):.3f})" if before else ""))
         text.append(f"| {name} | {tv:.2f} | {' | '.join(cells)} |")
     return "\n".join(text)
 
@@ -132,6 +156,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--runs", type=int, default=500, help="data sets per setting")
     parser.add_argument("--settings", nargs="+", choices=list(SETTINGS), default=list(SETTINGS))
     parser.add_argument("--table", action="store_true", help="bounds of a few changes instead")
+    parser.add_argument("--former", type=Path, help="with --table: results of another version")
     parser.add_argument("--permutations", type=int, default=199)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--out", type=Path, default=None)
@@ -149,7 +174,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if (name, n, number) not in known
         ]
         append_results(out, _evaluate_table, rows, options.jobs)
-        print(table_summary(read_lines(out)))
+        print(table_summary(read_lines(out), read_lines(options.former) if options.former else ()))
         return 0
     done = {(line["setting"], line["chunk"]) for line in lines}
     # Large samples first, so that the last jobs are short.

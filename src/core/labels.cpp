@@ -1,5 +1,5 @@
 // Python bindings of the statistics of permuted labels.
-#include "labels.hpp"
+#include "shares.hpp"
 
 namespace isodepth {
 
@@ -33,22 +33,28 @@ static auto label_distances(Matrix<double> points, Matrix<double> directions, Ma
 }
 
 static auto differences_of_shares(Matrix<double> values, Matrix<uint64_t> words, int64_t count, int64_t cuts,
-                                  int64_t n_threads) {
-    const Rows<double> functions = check_rows(values);
+                                  std::pair<double, double> clip, Matrix<double> limits, int64_t n_threads) {
+    const Rows<double> functions = check_rows(values), far = check_rows(limits, 2);
     require(cuts >= 1, "cuts must be at least 1");
+    require(0 <= clip.first && clip.first < clip.second && clip.second <= 1,
+            "clip must be two increasing ranks in [0, 1]");
+    require(far.n == functions.n, "limits must have shape (functions, 2)");
     const Labels labels = check_labels(words, functions.d, count);
-    auto half_lines = new_array<double>({size_t(functions.n), size_t(count)});
-    auto intervals = new_array<double>({size_t(functions.n), size_t(count)});
-    auto order = new_array<uint32_t>({size_t(functions.n), size_t(functions.d)});
+    const Shape shape = {size_t(functions.n), size_t(count)};
+    auto half_lines = new_array<double>(shape), intervals = new_array<double>(shape);
+    auto ranks = new_array<double>(shape);
+    const double ends[] = {clip.first, clip.second};
     ReleasedGil released;
-    share_differences(functions, labels, cuts, n_threads, half_lines.data(), intervals.data(), order.data());
-    return std::tuple(half_lines, intervals, order);
+    share_differences(functions, labels, cuts, ends, far, n_threads,
+                      {half_lines.data(), intervals.data(), ranks.data()});
+    return std::tuple(half_lines, intervals, ranks);
 }
 
 void bind_labels(nb::module_& m) {
-    m.def("share_differences", differences_of_shares, "values"_in, "words"_in, "count"_a, "cuts"_a,
-          "n_threads"_a = 1,
-          "The largest differences (F, count) of shares in half-lines and in intervals; the order (F, n).");
+    m.def("share_differences", differences_of_shares, "values"_in, "words"_in, "count"_a, "cuts"_a, "clip"_a,
+          "limits"_in, "n_threads"_a = 1,
+          "The largest differences (F, count) of shares in half-lines and in intervals, and the absolute "
+          "differences of mean clipped ranks; values outside limits (F, 2) have the middle rank.");
     m.def("label_distances", label_distances, "points"_in, "directions"_in, "words"_in, "count"_a, "betas"_in,
           "q"_a, "p"_a, "n_threads"_a = 1,
           "DR between the two parts of each labeling of points (n, d); bit b of words[i, r] says whether row "

@@ -15,11 +15,20 @@ import pytest
 
 from benchmarks import __main__ as command
 from benchmarks.harness.data import DEPTHS, SHAPES, pair, shaped_pair
-from benchmarks.harness.timing import Box, alternate, slope
+from benchmarks.harness.timing import QUICK, Box, alternate, slope
 from benchmarks.peers import authors, pot
 from benchmarks.publish import checks, pages, short
 from benchmarks.publish.scaling_figure import draw_scaling
-from benchmarks.sections import growth, memory, monitor, scaling, shapes, startup, table
+from benchmarks.sections import (
+    growth,
+    memory,
+    monitor,
+    scaling,
+    shapes,
+    significance,
+    startup,
+    table,
+)
 from benchmarks.sections import threads as thread_section
 from isodepth import AIIRWDepth, HalfspaceDepth, IRWDepth, Metric, ProjectionDepth
 from isodepth.core.directions import rng_for, unit_vectors
@@ -328,6 +337,14 @@ def test_startup_has_a_row_for_each_process() -> None:
     text = startup.markdown({"seconds": seconds, "processor_seconds": seconds})
     assert "| one distance | 0.50 | 0.50 |" in text
     assert text.count("0.50 | 0.50") == 3
+
+
+def test_significance_section_compares_every_call_with_the_test() -> None:
+    rows = significance.measure([60, 80], n_permutations=19, box=QUICK)
+    assert [row["n"] for row in rows] == [60] * 3 + [80] * 3
+    assert [row["ratio"] for row in rows if row["call"] == "test"] == [1.0, 1.0]
+    assert all(row["seconds"] > 0 for row in rows)
+    assert significance.markdown(rows).count("\n|") == 2 + len(rows)
 
 
 def test_monitor_section_compares_every_call_with_the_table() -> None:

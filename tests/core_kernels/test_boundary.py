@@ -75,7 +75,10 @@ CALLS: dict[str, dict[str, Any]] = {
         "points": POINTS, "directions": DIRECTIONS, "betas": np.array([0.0, 0.5]), "q": 2.0,
         "p": 2.0,
     },
-    "share_differences": LABELS | {"values": POINTS.T.copy(), "cuts": 9},
+    "share_differences": LABELS | {
+        "values": POINTS.T.copy(), "cuts": 9, "clip": (0.25, 0.75),
+        "limits": np.tile([-9.0, 9.0], (POINTS.shape[1], 1)),
+    },
     "Chunk": CHUNK | THREAD | {"exponent": 0},
     "Chunk.numbers_inside": {
         "low": -ALONG, "high": ALONG, "most": np.full(K, 99), "centers": 0 * ALONG, "typical": 1.0,
@@ -94,7 +97,15 @@ WRONG_NUMBERS: dict[str, list[tuple[str, Any]]] = {
     "hull_levels": [("slack", -1.0), ("slack", np.nan), ("limit", np.nan)],
     "ascent": [("n_climbers", 0), ("steps", -1), ("slack", np.nan)],
     "label_distances": [("count", 0), ("count", 65), ("betas", np.array([1.0])), ("q", 0.0)],
-    "share_differences": [("count", 0), ("count", 65), ("cuts", 0), ("words", 0 * WORDS)],
+    "share_differences": [
+        ("count", 0),
+        ("count", 65),
+        ("cuts", 0),
+        ("words", 0 * WORDS),
+        ("clip", (0.5, 0.5)),
+        ("clip", (-0.1, 0.5)),
+        ("clip", (0.5, np.nan)),
+    ],
     "Chunk": [("exponent", 10**6), ("n_threads", 0)],
     "Chunk.count_rank_cells": [("bits", -1), ("bits", 30), ("bits", BITS + 1)],
     "Chunk.rank_bounds": [("bits", -1), ("bits", 30), ("bits", BITS + 1)],

@@ -57,6 +57,15 @@ def test_summary_counts_bounds_above_the_true_value() -> None:
     found = [{"changed_share": 0.1, "excess": None}, {"changed_share": 0.3, "excess": 0.1}]
     text = study.summary([{"setting": name, "chunk": 0, "bounds": found}])
     assert f"| {name} | 2 | 0.200 | 0.200 | 50.0 | 50.0 |" in text
+    assert f"* largest rates, above the true value, rows changed: 50.0% ({name})" in text
+
+
+def test_table_shows_both_versions() -> None:
+    lines = [{"row": "shift 1", "n": 200, "number": k, "bound": 0.2 + k / 10} for k in range(2)]
+    former = [{**line, "bound": 0.1} for line in lines]
+    assert "| shift 1 | 0.38 | 0.250, 0.200 to 0.300 (0.100) |" in study.table_summary(
+        lines, former
+    )
 
 
 @pytest.mark.slow

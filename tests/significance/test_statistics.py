@@ -20,6 +20,7 @@ from twins import naive_permutation as twin
 
 from isodepth import two_sample_test
 from isodepth._core import share_differences
+from isodepth.core.scaling import mad_spread
 from isodepth.metric.settings import MetricSettings
 from isodepth.rowfunctions.describe import ks_distance
 from isodepth.significance import aggregated, features
@@ -44,10 +45,9 @@ from isodepth.significance.samples import (
     direction_text,
 )
 from isodepth.significance.tolerance import (
+    TolerantFindings,
     allowed_share,
     learned_direction,
-    mean_differences,
-    outlyingness,
     share_units,
     tolerant_statistics,
 )
@@ -171,35 +171,29 @@ def test_changes_of_rank_correlations(drawn: Drawn) -> None:
 
 @settings(max_examples=30, deadline=None)
 @cases
-def test_differences_of_shares(drawn: Drawn) -> None:
+def test_differences_of_shares_and_clipped_ranks(drawn: Drawn) -> None:
     values = np.ascontiguousarray(drawn.rows.points.T)
     words = drawn.rows.permutations.words
-    half_lines, intervals, orders = share_differences(values, words, COUNT + 1, 64, 2)
-    wanted = np.array(
-        [
-            [twin.largest_share_differences(column, mine) for mine in drawn.labels]
-            for column in values.tolist()
-        ]
-    )
-    assert half_lines == pytest.approx(wanted[:, :, 0], abs=1e-12)
-    assert intervals == pytest.approx(wanted[:, :, 1], abs=1e-12)
-    assert np.array_equal(
-        np.take_along_axis(values, orders.astype(int), 1), np.sort(values, axis=1)
-    )
-
-
-@settings(max_examples=30, deadline=None)
-@cases
-def test_differences_of_clipped_ranks(drawn: Drawn) -> None:
-    values = drawn.rows.points.T
-    far = outlyingness(np.ascontiguousarray(values)) > 2.0
-    for outer, ends in ((False, (0.25, 0.75)), (True, (0.5, 0.9))):
-        found = mean_differences(drawn.rows.permutations, values, outer, far)
-        wanted = [
+    # Values more than two spreads from the median are far.
+    center, spread = np.median(values, axis=1), mad_spread(values.T)
+    limits = center[:, None] + 2.0 * np.outer(spread, [-1.0, 1.0])
+    for ends in ((0.25, 0.75), (0.5, 0.9)):
+        half_lines, intervals, ranks = share_differences(
+            values, words, COUNT + 1, 64, ends, limits, 2
+        )
+        wanted = np.array(
+            [
+                [twin.largest_share_differences(column, mine) for mine in drawn.labels]
+                for column in values.tolist()
+            ]
+        )
+        assert half_lines == pytest.approx(wanted[:, :, 0], abs=1e-12)
+        assert intervals == pytest.approx(wanted[:, :, 1], abs=1e-12)
+        wanted_ranks = [
             [twin.clipped_rank_difference(column, mine, *ends, 2.0) for mine in drawn.labels]
             for column in values.tolist()
         ]
-        assert found == pytest.approx(np.array(wanted), rel=1e-12, abs=1e-12)
+        assert ranks == pytest.approx(np.array(wanted_ranks), rel=1e-12, abs=1e-12)
 
 
 @settings(max_examples=30, deadline=None)
@@ -219,12 +213,24 @@ def test_more_than_the_cuts_are_cut_evenly() -> None:
     rng = np.random.default_rng(0)
     values = rng.normal(size=200)
     permutations = Permutations.draw(75, 125, 1, rng)
-    found, *_ = share_differences(values[None], permutations.words, 2, 32)
+    limits = np.array([[-1.5, 2.0]])
+    found, _, ranks = share_differences(
+        values[None], permutations.words, 2, 32, (0.25, 0.75), limits
+    )
     mine = permutations.labels(dtype=bool).T
     exact = [twin.largest_share_differences(values.tolist(), row.tolist())[0] for row in mine]
     # Between two cuts lie at most 7 of 200 rows.
     assert (found[0] <= np.array(exact) + 1e-6).all()
     assert (found[0] >= np.array(exact) - 7 * (1 / 75 + 1 / 125)).all()
+    # The rows of a cell have the same rank, and far rows have the rank of the median.
+    ends = [-(-200 * cut // 33) for cut in range(1, 33)]
+    ends += [(values < -1.5).sum(), 200 - (values > 2.0).sum()]
+    cells = np.searchsorted(np.unique(ends), rankdata(values) - 1, side="right")
+    mean_ranks = rankdata(cells) - 0.5
+    scores = (mean_ranks / 200).clip(0.25, 0.75) * 2 - 0.5
+    scores[(values < -1.5) | (values > 2.0)] = 0.5
+    wanted = [abs(scores[row].mean() - scores[~row].mean()) for row in mine]
+    assert ranks[0] == pytest.approx(wanted, abs=1e-12)
 
 
 @settings(max_examples=30, deadline=None)
@@ -563,6 +569,39 @@ def test_the_pvalue_is_exact_over_all_labelings(kind: str, tolerant: bool) -> No
 
 
 # -- the tolerance --------------------------------------------------------------------------------
+
+
+def test_the_bound_of_a_column_uses_functions_of_this_column_alone() -> None:
+    """The product of a column and the distance from the center depends on all columns."""
+    rng = np.random.default_rng(0)
+    findings = TolerantFindings(100)
+    features = [
+        Feature("dependence", "a and distance from the center", ("a",)),
+        Feature("dependence", "a and b", ("a", "b")),
+        Feature("distribution", "b", ("b",)),
+    ]
+    differences = np.abs(rng.normal(0, 0.01, (3, 100)))
+    differences[:, 0] = 0.5, 0.4, 0.3
+    findings.add_differences("dependence", differences[:2], features[:2])
+    findings.add_differences("columns", differences[2:], features[2:])
+    share, columns = findings.lower_bounds(0.95)
+    assert set(columns) == {("a", "b"), ("b",)}
+    assert 0.45 < share < 0.5
+    assert 0.35 < columns["a", "b"] < 0.4
+
+
+def test_the_bound_reuses_the_shares_of_the_test() -> None:
+    rng = np.random.default_rng(0)
+    points = rng.normal(size=(300, 2)).round(1)
+    points[250:, 0] = -9999.0
+    rows = pooled(points, ("a", "b"), np.eye(2), Permutations.draw(150, 150, 199, rng), rng)
+    shares = aggregated_statistics(rows, regions(), advance, only_regions=False).shares
+    fewer = replace(rows, permutations=rows.permutations.first(features.BOUND_LABELINGS))
+    found, again = (tolerant_statistics(fewer, 0.0, advance, given) for given in (shares, None))
+    assert {"extremes", "values"} <= set(found.parts)
+    for name, part in again.parts.items():
+        assert found.parts[name] == pytest.approx(part, rel=1e-12), name
+    assert found.lower_bounds(0.95) == again.lower_bounds(0.95)
 
 
 @pytest.mark.parametrize(("share", "n", "m"), [(0.04, 1000, 1000), (0.7, 30, 50), (0.01, 50, 5000)])

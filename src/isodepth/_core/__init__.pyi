@@ -27,14 +27,18 @@ def share_differences(
     ],
     count: int,
     cuts: int,
+    clip: tuple[float, float],
+    limits: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
     n_threads: int = 1,
 ) -> tuple[
     Annotated[NDArray[numpy.float64], dict(order="C")],
     Annotated[NDArray[numpy.float64], dict(order="C")],
-    Annotated[NDArray[numpy.uint32], dict(order="C")],
+    Annotated[NDArray[numpy.float64], dict(order="C")],
 ]:
     """
-    The largest differences (F, count) of shares in half-lines and in intervals; the order (F, n).
+    The largest differences (F, count) of shares in half-lines and in intervals, and the absolute differences of mean clipped ranks; values outside limits (F, 2) have the middle rank.
     """
 
 def label_distances(

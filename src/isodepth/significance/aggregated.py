@@ -20,7 +20,9 @@ from isodepth.core.regions import midpoint_levels
 from isodepth.errors import DegenerateDepthWarning
 from isodepth.metric.fitted import fit_for_one_sample
 from isodepth.metric.settings import MetricSettings
+from isodepth.rowfunctions.families import Repeated
 from isodepth.significance.features import (
+    BOUND_LABELINGS,
     COSINES,
     Feature,
     Findings,
@@ -96,6 +98,8 @@ def aggregated_statistics(
         each = neg_log_p(np.square(shares.contrasts))
         findings.add(shares.name, each, shares.features)
         findings.add_to_families(shares.features, each)
+        if shares.name != Repeated.name:
+            findings.shares.append(shares.first(BOUND_LABELINGS))
     if d:
         subset = rows if only_regions else rows.random_subset(_REGION_ROWS)
         fast = metric.depth == "projection" and not (only_regions and _may_be_simplex(rows))

@@ -50,6 +50,9 @@ from isodepth.significance.samples import (
 #: Number of cosines cos(pi j R), j = 1, 2, ..., that are computed for each column. R are the ranks
 #: of its values, scaled to (0, 1).
 COSINES = 6
+#: Maximum number of labelings, the given one included, with which the lower bound for the share of
+#: changed rows is computed. The bound depends on a 5% quantile, so more hardly change it.
+BOUND_LABELINGS = 128
 #: Maximum number of values in memory when functions are evaluated at all rows: 400 MB in float32.
 MAX_NUMBERS = 100_000_000
 # A change of dependence is reported if its adjusted p-value is at most _ALIGNED_LEVEL after
@@ -159,6 +162,9 @@ class Findings:
         Single columns, pairs of columns, and functions of all columns.
     notes : list of str
         Remarks for the user.
+    shares : list of Shares
+        Functions with values 0 and 1, with the first labelings, from which the lower bound for the
+        share of changed rows is computed.
     """
 
     def __init__(self, count: int, weights: dict[str, float]) -> None:
@@ -168,6 +174,7 @@ class Findings:
         self.strongest: dict[str, Feature] = {}
         self.columns, self.pairs, self.whole = (Family(count) for _ in range(3))
         self.notes: list[str] = []
+        self.shares: list[Shares] = []
 
     def add(
         self,
@@ -259,6 +266,10 @@ class Shares(NamedTuple):
     features: list[Feature]
     means: np.ndarray
     contrasts: np.ndarray
+
+    def first(self, count: int) -> Shares:
+        """Return the same functions with the contrasts of the first `count` labelings."""
+        return self._replace(contrasts=self.contrasts[:, :count].copy())
 
 
 def all_shares(rows: PooledSample, *, fixed: bool) -> Iterator[Shares]:

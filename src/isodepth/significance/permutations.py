@@ -393,15 +393,12 @@ def map_rows(function: Callable[[int], Any], count: int, n: int, n_threads: int)
     return thread_map(function, range(count), n_threads)
 
 
-def rank_groups(
-    values: np.ndarray, at: np.ndarray | None = None
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def rank_groups(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the sorting order of values (n,), and the sizes and mean ranks of groups of ties.
 
-    Groups are in increasing order of their values. Ranks are scaled to (0, 1). `at` is the sorting
-    order, if the caller has computed it already.
+    Groups are in increasing order of their values. Ranks are scaled to (0, 1).
     """
-    at = order(values) if at is None else at
+    at = order(values)
     ordered = values[at]
     is_bound = np.ones(len(values) + 1, bool)
     np.not_equal(ordered[1:], ordered[:-1], out=is_bound[1:-1])

@@ -12,7 +12,8 @@ labels and to each permutation, always in the same way.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from isodepth.core.weights import contaminated_rows
 from isodepth.significance.features import (
     Feature,
     Findings,
+    Shares,
     all_shares,
     direction_feature,
     in_blocks,
@@ -34,8 +36,6 @@ from isodepth.significance.permutations import (
     critical_value,
     map_rows,
     neg_log_p,
-    precision,
-    rank_groups,
 )
 from isodepth.significance.samples import CENTER, TOTAL, PooledSample
 
@@ -66,9 +66,10 @@ _INNER, _OUTER = (0.25, 0.75), (0.5, 0.9)
 # -log p of intervals is divided by this number, because intervals also detect changes of location
 # and spread.
 _SHAPE = 1.5
-# Far rows have no influence on changes of location. A row is far along a column or direction if its
-# value is more than _FAR spreads from the median. In the search for a direction, it is far if its
-# distance from the center is more than _FAR_ROW times the median distance.
+# Far rows have no influence on changes of location: their score is that of the median. A row is far
+# along a column or direction if its value is more than _FAR spreads from the median. In the search
+# for a direction, it is far if its distance from the center is more than _FAR_ROW times the median
+# distance.
 _FAR, _FAR_ROW = 6.0, 3.0
 # Standardized values are clipped to this absolute value, so that the product of two values does not
 # overflow.
@@ -153,8 +154,8 @@ class TolerantFindings(Findings):
         The first result is the maximum over all functions h of |G(h)| - z u(h), with the critical
         value z of the statistic. For samples of equal sizes it is the smallest tolerance that the
         test does not reject at the level 1 - confidence; otherwise z u(h) may be larger, see
-        `_margins`. The second result has the same maximum over the functions of each column or
-        pair of columns.
+        `_margins`. The second result has the same maximum over the functions that depend on one
+        column or pair of columns alone.
         """
         if not self.parts:
             return 0.0, {}  # all columns are constant: no function of a row has information
@@ -172,7 +173,10 @@ class TolerantFindings(Findings):
                 bounds = differences - _margins(critical, level, units, n_x, n_y)
                 largest = max(largest, float(bounds.max()))
                 for feature, bound in zip(features, bounds.tolist(), strict=True):
-                    if feature.columns and bound > columns.get(feature.columns, 0.0):
+                    # The product of a column and the distance from the center depends on all
+                    # columns, although its feature names only one.
+                    alone = len(feature.columns) == (2 if feature.kind == "dependence" else 1)
+                    if alone and bound > columns.get(feature.columns, 0.0):
                         columns[feature.columns] = bound
         return min(largest, 1.0), {key: min(bound, 1.0) for key, bound in columns.items()}
 
@@ -197,11 +201,15 @@ def _margins(critical: float, level: float, units: np.ndarray, n_x: int, n_y: in
 
 
 def tolerant_statistics(
-    rows: PooledSample, share: float, advance: Callable[[int], None]
+    rows: PooledSample,
+    share: float,
+    advance: Callable[[int], None],
+    shares: Iterable[Shares] | None = None,
 ) -> TolerantFindings:
     """Compute each statistic and its -log p for the given labels and all permutations.
 
-    `share` is the allowed share of contaminated rows of each sample.
+    `share` is the allowed share of contaminated rows of each sample. `shares` are the functions
+    with values 0 and 1; None to choose and evaluate them.
     """
     search = _Search(rows, share)
     findings = search.findings
@@ -214,7 +222,7 @@ def tolerant_statistics(
         values, direction = learned_direction(rows)
         feature = direction_feature("location", direction, rows.names)
         findings.add_differences("learned direction", values[None], [feature])
-    search.shares()
+    search.shares(all_shares(rows, fixed=True) if shares is None else shares)
     findings.neg_log_p = findings.with_tolerance(share)
     return findings
 
@@ -235,35 +243,38 @@ class _Search:
         name: str,
         values: np.ndarray,
         features: list[Feature],
-        far: np.ndarray | None = None,
+        limits: np.ndarray | None = None,
         outer: bool = False,
     ) -> tuple[np.ndarray, np.ndarray]:
         """Add values (F, n) of F functions to the statistics `name`, "half-lines" and "intervals".
 
-        The statistic `name` is the difference of mean clipped ranks. `far` (F, n) is True for rows
-        without influence on the mean rank, and `outer` is True if large ranks are compared. Return
-        -log p of the mean ranks and of the intervals, of shape (F, B + 1) each, for the given
-        labels and B permutations. The allowed share of contaminated rows is subtracted from the
-        differences for the given labels.
+        The statistic `name` is the difference of mean clipped ranks. Values outside `limits` (F, 2)
+        have no influence on the mean rank, and `outer` is True if large ranks are compared. Ranks
+        are those of the cells between the end points of the half-lines. Return -log p of the mean
+        ranks and of the intervals, of shape (F, B + 1) each, for the given labels and B
+        permutations. The allowed share of contaminated rows is subtracted from the differences for
+        the given labels.
         """
         count = self.rows.permutations.count
-        means, half_lines, intervals = np.empty((3, len(values), count))
-        partly = np.isnan(values).any(axis=1)
+        half_lines, intervals, means = found = np.empty((3, len(values), count))
+        if limits is None:
+            limits = np.full((len(values), 2), np.inf) * [-1, 1]
+        largest = np.finfo(np.float64).max
+        limits = limits.clip(-largest, largest)
+        partly = np.isnan(values.max(axis=1))
         groups = [np.flatnonzero(~partly), *(np.array([f]) for f in np.flatnonzero(partly))]
         for group in filter(len, groups):
-            permutations, own = self.rows.permutations, np.ascontiguousarray(values[group])
-            hidden, factor = None if far is None else far[group], np.ones(count)
+            permutations, factor = self.rows.permutations, np.ones(count)
+            # Values that are all known are not copied, which would double the memory.
+            own = np.ascontiguousarray(values[group] if partly.any() else values)
             if partly[group[0]]:
                 present = np.flatnonzero(~np.isnan(own[0]))
                 permutations, factor = _restricted(self.rows, present)
                 own = np.ascontiguousarray(own[:, present])
-                hidden = None if hidden is None else hidden[:, present]
-            n_threads = self.rows.n_threads
-            shares = share_differences(own, permutations.words, count, _CUTS, n_threads)
-            half_lines[group], intervals[group] = factor * shares[0], factor * shares[1]
-            means[group] = factor * mean_differences(
-                permutations, own, outer, hidden, n_threads, shares[2]
-            )
+            found[:, group] = factor * share_differences(
+                own, permutations.words, count, _CUTS, _OUTER if outer else _INNER, limits[group],
+                self.rows.n_threads,
+            )  # fmt: skip
         self.findings.add_differences(name, means, features)
         self.findings.add_differences("half-lines", half_lines, features)
         self.findings.add_differences("intervals", intervals, features)
@@ -274,7 +285,10 @@ class _Search:
         columns, names = self.rows.columns, self.rows.names
         away = np.where(np.isnan(columns), np.nan, np.abs(self.rows.points.T))
         features = [Feature("distribution", name, (name,)) for name in names]
-        location, shape = self.add_functions("columns", columns, features, away > _FAR)
+        with np.errstate(over="ignore"):
+            reach = np.outer(np.broadcast_to(self.rows.divisors, len(columns)), [-_FAR, _FAR])
+        limits = np.nanmedian(columns, axis=1)[:, None] + reach
+        location, shape = self.add_functions("columns", columns, features, limits)
         spread, _ = self.add_functions("spreads", away, features, outer=True)
         self.findings.columns.add(features, np.max([location, shape / _SHAPE, spread], axis=0))
 
@@ -285,13 +299,13 @@ class _Search:
         directions, including the axes.
         """
         rows, d = self.rows, self.rows.points.shape[1]
-        largest = outlyingness(rows.along(rows.directions[:d]), rows.n_threads).max(axis=0)
-        for directions in in_blocks(rows.directions[d:], rows, 32):
+        largest, _ = outlyingness(rows.along(rows.directions[:d]), rows.n_threads)
+        for directions in in_blocks(rows.directions[d:], rows, 3):
             values = rows.along(directions)
-            away = outlyingness(values, rows.n_threads)
-            np.maximum(largest, away.max(axis=0), out=largest)
+            away, limits = outlyingness(values, rows.n_threads)
+            np.maximum(largest, away, out=largest)
             features = [direction_feature("location", each, rows.names) for each in directions]
-            self.add_functions("directions", values, features, away > _FAR)
+            self.add_functions("directions", values, features, limits)
             advance(len(features))
         return largest
 
@@ -308,16 +322,22 @@ class _Search:
         They detect changes of dependence.
         """
         distance = self.rows.whole_rows[CENTER]
-        factors = [*self.rows.points.T.clip(-_HUGE, _HUGE), distance - np.median(distance)]
+        columns = np.ascontiguousarray(self.rows.points.T).clip(-_HUGE, _HUGE)
+        factors = [*columns, distance - np.median(distance)]
         for pairs, features, family in self.findings.column_pairs(self.rows, _PAIRS):
-            products = np.stack([factors[a] * factors[b] for a, b in pairs])
+            products = np.empty((len(pairs), len(distance)))
+
+            def fill(k: int, pairs: np.ndarray = pairs, products: np.ndarray = products) -> None:
+                np.multiply(factors[pairs[k, 0]], factors[pairs[k, 1]], out=products[k])
+
+            map_rows(fill, len(pairs), len(distance), self.rows.n_threads)
             each, _ = self.add_functions("dependence", products, features)
             family.add(features, each)
 
-    def shares(self) -> None:
+    def shares(self, families: Iterable[Shares]) -> None:
         """Add the functions with values 0 and 1: single values, missing values, extremes, ..."""
         n_x, n_y = self.rows.n_x, len(self.rows.points) - self.rows.n_x
-        for shares in all_shares(self.rows, fixed=True):
+        for shares in families:
             units = share_units(shares.means, n_x, n_y)
             both_sizes = self.rows.permutations.sizes.prod(axis=0)
             differences = np.abs(shares.contrasts) * np.sqrt((n_x + n_y) / both_sizes)
@@ -346,47 +366,26 @@ def _restricted(rows: PooledSample, present: np.ndarray) -> tuple[Permutations, 
     return Permutations(permutations.words, everything.count), factors
 
 
-def outlyingness(values: np.ndarray, n_threads: int = 1) -> np.ndarray:
-    """Return |value - median| / spread for values (F, n); median and spread are those of a row."""
+def outlyingness(values: np.ndarray, n_threads: int = 1) -> tuple[np.ndarray, np.ndarray]:
+    """Return the outlyingness (n,) of rows, and the limits (F, 2) outside which values are far.
 
-    def away(f: int) -> np.ndarray:
-        center = quantile(values[f : f + 1], 0.5)
-        return np.abs(values[f] - center) / mad_spread(values[f][:, None])
-
-    return np.stack(map_rows(away, len(values), values.shape[1], n_threads))
-
-
-def mean_differences(
-    permutations: Permutations,
-    values: np.ndarray,
-    outer: bool = False,
-    far: np.ndarray | None = None,
-    n_threads: int = 1,
-    orders: np.ndarray | None = None,
-) -> np.ndarray:
-    """Return absolute differences (F, B + 1) between the sample means of clipped ranks.
-
-    The last axis has the given labels and B permutations. Ranks are computed within each row of
-    `values` (F, n), clipped, and scaled to [0, 1]. They are clipped to an interval of large ranks
-    if `outer`, and otherwise to an interval around the median. Values marked by `far` (F, n) get
-    the score of the median. `orders` (F, n) are the sorting orders of the rows of `values`, if they
-    are known.
+    `values` (F, n) are projections on F directions. The outlyingness of a row is the maximum of
+    |value - median| / spread over the directions; median and spread are those of a direction.
     """
-    values = np.ascontiguousarray(values, np.float64)
-    scores = np.empty(values.shape, precision(permutations.n_rows))
+    limits = np.empty((len(values), 2))
+    parts = np.array_split(np.arange(len(values)), min(n_threads, len(values)))
 
-    def fill(f: int) -> None:
-        at, sizes, ranks = rank_groups(values[f], None if orders is None else orders[f])
-        clipped = ranks.clip(*(_OUTER if outer else _INNER))
-        clipped -= clipped[0]
-        # Scores are centered at 0, which reduces the rounding errors of sums in float32.
-        scores[f, at] = np.repeat(clipped / (clipped[-1] or 1.0) - 0.5, sizes)
-        if far is not None:
-            scores[f, far[f]] = 0.0
+    def largest(part: int) -> np.ndarray:
+        out = np.zeros(values.shape[1])
+        for f in parts[part]:
+            center = quantile(values[f : f + 1], 0.5)[0]
+            spread = mad_spread(values[f][:, None])[0]
+            limits[f] = center - _FAR * spread, center + _FAR * spread
+            np.maximum(out, np.abs(values[f] - center) / spread, out=out)
+        return out
 
-    map_rows(fill, len(values), values.shape[1], n_threads)
-    n_x, n_y = permutations.sizes
-    return np.abs(permutations.contrasts(scores)) * np.sqrt(permutations.n_rows / (n_x * n_y))
+    found = map_rows(largest, len(parts), values.shape[1], n_threads)
+    return reduce(np.maximum, found), limits
 
 
 # -- a direction that is fitted to the given labels and to each permutation ------------------------
@@ -417,17 +416,19 @@ def learned_direction(rows: PooledSample) -> tuple[np.ndarray, np.ndarray]:
     if radius.any():
         points[radius > _FAR_ROW * np.median(radius[radius > 0])] = 0.0
     if len(points) <= _LEARNING_ROWS:
-        values, directions = _ascend(points, permutations)
+        values, directions = _ascend(points, permutations, rows.n_threads)
     else:
         chosen = np.sort(rows.rng.choice(len(points), _LEARNING_ROWS, replace=False))
-        _, directions = _ascend(points[chosen], permutations.restricted(chosen, rows.rng))
-        values, _ = _ascend(points, permutations, directions, steps=0)
+        fewer = permutations.restricted(chosen, rows.rng)
+        _, directions = _ascend(points[chosen], fewer, rows.n_threads)
+        values, _ = _ascend(points, permutations, rows.n_threads, directions, steps=0)
     return values, _unit(directions[:1] @ to_rows)[0]
 
 
 def _ascend(
     points: np.ndarray,
     permutations: Permutations,
+    n_threads: int,
     start: np.ndarray | None = None,
     steps: int = _STEPS,
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -440,37 +441,59 @@ def _ascend(
     """
     clipped = points.clip(-_SOUGHT, _SOUGHT)
     if start is None:
-        start = sum(weights @ clipped[block] for block, weights in _mean_weights(permutations))
+        start = _weighted_sums(
+            permutations, lambda block, weights: weights @ clipped[block], n_threads
+        )
     directions = leaders = _unit(start)
-    best = np.zeros(permutations.count, np.float32)
+    best = np.zeros(permutations.count)
     for step in range(steps + 1):
-        total, ascent = np.zeros(permutations.count), 0.3 * start
-        for block, weights in _mean_weights(permutations):
+
+        def differences(
+            block: slice, weights: np.ndarray, directions: np.ndarray = directions, step: int = step
+        ) -> np.ndarray:
             along = directions @ points[block].T
-            if step < steps:
-                ascent += (weights * (np.abs(along) < _MEASURED)) @ clipped[block]
-            total += np.einsum("bn,bn->b", weights, along.clip(-_MEASURED, _MEASURED))
-        values = np.abs(total) / (2 * _MEASURED)
+            values = np.einsum("bn,bn->b", weights, along.clip(-_MEASURED, _MEASURED))
+            if step == steps:
+                return values[:, None]
+            ascent = (weights * (np.abs(along) < _MEASURED)) @ clipped[block]
+            return np.column_stack([values, ascent])
+
+        found = _weighted_sums(permutations, differences, n_threads)
+        values = np.abs(found[:, 0]) / (2 * _MEASURED)
         leaders = np.where((values > best)[:, None], directions, leaders)
         best = np.maximum(best, values)
-        directions = _unit(ascent)
+        if step < steps:
+            directions = _unit(0.3 * start + found[:, 1:])
     return best, leaders
 
 
-def _mean_weights(permutations: Permutations) -> Iterator[tuple[slice, np.ndarray]]:
-    """Yield slices of rows, and the weights (B + 1, rows) of these rows in a difference of means.
+def _weighted_sums(
+    permutations: Permutations,
+    function: Callable[[slice, np.ndarray], np.ndarray],
+    n_threads: int,
+) -> np.ndarray:
+    """Return the sum of function(rows, weights) over blocks of rows.
 
-    Rows of the weights are the given labels and B permutations. The weight is 1 / n_x for the n_x
-    rows of the first sample, and -1 / n_y for the n_y rows of the second.
+    `weights` (B + 1, rows) are the weights of these rows in a difference of sample means, for the
+    given labels and B permutations: 1 / n_x for the n_x rows of the first sample, and -1 / n_y for
+    the n_y rows of the second.
     """
     n_x, n_y = permutations.sizes.astype(np.float32)
-    for block in permutations.blocks_of_rows():
-        labels = permutations.labels(block, dtype=np.float32)
-        yield block, np.ascontiguousarray((labels * (1 / n_x + 1 / n_y) - 1 / n_y).T)
+    blocks = permutations.blocks_of_rows()
+
+    def part(k: int) -> np.ndarray:
+        labels = permutations.labels(blocks[k], dtype=np.float32)
+        weights = np.ascontiguousarray((labels * (1 / n_x + 1 / n_y) - 1 / n_y).T)
+        return function(blocks[k], weights)
+
+    parts = map_rows(part, len(blocks), permutations.n_rows, n_threads)
+    return np.stack(parts).sum(axis=0, dtype=np.float64)
 
 
 def _unit(vectors: np.ndarray) -> np.ndarray:
-    return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-30)
+    """Divide vectors (k, d) by their lengths; the result is float32."""
+    lengths = np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-30)
+    return (vectors / lengths).astype(np.float32)
 
 
 def _whitened(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -35,7 +35,7 @@ from isodepth.metric.settings import MetricSettings
 from isodepth.progress import progress_bar
 from isodepth.rowfunctions.describe import ks_distance
 from isodepth.significance.aggregated import aggregated_statistics
-from isodepth.significance.features import Findings, significant_changes
+from isodepth.significance.features import BOUND_LABELINGS, Findings, significant_changes
 from isodepth.significance.permutations import (
     Permutations,
     combined,
@@ -63,10 +63,6 @@ from isodepth.tensors.host import arrays_on_host
 METHODS = ("aggregated", "regions")
 # Options of method="regions", and their defaults.
 _OF_REGIONS = {"q": 2.0, "p": 2.0, "eps": 0.1, "depth": "projection", "levels": 20}
-
-# Maximum number of labelings, the given one included, with which the lower bound for the share of
-# changed rows is computed. The bound depends on a 5% quantile, so more hardly change it.
-_BOUND_LABELINGS = 128
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -452,8 +448,8 @@ def _lower_bounds(
     if rows.samples.blocks is not None:
         return 0.0, {}
     if not isinstance(findings, TolerantFindings):
-        fewer = replace(rows, permutations=rows.permutations.first(_BOUND_LABELINGS))
-        findings = tolerant_statistics(fewer, 0.0, lambda count: None)
+        fewer = replace(rows, permutations=rows.permutations.first(BOUND_LABELINGS))
+        findings = tolerant_statistics(fewer, 0.0, lambda count: None, findings.shares)
     return findings.lower_bounds(settings.confidence, rows.samples.n_x, rows.samples.n_y)
 
 
