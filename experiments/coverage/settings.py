@@ -185,6 +185,12 @@ def _replaced(rng: Rng, n: int, d: int, place: str, share: float, both: bool) ->
     return x, y
 
 
+def _unequal(rng: Rng, n: int, draw: Callable[[Rng, int], Frames], factor: int) -> Frames:
+    """Draw `factor` n rows of X and n rows of Y, which has the changed rows."""
+    x, y = draw(rng, factor * n)
+    return x, y.iloc[:n].reset_index(drop=True)
+
+
 def _settings() -> list[Setting]:
     found = []
 
@@ -237,6 +243,15 @@ def _settings() -> list[Setting]:
         # Independent replacements: both samples keep the rest, and the parts are disjoint.
         draw = partial(_replaced, d=3, place="sentinel", share=share, both=True)
         add(f"{share:.0%} in both, opposite ends", n, draw, share, c0=share)
+    for place in ("sentinel", "missing", "whole numbers", "at the maximum"):
+        for n, factor in ((100, 20), (200, 3)):
+            rare = partial(_replaced, d=2, place=place, share=0.1, both=False)
+            margins = dict.fromkeys(["c0"] if place in ONE_COLUMN else ["c0", "c1"], 0.1)
+            add(f"10% {place} in the smaller sample, {factor} times as many rows of the other", n,
+                partial(_unequal, draw=rare, factor=factor), 0.1, **margins)  # fmt: skip
+    binary = partial(_binary, p=0.0, q=0.1)
+    add("binary 0 and 0.1 in the smaller sample, 20 times as many rows of the other", 100,
+        partial(_unequal, draw=binary, factor=20), 0.1, c0=0.1)  # fmt: skip
     for n, d in ((50, 3), (200, 10), (200, 40), (1000, 5)):
         add(f"equal normal, d = {d}", n, partial(_shift, d=d, delta=0.0, columns=0), 0.0)
     add("equal mixed table", 200, partial(_groups, p=p, q=p), 0.0)
