@@ -56,9 +56,8 @@ BOUND_LABELINGS = 128
 #: Maximum number of values in memory when functions are evaluated at all rows: 400 MB in float32.
 MAX_NUMBERS = 100_000_000
 # A change of dependence is reported if its adjusted p-value is at most _ALIGNED_LEVEL after
-# `_remaining_pairs` removes the changes of single columns. The level is small, because unchanged
-# columns are named with a probability of up to 5% already. At most _ALIGNED_ROWS rows are used.
-_ALIGNED_LEVEL, _ALIGNED_ROWS = 0.005, 50_000
+# `_remaining_pairs` removes the changes of single columns. At most _ALIGNED_ROWS rows are used.
+_ALIGNED_LEVEL, _ALIGNED_ROWS = 0.02, 50_000
 # Maximum number of columns that the description of a joint change names.
 _JOINT = 3
 # Maximum number of changed columns among which exchanges of values are searched.
