@@ -142,7 +142,7 @@ class ColumnPair:
         """Return the distance that remains after an alignment of the spreads."""
         return min(
             self._remaining(self._a, (self._b - self.medians[1]) * factor + self.medians[1])
-            for factor in self._spread_factors()
+            for factor in self._spread_factors(1)
         )
 
     def without_both(self) -> float:
@@ -151,7 +151,7 @@ class ColumnPair:
         return min(
             self._remaining(self._a - low, (self._b - high) * factor)
             for low, high in zip(x, y, strict=True)
-            for factor in self._spread_factors()
+            for factor in self._spread_factors(3)
         )
 
     def median_moved(self) -> bool:
@@ -166,11 +166,11 @@ class ColumnPair:
             effects.append(abs(0.5 * float(below + up_to) - 0.5))
         return min(effects) > _MEDIAN_CRITICAL * self.noise
 
-    def _spread_factors(self) -> list[float]:
-        """Return the ratios of the spreads of X and Y, measured in several ways."""
+    def _spread_factors(self, n_ranges: int) -> list[float]:
+        """Return the ratios of the spreads of X and Y: their MADs and ranges between quantiles."""
         x, y = self._quantiles()
         factors = [self.spreads[0] / self.spreads[1]]
-        for i in range(3):
+        for i in range(n_ranges):
             before, after = x[-1 - i] - x[i], y[-1 - i] - y[i]
             if before > 0 and after > 0:
                 factors.append(float(before / after))
@@ -359,12 +359,10 @@ def describe_column(
         widened = column.spread(pvalue)
         both = column.without_both() if widened is not None else np.inf
         unexplained = shift > limit or both <= _BETTER * shift
-        if widened is not None and column.mainly_wider(widened, unexplained):
-            left = min(spread, both)
-            wider_limit = limit if exact else max(limit, _PARTLY * column.distance)
-            if left <= min(1.1 * shift, wider_limit):
-                second = [moved] if moved is not None and column.median_moved() else []
-                return [widened, *second, *rounded]
+        known = min(spread, both) <= min(1.1 * shift, limit)
+        if widened is not None and known and column.mainly_wider(widened, unexplained):
+            second = [moved] if moved is not None and column.median_moved() else []
+            return [widened, *second, *rounded]
         if moved is not None and shift <= min(limit, 1.1 * spread):
             wider = shift > column.critical and both <= _EXPLAINED * shift
             return [moved, *([widened] if widened is not None and wider else []), *rounded]
