@@ -242,7 +242,8 @@ def check_test(case: Case) -> None:
         return
     assert 1 / 20 <= result.pvalue <= 1
     assert np.isfinite(result.statistic)
-    if set(case.kinds) <= {"normal", "ties", "duplicates", "constant column"}:
+    # Ties are integers: a quarter of them is not whole, which functions of precision detect.
+    if set(case.kinds) <= {"normal", "duplicates", "constant column"}:
         quarter = case.dtype(0.25)
         scaled = isodepth.two_sample_test(case.x * quarter, case.y * quarter, **options)
         assert scaled.pvalue == result.pvalue
