@@ -145,6 +145,7 @@ def test_codes_with_a_new_word_in_files(ending: str, tmp_path: Path) -> None:
     assert not run_json("monitor", "check", tmp_path / "m.npz", paths[0])["alarm"]
 
 
+@pytest.mark.filterwarnings("ignore:check column 'v'.*'NEW':isodepth.ColumnWarning")
 def test_a_new_word_in_a_batch_of_codes() -> None:
     batch = pd.DataFrame({"v": [*CODES, "NEW"]})
     for codes in (CODES, [1, 2, 3] * 10):

@@ -87,6 +87,7 @@ def test_text_is_read(tmp_path: Path, text: str, points: Any, columns: Any) -> N
         np.testing.assert_array_equal(numbers(zipped)[0], points)
 
 
+@pytest.mark.filterwarnings("ignore:.*integers up to:isodepth.ColumnWarning")
 @settings(max_examples=30, deadline=None)
 @given(
     st.lists(

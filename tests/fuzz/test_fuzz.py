@@ -160,13 +160,13 @@ def check_distance(case: Case) -> None:
         return
     metric = isodepth.Metric(**case.options)
     expected = expected_distance(case)
-    near(metric.distance(case.x, case.y, case.weights), expected, case)
+    near(metric.distance(case.x, case.y, weights=case.weights), expected, case)
     near(
         isodepth.distance(case.y, case.x, weights=case.weights[::-1], **case.options),
         expected,
         case,
     )
-    result = metric.compare(case.x, case.y, case.weights)
+    result = metric.compare(case.x, case.y, weights=case.weights)
     near(result.distance, expected, case)
 
 
@@ -187,9 +187,10 @@ def check_tables(case: Case) -> None:
         return
     options = {**case.options, "levels": 7}
     metric = isodepth.Metric(**options)
-    expected = metric.distance(case.x, case.y, case.weights)
+    expected = metric.distance(case.x, case.y, weights=case.weights)
     first, second = (
-        metric.table(rows, own) for rows, own in zip((case.x, case.y), case.weights, strict=True)
+        metric.table(rows, weights=own)
+        for rows, own in zip((case.x, case.y), case.weights, strict=True)
     )
     near(first.distance_to(second), expected, case)
     del options["refine"]
@@ -219,7 +220,7 @@ def check_tensors(case: Case) -> None:
     from isodepth.torch.samples import check_tensors as checked
 
     metric = isodepth.Metric(**case.options)
-    expected = metric.distance(case.x, case.y, case.weights)
+    expected = metric.distance(case.x, case.y, weights=case.weights)
     pair = [torch.from_numpy(rows) for rows in (case.x, case.y)]
     near(
         isodepth.distance(*pair, weights=case.weights, **case.options).item(), expected, case, 1e-6
@@ -241,7 +242,8 @@ def check_test(case: Case) -> None:
         return
     assert 1 / 20 <= result.pvalue <= 1
     assert np.isfinite(result.statistic)
-    if set(case.kinds) <= {"normal", "ties", "duplicates", "constant column"}:
+    # Ties are integers: a quarter of them is not whole, which functions of precision detect.
+    if set(case.kinds) <= {"normal", "duplicates", "constant column"}:
         quarter = case.dtype(0.25)
         scaled = isodepth.two_sample_test(case.x * quarter, case.y * quarter, **options)
         assert scaled.pvalue == result.pvalue

@@ -10,19 +10,25 @@ from typing import Any
 import pytest
 
 
-def near(value: Any) -> Any:
+def near(value: Any, scale: float = 0.0) -> Any:
     """Return a recorded value that equals values with the same numbers, up to rounding.
 
-    Processors round sums in single precision differently. The rounding error of a number in a list,
-    such as a null distribution, is relative to the largest number of the list.
+    Processors round sums in single precision differently. The rounding error of a number is
+    relative to its scale if the number is smaller: the largest number of a list, such as a null
+    distribution, the largest statistic of the components of a test, and 1 for shares of rows.
     """
     if isinstance(value, dict):
-        return {key: near(each) for key, each in value.items()}
+        scales = {"statistic": scale, "share": 1.0, "changed_share": 1.0}
+        return {key: near(each, scales.get(key, 0.0)) for key, each in value.items()}
     if isinstance(value, list) and value and all(isinstance(each, float) for each in value):
         return pytest.approx(value, rel=1e-5, abs=1e-5 * max(map(abs, value)))
     if isinstance(value, list):
-        return [near(each) for each in value]
-    return pytest.approx(value, rel=1e-5, abs=1e-300) if isinstance(value, float) else value
+        records = [each for each in value if isinstance(each, dict)]
+        largest = max((abs(each.get("statistic") or 0.0) for each in records), default=0.0)
+        return [near(each, largest) for each in value]
+    if isinstance(value, float):
+        return pytest.approx(value, rel=1e-5, abs=max(1e-300, 1e-5 * scale))
+    return value
 
 
 def assert_recorded(found: dict[str, Any], path: Path) -> None:

@@ -119,6 +119,15 @@ def test_single_values_are_frequent() -> None:
     assert not [m for m in members if m.columns in ((0,), (2,), (4,))]
 
 
+def test_small_values_are_not_multiples() -> None:
+    """0.1 + 0.2 - 0.3 is a rounded 0; a value of 1e-10 is a small number."""
+    values = np.array([0.0, 0.1 + 0.2 - 0.3, 1.5e-10, 3e-9, -20.0, 0.1 + 0.2, np.nan])
+    rows = Rows(values[:, None], np.empty((7, 0)), np.zeros(7))
+    found = families.Precision.choose(rows).evaluate(rows)
+    tenths, tens = [1, 1, 0, 0, 1, 1, np.nan], [1, 1, 0, 0, 1, 0, np.nan]
+    np.testing.assert_array_equal(found, [tenths, tens, tens, tens])
+
+
 def test_repeated_rows_are_those_that_occur_twice() -> None:
     rows = Rows(
         np.array([[1.0, np.nan], [0.0, 2.0], [1.0, np.nan], [-0.0, 2.0], [2.0, 0.0]]),

@@ -71,7 +71,8 @@ def test_kinds_from_a_few_random_rows(monkeypatch: pytest.MonkeyPatch) -> None:
             "word": ["1.5"] * (n - 1) + ["a"],
         }
     )
-    reader, _ = readers_of(scan(frame), scan(frame), capacity=5)
+    with pytest.warns(isodepth.ColumnWarning, match=r"'word'.*'a' is not a number"):
+        reader, _ = readers_of(scan(frame), scan(frame), capacity=5)
     uses = {each.column: each.use for each in reader.columns}
     assert uses == {
         "few": "numbers", "many": "left out", "some": "shares", "number": "numbers",
@@ -134,7 +135,8 @@ def test_a_late_word_in_a_text_file(tmp_path: Path) -> None:
     options = {"n_directions": 5, "levels": 3, "random_state": 0}
     with pytest.raises(isodepth.UnreadableFileError, match=r"line 200002.*'none of these'"):
         isodepth.distance(scan(tmp_path / "t.csv"), np.ones((9, 2)), **options)
-    reader, _ = readers_of(scan(tmp_path / "t.csv"), scan(tmp_path / "t.csv"))
+    with pytest.warns(isodepth.ColumnWarning, match=r"'b'.*'none of these' is not a number"):
+        reader, _ = readers_of(scan(tmp_path / "t.csv"), scan(tmp_path / "t.csv"))
     assert reader.categorical == ("b",)
 
 
@@ -147,7 +149,8 @@ def test_types_of_files_that_contradict(tmp_path: Path) -> None:
     # Numbers in a text file are strings if another file contains strings.
     pd.DataFrame({"a": ["x", "y"]}).to_parquet(tmp_path / "1.parquet")
     (tmp_path / "2.csv").write_text("a\n1\n2\n")
-    reader, _ = readers_of(scan(tmp_path), scan(tmp_path))
+    with pytest.warns(isodepth.ColumnWarning, match="'a'.* of 8 values are numbers"):
+        reader, _ = readers_of(scan(tmp_path), scan(tmp_path))
     assert reader.categorical == ("a",)
 
 
