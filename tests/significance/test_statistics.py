@@ -584,7 +584,7 @@ def test_the_bound_of_a_column_uses_functions_of_this_column_alone() -> None:
     differences[:, 0] = 0.5, 0.4, 0.3
     findings.add_differences("dependence", differences[:2], features[:2])
     findings.add_differences("columns", differences[2:], features[2:])
-    share, columns = findings.lower_bounds(0.95)
+    share, columns = findings.lower_bounds(0.95, 50, 50)
     assert set(columns) == {("a", "b"), ("b",)}
     assert 0.45 < share < 0.5
     assert 0.35 < columns["a", "b"] < 0.4
@@ -601,7 +601,7 @@ def test_the_bound_reuses_the_shares_of_the_test() -> None:
     assert {"extremes", "values"} <= set(found.parts)
     for name, part in again.parts.items():
         assert found.parts[name] == pytest.approx(part, rel=1e-12), name
-    assert found.lower_bounds(0.95) == again.lower_bounds(0.95)
+    assert found.lower_bounds(0.95, 150, 150) == again.lower_bounds(0.95, 150, 150)
 
 
 @pytest.mark.parametrize(("share", "n", "m"), [(0.04, 1000, 1000), (0.7, 30, 50), (0.01, 50, 5000)])
