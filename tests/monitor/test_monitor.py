@@ -179,7 +179,8 @@ def test_memory_does_not_grow_with_the_stream(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kept = 100
-    monkeypatch.setattr("isodepth.monitor.state.HISTORY", kept)
+    for module in ("saved", "state"):
+        monkeypatch.setattr(f"isodepth.monitor.{module}.HISTORY", kept)
     monitor, rows = fresh(), batches(1, rows=1)[0]
     sizes = {}
     for number in range(1, 2 * kept + 1):
@@ -221,7 +222,8 @@ def test_a_batch_that_comes_again_with_its_label_is_counted_once(tmp_path: Path)
 def test_labels_are_remembered_after_their_verdicts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("isodepth.monitor.state.HISTORY", 3)
+    for module in ("saved", "state"):
+        monkeypatch.setattr(f"isodepth.monitor.{module}.HISTORY", 3)
     rows = batches(8)
     rows[1:] += 3.0
     monitor = fresh(path=tmp_path / "m.npz")

@@ -10,6 +10,7 @@ import pytest
 
 import isodepth
 from isodepth.suspicious import RULE, SuspiciousRows, repeated_values, suspicious_rows
+from isodepth.suspicious.contradictions import find_contradictions
 from isodepth.two_samples import TwoSamples
 
 
@@ -278,3 +279,16 @@ def test_results_of_numbers_and_categories_become_data_frames() -> None:
         assert len(found.to_frame(backend)) == 2
     assert found.to_frame()["value"].dropna().tolist() == [1e6]
     assert {row["value"] for row in found.to_dict()["rows"]} == {1e6, "Asia"}
+
+
+def test_a_rule_is_found_although_most_rows_have_one_value() -> None:
+    """98% of the rows are rodents; ten birds of two species show that species determine taxa."""
+    species = np.concatenate([np.arange(490) % 5, [5] * 5, [6] * 5])
+    codes = np.column_stack([species, species >= 5])
+    wrong = codes.copy()
+    wrong[[0, 1], 1] = [1, 2]  # a bird, and a taxon that the other sample does not have
+    found = [each for each in find_contradictions(wrong, codes) if each.column == 1]
+    assert [(each.row, each.given, each.usual) for each in found] == [(0, 0, 0), (1, 0, 0)]
+    # Without birds nothing shows that there is a rule.
+    rodents = codes[:490]
+    assert not find_contradictions(wrong[:490], rodents)

@@ -4,6 +4,10 @@ Whether a row occurs more than once depends on other rows. So the function is ch
 batch, from the rows of the batch and of a part of the reference together: it is 1 for the rows that
 occur more than once among all of them. This choice does not depend on the labels of the rows. If
 the rows are exchangeable, the number of such rows in the batch has a hypergeometric distribution.
+
+Rows of the reference that occur again in a batch are not a change. So only the rows that are
+repeated within the batch are counted there. This number is at most the number above, so that the
+probability of at least as many rows remains an upper bound.
 """
 
 from __future__ import annotations
@@ -42,16 +46,19 @@ class ReferenceHashes(NamedTuple):
         return cls(*np.unique(_stored(hashes), return_counts=True))
 
     def test(self, hashes: np.ndarray) -> RepeatedCounts:
-        """Compare the fractions of repeated rows in a batch, given the hashes (m,) of its rows."""
+        """Test whether more rows are repeated in a batch, given the hashes (m,) of its rows."""
         distinct, counts = np.unique(_stored(hashes), return_counts=True)
         at = np.minimum(self.distinct.searchsorted(distinct), len(self.distinct) - 1)
         common = self.distinct[at] == distinct
-        b = int(counts[common | (counts > 1)].sum())
-        repeated = self.counts > 1
-        repeated[at[common]] = True
-        a, n, m = int(self.counts[repeated].sum()), int(self.counts.sum()), len(hashes)
-        log = float(log_pvalues(np.array([a]), n, np.array([b]), m)[0]) if a + b else 0.0
-        return RepeatedCounts(a / n, b / m, log)
+        pooled = self.counts > 1
+        within_reference = int(self.counts[pooled].sum())
+        pooled[at[common]] = True
+        ones = int(self.counts[pooled].sum() + counts[common | (counts > 1)].sum())
+        within, n, m = int(counts[counts > 1].sum()), int(self.counts.sum()), len(hashes)
+        log = 0.0
+        if within * (n + m) > ones * m:
+            log = float(log_pvalues(np.array([ones - within]), n, np.array([within]), m)[0])
+        return RepeatedCounts(within_reference / n, within / m, log)
 
 
 def _stored(hashes: np.ndarray) -> np.ndarray:

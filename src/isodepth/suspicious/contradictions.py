@@ -8,13 +8,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-# A category determines another one if at least _MIN_ROWS rows were checked, at most a fraction
-# _MAX_EXCEPTIONS of them are exceptions, and no value of the other category has a relative
-# frequency above _MAX_SHARE.
-_MIN_ROWS, _MAX_EXCEPTIONS, _MAX_SHARE = 50, 0.002, 0.9
+# A category determines another one if at least _MIN_CHECKED rows were checked, at most a fraction
+# _MAX_EXCEPTIONS of them are exceptions, and at least _MIN_OTHERS rows that follow the rule do not
+# have the most frequent value. Otherwise nearly all rows have this value, with or without a rule.
+_MIN_CHECKED, _MAX_EXCEPTIONS, _MIN_OTHERS = 100, 0.002, 5
 # Minimum number of rows of both samples with the determining value and the usual value of the
-# determined category, and minimum number of rows of the other sample with the unusual value.
-_MIN_GROUP, _MIN_VALUE = 3, 5
+# determined category. The other sample must also have the unusual value in _MIN_VALUE rows, or the
+# determining value in _MIN_ROWS rows.
+_MIN_GROUP, _MIN_VALUE, _MIN_ROWS = 3, 5, 50
 # If more rows of a sample are exceptions, the categories as a whole differ, not single rows.
 _MAX_FRACTION = 0.2
 
@@ -44,7 +45,7 @@ def find_contradictions(codes: np.ndarray, other: np.ndarray) -> list[Contradict
 
     In the other sample, one category determines another one: rows with the same value of the first
     have the same value of the second. A row is a contradiction if the other sample never has its
-    pair of values, but often each value alone.
+    pair of values, but often has each value alone, or very often the first.
 
     Parameters
     ----------
@@ -59,14 +60,17 @@ def find_contradictions(codes: np.ndarray, other: np.ndarray) -> list[Contradict
     best: dict[int, Contradiction] = {}
     for given, column, table, score in _determined(other):
         a, b = codes[:, given], codes[:, column]
-        known = (a >= 0) & (a < table.shape[0]) & (b >= 0) & (b < table.shape[1])
+        # Values that the other sample does not have.
+        table = np.pad(table, ((0, 0), (0, max(0, b.max(initial=-1) + 1 - table.shape[1]))))
+        known = (a >= 0) & (a < table.shape[0]) & (b >= 0)
         a, b = np.where(known, a, 0), np.where(known, b, 0)
         pooled = table.copy()
         np.add.at(pooled, (a[known], b[known]), 1)
         # The value that both samples usually have with each value of the determining category.
         usual = pooled.argmax(axis=1)
         certain = (pooled.max(axis=1) >= _MIN_GROUP) & (table[np.arange(len(table)), usual] > 0)
-        exceptions = known & certain[a] & (table[a, b] == 0) & (table.sum(axis=0) >= _MIN_VALUE)[b]
+        often = (table.sum(axis=0) >= _MIN_VALUE)[b] | (table.sum(axis=1) >= _MIN_ROWS)[a]
+        exceptions = known & certain[a] & (table[a, b] == 0) & often
         if exceptions.sum() > _MAX_FRACTION * len(codes):
             continue
         for i in np.flatnonzero(exceptions).tolist():
@@ -91,9 +95,10 @@ def _determined(codes: np.ndarray) -> Iterator[tuple[int, int, np.ndarray, float
             # Without another row that has the same value, a row cannot be checked.
             checked = int(sizes[sizes >= 2].sum())
             exceptions = int((sizes - modes)[sizes >= 2].sum())
-            if checked < _MIN_ROWS or exceptions > _MAX_EXCEPTIONS * checked:
+            if checked < _MIN_CHECKED or exceptions > _MAX_EXCEPTIONS * checked:
                 continue
-            if table.sum(axis=0).max() <= _MAX_SHARE * table.sum():
+            others = table.argmax(axis=1) != table.sum(axis=0).argmax()
+            if modes[others & (sizes >= 2)].sum() >= _MIN_OTHERS:
                 score = math.log((exceptions + 1) / (checked + 2)) / math.log(1 / _MIN_ROWS)
                 if score > 1:
                     yield given, column, table, score

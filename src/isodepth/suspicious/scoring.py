@@ -401,6 +401,6 @@ def _extrapolated(
     heaviness = (high - low) / np.maximum(low - middle, 1e-9)
     weight = np.clip((heaviness - 1.43) / 2, 0.0, 1.0)
     beyond = moderate ** (1 - weight) * power**weight
-    margin = 1.2 + 0.06 * min(n_columns, 50) + 2 / np.sqrt(n) + np.minimum(4000 / n**2, 12)
+    margin = 1.2 + 0.06 * min(n_columns, 50) + 2 / np.sqrt(n) + np.minimum(12_000 / n**2, 12)
     maxima = np.fmax.reduce(ratios, axis=0, initial=0.0)
     return np.maximum(np.maximum(beyond, margin * maxima), 1.0)
