@@ -1,18 +1,26 @@
-"""Keep a random sample of the mutants of a Cosmic Ray session: SESSION COUNT SEED PACKAGE..."""
+"""Keep a random sample of the mutants of a Cosmic Ray session: SESSION COUNT SEED PACKAGE...
+
+Mutants that are listed in mutants_without_effect.toml are left out before the sample is drawn.
+"""
 
 from __future__ import annotations
 
 import random
-import re
 import sqlite3
 import sys
+import tomllib
 from pathlib import Path
 
-# Mutants of these lines cannot change a result: a check of equal lengths, the size of a cache,
-# copies of arrays that are only read.
-WITHOUT_EFFECT = re.compile(
-    r"strict=True.*ReplaceTrueWithFalse|lru_cache|copy=False.*ReplaceFalseWithTrue"
-)
+LIST = Path(__file__).with_name("mutants_without_effect.toml")
+LISTED = tomllib.loads(LIST.read_text())["mutant"]
+
+
+def has_no_effect(path: str, line: str, operator: str) -> bool:
+    """Return whether a mutant is listed as one that no test can detect."""
+    return any(
+        path.endswith(each["file"]) and each["line"] in line and each["operator"] in operator
+        for each in LISTED
+    )
 
 
 def main(session: str, count: str, seed: str, *packages: str) -> None:
@@ -24,18 +32,18 @@ def main(session: str, count: str, seed: str, *packages: str) -> None:
             "ORDER BY module_path, start_pos_row, start_pos_col, operator_name, occurrence"
         ).fetchall()
         lines = {path: Path(path).read_text().splitlines() for _, path, *_ in found}
-        there = [
+        candidates = [
             job
             for job, path, row, operator in found
             if path.split("/")[2] in packages
-            and not WITHOUT_EFFECT.search(f"{lines[path][row - 1]} {operator}")
+            and not has_no_effect(path, lines[path][row - 1], operator)
         ]
-        kept = set(random.Random(int(seed)).sample(there, min(int(count), len(there))))
+        kept = set(random.Random(int(seed)).sample(candidates, min(int(count), len(candidates))))
         everything = [job for (job,) in database.execute("SELECT job_id FROM work_items")]
         dropped = [(job,) for job in everything if job not in kept]
         for table in ("mutation_specs", "work_results", "work_items"):
             database.executemany(f"DELETE FROM {table} WHERE job_id = ?", dropped)
-    print(f"{len(kept)} of {len(there)} mutants in {', '.join(packages)}")
+    print(f"{len(kept)} of {len(candidates)} mutants in {', '.join(packages)}")
 
 
 if __name__ == "__main__":

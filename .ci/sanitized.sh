@@ -29,7 +29,7 @@ export LD_PRELOAD
 run=()
 if [[ $sanitizer == thread ]]; then
     LD_PRELOAD=$("$compiler" -print-file-name=libtsan.so)
-    export TSAN_OPTIONS=halt_on_error=1
+    export TSAN_OPTIONS=halt_on_error=1:suppressions=$PWD/.ci/thread_suppressions.txt
     run=(setarch -R)  # its shadow memory has fixed addresses
     set -- "$@" -k "not fork"  # it cannot follow threads that are started after a fork
 else

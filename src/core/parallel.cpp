@@ -169,6 +169,7 @@ struct IdleTeams {
     std::mutex guard;
     std::vector<std::unique_ptr<Team>> teams;
     size_t made = 0;
+    bool exited = false;  // whether Python has exited
 
     std::unique_ptr<Team> take() {
         std::lock_guard<std::mutex> held(guard);
@@ -181,8 +182,14 @@ struct IdleTeams {
         return team;
     }
     void give(std::unique_ptr<Team> team) {
-        std::lock_guard<std::mutex> held(guard);
-        teams.push_back(std::move(team));
+        std::unique_lock<std::mutex> held(guard);
+        if (!exited) return teams.push_back(std::move(team));
+        held.unlock();
+        team->end();
+    }
+    // End the helpers of all teams. The caller holds the lock.
+    void end() {
+        for (auto& team : teams) team->end();
     }
 };
 static IdleTeams& idle_teams = *new IdleTeams;
@@ -198,16 +205,12 @@ void run_section(int64_t workers, int64_t parts, PartFunction function) {
     section.rethrow();
 }
 
-// End the helpers of all idle teams. The caller holds the lock of `idle_teams`.
-static void end_idle_teams() {
-    for (auto& team : idle_teams.teams) team->end();
-}
-
 void end_threads_at_fork_and_exit() {
     // The end of Python, not of static variables: a thread cannot be joined in a DLL that is being unloaded.
     Py_AtExit([] {
         std::lock_guard<std::mutex> held(idle_teams.guard);
-        end_idle_teams();
+        idle_teams.end();
+        idle_teams.exited = true;
     });
 #if !defined(_WIN32)
     // A child process has none of the threads of its parent. Teams that other threads use during the fork are
@@ -215,7 +218,7 @@ void end_threads_at_fork_and_exit() {
     pthread_atfork(
         [] {
             idle_teams.guard.lock();
-            end_idle_teams();
+            idle_teams.end();
         },
         [] { idle_teams.guard.unlock(); }, [] { idle_teams.guard.unlock(); });
 #endif
