@@ -408,7 +408,9 @@ class Precision:
 def _is_multiple(values: np.ndarray, unit: float) -> np.ndarray:
     """Return whether values (n,) are multiples of a unit, up to rounding; False for NaN."""
     # Values are multiplied by 10 and not divided by 0.1, which is not a binary fraction.
-    ratios, small = (values * 10.0, _SMALL * 10.0) if unit == 0.1 else (values / unit, _SMALL / unit)
+    ratios, small = (
+        (values * 10.0, _SMALL * 10.0) if unit == 0.1 else (values / unit, _SMALL / unit)
+    )
     return np.abs(ratios - np.rint(ratios)) <= _ROUNDING * np.maximum(small, np.abs(ratios))
 
 
