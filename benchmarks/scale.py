@@ -320,31 +320,27 @@ def answers_workers(options: argparse.Namespace) -> dict[str, Any]:
 
     folders = [options.folder / name for name in ("a", "b")]
     expected = _answers(*map(scan, folders), options)
-    with (
-        distributed.LocalCluster(
-            n_workers=4, threads_per_worker=1, dashboard_address=None
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):
 
-        def run() -> bool:
+    def run(delay: float | None = None) -> tuple[bool, float]:
+        """Return whether the answers of a new cluster are equal, and the seconds that they take."""
+        with (
+            distributed.LocalCluster(
+                n_workers=4, threads_per_worker=1, dashboard_address=None
+            ) as cluster,
+            distributed.Client(cluster) as client,
+        ):
+            if delay is not None:
+                victim = next(iter(client.run(os.getpid).values()))
+                threading.Timer(delay, os.kill, (victim, signal.SIGKILL)).start()
+            start = time.perf_counter()
             frames = [dd.read_parquet(folder, split_row_groups=False) for folder in folders]
-            return _answers(*frames, options) == expected
+            same = _answers(*frames, options) == expected
+            return same, time.perf_counter() - start
 
-        start = time.perf_counter()
-        same = run()
-        seconds, killed = time.perf_counter() - start, []
-        for number in range(options.runs):
-            victims = list(client.run(os.getpid).values())
-            delay = seconds * (number + 0.5) / options.runs
-            victim = victims[number % len(victims)]
-            timer = threading.Timer(delay, os.kill, (victim, signal.SIGKILL))
-            timer.start()
-            killed.append(run())
-            timer.join()
-            client.wait_for_workers(4)
+    same, seconds = run()
+    killed = [run(seconds * (i + 0.5) / options.runs)[0] for i in range(options.runs)]
     rows = scan(folders[0]).n_rows
-    return {"rows": rows, "same": same, "runs": options.runs, "same_after_kill": sum(killed)}
+    return {"rows": rows, "same": same, "runs": options.runs, "same_after_kill": killed}
 
 
 _TABLES = (

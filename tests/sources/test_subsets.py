@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -158,14 +159,16 @@ def test_threads_do_not_matter(form: str, tmp_path: Path) -> None:
             assert own.types == first.types
 
 
-def test_an_error_in_a_thread_stops_the_others(tmp_path: Path) -> None:
+@pytest.mark.parametrize("place", [0, 1, 2, 3])
+def test_an_error_in_a_thread_stops_the_others(place: int) -> None:
     class Failing(Pass):
         def start(self) -> list[int]:
             return []
 
         def step(self, state: list[int], rows: FrameRows, n_threads: int) -> None:
             seen.append(rows.place)
-            if rows.place == 3:
+            time.sleep(0.001)
+            if rows.place == place:
                 raise RuntimeError("stop here")
 
     seen: list[int] = []

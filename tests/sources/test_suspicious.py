@@ -81,3 +81,15 @@ def test_the_number_of_listed_rows_is_bounded(monkeypatch: pytest.MonkeyPatch) -
     assert [row.value for row in found if row.sample == "Y"] == [89.0, 88.0, 87.0]
     assert found.unlisted[1] >= 37
     assert "40 suspicious rows in Y" in found.summary()
+
+
+def test_pairs_of_categories_are_searched_among_random_rows() -> None:
+    """The result says so if a table has two categories and does not fit into `max_rows`."""
+    x, y = (mixed_frame(900, seed)[["size", "site"]] for seed in (1, 2))
+    x["zone"], y["zone"] = x["site"], y["site"]
+    for rows, said in ((300, True), (900, False)):
+        result = isodepth.two_sample_test(scan(x), scan(y), max_rows=rows, **OPTIONS)
+        notes = result.suspicious_rows().notes(("June", "July"))
+        assert [note[:72] for note in notes] == [
+            "Pairs of categories that contradict each other were searched among 300 r"
+        ] * said

@@ -366,7 +366,9 @@ class Runner:
         with threadpool_limits(1, "blas"), ThreadPoolExecutor(count) as pool:
             runs = [pool.submit(run_pass, step, how, chunks(), report) for _ in range(count)]
             try:
-                wait(runs, return_when=FIRST_EXCEPTION)
+                done, _ = wait(runs, return_when=FIRST_EXCEPTION)
+                for run in done:
+                    run.result()  # raises the error of a thread, while others still run
                 return _merged(step, how, [run.result() for run in runs])
             finally:
                 # After an error or an interrupt, the other threads stop after their chunks.

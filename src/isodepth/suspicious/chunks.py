@@ -89,7 +89,7 @@ def suspicious_source_rows(pair: SubsetPair, samples: TwoSamples, runner: Runner
         repeated=tuple(exact),
         small=tuple(name for name, n in zip("XY", pair.n_rows, strict=True) if n < SMALL_SAMPLE),
         unlisted=(unlisted[0], unlisted[1]),
-    )._with(_points=points)
+    )._with(_points=points, _pair_rows=samples.n_rows if len(labels) > 1 else None)
 
 
 def _located(found: SuspiciousRows, pair: SubsetPair) -> SuspiciousRows:

@@ -185,6 +185,9 @@ class SuspiciousRows(ResultMixin):
     small: tuple[str, ...] = ()
     unlisted: tuple[int, int] = (0, 0)
     _points: dict[tuple[str, int], np.ndarray] | None = field(init=False, repr=False, default=None)
+    # Numbers of random rows of X and of Y among which pairs of categories were searched, if not
+    # among all rows.
+    _pair_rows: tuple[int, int] | None = field(init=False, repr=False, default=None)
 
     def points_of(self, row: SuspiciousRow, samples: TwoSamples) -> np.ndarray:
         """Return the numeric values (d,) of a suspicious row; `samples` are those in memory."""
@@ -232,8 +235,15 @@ class SuspiciousRows(ResultMixin):
         return " and ".join(parts) or "no suspicious rows"
 
     def notes(self, names: Sequence[str] = ("X", "Y")) -> list[str]:
-        """Return sentences about samples that are too small; `names` are the names of X and Y."""
+        """Return sentences about limits of the search; `names` are the names of X and Y."""
         sentences = []
+        if self._pair_rows is not None:
+            first, second = self._pair_rows
+            sentences.append(
+                f"Pairs of categories that contradict each other were searched among {first} "
+                f"random rows of {names[0]} and {second} of {names[1]}; all other kinds of "
+                "suspicious rows among all rows."
+            )
         for sample in self.small:
             side = "XY".index(sample)
             n, own, other = self.n_rows[side], names[side], names[1 - side]
