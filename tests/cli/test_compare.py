@@ -185,7 +185,7 @@ def test_folders_are_tested(folders: list[str]) -> None:
     found = run_json("test", *folders, "--permutations", 19, *QUICK)
     files = [f"{folder}/part.csv" for folder in folders]
     expected = run_json("test", *files, "--permutations", 19, *QUICK)
-    for name in ("pvalue", "statistic", "changes", "rows"):
+    for name in ("pvalue", "statistic", "changes", "n_rows"):
         assert found[name] == expected[name]
     assert found["n_source_rows"] == found["n_rows"]
     run("report", *folders, "-o", "r.html", "--permutations", 19, *QUICK)
@@ -222,7 +222,7 @@ def test_columns_and_words_are_left_out_of_folders(folders: list[str]) -> None:
             run_json("test", *tables, "--permutations", 19, *options, *QUICK)
             for tables in (folders, files)
         )
-        for name in ("pvalue", "statistic", "changes", "rows", "missing"):
+        for name in ("pvalue", "statistic", "changes", "n_rows", "missing"):
             assert found[name] == expected[name]
     plain = run_json("compare", *folders, "--scale", "none", *QUICK)
     without = run_json("compare", *folders, "--scale", "none", "--missing", words, *QUICK)
