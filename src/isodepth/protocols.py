@@ -8,7 +8,7 @@ attributes.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol, TypedDict
 
 import numpy as np
 
@@ -20,6 +20,17 @@ from isodepth.data.missing import MissingPair
 from isodepth.suspicious import RepeatedValue, SuspiciousRows
 from isodepth.two_samples import TwoSamples
 from isodepth.typical import TypicalRows
+
+
+class ReportOptions(TypedDict, total=False):
+    """Options of the report of a result."""
+
+    title: str | None
+    notes: Sequence[str]
+    command: str | None
+    names: Sequence[str]
+    labels: Sequence[Any]
+    sources: Any
 
 
 class TwoSampleLike(Protocol):

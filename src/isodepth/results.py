@@ -5,13 +5,13 @@ from __future__ import annotations
 import warnings
 from dataclasses import fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, Unpack, cast
 
 import numpy as np
 
 from isodepth.data.results import ResultMixin
 from isodepth.errors import ColumnWarning, InvalidInputError
-from isodepth.protocols import AnyResult
+from isodepth.protocols import AnyResult, ReportOptions
 from isodepth.suspicious import RepeatedValue, SuspiciousRows, repeated_values, suspicious_rows
 from isodepth.two_samples import TwoSamples
 from isodepth.typical import TypicalRows, typical_rows
@@ -60,7 +60,7 @@ class ReportableResult(ResultMixin):
 
         return result_html(cast(AnyResult, self))
 
-    def report(self, path: Any, **options: Any) -> None:
+    def report(self, path: Any, **options: Unpack[ReportOptions]) -> None:
         """Write a report as one self-contained HTML file.
 
         Parameters

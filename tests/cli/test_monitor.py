@@ -68,7 +68,7 @@ def test_codes_numbers_show_and_reset(folder: Path) -> None:
     assert "label 'Monday'" in refusal(
         "monitor", "check", "m.npz", "quiet0.csv", "--label", "Monday"
     )
-    assert run_json("monitor", "reset", "m.npz")["reset"]
+    assert run_json("monitor", "reset", "m.npz")["type"] == "reset"
     assert "No alarm now" in run("monitor", "show", "m.npz").stdout
     assert "no alarm" in run("monitor", "check", "m.npz", "quiet0.csv").stdout
 

@@ -18,6 +18,7 @@ NOT_RUN = {
     "drift.md": 1,
     "howto.md": 1,
     "index.md": 1,
+    "json.md": 1,
     "project_page.md": 1,
     "scale.md": 2,
     "text.md": 2,
@@ -27,7 +28,8 @@ NOT_RUN = {
 RUN = {
     "README.md": 2, "alternatives.md": 1, "choosing.md": 2, "command_line.md": 4,
     "concepts.md": 4, "howto.md": 13,
-    "index.md": 2, "many_samples.md": 8, "scale.md": 2, "significance.md": 4, "monitoring.md": 7,
+    "index.md": 2, "json.md": 1, "many_samples.md": 8, "options.md": 1, "scale.md": 2,
+    "significance.md": 4, "monitoring.md": 7,
     "project_page.md": 1, "tensors.md": 3, "text.md": 6,
 }  # fmt: skip
 #: Pages with examples that need an extra.

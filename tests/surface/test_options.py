@@ -48,6 +48,25 @@ def test_random_states_of_numpy(name: str, kind: Any) -> None:
             call(random_state=wrong)
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda **o: isodepth.distance(X, Y, **o),
+        lambda **o: isodepth.pairwise([X, Y], **o),
+        lambda **o: isodepth.two_sample_test(X, Y, **o),
+        lambda **o: isodepth.pairwise_test([X, Y], **o),
+        lambda **o: isodepth.ProjectionDepth(**o).fit(X),
+    ],
+    ids=["distance", "pairwise", "two_sample_test", "pairwise_test", "ProjectionDepth"],
+)
+@pytest.mark.parametrize("wrong", [0, 2**31, 1.5, True])
+def test_numbers_of_directions_have_one_range(call: Any, wrong: Any) -> None:
+    with pytest.raises(
+        isodepth.InvalidOptionError, match=r"n_directions must be (an integer|at most)"
+    ):
+        call(n_directions=wrong)
+
+
 @needs("torch")
 def test_the_loss_has_the_defaults_of_the_distance() -> None:
     import torch

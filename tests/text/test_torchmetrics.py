@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import socket
+from dataclasses import fields
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ import torch
 
 from isodepth.errors import InvalidOptionError
 from isodepth.text import DepthScore
-from isodepth.text.torchmetrics import DepthScoreMetric
+from isodepth.text.torchmetrics import DepthScoreMetric, ScoreMetricOptions
 
 TEXTS = ["abcd", "bcde", "hello", "world", "depth", "region"]
 REFERENCES = ["abce", ["bcdf", "xyzz"], "hallo", "wörld", "death", "regions"]
@@ -69,3 +70,12 @@ def test_processes_are_concatenated(tmp_path):
     expected = DepthScore(letters, l2_normalize=False, n_directions=50).score(TEXTS, REFERENCES)
     for rank in range(2):
         assert torch.load(tmp_path / f"{rank}.pt").tolist() == expected
+
+
+def test_all_options_are_typed():
+    own = {each.name for each in fields(DepthScore) if each.init} - {"model", "layer"}
+    others = {*ScoreMetricOptions.__annotations__} - own
+    assert own <= {*ScoreMetricOptions.__annotations__}
+    assert "sync_on_compute" in others
+    metric = DepthScoreMetric(letters, l2_normalize=False)
+    assert all(hasattr(metric, name) for name in others)

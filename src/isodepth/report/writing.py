@@ -6,7 +6,7 @@ import base64
 import hashlib
 from collections.abc import Callable, Sequence
 from importlib.resources import files
-from typing import Any
+from typing import Any, Unpack
 
 from markupsafe import Markup
 
@@ -16,13 +16,13 @@ from isodepth.data.output import check_target, replace_file
 from isodepth.data.results import p_text
 from isodepth.errors import InvalidInputError
 from isodepth.html import render
-from isodepth.protocols import AnyResult
+from isodepth.protocols import AnyResult, ReportOptions
 from isodepth.report.comparison import comparison_context
 from isodepth.report.figures import inline_svg
 from isodepth.report.monitor import monitor_context
 
 
-def write_report(result: AnyResult, path: Any, **options: Any) -> None:
+def write_report(result: AnyResult, path: Any, **options: Unpack[ReportOptions]) -> None:
     """Write the report of a result as one self-contained HTML file.
 
     Parameters

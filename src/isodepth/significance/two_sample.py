@@ -19,6 +19,7 @@ from isodepth.data.changes import Change
 from isodepth.data.frames import Table
 from isodepth.data.kinds import column_lines
 from isodepth.data.validation import (
+    MOST,
     check_boolean,
     check_choice,
     check_integer,
@@ -88,11 +89,11 @@ class Settings:
 
     def __post_init__(self) -> None:
         check_choice(self.method, "method", METHODS)
-        check_integer(self.n_permutations, "n_permutations", 1)
+        check_integer(self.n_permutations, "n_permutations", 1, high=MOST)
         check_number(self.confidence, "confidence", 0, 1, low_open=True, high_open=True)
         check_boolean(self.progress, "progress")
         if self.n_directions is not None:
-            check_integer(self.n_directions, "n_directions", 1)
+            check_integer(self.n_directions, "n_directions", 1, high=MOST)
         if self.tolerance is not None and self.method != "aggregated":
             raise InvalidOptionError(
                 f"tolerance applies to method='aggregated' only, got method={self.method!r}; "

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields
-from typing import Any
+from typing import Any, Literal, TypedDict, Unpack
 
 import torch
 from torchmetrics import Metric
@@ -12,6 +12,37 @@ from torchmetrics.utilities import dim_zero_cat
 
 from isodepth.data.validation import check_choice
 from isodepth.text.score import DepthScore
+
+
+class ScoreMetricOptions(TypedDict, total=False):
+    """Options of `DepthScore`, and those of ``torchmetrics.Metric``."""
+
+    depth: Any
+    p: float
+    q: float
+    eps: float
+    levels: Literal["exact"] | int
+    n_directions: int | None
+    gap: Literal["exact", "search"] | None
+    refine: int
+    multi_ref: Literal["mean", "min"]
+    l2_normalize: bool
+    empty: Literal["worst", "nan"]
+    random_state: int
+    n_jobs: int | None
+    special_tokens: str
+    max_length: int | None
+    batch_size: int
+    device: str | None
+    precision: str
+    progress: bool | None
+    compute_on_cpu: bool
+    dist_sync_on_step: bool
+    process_group: Any
+    dist_sync_fn: Callable[..., Any] | None
+    distributed_available_fn: Callable[..., Any] | None
+    sync_on_compute: bool
+    compute_with_cache: bool
 
 
 class DepthScoreMetric(Metric):
@@ -54,12 +85,13 @@ class DepthScoreMetric(Metric):
         layer: int | None = None,
         *,
         reduction: str = "mean",
-        **options: Any,
+        **options: Unpack[ScoreMetricOptions],
     ) -> None:
         score_options = {each.name for each in fields(DepthScore)}
-        super().__init__(**{name: options.pop(name) for name in {*options} - score_options})
+        of_score = {name: value for name, value in options.items() if name in score_options}
+        super().__init__(**{k: v for k, v in options.items() if k not in score_options})
         self.reduction = check_choice(reduction, "reduction", ("mean", "none"))
-        self.score = DepthScore(model, layer, **options)
+        self.score = DepthScore(model, layer, **of_score)  # type: ignore[arg-type]
         self.add_state("scores", default=[], dist_reduce_fx="cat")
 
     def update(self, preds: Sequence[str], target: Sequence[str | Sequence[str]]) -> None:
