@@ -359,8 +359,8 @@ def describe_column(
         widened = column.spread(pvalue)
         both = column.without_both() if widened is not None else np.inf
         unexplained = shift > limit or both <= _BETTER * shift
-        known = min(spread, both) <= min(1.1 * shift, limit)
-        if widened is not None and known and column.mainly_wider(widened, unexplained):
+        explained = min(spread, both) <= min(1.1 * shift, limit)
+        if widened is not None and explained and column.mainly_wider(widened, unexplained):
             second = [moved] if moved is not None and column.median_moved() else []
             return [widened, *second, *rounded]
         if moved is not None and shift <= min(limit, 1.1 * spread):

@@ -315,8 +315,10 @@ def _test_sources(
             option="blocks",
         )
     with progress_bar(settings.progress, 0, "reading", "chunk") as advance:
-        threads = {"advance": advance, "n_threads": settings.n_threads}
-        pair = subset_pair(X, Y, max_rows, kinds, settings.random_state, **threads)
+        n_threads = settings.n_threads
+        pair = subset_pair(
+            X, Y, max_rows, kinds, settings.random_state, advance=advance, n_threads=n_threads
+        )
         samples = read_samples(pair.x, pair.y, nan_policy, None, pair.kinds)
         read = replace(samples.read, kinds=pair.columns, only=pair.only)
         rows = _pool(replace(samples, read=read), settings)
@@ -327,7 +329,9 @@ def _test_sources(
         # With a tolerance, rare events may change. Regions do not depend on rare events.
         if pair.is_whole or settings.tolerance is not None or settings.only_regions:
             return result
-        return with_rare_events(result, pair, runner_of(*pair.sources, **threads))
+        return with_rare_events(
+            result, pair, runner_of(*pair.sources, advance=advance, n_threads=n_threads)
+        )
 
 
 def _pool(samples: Samples, settings: Settings) -> PooledSample:
