@@ -315,7 +315,7 @@ def _test_sources(
             option="blocks",
         )
     with progress_bar(settings.progress, 0, "reading", "chunk") as advance:
-        threads = {"advance": advance, "n_threads": settings.n_threads}
+        threads: dict[str, Any] = {"advance": advance, "n_threads": settings.n_threads}
         pair = subset_pair(X, Y, max_rows, kinds, settings.random_state, **threads)
         samples = read_samples(pair.x, pair.y, nan_policy, None, pair.kinds)
         read = replace(samples.read, kinds=pair.columns, only=pair.only)
