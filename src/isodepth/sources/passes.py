@@ -359,7 +359,7 @@ class Runner:
             with lock:
                 self.advance(n_chunks)
 
-        from threadpoolctl import threadpool_limits
+        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
         report = None if self.advance is None else advance
         # Matrix products with further threads take twice the processor time.
