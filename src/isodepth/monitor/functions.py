@@ -237,7 +237,7 @@ class Functions:
         numbers, codes = rows[:, :width], rows[:, width:]
         z = _standardized(numbers, self.center, self.scale)
         features = _features(numbers, z, self.directions, self.middles)
-        suspicious: np.ndarray = (features[-1:] > self.farthest).any(axis=0)
+        suspicious = np.any(features[-1:] > self.farthest, axis=0)
         if codes.shape[1]:
             suspicious |= (codes == UNSEEN).any(axis=1)
         features.sort(axis=1)  # NaN is sorted to the end
