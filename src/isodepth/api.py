@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Self, Unpack, overload
 import numpy as np
 
 from isodepth.core.regions import Sample, TrimmedRegions
+from isodepth.data.columns.kinds import ColumnKind, column_lines, numeric_columns
 from isodepth.data.frames import is_frame
-from isodepth.data.kinds import ColumnKind, column_lines, numeric_columns
 from isodepth.data.validation import is_chunked, is_tensor, refuse_chunks
 from isodepth.errors import ColumnWarning, InvalidOptionError, warn_user
 from isodepth.metric.comparison import Comparison

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from isodepth.data.arrays import listed
+from isodepth.data.columns.kinds import ColumnKind, column_type
+from isodepth.data.columns.values import date_format, strings_of
 from isodepth.data.frames import Table, is_frame, object_numbers
-from isodepth.data.kinds import ColumnKind, column_type
 from isodepth.data.missing import TELLING
-from isodepth.data.values import date_format, strings_of
 from isodepth.two_samples import TwoSamples
 
 # Maximum number of columns, categories or spellings that a sentence names.

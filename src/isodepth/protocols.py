@@ -14,9 +14,9 @@ import numpy as np
 
 from isodepth.checks import Check
 from isodepth.core.regions import TrimmedRegions
-from isodepth.data.changes import Change
-from isodepth.data.kinds import ColumnKind
+from isodepth.data.columns.kinds import ColumnKind
 from isodepth.data.missing import MissingPair
+from isodepth.data.results.changes import Change
 from isodepth.suspicious import RepeatedValue, SuspiciousRows
 from isodepth.two_samples import TwoSamples
 from isodepth.typical import TypicalRows

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, Unpack, cast
 
 import numpy as np
 
-from isodepth.data.results import ResultMixin
+from isodepth.data.results.base import ResultMixin
 from isodepth.errors import ColumnWarning, InvalidInputError
 from isodepth.protocols import AnyResult, ReportOptions
 from isodepth.suspicious import RepeatedValue, SuspiciousRows, repeated_values, suspicious_rows

@@ -10,8 +10,8 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from isodepth.data.arrays import listed
-from isodepth.data.kinds import ColumnKind, attention_lines, column_lines
-from isodepth.data.results import printable
+from isodepth.data.columns.kinds import ColumnKind, attention_lines, column_lines
+from isodepth.data.results.base import printable
 from isodepth.errors import InvalidInputError
 from isodepth.protocols import (
     ChanceLevelLike,

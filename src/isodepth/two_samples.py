@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from isodepth.data.arrays import column_labels
-from isodepth.data.frames import common_columns
-from isodepth.data.kinds import (
+from isodepth.data.columns.kinds import (
     ColumnKind,
     category_values,
     check_kinds,
     column_lines,
     split_columns,
 )
+from isodepth.data.frames import common_columns
 from isodepth.data.validation import is_chunked, read_pair
 from isodepth.errors import InvalidInputError
 from isodepth.tensors.host import to_host

@@ -15,7 +15,7 @@ import numpy as np
 from isodepth.core.directions import rng_for
 from isodepth.core.scaling import mad_spread
 from isodepth.data.arrays import column_labels
-from isodepth.data.results import ResultMixin, document
+from isodepth.data.results.base import ResultMixin, document
 from isodepth.data.validation import check_integer
 from isodepth.errors import InvalidInputError
 from isodepth.two_samples import TwoSamples

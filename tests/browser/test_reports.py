@@ -7,8 +7,8 @@ import pytest
 
 import isodepth
 from isodepth.cli import main
+from isodepth.data.files.readers import ReadOptions, read_table
 from isodepth.data.frames import Table
-from isodepth.data.readers import ReadOptions, read_table
 from isodepth.report.repeat import TableFile
 
 pytestmark = pytest.mark.browser

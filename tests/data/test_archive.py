@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 
 from isodepth import InvalidOptionError, Metric, RegionTable, UnreadableFileError
-from isodepth.data import output
+from isodepth.data.files import output
 from isodepth.metric.signature import plain_settings
 
 METRIC = Metric(levels=2, n_directions=3, random_state=0, refine=0)

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from isodepth.data.changes import Change, format_pair
+from isodepth.data.results.changes import Change, format_pair
 
 
 @pytest.mark.parametrize(

@@ -13,15 +13,15 @@ import pytest
 from cli.helpers import QUICK, refusal, run, run_json
 
 import isodepth
-from isodepth.data.kinds import (
+from isodepth.data.columns.kinds import (
     MISSING,
     attention_lines,
     category_values,
     column_lines,
     split_columns,
 )
-from isodepth.data.numerals import Numerals
-from isodepth.data.readers import ReadOptions, read_table
+from isodepth.data.columns.numerals import Numerals
+from isodepth.data.files.readers import ReadOptions, read_table
 from isodepth.errors import ColumnWarning, InvalidInputError, InvalidOptionError
 
 PRICES = [1500.25, 980.5, 12_345.0, 7.75, 1500.25]

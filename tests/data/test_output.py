@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from isodepth import BusyFileError, InvalidOptionError, Metric
-from isodepth.data.output import check_target, csv_bytes, locked, replace_file
+from isodepth.data.files.output import check_target, csv_bytes, locked, replace_file
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes of POSIX systems")
@@ -42,7 +42,7 @@ def test_paths_that_cannot_be_written(tmp_path: Path) -> None:
 UNWRITABLE = """
 import os, sys
 from isodepth import InvalidOptionError
-from isodepth.data.output import check_target
+from isodepth.data.files.output import check_target
 if os.getuid() == 0:
     os.setgid(65534)
     os.setuid(65534)
@@ -79,7 +79,7 @@ def test_the_longest_names_can_be_saved(tmp_path: Path) -> None:
 
 HOLDER = """
 import sys, time
-from isodepth.data.output import locked
+from isodepth.data.files.output import locked
 with locked(sys.argv[1]):
     print("held", flush=True)
     time.sleep(600)
@@ -117,7 +117,7 @@ def test_locks_are_released_after_an_error(tmp_path: Path) -> None:
 COUNT = """
 import sys
 from pathlib import Path
-from isodepth.data.output import locked
+from isodepth.data.files.output import locked
 path = Path(sys.argv[1])
 for _ in range(80):
     with locked(path, 60):

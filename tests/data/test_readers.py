@@ -23,9 +23,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from isodepth import InvalidOptionError, UnreadableFileError, distance, scan
+from isodepth.data.files.input_file import table_files
+from isodepth.data.files.readers import Choice, ReadOptions, choose_columns, read_table
 from isodepth.data.frames import Table
-from isodepth.data.input_file import table_files
-from isodepth.data.readers import Choice, ReadOptions, choose_columns, read_table
 
 POINTS = np.random.default_rng(0).normal(size=(12, 3)) * 10.0 ** np.array([-9, 0, 9])
 
@@ -273,7 +273,7 @@ import resource, sys
 import numpy as np
 from pathlib import Path
 from isodepth import UnreadableFileError
-from isodepth.data.readers import read_table
+from isodepth.data.files.readers import read_table
 
 folder = Path(sys.argv[1])
 content = (folder / "whole.parquet").read_bytes()
@@ -447,7 +447,7 @@ def test_pipes_are_read_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize("how", ["cat {} | {}", "{1} < {0}"])
 def test_standard_input(tmp_path: Path, how: str) -> None:
     path = write(tmp_path, "a,b\n1,2\n3,4\n")
-    read = "from isodepth.data.readers import read_table as read"
+    read = "from isodepth.data.files.readers import read_table as read"
     code = f"{read}; print(read('/dev/stdin').numbers.points.sum())"
     done = subprocess.run(
         ["sh", "-c", how.format(path, f'{sys.executable} -c "{code}"')],

@@ -10,7 +10,7 @@ import pytest
 
 import isodepth
 from isodepth.data.frames import Table
-from isodepth.data.results import ResultMixin, plain
+from isodepth.data.results.base import ResultMixin, plain
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.html import escaped, shown
 from isodepth.text import Scores

@@ -12,7 +12,7 @@ import pytest
 
 import isodepth
 from isodepth import InvalidInputError, Metric, RegionTable, UnreadableFileError
-from isodepth.data.output import read_archive, write_archive
+from isodepth.data.files.output import read_archive, write_archive
 from isodepth.metric import signature as signatures
 from isodepth.metric.signature import ALGORITHM
 from isodepth.metric.table import KIND

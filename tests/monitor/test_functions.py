@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from isodepth.data.records import packed, unpacked
+from isodepth.data.files.records import packed, unpacked
 from isodepth.monitor import functions as module
 from isodepth.monitor.functions import (
     UNSEEN,

@@ -23,8 +23,8 @@ from isodepth import (
     Verdict,
     scan,
 )
-from isodepth.data.changes import Change
 from isodepth.data.frames import Table
+from isodepth.data.results.changes import Change
 
 pd = pytest.importorskip("pandas")
 

@@ -23,9 +23,9 @@ from isodepth import (
     Monitor,
     UnreadableFileError,
 )
-from isodepth.data import output
-from isodepth.data.output import read_archive, write_archive
-from isodepth.data.records import _fields
+from isodepth.data.files import output
+from isodepth.data.files.output import read_archive, write_archive
+from isodepth.data.files.records import _fields
 from isodepth.monitor.saved import KIND, NAMES, read_state, write_state
 from isodepth.monitor.state import MonitorState
 from isodepth.significance.martingale import RankEvidence

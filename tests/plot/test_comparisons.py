@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import isodepth
-from isodepth.data.changes import Change
+from isodepth.data.results.changes import Change
 from isodepth.plot import contributions, gap_profile, null_distribution
 from isodepth.plot.changes import change_figure
 from isodepth.plot.style import loose_figure

@@ -9,7 +9,7 @@ import pytest
 
 import isodepth
 from isodepth import InvalidInputError, InvalidOptionError, two_sample_test
-from isodepth.data.kinds import MISSING
+from isodepth.data.columns.kinds import MISSING
 from isodepth.significance.samples import OTHERS, category_of
 
 pd = pytest.importorskip("pandas")

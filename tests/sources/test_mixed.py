@@ -13,7 +13,7 @@ from sources.tables import FORMS, mixed_frame, scanned
 
 import isodepth
 from isodepth import InvalidInputError, scan
-from isodepth.data.kinds import split_columns
+from isodepth.data.columns.kinds import split_columns
 from isodepth.sources import profile
 from isodepth.sources.frames import narrowed_type
 from isodepth.sources.mixed import MixedReader, mixed_readers

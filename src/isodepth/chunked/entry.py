@@ -13,9 +13,9 @@ import numpy as np
 from isodepth.chunked.table import SourceRegions, column_spreads, stream_table
 from isodepth.core.directions import draws_at_random, integer_seed, mean_of_direction
 from isodepth.core.regions import LevelPlan
-from isodepth.data.kinds import ColumnKind
+from isodepth.data.columns.kinds import ColumnKind
 from isodepth.data.missing import MissingPair
-from isodepth.data.results import plain
+from isodepth.data.results.base import plain
 from isodepth.data.validation import check_same_columns, check_same_width, split_weights
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.hull import Gaps

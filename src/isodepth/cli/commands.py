@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 import click
 
-from isodepth.data.results import printable
+from isodepth.data.results.base import printable
 from isodepth.errors import InvalidOptionError, IsodepthError
 
 _INPUT_ERROR = 2

@@ -17,8 +17,8 @@ import click
 
 from isodepth.cli.commands import session
 from isodepth.data.extras import load_extra
+from isodepth.data.files.output import check_target
 from isodepth.data.missing import NAN_POLICIES
-from isodepth.data.output import check_target
 from isodepth.data.validation import MOST
 from isodepth.depth import BY_NAME
 from isodepth.errors import InvalidOptionError

@@ -12,9 +12,9 @@ import numpy as np
 from isodepth.cli.commands import note
 from isodepth.cli.options import Reading
 from isodepth.data.arrays import numbered
+from isodepth.data.files.input_file import STDIN, InputFile, open_input, table_files
+from isodepth.data.files.readers import ReadOptions, ReadResult, read_table, unknown_column
 from isodepth.data.frames import Table
-from isodepth.data.input_file import STDIN, InputFile, open_input, table_files
-from isodepth.data.readers import ReadOptions, ReadResult, read_table, unknown_column
 from isodepth.data.validation import read_sample
 from isodepth.errors import InvalidInputError, InvalidOptionError
 

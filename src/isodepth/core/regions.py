@@ -15,7 +15,7 @@ import numpy as np
 
 from isodepth import _core
 from isodepth.core.weights import exact_masses
-from isodepth.data.results import equal_values
+from isodepth.data.results.base import equal_values
 from isodepth.data.validation import check_direction_rows, check_levels_inside, check_weights
 from isodepth.engine import ALONE, Resources, write_supports
 

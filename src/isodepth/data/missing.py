@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from isodepth.data.arrays import named_counts
-from isodepth.data.results import plain
+from isodepth.data.results.base import plain
 from isodepth.data.validation import MissingReport
 
 #: Allowed values of the option `nan_policy`.

@@ -15,7 +15,7 @@ from isodepth.api import Metric
 from isodepth.core.scaling import units_of_samples
 from isodepth.data.arrays import describe
 from isodepth.data.frames import in_order, is_frame, labels_of
-from isodepth.data.results import label_text
+from isodepth.data.results.base import label_text
 from isodepth.data.validation import check_same_columns, check_same_width, is_chunked, is_tensor
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.metric.fitted import prepare

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypedDict, Unpack
 import numpy as np
 
 from isodepth.data.arrays import listed
-from isodepth.data.results import ResultMixin, document, label_text
+from isodepth.data.results.base import ResultMixin, document, label_text
 from isodepth.data.validation import check_integer
 from isodepth.errors import InvalidInputError
 from isodepth.many.collections import as_list, labeled

@@ -17,7 +17,7 @@ from isodepth.core.directions import draws_at_random, integer_seed
 from isodepth.core.regions import Sample
 from isodepth.core.scaling import scaled
 from isodepth.data.arrays import describe
-from isodepth.data.results import ResultMixin, document, label_text
+from isodepth.data.results.base import ResultMixin, document, label_text
 from isodepth.data.validation import check_n_jobs, split_weights
 from isodepth.engine import Resources, thread_map, worker_count
 from isodepth.errors import InvalidInputError, InvalidOptionError

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.data.results import ResultMixin, document
+from isodepth.data.results.base import ResultMixin, document
 from isodepth.hull import Gaps
 
 # Target number of support values that are in memory at a time.

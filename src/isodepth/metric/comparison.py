@@ -12,9 +12,9 @@ import numpy as np
 from isodepth.core.directions import rng_for
 from isodepth.core.regions import TrimmedRegions
 from isodepth.data.arrays import column_labels
-from isodepth.data.kinds import ColumnKind
+from isodepth.data.columns.kinds import ColumnKind
 from isodepth.data.missing import MissingPair
-from isodepth.data.results import ResultMixin, document
+from isodepth.data.results.base import ResultMixin, document
 from isodepth.data.validation import check_integer
 from isodepth.engine import write_supports
 from isodepth.errors import InvalidInputError

@@ -11,7 +11,7 @@ import numpy as np
 
 from isodepth.core.directions import mean_of_direction
 from isodepth.data.frames import clashing_columns
-from isodepth.data.results import EqualFields
+from isodepth.data.results.base import EqualFields
 from isodepth.data.validation import check_n_jobs
 from isodepth.engine import Resources, table_distances
 from isodepth.errors import InvalidInputError, UnreadableFileError
@@ -101,7 +101,7 @@ class RegionTable(EqualFields):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the table to an .npz file; an existing file is replaced atomically."""
-        from isodepth.data.output import write_archive
+        from isodepth.data.files.output import write_archive
 
         header = {
             "settings": dict(self.settings),
@@ -119,7 +119,7 @@ class RegionTable(EqualFields):
 
         Any other file, or a damaged one, raises UnreadableFileError.
         """
-        from isodepth.data.output import read_archive
+        from isodepth.data.files.output import read_archive
 
         return _table_from_archive(*read_archive(path, KIND), path)
 
@@ -216,7 +216,7 @@ def _table_from_archive(
     Files of version 0.1.0 do not contain an algorithm number; their number is 1. Files of versions
     before 1.0 contain the settings as a signature only.
     """
-    from isodepth.data.output import unreadable
+    from isodepth.data.files.output import unreadable
 
     try:
         values, columns = arrays["values"], header["columns"]

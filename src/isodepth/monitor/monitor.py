@@ -10,10 +10,10 @@ from dataclasses import asdict, replace
 from typing import Any, ClassVar, Literal
 
 from isodepth.core.directions import integer_seed
-from isodepth.data import output
-from isodepth.data.kinds import ColumnKind
+from isodepth.data.columns.kinds import ColumnKind
+from isodepth.data.files import output
 from isodepth.data.missing import NAN_POLICIES
-from isodepth.data.results import document
+from isodepth.data.results.base import document
 from isodepth.data.validation import check_boolean, check_choice
 from isodepth.errors import BusyFileError, InvalidInputError, InvalidOptionError
 from isodepth.monitor.saved import check_new, read_state, write_state

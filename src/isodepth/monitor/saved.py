@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.data import output
-from isodepth.data.kinds import ColumnKind
-from isodepth.data.records import FieldNames, packed, unpacked
+from isodepth.data.columns.kinds import ColumnKind
+from isodepth.data.files import output
+from isodepth.data.files.records import FieldNames, packed, unpacked
 from isodepth.errors import InvalidOptionError, UnreadableFileError
 from isodepth.metric.table import RegionTable
 from isodepth.monitor.blocks import BlockModel

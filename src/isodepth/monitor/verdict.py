@@ -7,9 +7,9 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from isodepth.data.changes import Change
-from isodepth.data.records import unpacked
-from isodepth.data.results import ResultMixin, document, p_text, printable
+from isodepth.data.files.records import unpacked
+from isodepth.data.results.base import ResultMixin, document, p_text, printable
+from isodepth.data.results.changes import Change
 
 # Maximum number of changes in the text of a verdict.
 _SHOWN = 5

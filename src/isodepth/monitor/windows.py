@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from isodepth.core.weights import contaminated_rows
-from isodepth.data.changes import Change
+from isodepth.data.results.changes import Change
 from isodepth.data.validation import check_integer, check_number
 from isodepth.errors import InvalidOptionError
 from isodepth.monitor.functions import Counts, Functions

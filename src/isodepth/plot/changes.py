@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from isodepth.data.changes import Change
+from isodepth.data.results.changes import Change
 from isodepth.plot import style
 from isodepth.two_samples import TwoSamples
 

@@ -9,8 +9,8 @@ from urllib.parse import quote
 
 import numpy as np
 
-from isodepth.data.kinds import attention_lines
-from isodepth.data.output import csv_bytes
+from isodepth.data.columns.kinds import attention_lines
+from isodepth.data.files.output import csv_bytes
 from isodepth.data.validation import check_option_names
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.plot.changes import change_figure, column_figure

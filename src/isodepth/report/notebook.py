@@ -10,7 +10,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import Any
 
-from isodepth.data.results import p_text
+from isodepth.data.results.base import p_text
 from isodepth.errors import InvalidInputError
 from isodepth.html import notebook_html
 from isodepth.protocols import AnyResult, MonitorLike, PairResult

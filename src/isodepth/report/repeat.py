@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from isodepth.data.kinds import MISSING, ColumnKind
+from isodepth.data.columns.kinds import MISSING, ColumnKind
 from isodepth.protocols import ComparisonLike, TwoSampleTestLike
 
 CANNOT_REPEAT = (

@@ -12,8 +12,8 @@ from markupsafe import Markup
 
 from isodepth._version import __version__
 from isodepth.data.extras import load_extra
-from isodepth.data.output import check_target, replace_file
-from isodepth.data.results import p_text
+from isodepth.data.files.output import check_target, replace_file
+from isodepth.data.results.base import p_text
 from isodepth.errors import InvalidInputError
 from isodepth.html import render
 from isodepth.protocols import AnyResult, ReportOptions

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from isodepth.core.scaling import mad_spread
-from isodepth.data.changes import Change
+from isodepth.data.results.changes import Change
 from isodepth.rowfunctions.families import cut_beyond_gap
 
 # Maximum number of values of each sample that are used to choose a description.

@@ -20,7 +20,7 @@ from typing import ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
 
-from isodepth.data.changes import Change
+from isodepth.data.results.changes import Change
 
 #: Code of a category that the reference does not have. The code of a missing category is NaN.
 UNSEEN = -1

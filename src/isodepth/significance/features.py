@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.data.changes import Change
-from isodepth.data.kinds import MISSING
+from isodepth.data.columns.kinds import MISSING
+from isodepth.data.results.changes import Change
 from isodepth.rowfunctions.describe import (
     ColumnPair,
     conditional_change,

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from isodepth.data.changes import Change
+from isodepth.data.results.changes import Change
 from isodepth.rowfunctions.families import LEAST_ROWS, Extremes, Member, Rows
 from isodepth.significance.fisher import log_pvalues
 from isodepth.significance.result import ALPHA, Component, TwoSampleResult

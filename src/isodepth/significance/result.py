@@ -13,10 +13,10 @@ import numpy as np
 from isodepth.checks import Check
 from isodepth.core.directions import rng_for
 from isodepth.core.regions import midpoint_levels
-from isodepth.data.changes import Change
-from isodepth.data.kinds import ColumnKind, attention_suffix
+from isodepth.data.columns.kinds import ColumnKind, attention_suffix
 from isodepth.data.missing import MissingPair
-from isodepth.data.results import document, p_text
+from isodepth.data.results.base import document, p_text
+from isodepth.data.results.changes import Change
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.fitted import FittedMetric
 from isodepth.metric.signature import json_settings

@@ -18,7 +18,7 @@ from isodepth._core import project
 from isodepth.core.directions import unit_vectors
 from isodepth.core.scaling import column_units, mad_spread
 from isodepth.data.arrays import describe, is_missing
-from isodepth.data.kinds import MISSING, category_values
+from isodepth.data.columns.kinds import MISSING, category_values
 from isodepth.data.missing import NAN_POLICIES, MissingPair
 from isodepth.data.validation import (
     MissingReport,

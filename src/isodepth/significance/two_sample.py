@@ -15,9 +15,9 @@ from isodepth.checks import table_checks
 from isodepth.core.directions import mean_of_direction, rng_for
 from isodepth.core.scaling import check_scale_width, column_units
 from isodepth.data.arrays import describe, listed
-from isodepth.data.changes import Change
+from isodepth.data.columns.kinds import column_lines
 from isodepth.data.frames import Table
-from isodepth.data.kinds import column_lines
+from isodepth.data.results.changes import Change
 from isodepth.data.validation import (
     MOST,
     check_boolean,

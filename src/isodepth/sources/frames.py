@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from isodepth.data.arrays import is_missing, numbered
-from isodepth.data.csv_files import MISSING_WORDS
+from isodepth.data.files.csv_files import MISSING_WORDS
 from isodepth.data.frames import Table, is_frame, object_numbers
 from isodepth.errors import InvalidInputError
 

@@ -1,8 +1,8 @@
 """Kinds of the columns of sources, and the conversion of their chunks to numbers and categories.
 
-The kinds are those of `isodepth.data.kinds`. They are decided from random rows of all samples
-together and from the distinct values of all rows, so that they do not depend on the labels of the
-rows.
+The kinds are those of `isodepth.data.columns.kinds`. They are decided from random rows of all
+samples together and from the distinct values of all rows, so that they do not depend on the labels
+of the rows.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from isodepth.data.columns.kinds import MOST_CATEGORIES, ColumnKind, split_columns
+from isodepth.data.columns.numerals import Numerals, common_style
 from isodepth.data.frames import read_frame
-from isodepth.data.kinds import MOST_CATEGORIES, ColumnKind, split_columns
-from isodepth.data.numerals import Numerals, common_style
 from isodepth.sources.frames import class_of_type, encode, typed_table
 from isodepth.sources.profile import Profile
 from isodepth.sources.source import Source
@@ -61,7 +61,7 @@ def mixed_readers(
 def _style_marks(values: Sequence[Any]) -> list[str]:
     """Return a few strings that have the same style of numbers as all `values` together.
 
-    A style is a decimal mark and a thousands separator, see `isodepth.data.numerals`.
+    A style is a decimal mark and a thousands separator, see `isodepth.data.columns.numerals`.
     """
     distinct = [value for value in dict.fromkeys(values) if isinstance(value, str)]
     style = common_style([Numerals(distinct)])

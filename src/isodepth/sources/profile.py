@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.data.csv_files import MISSING_WORDS
-from isodepth.data.input_file import refuse
-from isodepth.data.kinds import MOST_CATEGORIES
+from isodepth.data.columns.kinds import MOST_CATEGORIES
+from isodepth.data.files.csv_files import MISSING_WORDS
+from isodepth.data.files.input_file import refuse
 from isodepth.errors import InvalidInputError
 from isodepth.sources.frames import arrow_table, class_of_type, encode, narrowed_type, typed_table
 from isodepth.sources.passes import (

@@ -11,18 +11,17 @@ from typing import Any
 import numpy as np
 
 from isodepth.data.arrays import numbered
-from isodepth.data.csv_files import (
+from isodepth.data.columns.kinds import MOST_CATEGORIES
+from isodepth.data.extras import load_extra
+from isodepth.data.files.csv_files import (
     check_distinct,
     csv_chunks,
     csv_format,
     csv_string_chunks,
     first_types,
 )
-from isodepth.data.extras import load_extra
-from isodepth.data.frames import Table, is_frame
-from isodepth.data.input_file import TEXT_ENDINGS, InputFile, open_input, refuse, table_files
-from isodepth.data.kinds import MOST_CATEGORIES
-from isodepth.data.readers import (
+from isodepth.data.files.input_file import TEXT_ENDINGS, InputFile, open_input, refuse, table_files
+from isodepth.data.files.readers import (
     array_of,
     check_ending,
     open_parquet,
@@ -30,6 +29,7 @@ from isodepth.data.readers import (
     refuse_damaged,
     without_index,
 )
+from isodepth.data.frames import Table, is_frame
 from isodepth.data.validation import check_choice, check_integer
 from isodepth.errors import InvalidInputError
 from isodepth.sources.frames import arrow_table, class_of_type

@@ -14,8 +14,8 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from isodepth.data.arrays import listed, numbered
+from isodepth.data.files.input_file import refuse
 from isodepth.data.frames import Table, differing, is_frame, read_frame
-from isodepth.data.input_file import refuse
 from isodepth.errors import InvalidInputError
 from isodepth.sources.frames import (
     arrow_table,

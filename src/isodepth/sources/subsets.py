@@ -9,8 +9,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from isodepth.core.directions import rng_for
+from isodepth.data.columns.kinds import ColumnKind, check_kinds, check_some_numeric
 from isodepth.data.frames import differing
-from isodepth.data.kinds import ColumnKind, check_kinds, check_some_numeric
 from isodepth.data.validation import check_integer, check_same_columns, check_same_width
 from isodepth.errors import InvalidInputError
 from isodepth.sources.mixed import MixedReader, mixed_readers

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.data.results import ResultMixin, document
+from isodepth.data.results.base import ResultMixin, document
 from isodepth.two_samples import TwoSamples
 
 RULE = (

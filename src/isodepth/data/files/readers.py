@@ -12,10 +12,10 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from isodepth.data import csv_files
 from isodepth.data.arrays import did_you_mean, listed, numbered
-from isodepth.data.frames import Names, Table, read_frame
-from isodepth.data.input_file import (
+from isodepth.data.columns.numerals import Numerals
+from isodepth.data.files import csv_files
+from isodepth.data.files.input_file import (
     ENDINGS,
     TEXT_ENDINGS,
     InputFile,
@@ -23,7 +23,7 @@ from isodepth.data.input_file import (
     read_npy_header,
     refuse,
 )
-from isodepth.data.numerals import Numerals
+from isodepth.data.frames import Names, Table, read_frame
 from isodepth.errors import InvalidOptionError, IsodepthError
 
 # Maximum number of columns for which an error message suggests --drop with their names.

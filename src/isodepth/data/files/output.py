@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.data.input_file import as_path, read_npy_header
+from isodepth.data.files.input_file import as_path, read_npy_header
 from isodepth.errors import BusyFileError, InvalidOptionError, UnreadableFileError
 
 # Age of a draft (temporary file) after which it is removed. A draft becomes the output within

@@ -6,7 +6,7 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from isodepth.data.results import p_text
+from isodepth.data.results.base import p_text
 
 # Kinds whose values are shares, which are shown in percent.
 _SHARES = ("shares", "value", "missing", "extremes", "precision", "repeated")

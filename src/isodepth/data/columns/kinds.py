@@ -34,9 +34,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from isodepth.data.arrays import EXACT_INTEGERS, is_missing, listed
+from isodepth.data.columns.numerals import Numerals, common_style
+from isodepth.data.columns.values import Strings, boolean, date_format, plain_number, strings_of
 from isodepth.data.frames import Table, column_names, differing, is_frame, object_numbers
-from isodepth.data.numerals import Numerals, common_style
-from isodepth.data.values import Strings, boolean, date_format, plain_number, strings_of
 from isodepth.errors import (
     ColumnWarning,
     InvalidInputError,

@@ -21,8 +21,8 @@ from typing import Any, BinaryIO, NamedTuple, NoReturn
 import numpy as np
 
 from isodepth.data.arrays import numbered
-from isodepth.data.input_file import TEXT_ENDINGS, InputFile, refuse
-from isodepth.data.numerals import MISSING_NUMBERS
+from isodepth.data.columns.numerals import MISSING_NUMBERS
+from isodepth.data.files.input_file import TEXT_ENDINGS, InputFile, refuse
 
 # Words for missing values. Cells with "nan" are read as the number NaN instead, and later checks
 # decide whether NaN is allowed.

@@ -1,0 +1,1 @@
+"""Kinds of columns, and conversion of values to numbers and strings."""

@@ -1,0 +1,1 @@
+"""Base classes of results, and values that results consist of."""
