@@ -187,7 +187,8 @@ def test_options_have_known_names_and_are_keyword_only() -> None:
 
 def test_results_and_their_parts_are_frozen() -> None:
     """Samples, plans, tables and results are shared; estimators and states of monitors change."""
-    changing = {"Depth", "AIIRW", "_BagTransformer", "ReadResult", "Halfspace", "MonitorState"}
+    changing = {"Depth", "AIIRW", "_BagTransformer", "ReadResult", "Halfspace", "MonitorState",
+                "Bracket"}  # fmt: skip
     found = set()
     for package in ("core", "depth", "metric", "many", "data", "significance", "chunked",
                     "monitor"):  # fmt: skip
