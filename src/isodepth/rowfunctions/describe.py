@@ -260,8 +260,9 @@ class ColumnPair:
         A change is nearly equal if it is less than `least` spreads and not significant.
         """
         medians = float(np.median(self.x)), float(np.median(self.y))
-        means = float(np.mean(self.x)), float(np.mean(self.y))
-        deviation = max(float(np.std(self.x)), float(np.std(self.y)))
+        with np.errstate(over="ignore", invalid="ignore"):
+            means = float(np.mean(self.x)), float(np.mean(self.y))
+            deviation = max(float(np.std(self.x)), float(np.std(self.y)))
         near = abs(medians[1] - medians[0]) < least * 4.0 * min(self.spreads)
         if not near or (medians[0] != medians[1] and self.median_moved()):
             return Change("location", (self.name,), "median", *medians, pvalue)
