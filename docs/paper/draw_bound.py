@@ -1,6 +1,6 @@
 """Draw bound.png: the changed share against the number of rows, with the true values.
 
-python -m experiments coverage --table --runs 4
+python -m experiments coverage --table --runs 8
 python docs/paper/draw_bound.py
 """
 
