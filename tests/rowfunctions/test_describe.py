@@ -54,7 +54,8 @@ def test_the_description_fits_the_change(
 @pytest.mark.parametrize("factor", [1.609, 2.54, 1000, 8])
 def test_a_conversion_or_a_factor_that_explains_nearly_all_is_named(factor: float) -> None:
     change = ColumnPair("v", LOGNORMAL[0], factor * LOGNORMAL[1]).sign_or_unit(0.01)
-    assert change is not None and change.kind == "unit"
+    assert change is not None
+    assert change.kind == "unit"
 
 
 def test_another_mix_of_rows_is_not_a_change_of_the_unit() -> None:

@@ -7,6 +7,7 @@ import pickle
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from twins import naive_permutation, naive_settings
 
@@ -370,6 +371,15 @@ def test_the_bound_uses_the_permutations_that_its_confidence_needs(tolerance: fl
         "no share of changed rows can be claimed with 198 permutations "
         "(99.5% confidence needs at least 199)"
     )
+
+
+def test_a_row_number_is_the_last_change() -> None:
+    X, Y = (pd.DataFrame({"id": np.arange(99) + start}) for start in (1, 100))
+    rng = np.random.default_rng(0)
+    X["u"], Y["u"] = rng.normal(size=99), rng.normal(size=99) + 1
+    result = run(X, Y)
+    assert [change.columns for change in result.changes] == [("u",), ("id",)]
+    assert "id looks like a row number" in map(str, result.checks)
 
 
 def test_the_headline_without_a_change_of_a_column() -> None:

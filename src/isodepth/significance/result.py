@@ -271,7 +271,7 @@ class TwoSampleResult(TwoSampleReport):
         """Significant changes, the largest first; empty if the test is not significant.
 
         Changes are ordered by `Change.share`, the lower confidence bound for the share of rows that
-        changed in these columns.
+        changed in these columns. Columns that look like row numbers come last.
         """
         if not self._changes:
             return []
@@ -288,8 +288,9 @@ class TwoSampleResult(TwoSampleReport):
                 return abs(change.after - change.before)
             return change.share or 0.0
 
+        counters = {each.columns[0] for each in self.checks if each.kind == "row number"}
         # Sorting is stable: changes of equal size remain in the order of their evidence.
-        return sorted(changes, key=size, reverse=True)
+        return sorted(changes, key=lambda each: (bool(counters & {*each.columns}), -size(each)))
 
     @property
     def headline(self) -> str:
