@@ -134,7 +134,7 @@ def test_every_library_gives_the_same_facts(library: str) -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
         facts[0].text = ""
     same = [each.kind for each in checks(X, X)]
-    assert same == ["constant", "shared rows", "not compared"]
+    assert same == ["constant", "row number", "row number", "shared rows", "not compared"]
 
 
 # -- rows -----------------------------------------------------------------------------------------
@@ -145,6 +145,28 @@ def naive_shares(rows, other):
     counts, others = Counter(rows), set(other)
     n = len(rows)
     return sum(counts[row] > 1 for row in rows) / n, sum(row in others for row in rows) / n
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "expected"),
+    [
+        (A, A, True),
+        (A + 1, A + N + 1, True),  # the second file continues the numbers of the first
+        (2 * A, 2 * A + 1, True),  # a table divided into two parts
+        (A + 1, A[:20] + 1, True),
+        (2 * A, 2 * A, False),
+        (A + 1900, A + 1900, False),  # years
+        (A[::-1], A, False),
+        (A + 0.5, A, False),
+        (np.where(A == 3, np.nan, A), A, False),
+        (np.where(A == 3, 2, A), A, False),
+        (A[:9], A[:9], False),
+    ],
+)
+def test_row_numbers_count_from_zero_or_one(x: np.ndarray, y: np.ndarray, expected: bool) -> None:
+    facts = checks(*(pd.DataFrame({"id": v, "u": np.sin(v)}) for v in (x, y)))
+    texts = [each.text for each in facts if each.kind == "row number"]
+    assert texts == ["id looks like a row number"] * expected
 
 
 def test_repeated_and_shared_rows_are_counted_exactly() -> None:

@@ -17,6 +17,8 @@ from isodepth.data.columns.kinds import ColumnKind, column_type
 from isodepth.data.columns.values import date_format, strings_of
 from isodepth.data.frames import Table, is_frame, object_numbers
 from isodepth.data.missing import TELLING
+from isodepth.rowfunctions.families import row_hashes
+from isodepth.suspicious.contradictions import category_codes
 from isodepth.two_samples import TwoSamples
 
 # Maximum number of columns, categories or spellings that a sentence names.
@@ -31,8 +33,8 @@ _TYPES = {
     "text": "strings",
 }  # fmt: skip
 _ZONE = re.compile(r"(Z|UTC|[+-]\d\d(?::?\d\d)?)$")
-# Multipliers of the finalizer of the generator splitmix64, which spreads each bit over 64 bits.
-_MULTIPLIERS = np.array([0xBF58476D1CE4E5B9, 0x94D049BB133111EB], np.uint64)
+# Minimum number of rows of each sample in which integers in increasing order are row numbers.
+_FEWEST_ROW_NUMBERS = 10
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +46,8 @@ class Check:
     kind : str
         "column" (in one sample only), "type", "empty", "constant", "new category", "vanished
         category", "rare categories" (in one sample only), "spelling", "missing", "date range",
-        "date format", "time zone", "not a date", "repeated rows", "shared rows" or "not compared".
+        "date format", "time zone", "not a date", "row number", "repeated rows", "shared rows" or
+        "not compared".
     columns : tuple of str
         Columns that the fact concerns; empty if it concerns whole rows.
     text : str
@@ -118,6 +121,7 @@ def table_checks(X: Any, Y: Any, samples: TwoSamples) -> tuple[Check, ...]:
         *_categories(columns),
         *(check for each in columns for check in _spellings(each)),
         *(check for kind, pair in stored if kind.use == "left out" for check in _dates(kind, pair)),
+        *_row_numbers(columns),
         *_equal_rows(samples),
         *_columns_not_compared(samples.kinds),
     )
@@ -258,6 +262,29 @@ def _constant_columns(columns: Sequence[_Column]) -> Iterator[Check]:
             yield _of_column("constant", each.name, text, sample="X")
     yield from _together("constant", "constant", always)
     yield from _together("constant", "constant in one sample", once)
+
+
+def _row_numbers(columns: Sequence[_Column]) -> Iterator[Check]:
+    """Yield the columns that count the rows from 0 or 1, in each sample or in both together."""
+    for each in columns:
+        x, y = each.values
+        if (
+            isinstance(x, Counter)
+            or each.sizes != each.n_rows
+            or min(each.sizes) < _FEWEST_ROW_NUMBERS
+        ):
+            continue
+        if any((np.diff(values) <= 0).any() or (values % 1 != 0).any() for values in (x, y)):
+            continue
+        pooled = np.unique(np.concatenate([x, y]))
+        together = len(pooled) == len(x) + len(y) and _is_consecutive(pooled)
+        if pooled[0] in (0, 1) and (together or (_is_consecutive(x) and _is_consecutive(y))):
+            yield _of_column("row number", each.name, f"{each.name} looks like a row number")
+
+
+def _is_consecutive(values: np.ndarray) -> bool:
+    """Return whether increasing integers (n,) have no gaps."""
+    return bool(values[-1] - values[0] == len(values) - 1)
 
 
 def _columns_not_compared(kinds: Sequence[ColumnKind]) -> Iterator[Check]:
@@ -553,27 +580,9 @@ def _equal_rows(samples: TwoSamples) -> Iterator[Check]:
 
 def _row_keys(samples: TwoSamples) -> tuple[np.ndarray, np.ndarray]:
     """Return a 64-bit hash of the numbers and categories of each row with at least one value."""
-    keys = [np.zeros(n, np.uint64) for n in samples.n_rows]
-    known = [np.zeros(n, bool) for n in samples.n_rows]
-    for j in range(len(samples.columns)):
-        for at, points in enumerate(samples.points):
-            column = points[:, j].astype(np.float64)
-            missing = np.isnan(column)
-            # Adding 0 turns -0 into 0, and all NaN get the same bits.
-            bits = np.where(missing, np.nan, column + 0.0).view(np.uint64)
-            keys[at], known[at] = _mixed(keys[at], bits), known[at] | ~missing
-    for both in samples.categories.values():
-        distinct = [None, *({*both[0], *both[1]} - {None})]
-        codes = {value: code for code, value in enumerate(distinct)}
-        for at, values in enumerate(both):
-            bits = np.array([*map(codes.__getitem__, values)], np.uint64)
-            keys[at], known[at] = _mixed(keys[at], bits), known[at] | (bits > 0)
-    return keys[0][known[0]], keys[1][known[1]]
-
-
-def _mixed(keys: np.ndarray, bits: np.ndarray) -> np.ndarray:
-    """Combine the hashes of rows with the bits of a further column."""
-    keys = (keys ^ bits) + np.uint64(0x9E3779B97F4A7C15)
-    keys = (keys ^ (keys >> np.uint64(30))) * _MULTIPLIERS[0]
-    keys = (keys ^ (keys >> np.uint64(27))) * _MULTIPLIERS[1]
-    return keys ^ (keys >> np.uint64(31))
+    codes, _ = category_codes(samples.categories, samples.n_rows)
+    keys = []
+    for numbers, own in zip(samples.points, codes, strict=True):
+        rows = np.column_stack([numbers.astype(np.float64), np.where(own < 0, np.nan, own)])
+        keys.append(row_hashes(rows[~np.isnan(rows).all(axis=1)]))
+    return keys[0], keys[1]

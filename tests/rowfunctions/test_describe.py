@@ -51,6 +51,22 @@ def test_the_description_fits_the_change(
     assert len(set(change.values)) == 2
 
 
+@pytest.mark.parametrize("factor", [1.609, 2.54, 1000, 8])
+def test_a_conversion_or_a_factor_that_explains_nearly_all_is_named(factor: float) -> None:
+    change = ColumnPair("v", LOGNORMAL[0], factor * LOGNORMAL[1]).sign_or_unit(0.01)
+    assert change is not None
+    assert change.kind == "unit"
+
+
+def test_another_mix_of_rows_is_not_a_change_of_the_unit() -> None:
+    """The rows of a group with twice the values are 25% of X and 75% of Y."""
+    twice = 1.0 + (np.arange(800) >= 600), 1.0 + (np.arange(800) >= 200)
+    x, y = (factors * values**0.3 for factors, values in zip(twice, LOGNORMAL, strict=True))
+    column = ColumnPair("v", x, y)
+    assert 1.3 < column.medians[1] / column.medians[0] < 1.8
+    assert column.sign_or_unit(0.01) is None
+
+
 def test_shift_and_spread_are_both_described() -> None:
     column = ColumnPair("v", NORMAL[0], 3 * NORMAL[1] + 3)
     kinds = [change.kind for change in describe_column(column, True, [], 0.01)]

@@ -128,6 +128,15 @@ def test_small_values_are_not_multiples() -> None:
     np.testing.assert_array_equal(found, [tenths, tens, tens, tens])
 
 
+def test_columns_of_small_values_have_no_multiples_of_five_and_ten() -> None:
+    values = np.array([[0.0, 0.02, 7.0, -10.0], [1.0, 0.0, 0.0, np.nan], [np.nan] * 4])
+    members = families.Precision.choose(Rows(values, np.empty((3, 0)), np.zeros(3))).members
+    units = [[m.value for m in members if m.columns == (j,)] for j in range(4)]
+    assert units == [[0.1, 1], [0.1, 1], [0.1, 1, 5], [0.1, 1, 5, 10]]
+    unknown = Rows(np.empty((0, 2)), np.empty((0, 0)), np.zeros(0))
+    assert len(families.Precision.choose(unknown).members) == 8
+
+
 def test_repeated_rows_are_those_that_occur_twice() -> None:
     rows = Rows(
         np.array([[1.0, np.nan], [0.0, 2.0], [1.0, np.nan], [-0.0, 2.0], [2.0, 0.0]]),

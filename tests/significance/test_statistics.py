@@ -304,7 +304,7 @@ def test_statistics_of_the_aggregated_test(
         before.points, before.names, before.directions, before.permutations, before.rng,
         [category(codes)],
     )  # fmt: skip
-    found = aggregated_statistics(rows, regions(), advance, only_regions=False)
+    found = aggregated_statistics(rows, regions(), advance, only_regions=False, n_bound=128)
     labels = np.array(drawn.labels)
 
     def powers(values: np.ndarray, count: int = 6) -> np.ndarray:
@@ -556,7 +556,7 @@ def test_the_pvalue_is_exact_over_all_labelings(kind: str, tolerant: bool) -> No
         if tolerant:
             found = tolerant_statistics(rows, 0.0, advance)
         else:
-            found = aggregated_statistics(rows, regions(), advance, only_regions=False)
+            found = aggregated_statistics(rows, regions(), advance, only_regions=False, n_bound=128)
         scores = combined(found.neg_log_p, found.weights)
         pvalues.append(permutation_pvalue(scores[0], scores[1:]))
         columns.append(found.columns.pvalues())
@@ -595,8 +595,8 @@ def test_the_bound_reuses_the_shares_of_the_test() -> None:
     points = rng.normal(size=(300, 2)).round(1)
     points[250:, 0] = -9999.0
     rows = pooled(points, ("a", "b"), np.eye(2), Permutations.draw(150, 150, 199, rng), rng)
-    shares = aggregated_statistics(rows, regions(), advance, only_regions=False).shares
-    fewer = replace(rows, permutations=rows.permutations.first(features.BOUND_LABELINGS))
+    shares = aggregated_statistics(rows, regions(), advance, only_regions=False, n_bound=128).shares
+    fewer = replace(rows, permutations=rows.permutations.first(128))
     found, again = (tolerant_statistics(fewer, 0.0, advance, given) for given in (shares, None))
     assert {"extremes", "values"} <= set(found.parts)
     for name, part in again.parts.items():

@@ -7,6 +7,7 @@ import pickle
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from twins import naive_permutation, naive_settings
 
@@ -357,11 +358,35 @@ def test_the_result_is_readable() -> None:
     assert text in repr(run(*pair(d=7), tolerance=0.05))
 
 
+@pytest.mark.parametrize("tolerance", [None, 0.01])
+def test_the_bound_uses_the_permutations_that_its_confidence_needs(tolerance: float | None) -> None:
+    X, Y = pair()
+    options = {"confidence": 0.995, "tolerance": tolerance}
+    enough = run(X, Y + 2, n_permutations=199, **options)
+    assert enough.changed_share > 0.3
+    assert enough.changed_share_text.endswith("% of the rows changed (99.5% confidence)")
+    fewer = run(X, Y + 2, n_permutations=198, **options)
+    assert fewer.changed_share == 0
+    assert fewer.changed_share_text == (
+        "no share of changed rows can be claimed with 198 permutations "
+        "(99.5% confidence needs at least 199)"
+    )
+
+
+def test_a_row_number_is_the_last_change() -> None:
+    X, Y = (pd.DataFrame({"id": np.arange(99) + start}) for start in (1, 100))
+    rng = np.random.default_rng(0)
+    X["u"], Y["u"] = rng.normal(size=99), rng.normal(size=99) + 1
+    result = run(X, Y)
+    assert [change.columns for change in result.changes] == [("u",), ("id",)]
+    assert "id looks like a row number" in map(str, result.checks)
+
+
 def test_the_headline_without_a_change_of_a_column() -> None:
     X, Y = pair()
     result = run(X, Y + 2)
     for share, text in (
-        (0.0099, "less than 1% of changed rows can be claimed"),
+        (0.0099, "no change of at least 1% of the rows can be claimed"),
         (0.0219, "at least 2.1% of the rows changed"),
         (0.02, "at least 2% of the rows changed"),
         (0.219, "at least 21% of the rows changed"),

@@ -53,6 +53,18 @@ def test_values_units_and_categories_are_found_by_row_as_given() -> None:
     assert tested.to_dict() == found.to_dict()
 
 
+def test_usual_ranges_of_counts_are_not_negative() -> None:
+    rng = np.random.default_rng(0)
+    x, y = (
+        pd.DataFrame({"a": a, "b": np.maximum(0, np.rint(2 * a + rng.normal(size=400)))})
+        for a in rng.uniform(0, 10, size=(2, 400))
+    )
+    y.loc[5, ["a", "b"]] = 0.2, 17
+    (row,) = suspicious_rows(TwoSamples.read(x, y)).rows
+    assert (row.row, row.column, row.reason) == (5, "b", "value given the other columns")
+    assert row.explanation.startswith("b = 17 at a = 0.2, usually 0 to ")
+
+
 def test_a_column_without_overlap_is_a_change_and_not_a_list_of_rows() -> None:
     x, y = frames()
     x["day"], y["day"] = np.arange(400.0), np.arange(1000.0, 1400.0)

@@ -24,6 +24,12 @@ _MAX_VALUES = 10_000
 # sign and exchanges are stronger statements and must leave at most _EXACTLY. A change of the unit
 # must leave at most _MULTIPLIED in samples of any size.
 _EXPLAINED, _EXACTLY, _MULTIPLIED, _CRITICAL = 0.5, 0.3, 0.4, 1.36
+# Factors between common units, apart from powers of ten: miles, pounds, inches, feet, weeks,
+# months, hours, ounces, minutes and years. A conversion is compatible with the values if it leaves
+# a distance below the 1% critical value. Any other factor is often caused by another mix of rows,
+# and must leave at most _NEARLY_ALL.
+_CONVERSIONS = np.array([1.609344, 2.204623, 2.54, 3.28084, 7, 12, 24, 28.34952, 60, 365.25])
+_CONVERSION_CRITICAL, _NEARLY_ALL = 1.63, 0.1
 # An alignment of the spreads is better than a shift if it leaves at most this fraction of the
 # distance that the shift leaves.
 _BETTER = 0.6
@@ -185,20 +191,36 @@ class ColumnPair:
         """Return whether an alignment that leaves this distance explains nearly all of it."""
         return remaining <= max(_EXACTLY * self.distance, min(self.critical, 0.9 * self.distance))
 
-    def factor(self) -> float:
-        """Return the factor between the values of Y and X of one sign that aligns them best.
+    def factor(self) -> float | None:
+        """Return the factor between the values of Y and X of one sign, if it explains the change.
 
-        Ratios of quantiles are tried, and the nearest power of ten.
+        Ratios of quantiles are tried, and the nearest power of ten. The ratio that fits best is
+        returned only if it explains nearly all of the change, or if a conversion of units is
+        compatible with the values.
         """
         x, y = self._quantiles()
         known = (x != 0) & (y != 0)
         ratios = y[known] / x[known]
         ratios = ratios[np.isfinite(ratios) & (ratios > 0)]
         if not len(ratios):
-            return 1.0
+            return None
         power = 10.0 ** round(math.log10(float(np.median(ratios))))
-        candidates = [power, *np.unique(ratios).tolist()]
-        return min(candidates, key=lambda each: self._remaining(self._a, self._b / each))
+        left = self._after_division([power, *np.unique(ratios).tolist()])
+        factor = min(left, key=left.__getitem__)
+        if left[factor] > min(_MULTIPLIED * self.distance, self.without_shift()):
+            return None
+        nearly_all = left[factor] <= _NEARLY_ALL * self.distance
+        return factor if nearly_all or self._is_conversion(power) else None
+
+    def _is_conversion(self, power: float) -> bool:
+        """Return whether a conversion, or a power of ten, explains the change up to chance."""
+        left = self._after_division([power, *_CONVERSIONS.tolist(), *(1 / _CONVERSIONS).tolist()])
+        limit = min(_EXPLAINED * self.distance, _CONVERSION_CRITICAL * self.noise)
+        return min(left.values()) <= limit
+
+    def _after_division(self, factors: Sequence[float]) -> dict[float, float]:
+        """Return, for each factor, the distance that remains if Y is divided by it."""
+        return {each: self._remaining(self._a, self._b / each) for each in factors}
 
     def mainly_wider(self, spread: Change, unexplained: bool) -> bool:
         """Return whether a change of spread is named before a change of the median.
@@ -244,9 +266,7 @@ class ColumnPair:
         before, after = (4.0 * median for median in self.medians)
         if min(signs) >= _SAME_SIGN or max(signs) <= 1 - _SAME_SIGN:
             factor = self.factor()
-            left = self._remaining(self._a, self._b / factor)
-            known = left <= min(_MULTIPLIED * self.distance, self.without_shift())
-            if known and not 1 / _FACTOR < factor < _FACTOR:
+            if factor is not None and not 1 / _FACTOR < factor < _FACTOR:
                 quantity = f"values multiplied by {factor:.4g}, median"
                 return Change("unit", (self.name,), quantity, before, after, pvalue)
         left = self._remaining(self._a, -self._b[::-1])

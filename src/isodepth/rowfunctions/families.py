@@ -371,9 +371,18 @@ class Precision:
 
     @classmethod
     def choose(cls, rows: Rows) -> Precision:
-        """Choose all units for all numeric columns."""
+        """Choose all units for all numeric columns, except 5 and 10 for columns of smaller values.
+
+        The only multiple of 10 among values below 10 is 0, which is not a matter of precision.
+        Without rows, all units are chosen.
+        """
         d = rows.numbers.shape[1]
-        return cls(np.repeat(np.arange(d), len(_UNITS)), np.tile([*_UNITS], d))
+        columns, units = np.repeat(np.arange(d), len(_UNITS)), np.tile([*_UNITS], d)
+        if len(rows.numbers):
+            largest = np.fmax.reduce(np.abs(rows.numbers), axis=0, initial=1.0)
+            used = units <= largest[columns]
+            columns, units = columns[used], units[used]
+        return cls(columns, units)
 
     @property
     def members(self) -> list[Member]:

@@ -22,7 +22,6 @@ from isodepth.metric.fitted import fit_for_one_sample
 from isodepth.metric.settings import MetricSettings
 from isodepth.rowfunctions.families import Repeated
 from isodepth.significance.features import (
-    BOUND_LABELINGS,
     COSINES,
     Feature,
     Findings,
@@ -72,12 +71,18 @@ Advance = Callable[[int], None]
 
 
 def aggregated_statistics(
-    rows: PooledSample, metric: MetricSettings, advance: Advance, *, only_regions: bool
+    rows: PooledSample,
+    metric: MetricSettings,
+    advance: Advance,
+    *,
+    only_regions: bool,
+    n_bound: int,
 ) -> Findings:
     """Compute each statistic and its -log p for the given labels and all permutations of them.
 
     If `only_regions`, the caller uses the distance between trimmed regions as its test statistic.
-    This distance is then computed on all rows instead of a random subset.
+    This distance is then computed on all rows instead of a random subset. `Findings.shares` has the
+    first `n_bound` labelings.
     """
     findings = Findings(rows.permutations.count, WEIGHTS)
     d = rows.points.shape[1]
@@ -99,7 +104,7 @@ def aggregated_statistics(
         findings.add(shares.name, each, shares.features)
         findings.add_to_families(shares.features, each)
         if shares.name != Repeated.name:
-            findings.shares.append(shares.first(BOUND_LABELINGS))
+            findings.shares.append(shares.first(n_bound))
     if d:
         subset = rows if only_regions else rows.random_subset(_REGION_ROWS)
         fast = metric.depth == "projection" and not (only_regions and _may_be_simplex(rows))

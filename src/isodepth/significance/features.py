@@ -35,6 +35,7 @@ from isodepth.rowfunctions.families import (
 )
 from isodepth.significance.permutations import (
     Moments,
+    fewest_labelings,
     neg_log_p,
     permutation_pvalue,
     precision,
@@ -50,9 +51,9 @@ from isodepth.significance.samples import (
 #: Number of cosines cos(pi j R), j = 1, 2, ..., that are computed for each column. R are the ranks
 #: of its values, scaled to (0, 1).
 COSINES = 6
-#: Maximum number of labelings, the given one included, with which the lower bound for the share of
-#: changed rows is computed. The bound depends on a 5% quantile, so more hardly change it.
-BOUND_LABELINGS = 128
+# Number of labelings, the given one included, with which the lower bound for the share of changed
+# rows is computed, if its confidence needs no more. More hardly change a 5% quantile.
+_BOUND_LABELINGS = 128
 #: Maximum number of values in memory when functions are evaluated at all rows: 400 MB in float32.
 MAX_NUMBERS = 100_000_000
 # A change of dependence is reported if its adjusted p-value is at most _ALIGNED_LEVEL after
@@ -62,6 +63,11 @@ _ALIGNED_LEVEL, _ALIGNED_ROWS = 0.02, 50_000
 _JOINT = 3
 # Maximum number of changed columns among which exchanges of values are searched.
 _MOST_EXCHANGED = 30
+
+
+def bound_labelings(confidence: float) -> int:
+    """Return the maximum number of labelings with which `changed_share` is computed."""
+    return max(_BOUND_LABELINGS, fewest_labelings(1 - confidence))
 
 
 class Feature(NamedTuple):

@@ -8,6 +8,7 @@ the statistics that treats all labelings alike.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -43,6 +44,19 @@ _MIN_INSIDE = 5
 def precision(n: int) -> Any:
     """Return the dtype of functions of n rows: float32 for more than 20,000 rows, else float64."""
     return np.float32 if n > _ROWS_FOR_FLOAT32 else np.float64
+
+
+def fewest_labelings(level: float) -> int:
+    """Return the smallest number of labelings with which a p-value can be at most `level`.
+
+    The number includes the given labels. It tolerates the rounding error of 1 - 0.95 as a level.
+
+    Examples
+    --------
+    >>> fewest_labelings(1 - 0.95), fewest_labelings(1 - 0.999)
+    (20, 1000)
+    """
+    return math.ceil(1.0 / level * (1.0 - 1e-12))
 
 
 class Permutations:

@@ -21,7 +21,7 @@ from isodepth.metric.comparison import Comparison
 from isodepth.metric.fitted import FittedMetric
 from isodepth.metric.signature import json_settings
 from isodepth.results import TwoSampleReport
-from isodepth.significance.permutations import Permutations
+from isodepth.significance.permutations import Permutations, fewest_labelings
 from isodepth.significance.samples import Samples, ValueShare
 from isodepth.sources.passes import runner_of
 from isodepth.sources.subsets import SubsetPair
@@ -252,9 +252,16 @@ class TwoSampleResult(TwoSampleReport):
         """Sentence about `changed_share`, such as "at least 21% of the rows changed"."""
         if self.settings["blocks"] is not None:
             return "no bound for the share of changed rows with blocks"
-        share, confidence = self.changed_share, f"{100 * self.confidence:g}% confidence"
+        confidence = f"{100 * self.confidence:.10g}% confidence"
+        number, needed = self.settings["n_permutations"], fewest_labelings(1 - self.confidence) - 1
+        if number < needed:
+            return (
+                f"no share of changed rows can be claimed with {number} permutations "
+                f"({confidence} needs at least {needed})"
+            )
+        share = self.changed_share
         if share < 0.01:
-            return f"less than 1% of changed rows can be claimed ({confidence})"
+            return f"no change of at least 1% of the rows can be claimed ({confidence})"
         percent = math.floor(1000 * share) / 10
         shown = f"{percent:.1f}" if percent < 10 else f"{math.floor(percent)}"
         return f"at least {shown.removesuffix('.0')}% of the rows changed ({confidence})"
@@ -264,7 +271,7 @@ class TwoSampleResult(TwoSampleReport):
         """Significant changes, the largest first; empty if the test is not significant.
 
         Changes are ordered by `Change.share`, the lower confidence bound for the share of rows that
-        changed in these columns.
+        changed in these columns. Columns that look like row numbers come last.
         """
         if not self._changes:
             return []
@@ -281,8 +288,9 @@ class TwoSampleResult(TwoSampleReport):
                 return abs(change.after - change.before)
             return change.share or 0.0
 
+        counters = {each.columns[0] for each in self.checks if each.kind == "row number"}
         # Sorting is stable: changes of equal size remain in the order of their evidence.
-        return sorted(changes, key=size, reverse=True)
+        return sorted(changes, key=lambda each: (bool(counters & {*each.columns}), -size(each)))
 
     @property
     def headline(self) -> str:

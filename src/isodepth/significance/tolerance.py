@@ -34,6 +34,7 @@ from isodepth.significance.permutations import (
     Permutations,
     combined,
     critical_value,
+    fewest_labelings,
     map_rows,
     neg_log_p,
 )
@@ -161,9 +162,9 @@ class TolerantFindings(Findings):
             return 0.0, {}  # all columns are constant: no function of a row has information
         each = {name: neg_log_p(part) for name, part in self.parts.items()}
         null = np.sort(combined(each, self.weights)[1:])[::-1]
-        allowed = math.floor((1 - confidence) * (len(null) + 1) * (1 + 1e-12)) - 1
-        if allowed < 0:
+        if len(null) + 1 < fewest_labelings(1 - confidence):
             return 0.0, {}
+        allowed = max(0, math.floor((1 - confidence) * (len(null) + 1) * (1 + 1e-12)) - 1)
         largest = 0.0
         columns: dict[tuple[str, ...], float] = {}
         for name, part in self.parts.items():

@@ -36,7 +36,7 @@ from isodepth.metric.settings import MetricSettings
 from isodepth.progress import progress_bar
 from isodepth.rowfunctions.describe import ks_distance
 from isodepth.significance.aggregated import aggregated_statistics
-from isodepth.significance.features import BOUND_LABELINGS, Findings, significant_changes
+from isodepth.significance.features import Findings, bound_labelings, significant_changes
 from isodepth.significance.permutations import (
     Permutations,
     combined,
@@ -189,6 +189,7 @@ def two_sample_test(
         reported. Not with `blocks`, for which there is no guarantee.
     confidence : float in (0, 1)
         Confidence level of `changed_share`, the lower bound for the share of rows that changed.
+        A bound above 0 needs ``n_permutations >= 1 / (1 - confidence) - 1``.
     blocks : array-like of n + m labels, pair of array-likes of n and m labels, or None
         Rows of one block (a day, a user) depend on each other and are permuted together. All rows
         of a block must be in the same sample. Permutations keep the number of blocks per sample.
@@ -379,7 +380,11 @@ def _statistics(rows: PooledSample, settings: Settings) -> Findings:
     with bar as advance:
         if settings.tolerance is None:
             return aggregated_statistics(
-                rows, settings.metric, advance, only_regions=settings.only_regions
+                rows,
+                settings.metric,
+                advance,
+                only_regions=settings.only_regions,
+                n_bound=bound_labelings(settings.confidence),
             )
         sizes = rows.samples.n_x, rows.samples.n_y
         return tolerant_statistics(rows, allowed_share(settings.tolerance, *sizes), advance)
@@ -448,12 +453,13 @@ def _lower_bounds(
     """Return lower bounds for the share of changed rows: of all columns, and of each column.
 
     A test with a tolerance has computed the differences that are needed. For another test, they are
-    computed with at most 127 permutations.
+    computed with the first labelings, see `bound_labelings`.
     """
     if rows.samples.blocks is not None:
         return 0.0, {}
     if not isinstance(findings, TolerantFindings):
-        fewer = replace(rows, permutations=rows.permutations.first(BOUND_LABELINGS))
+        count = bound_labelings(settings.confidence)
+        fewer = replace(rows, permutations=rows.permutations.first(count))
         findings = tolerant_statistics(fewer, 0.0, lambda count: None, findings.shares)
     return findings.lower_bounds(settings.confidence, rows.samples.n_x, rows.samples.n_y)
 

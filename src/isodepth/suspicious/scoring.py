@@ -133,6 +133,7 @@ class RowScorer:
         # the logarithm is replaced by a linear function. The floor of the other columns is 0, which
         # means that they are not transformed.
         minima = np.fmin.reduce(points, axis=0, initial=np.inf)
+        self.observed = minima + 0.0, np.fmax.reduce(points, axis=0, initial=-np.inf)
         self.floors = np.where((minima > 0) & (minima < np.inf), minima / 1000, 0.0)
         transformed = self._transform(points)
         self.center, self.spread = _quantiles(transformed, (0.5,))[0], spreads(transformed)
@@ -228,7 +229,19 @@ class RowScorer:
     def explain(self, rows: Rows) -> list[Unusual]:
         """Return the most unusual value of each row."""
         ratios = chain.from_iterable(self._blocks(rows))
-        return [self._explain_row(rows, i, np.nan_to_num(row)) for i, row in enumerate(ratios)]
+        found = [self._explain_row(rows, i, np.nan_to_num(row)) for i, row in enumerate(ratios)]
+        return [each._replace(usual=self._clipped(each.usual, each.column)) for each in found]
+
+    def _clipped(self, usual: tuple[float, float], j: int) -> tuple[float, float]:
+        """Return the part of a range within the values of column j in the reference.
+
+        A range of counts, for example, does not contain negative numbers. A range without such
+        values is returned as it is.
+        """
+        low, high = float(self.observed[0][j]), float(self.observed[1][j])
+        if usual[1] < low or usual[0] > high:
+            return usual
+        return max(usual[0], low), min(usual[1], high)
 
     def _explain_row(self, rows: Rows, i: int, ratios: np.ndarray) -> Unusual:
         d = rows.points.shape[1]
