@@ -12,14 +12,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.data.arrays import listed
+from isodepth.data.arrays import listed, row_hashes
 from isodepth.data.columns.kinds import ColumnKind, column_type
 from isodepth.data.columns.values import date_format, strings_of
 from isodepth.data.frames import Table, is_frame, object_numbers
 from isodepth.data.missing import TELLING
-from isodepth.rowfunctions.families import row_hashes
-from isodepth.suspicious.contradictions import category_codes
-from isodepth.two_samples import TwoSamples
+from isodepth.two_samples import TwoSamples, category_codes
 
 # Maximum number of columns, categories or spellings that a sentence names.
 _FEW = 3

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -124,3 +125,20 @@ class TwoSamples:
         j = self.columns.index(column)
         x, y = (points[:, j] for points in self.points)
         return x[~np.isnan(x)], y[~np.isnan(y)]
+
+
+def category_codes(
+    categories: dict[str, list[list[str | None]]], n_rows: Sequence[int]
+) -> tuple[list[np.ndarray], list[list[str]]]:
+    """Return the codes of categories in both samples, and the values of each category in order.
+
+    The codes have shapes (n, k) and (m, k). Missing values have the code -1.
+    """
+    codes = [np.full((n, len(categories)), -1, dtype=np.int64) for n in n_rows]
+    labels = []
+    for c, both in enumerate(categories.values()):
+        index: dict[str, int] = {}
+        for part, values in zip(codes, both, strict=True):
+            part[:, c] = [-1 if v is None else index.setdefault(v, len(index)) for v in values]
+        labels.append(list(index))
+    return codes, labels

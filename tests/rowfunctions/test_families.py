@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from twins.naive_families import value_at
 
+from isodepth.data.arrays import row_hashes
 from isodepth.rowfunctions import families
-from isodepth.rowfunctions.families import FAMILIES, Repeated, Rows, filled, row_hashes
+from isodepth.rowfunctions.families import FAMILIES, Repeated, Rows, filled
 
 
 def table(seed: int, n: int = 300) -> Rows:

@@ -1,4 +1,4 @@
-"""Strings that describe arrays and columns in messages, and checks of single values."""
+"""Strings that describe arrays in messages, checks of single values, and hashes of rows."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from isodepth.errors import ColumnWarning, warn_user
 FEW = 5
 #: Integers above 2**53 may be rounded if they are converted to float64.
 EXACT_INTEGERS = 2**53
+_ODD_FACTOR = np.uint64(0x9E3779B97F4A7C15)  # 2**64 divided by the golden ratio
 
 
 def column_labels(width: int) -> tuple[str, ...]:
@@ -84,3 +85,18 @@ def warn_of_rounding(array: np.ndarray, name: str) -> None:
             "differences are lost; subtract a common offset first",
             ColumnWarning,
         )
+
+
+def row_hashes(rows: np.ndarray) -> np.ndarray:
+    """Return a 64-bit hash (n,) of each row (n, d); equal rows have equal hashes.
+
+    Missing values are equal to each other, and -0.0 equals 0.0.
+    """
+    bits = np.where(np.isnan(rows), np.nan, rows + 0.0).view(np.uint64).T.copy()
+    hashes = np.zeros(len(rows), np.uint64)
+    with np.errstate(over="ignore"):
+        for column in bits:
+            # A round of a multiplicative hash per column, so that the order of columns matters.
+            hashes = (hashes ^ (column ^ (column >> np.uint64(32)))) * _ODD_FACTOR
+            hashes ^= hashes >> np.uint64(29)
+    return hashes

@@ -31,6 +31,7 @@ import numpy as np
 
 from isodepth.core.directions import unit_vectors
 from isodepth.core.scaling import mad_spread
+from isodepth.data.arrays import row_hashes
 from isodepth.errors import DependenceWarning, warn_user
 from isodepth.monitor.repeated import ReferenceHashes
 from isodepth.rowfunctions.families import (
@@ -41,7 +42,6 @@ from isodepth.rowfunctions.families import (
     Precision,
     Rows,
     SingleValues,
-    row_hashes,
 )
 
 # Levels of the quantiles that serve as cut points of each kind of feature. They were tuned on the

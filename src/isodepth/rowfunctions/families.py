@@ -20,6 +20,7 @@ from typing import ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
 
+from isodepth.data.arrays import row_hashes
 from isodepth.data.results.changes import Change
 
 #: Code of a category that the reference does not have. The code of a missing category is NaN.
@@ -42,7 +43,6 @@ _UNITS = {0.1: "whole tenths", 1.0: "whole numbers", 5.0: "multiples of 5", 10.0
 # Distance from a multiple of a unit up to which a value counts as this multiple, relative to the
 # value or to _SMALL if the value is smaller: a difference of equal decimals may be 1e-17.
 _ROUNDING, _SMALL = 1e-9, 1e-6
-_ODD_FACTOR = np.uint64(0x9E3779B97F4A7C15)  # 2**64 divided by the golden ratio
 
 
 class Rows(NamedTuple):
@@ -460,21 +460,6 @@ FAMILIES: tuple[type[Family], ...] = (
     IsolatedCategories,
     Precision,
 )
-
-
-def row_hashes(rows: np.ndarray) -> np.ndarray:
-    """Return a 64-bit hash (n,) of each row (n, d); equal rows have equal hashes.
-
-    Missing values are equal to each other, and -0.0 equals 0.0.
-    """
-    bits = np.where(np.isnan(rows), np.nan, rows + 0.0).view(np.uint64).T.copy()
-    hashes = np.zeros(len(rows), np.uint64)
-    with np.errstate(over="ignore"):
-        for column in bits:
-            # A round of a multiplicative hash per column, so that the order of columns matters.
-            hashes = (hashes ^ (column ^ (column >> np.uint64(32)))) * _ODD_FACTOR
-            hashes ^= hashes >> np.uint64(29)
-    return hashes
 
 
 def filled(values: np.ndarray) -> np.ndarray:

@@ -11,7 +11,6 @@ import numpy as np
 from isodepth.sources.mixed import MixedReader
 from isodepth.sources.passes import FrameReading, FrameRows, Pass, Runner
 from isodepth.sources.subsets import SubsetPair
-from isodepth.suspicious.contradictions import category_codes
 from isodepth.suspicious.detection import (
     SMALL_SAMPLE,
     Detector,
@@ -22,7 +21,7 @@ from isodepth.suspicious.detection import (
 from isodepth.suspicious.repeated import Sentinel, find_sentinels, repeated_values
 from isodepth.suspicious.results import OneSidedValue, RepeatedValue, SuspiciousRow, SuspiciousRows
 from isodepth.suspicious.scoring import Rows
-from isodepth.two_samples import TwoSamples
+from isodepth.two_samples import TwoSamples, category_codes
 
 # Maximum number of listed rows of a sample, those with the largest scores.
 _MOST_ROWS = 1000

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -110,20 +110,3 @@ def _counts(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     a, b = a[known], b[known]
     shape = (a.max(initial=-1) + 1, b.max(initial=-1) + 1)
     return np.bincount(a * shape[1] + b, minlength=shape[0] * shape[1]).reshape(shape)
-
-
-def category_codes(
-    categories: dict[str, list[list[str | None]]], n_rows: Sequence[int]
-) -> tuple[list[np.ndarray], list[list[str]]]:
-    """Return the codes of categories in both samples, and the values of each category in order.
-
-    The codes have shapes (n, k) and (m, k). Missing values have the code -1.
-    """
-    codes = [np.full((n, len(categories)), -1, dtype=np.int64) for n in n_rows]
-    labels = []
-    for c, both in enumerate(categories.values()):
-        index: dict[str, int] = {}
-        for part, values in zip(codes, both, strict=True):
-            part[:, c] = [-1 if v is None else index.setdefault(v, len(index)) for v in values]
-        labels.append(list(index))
-    return codes, labels

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from isodepth.suspicious.contradictions import category_codes, find_contradictions
+from isodepth.suspicious.contradictions import find_contradictions
 from isodepth.suspicious.repeated import (
     Sentinel,
     find_sentinels,
@@ -18,7 +18,7 @@ from isodepth.suspicious.repeated import (
 )
 from isodepth.suspicious.results import SuspiciousRow, SuspiciousRows
 from isodepth.suspicious.scoring import Rows, RowScorer, Unusual
-from isodepth.two_samples import TwoSamples
+from isodepth.two_samples import TwoSamples, category_codes
 
 # Rows with scores above _CLEARLY are removed from a sample before the other sample is compared with
 # it. If they are more than a fraction _MAX_REMOVED of the rows, none are removed, because the whole
