@@ -175,7 +175,7 @@ class _Column(NamedTuple):
 
 
 def _columns(samples: TwoSamples) -> list[_Column]:
-    bases = {k.column: k.given for k in samples.kinds if isinstance(k.given, int)}
+    bases = {k.column: k.option for k in samples.kinds if isinstance(k.option, int)}
     columns = []
     for name in samples.columns:
         columns.append(_Column(name, samples.numbers(name), samples.n_rows, bases.get(name, 0)))

@@ -118,7 +118,7 @@ def test_codes_with_a_new_word_are_a_category(x: list, y: list) -> None:
     with pytest.warns(ColumnWarning, match="column 'v': .*category.*'NEW' is not a number"):
         mixed = split(x, y)
     (column,) = mixed.columns
-    assert (column.kind, column.use, column.given) == ("category", "shares", "category")
+    assert (column.kind, column.use, column.option) == ("category", "shares", "category")
     values = {value for part in mixed.categories["v"] for value in part}
     assert values - {None} == {"1", "2", "3", "NEW"}
     many = [str(v) for v in range(11)]
@@ -180,7 +180,7 @@ def test_ordered_categoricals_share_one_order() -> None:
     X = sizes(["S", "M", "L"])
     mixed = split_columns([X, sizes(["S", "L"])], "XY", {"v": "numeric"})
     assert [each["v"].tolist() for each in mixed.numeric] == [[0, 2, 2, 0]] * 2
-    assert mixed.columns[0].given == ["S", "M", "L"]  # a batch of a monitor is coded by it too
+    assert mixed.columns[0].option == ["S", "M", "L"]  # a batch of a monitor is coded by it too
     result = isodepth.two_sample_test(
         X, sizes(["S", "L"]), kinds={"v": "numeric"}, n_permutations=19, random_state=0
     )
@@ -397,7 +397,7 @@ def test_differences_of_integers_beyond_the_exact_floats(library: str) -> None:
     ]
     assert points == [[3, 5], [4, 0]]
     assert mixed.columns[0][1:5] == ("numeric", "numbers", f"difference from {base}", base)
-    again = split_columns([make([base + 7, base + 1])], ["Z"], {"t": mixed.columns[0].given})
+    again = split_columns([make([base + 7, base + 1])], ["Z"], {"t": mixed.columns[0].option})
     assert isodepth.data.frames.read_frame(again.numeric[0], "Z")[0][:, 0].tolist() == [7, 1]
     with pytest.warns(ColumnWarning, match=r"beyond 2\*\*53"):
         isodepth.distance(make([0, base]), make([1, base]), random_state=0)

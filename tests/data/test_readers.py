@@ -121,6 +121,7 @@ def test_text_files_are_read_exactly(tmp_path_factory: Any, rows: Any, mark: str
         ("a,b\n1,2\n\n3, na \n", "line 4, column 2 ('b'): the value is missing"),
         ("a,b\n1,2\n3,4,5\n", "line 3 has 3 cells instead of 2"),
         ("a,b,c\n1,2\n3,4\n", "line 2 has 2 cells instead of 3"),
+        ("a,b\n1,2\n3\n", "line 3 has 1 cell instead of 2"),
         ("1,2,x\n3,4,5\n", "mixes numbers ('1') and other strings ('x')"),
         (",a,b\n0,1,2\n", "column 1 has no name"),
         ("a,b,a\n1,2,3\n", "two columns are named 'a'"),

@@ -164,7 +164,7 @@ def _batch(sources: Any, reading: cli.Reading, fitted: isodepth.Monitor) -> Any:
     all columns of the batch are read.
     """
     columns = fitted.columns if not reading.columns else None
-    special = [each for each in fitted.kinds if each.use == "shares" or each.given is not None]
+    special = [each for each in fitted.kinds if each.use == "shares" or each.option is not None]
     categories = tuple(each.column for each in special if each.use == "shares")
     # Keep columns of strings if the columns have names. The monitor then refuses them with a more
     # specific message.

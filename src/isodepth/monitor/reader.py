@@ -109,7 +109,7 @@ class BatchReader:
 
     def _frame_rows(self, batch: Any) -> tuple[np.ndarray, dict[int, Counter[str]]]:
         """Return the rows of a batch in memory, and the numbers of its new values by column."""
-        kinds = {k.column: k.given for k in self.kinds if k.use == "numbers" and k.given}
+        kinds = {k.column: k.option for k in self.kinds if k.use == "numbers" and k.option}
         kinds |= dict.fromkeys(self.categories, "category")
         try:
             mixed = split_columns([batch], [_BATCH], kinds)
@@ -146,7 +146,7 @@ class BatchReader:
         import narwhals as nw
 
         dtypes = {str(label): dtype for label, dtype in nw.from_native(batch).schema.items()}
-        detected = self.categories.keys() - {k.column for k in self.kinds if k.given is not None}
+        detected = self.categories.keys() - {k.column for k in self.kinds if k.option is not None}
         for column, _, use, *_ in mixed.columns:
             dtype = dtypes[column]
             typed = column in detected and (dtype.is_numeric() or dtype.is_temporal())

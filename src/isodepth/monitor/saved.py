@@ -65,7 +65,7 @@ NAMES: FieldNames = {
         "kind": "kind",
         "use": "use",
         "note": "note",
-        "given": "option",
+        "option": "option",
         "attention": "attention",
     },
     Group: {

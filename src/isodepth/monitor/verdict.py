@@ -53,7 +53,7 @@ class Verdict(ResultMixin):
     suspicious : int
         Number of rows of the batch that are far outside the reference, or have a category that the
         reference does not have.
-    suspicious_rows : list of int
+    suspicious_indices : list of int
         Indices of the first 100 of these rows, from 0.
     score : float or None
         Only with `blocks`: distance from the blocks of the reference.
@@ -76,7 +76,7 @@ class Verdict(ResultMixin):
     beyond_blocks: bool
     changes: list[Change]
     suspicious: int
-    suspicious_rows: list[int]
+    suspicious_indices: list[int]
     score: float | None
     exact: bool
 

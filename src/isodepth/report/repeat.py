@@ -95,7 +95,7 @@ def _options(
         kinds = kinds or comparison.kinds
     if options is None:
         return None
-    given = {each.column: each.given for each in kinds if each.given}
+    given = {each.column: each.option for each in kinds if each.option}
     options |= {"nan_policy": "omit" if omitted else None, "kinds": given}
     if test is not None:
         options |= {"n_permutations": len(test.null_distribution), "tolerance": test.tolerance}

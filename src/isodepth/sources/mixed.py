@@ -48,10 +48,10 @@ def mixed_readers(
         values = [profile.state.values.get(kind.column, Counter()) for profile in profiles]
         distinct = set().union(*(each for each in values if each is not None))
         many = None in values or len(distinct) > MOST_CATEGORIES
-        if kind.kind == "category" and kind.given is None and many:
+        if kind.kind == "category" and kind.option is None and many:
             note = f"more than {MOST_CATEGORIES} values"
             kind = kind._replace(kind="identifier", use="left out", note=note)
-        if kind.use == "numbers" and kind.given == "numeric":
+        if kind.use == "numbers" and kind.option == "numeric":
             strings = [value for frame in frames for value in frame[kind.column].to_pylist()]
             marks[kind.column] = _style_marks(strings)
         columns.append(kind)
@@ -105,14 +105,14 @@ class MixedReader:
     @property
     def kinds(self) -> dict[str, Any]:
         """Entries of the option `kinds` with which random rows are read in the same way."""
-        given = {each.column: each.given for each in self.columns if each.given is not None}
+        given = {each.column: each.option for each in self.columns if each.option is not None}
         given |= dict.fromkeys(self.categorical, "category")
         left_out = [each.column for each in self.columns if each.use == "left out"]
         return given | dict.fromkeys(left_out, "omit")
 
     @cached_property
     def _given(self) -> dict[str, Any]:
-        return {each.column: each.given for each in self.columns}
+        return {each.column: each.option for each in self.columns}
 
     @property
     def used(self) -> tuple[str, ...]:

@@ -78,7 +78,7 @@ class ColumnKind(NamedTuple):
         column is not compared.
     note : str
         Reason why the column is left out, or how its values were read; may be empty.
-    given : str, list of str, int or None
+    option : str, list of str, int or None
         Entry of the option `kinds` with which the column is read in the same way from other
         samples. None if no entry is needed.
     attention : bool
@@ -89,7 +89,7 @@ class ColumnKind(NamedTuple):
     kind: str
     use: str
     note: str = ""
-    given: Any = None
+    option: Any = None
     attention: bool = False
 
 
@@ -412,9 +412,9 @@ class _Column:
         return counts
 
     def _kind(
-        self, kind: str, note: str = "", given: Any = None, attention: bool = False
+        self, kind: str, note: str = "", option: Any = None, attention: bool = False
     ) -> ColumnKind:
-        return ColumnKind(self.name, kind, _USES[kind], note, given, attention)
+        return ColumnKind(self.name, kind, _USES[kind], note, option, attention)
 
     def _error(self, fault: str) -> InvalidInputError:
         """Return the error for a column with contradictory values, described by `fault`."""
@@ -436,7 +436,7 @@ class _Column:
         kind.
         """
         if option == "category":
-            return self._kind("category", given=option), self.series
+            return self._kind("category", option=option), self.series
         if option == "omit":
             kind = self._kind(self._detected(), "on request", option)
             return kind._replace(use="left out"), self.series
@@ -489,7 +489,7 @@ class _Column:
             note = f"categorical in {self.samples[at]}, so compared as a category"
         kind, series = self._shares(note)
         if float in self.value_types and kind.use == "shares":
-            kind = kind._replace(given="category")  # other samples may have a column of numbers
+            kind = kind._replace(option="category")  # other samples may have a column of numbers
         return kind, series
 
     def _strings_of_numbers(self) -> _Read | None:

@@ -460,7 +460,8 @@ def _check_rows(file: InputFile, form: CsvFormat, numbers: Sequence[int]) -> Non
     try:
         for line, row in _walk(file, form):
             if len(row) != form.width:
-                refuse(file.path, f"line {line} has {len(row)} cells instead of {form.width}")
+                cells = "1 cell" if len(row) == 1 else f"{len(row)} cells"
+                refuse(file.path, f"line {line} has {cells} instead of {form.width}")
             for place in numbers:
                 if _number(row[place], form.decimal) is None and row[place].lower() not in _MISSING:
                     cell = f"{cell_name(form, line, place)}: {row[place]!r}"
