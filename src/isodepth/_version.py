@@ -1,3 +1,3 @@
 """Version number, in its own file so that build tools can read it without importing isodepth."""
 
-__version__ = "0.3.0"
+__version__ = "0.4.0"

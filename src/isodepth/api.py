@@ -63,7 +63,7 @@ class Metric(MetricSettings):
         --------
         >>> from isodepth import Metric
         >>> Metric.paper(20, 100, depth="halfspace", eps=0.3, random_state=1).signature
-        'DR|depth=halfspace|p=2|eps=0.3|levels=monte-carlo:20|dirs=uniform:100|refine=0|seed=1|v=0.3.0'
+        'DR|depth=halfspace|p=2|eps=0.3|levels=monte-carlo:20|dirs=uniform:100|refine=0|seed=1|v=0.4.0'
         """
         return cls(
             levels="monte-carlo",
@@ -394,7 +394,7 @@ def compare(
       largest contributions: column 1 64%
       suspicious_rows() lists the rows that look wrong
       distance 5 in the units of the columns; chance_level() gives the distances of random splits
-      DR|depth=projection|p=2|eps=0.1|levels=exact|dirs=uniform:1000|refine=20|seed=0|v=0.3.0
+      DR|depth=projection|p=2|eps=0.1|levels=exact|dirs=uniform:1000|refine=20|seed=0|v=0.4.0
     """
     metric = Metric._from_options(options)
     of_test = {"tolerance": tolerance, "blocks": blocks}

@@ -192,7 +192,7 @@ class MetricSettings:
     >>> round(metric.distance(X, X + [3, 0, 0]), 3)
     3.0
     >>> metric.signature
-    'DR|depth=halfspace|p=2|eps=0.2|levels=exact|dirs=uniform:1000|refine=20|seed=0|v=0.3.0'
+    'DR|depth=halfspace|p=2|eps=0.2|levels=exact|dirs=uniform:1000|refine=20|seed=0|v=0.4.0'
     """
 
     depth: Any = "projection"
