@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import warnings
 from collections.abc import Mapping, Sequence
@@ -24,6 +25,8 @@ _INTERRUPTED = 130
 # positional arguments are input files.
 _OUTPUTS = ("output", "page")
 _INPUTS = ("of", "candidates", "references")
+# Option of Python in messages about the kind of a column, which also name the flag.
+_PYTHON_KINDS = re.compile(r"kinds=\{[^{}]*\}, (?=--)")
 
 
 class Note(UserWarning):
@@ -145,7 +148,7 @@ def _with_flag(error: IsodepthError, params: Sequence[click.Parameter]) -> str:
     >>> _with_flag(InvalidOptionError("n_directions must be 1", option="n_directions"), options)
     '--directions must be 1'
     """
-    message, option = str(error), getattr(error, "option", None) or ""
+    message, option = _PYTHON_KINDS.sub("", str(error)), getattr(error, "option", None) or ""
     flag = next((max(each.opts, key=len) for each in params if each.name == option), "")
     if not flag.startswith("-"):
         return message

@@ -156,8 +156,9 @@ class BatchReader:
                 kind = "strings" if strings else "numbers"
                 raise InvalidInputError(
                     f"column {column!r} holds {kind} in the reference and {dtype} in the batch; "
-                    "convert it, or fit a new monitor without the column, or with "
-                    f"kinds={{{column!r}: 'category'}} (--category {column}). {_KINDS_HINT}"
+                    "convert it, or fit a new monitor without the column, or with the column as a "
+                    f"category (kinds={{{column!r}: 'category'}}, --category {column}). "
+                    f"{_KINDS_HINT}"
                 )
 
     def _rows(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -17,6 +18,7 @@ from isodepth.data.columns.kinds import ColumnKind, attention_suffix
 from isodepth.data.missing import MissingPair
 from isodepth.data.results.base import document, p_text
 from isodepth.data.results.changes import Change
+from isodepth.errors import DegenerateDepthWarning
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.fitted import FittedMetric
 from isodepth.metric.signature import json_settings
@@ -361,7 +363,10 @@ class TwoSampleResult(TwoSampleReport):
         """
         if self._compare is None:
             raise AttributeError("a test of categories alone has no comparison of regions")
-        return self._compare()._with(test=self)
+        with warnings.catch_warnings():
+            if self.method == "aggregated":  # it has no option `depth` that the warning advises
+                warnings.simplefilter("ignore", DegenerateDepthWarning)
+            return self._compare()._with(test=self)
 
     @cached_property
     def _suspicious(self) -> SuspiciousRows:

@@ -16,7 +16,7 @@ from isodepth.suspicious.repeated import (
     one_sided_values,
     repeated_values,
 )
-from isodepth.suspicious.results import SuspiciousRow, SuspiciousRows
+from isodepth.suspicious.results import SuspiciousRow, SuspiciousRows, range_text
 from isodepth.suspicious.scoring import Rows, RowScorer, Unusual
 from isodepth.two_samples import TwoSamples, category_codes
 
@@ -225,7 +225,7 @@ class _Descriptions(NamedTuple):
             where = f" at {given}" if given else " given the other columns"
             given = given or "the other columns"
         value = self._value(point, codes, j)
-        explanation = f"{value}{where}, usually {usual[0]:.4g} to {usual[1]:.4g}"
+        explanation = f"{value}{where}, usually {range_text(usual)}"
         return self.names[j], float(point[j]), usual, reason, given, explanation
 
     def _value(self, point: np.ndarray, codes: np.ndarray, index: int) -> str:

@@ -17,6 +17,17 @@ RULE = (
 )
 
 
+def range_text(ends: tuple[float, float]) -> str:
+    """Return a range with four digits, without an exponent below 10^10.
+
+    Examples
+    --------
+    >>> range_text((3865.2, 16098.0))
+    '3865 to 16100'
+    """
+    return " to ".join(f"{float(f'{end:.4g}'):.10g}" for end in ends)
+
+
 class SuspiciousRow(NamedTuple):
     """A row that does not look like the rows of the other sample.
 
@@ -72,7 +83,7 @@ class SuspiciousRow(NamedTuple):
             return "not repeated"
         if isinstance(self.usual, str):
             return self.usual
-        return f"{self.usual[0]:.4g} to {self.usual[1]:.4g}"
+        return range_text(self.usual)
 
     def text(self, name: str) -> str:
         """Describe the row in one line; `name` is the name of the sample."""

@@ -504,8 +504,8 @@ class _Column:
             number, text = (self.samples[self.types.index(t)] for t in ("number", "text"))
             raise self._error(
                 f"contains numbers in {number} and strings such as "
-                f"{styled[0]!r} in {text}, which --numeric "
-                f"{self.name} (kinds={{{self.name!r}: 'numeric'}}) converts"
+                f"{styled[0]!r} in {text}, which can be converted "
+                f"(kinds={{{self.name!r}: 'numeric'}}, --numeric {self.name})"
             )
         kind, series = self._numbers()
         return kind._replace(note=_joined(kind.note, _codes_note(series))), series
