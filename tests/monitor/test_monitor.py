@@ -248,10 +248,10 @@ def test_suspicious_rows_are_listed() -> None:
     rows = batches(1, rows=300)[0]
     rows[[7, 100, 250]] = 50.0
     verdict = fresh().check(scan(rows, chunk_rows=90))
-    assert {7, 100, 250} <= {*verdict.suspicious_indices}
-    assert len(verdict.suspicious_indices) == verdict.suspicious < 10
+    assert {7, 100, 250} <= {*verdict.suspicious_rows}
+    assert len(verdict.suspicious_rows) == verdict.suspicious < 10
     many = fresh().check(rows + 100.0)
-    assert (many.suspicious, many.suspicious_indices) == (300, list(range(100)))
+    assert (many.suspicious, many.suspicious_rows) == (300, list(range(100)))
 
 
 @pytest.mark.parametrize(
@@ -325,7 +325,7 @@ def test_the_text_of_a_verdict() -> None:
         batch=3, label="May", group="north", n_rows=40, pvalue=0.25, window=4, window_pvalue=1e-4,
         threshold=2e-4, crossing=True, alarm=False, alarm_since=None,
         changed_share=0.123, beyond_blocks=False, changes=changes, suspicious=2,
-        suspicious_indices=[3, 5], score=None, exact=False,
+        suspicious_rows=[3, 5], score=None, exact=False,
     )  # fmt: skip
     assert str(verdict).splitlines() == [
         "batch 3 (May) of group north: threshold crossed, no alarm yet",

@@ -53,7 +53,7 @@ class Verdict(ResultMixin):
     suspicious : int
         Number of rows of the batch that are far outside the reference, or have a category that the
         reference does not have.
-    suspicious_indices : list of int
+    suspicious_rows : list of int
         Indices of the first 100 of these rows, from 0.
     score : float or None
         Only with `blocks`: distance from the blocks of the reference.
@@ -76,19 +76,23 @@ class Verdict(ResultMixin):
     beyond_blocks: bool
     changes: list[Change]
     suspicious: int
-    suspicious_indices: list[int]
+    suspicious_rows: list[int]
     score: float | None
     exact: bool
 
     @classmethod
     def from_json(cls, line: str) -> Verdict:
         """Create a verdict from a string that `to_json` returned."""
-        return unpacked(cls, json.loads(line))
+        values = json.loads(line)
+        values["suspicious_rows"] = values.pop("suspicious_indices")
+        return unpacked(cls, values)
 
     def to_dict(self) -> dict[str, Any]:
-        """Convert to plain numbers and strings."""
-        changes = [change.to_dict() for change in self.changes]
-        return document("verdict", {**vars(self), "changes": changes})
+        """Convert to plain numbers and strings; `suspicious_rows` is named "suspicious_indices"."""
+        values = {**vars(self), "changes": [change.to_dict() for change in self.changes]}
+        # In JSON, "suspicious_rows" are descriptions of rows.
+        values["suspicious_indices"] = values.pop("suspicious_rows")
+        return document("verdict", values)
 
     def _rows(self) -> dict[str, list[Any]]:
         """Return the columns of a table with one row per change."""
