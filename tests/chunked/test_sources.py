@@ -249,7 +249,7 @@ def test_csv_faults_name_the_line(tmp_path: Path) -> None:
     lines = ["x,y"] + [f"{i},{i * i}" for i in range(30)]
     for line, fault, match in (
         (20, "3,four", r"line 21, column 2 \('y'\): 'four' is not a number"),
-        (20, "3", r"line 21 has 1 cells"),
+        (20, "3", r"line 21 has 1 cell"),
         (20, "3,", r"t\.csv contains 1 NaN.*at row 19"),
     ):
         file.write_text("\n".join(lines[:line] + [fault] + lines[line:]) + "\n")

@@ -140,7 +140,7 @@ def test_codes_with_a_new_word_in_files(ending: str, tmp_path: Path) -> None:
         assert "check column 'v'" in str(found)
     run("monitor", "fit", paths[0], "-o", tmp_path / "m.npz")
     reason = refusal("monitor", "check", tmp_path / "m.npz", paths[1])
-    assert "kinds={'v': 'category'}" in reason
+    assert "--category v" in reason
     run("monitor", "fit", paths[1], "-o", tmp_path / "m.npz", "--overwrite")
     assert not run_json("monitor", "check", tmp_path / "m.npz", paths[0])["alarm"]
 
