@@ -9,6 +9,7 @@ import numpy as np
 
 from isodepth.data.results.changes import Change
 from isodepth.plot import style
+from isodepth.suspicious.results import range_text
 from isodepth.two_samples import TwoSamples
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ def _histogram(ax: Axes, x: np.ndarray, y: np.ndarray) -> str:
     _without_ticks(ax)
     beyond = int(((pooled < low) | (pooled > high)).sum())
     drawn = f"; {beyond} row{'s' * (beyond > 1)} further out, drawn at the ends" if beyond else ""
-    return f"{edges[0]:.4g} to {edges[-1]:.4g}{drawn}"
+    return range_text((edges[0], edges[-1])) + drawn
 
 
 def _without_ticks(ax: Axes) -> None:
