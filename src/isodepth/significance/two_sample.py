@@ -177,8 +177,9 @@ def two_sample_test(
         At least two rows each. Columns of frames are matched by name, in the order of X; strings,
         booleans and categories are compared by the shares of their values.
         X and Y may also be sources of :func:`isodepth.scan` or Dask collections.
-        The test is computed on the host: tensors on another device are copied there once. The
-        attribute `moved_from` of the result is the name of this device.
+        Tensors on another device are copied to the host once, and the attribute `moved_from` of
+        the result is the name of this device. On a CUDA device, ranks along directions and sums
+        over permuted samples, which take most of the time of large samples, are computed there.
     method : {"aggregated", "regions"}
         "aggregated" combines all statistics. "regions" uses the distance DR between trimmed regions
         alone.
