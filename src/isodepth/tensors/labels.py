@@ -74,10 +74,9 @@ class DeviceLabels:
             for f, each in enumerate(values):
                 cosines[:, f] = _rank_cosines(self._moved(each), n_cosines)
             flat = cosines.flatten(0, 1)
-            means = flat.mean(dim=1, dtype=torch.float64)
-            found = self._sums(flat), means, flat.amax(dim=1) - flat.amin(dim=1)
-            sums, means, ranges = (each.double().cpu().numpy() for each in found)
-            return sums, means, ranges
+            means = flat.mean(dim=1, dtype=torch.float64).cpu().numpy()
+            ranges = (flat.amax(dim=1) - flat.amin(dim=1)).double().cpu().numpy()
+            return self._sums(flat).cpu().numpy(), means, ranges
 
     def _moved(self, values: np.ndarray) -> torch.Tensor:
         return torch.from_numpy(np.ascontiguousarray(values)).to(self._device)
