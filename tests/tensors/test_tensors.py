@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
