@@ -381,7 +381,7 @@ def fit_both(
         ]
     x, y = sides
     missing = None
-    if settings.nan_policy == "omit":
+    if x.missing is not None and y.missing is not None:
         missing = MissingPair(x.missing, y.missing, kept=(x.kept, y.kept))
         if missing.many_dropped:
             advice = "leave out these columns, or use two_sample_test, which drops no row"

@@ -17,14 +17,18 @@ from typing import Any, Literal, Self, TypedDict, TypeVar
 
 import numpy as np
 
-from isodepth.core.directions import FAMILIES, check_random_state, draws_at_random
+from isodepth.core.directions import (
+    FAMILIES,
+    check_direction_rows,
+    check_random_state,
+    draws_at_random,
+)
 from isodepth.core.scaling import SCALES, check_scale
 from isodepth.data.missing import NAN_POLICIES
 from isodepth.data.validation import (
     MOST,
     check_boolean,
     check_choice,
-    check_direction_rows,
     check_integer,
     check_n_jobs,
     check_number,
