@@ -15,8 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.data.columns.kinds import MOST_CATEGORIES, ColumnKind, split_columns
+from isodepth.data.columns.kinds import ColumnKind, split_columns
 from isodepth.data.columns.numerals import Numerals, common_style
+from isodepth.data.columns.rules import MOST_CATEGORIES
 from isodepth.data.frames import read_frame
 from isodepth.sources.frames import class_of_type, encode, typed_table
 from isodepth.sources.profile import Profile

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from isodepth.data.arrays import numbered
-from isodepth.data.columns.kinds import MOST_CATEGORIES
+from isodepth.data.columns.rules import MOST_CATEGORIES
 from isodepth.data.extras import load_extra
 from isodepth.data.files.csv_files import (
     check_distinct,
