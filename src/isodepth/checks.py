@@ -13,7 +13,9 @@ import numpy as np
 from isodepth.data.arrays import listed, row_hashes
 from isodepth.data.columns.dates import apart, range_text, read_dates
 from isodepth.data.columns.kinds import ColumnKind
+from isodepth.data.columns.numerals import Numerals
 from isodepth.data.columns.pooled import column_type
+from isodepth.data.columns.values import strings_of
 from isodepth.data.frames import Table, is_frame, object_numbers
 from isodepth.data.missing import TELLING
 from isodepth.two_samples import TwoSamples, category_codes
@@ -42,8 +44,8 @@ class Check:
     kind : str
         "column" (in one sample only), "type", "empty", "constant", "new category", "vanished
         category", "rare categories" (in one sample only), "spelling", "missing", "date range",
-        "date format", "time zone", "not a date", "row number", "repeated rows", "shared rows" or
-        "not compared".
+        "date format", "time zone", "not a date", "not a number", "row number", "repeated rows",
+        "shared rows" or "not compared".
     columns : tuple of str
         Columns that the fact concerns; empty if it concerns whole rows.
     text : str
@@ -109,9 +111,12 @@ def table_checks(X: Any, Y: Any, samples: TwoSamples) -> tuple[Check, ...]:
     """
     columns = _columns(samples)
     stored = _stored_columns(X, Y, samples)
+    words = _words_among_numbers(stored)
+    reported = {check.columns[0] for check in words}
     return (
         *_columns_of_one_sample(samples),
-        *_changed_types(stored),
+        *words,
+        *_changed_types([each for each in stored if each[0].column not in reported]),
         *_empty_columns(columns),
         *_constant_columns(columns),
         *_categories(columns),
@@ -203,6 +208,26 @@ def _columns_of_one_sample(samples: TwoSamples) -> Iterator[Check]:
             head = f"{word} column" if len(names) == 1 else f"{len(names)} {word} columns"
             text = f"{head}, not compared: {listed(names, _FEW)}"
             yield Check(kind="column", columns=names, text=text, sample=sample)
+
+
+def _words_among_numbers(stored: Sequence[tuple[ColumnKind, tuple[Any, Any]]]) -> list[Check]:
+    """Return the facts about numeric columns with strings that are not numbers."""
+    checks = []
+    for kind, pair in stored:
+        # The note of such a column is shown first. See `isodepth.data.columns.rules`.
+        if not (kind.use == "numbers" and kind.option == "numeric" and kind.attention):
+            continue
+        values = [strings_of(series.to_list()).values for series in pair]
+        numerals = Numerals([*values[0], *values[1]])
+        x, y = (sum(value in numerals.others for value in part) for part in values)
+        if not x + y:
+            continue
+        words = listed(sorted(map(repr, numerals.others)), _FEW)
+        are = "is not a number" if x + y == 1 else "are not numbers"
+        text = f"{kind.column}: {x + y} of {numerals.rows} values {are} ({words}), read as missing"
+        shares = x / max(1, len(values[0])), y / max(1, len(values[1]))
+        checks.append(_of_column("not a number", kind.column, text, *shares))
+    return checks
 
 
 def _changed_types(stored: Sequence[tuple[ColumnKind, tuple[Any, Any]]]) -> Iterator[Check]:

@@ -120,10 +120,11 @@ def attention_suffix(columns: Sequence[ColumnKind]) -> str:
     Examples
     --------
     >>> attention_suffix([ColumnKind("size", "category", "shares", "odd", attention=True)])
-    "; check the kind of 'size'"
+    "; check column 'size'"
     """
     doubtful = [repr(each.column) for each in columns if each.attention]
-    return f"; check the kind of {listed(doubtful, 3)}" if doubtful else ""
+    noun = "column" if len(doubtful) == 1 else "columns"
+    return f"; check {noun} {listed(doubtful, 3)}" if doubtful else ""
 
 
 def split_columns(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -113,12 +113,21 @@ class PooledColumn:
         """Whether all values are booleans, or strings or numbers that stand for booleans."""
         return {*self.counts} <= {"True", "False"}
 
-    def error(self, fault: str) -> InvalidInputError:
-        """Return the error for a column with contradictory values, described by `fault`."""
-        name = self.name
+    def without(self, words: Collection[str]) -> PooledColumn:
+        """Return the column with missing values in place of the values `words`."""
+        column = PooledColumn(self.name, self.stored, self.samples)
+        column.values = [[None if v in words else v for v in part] for part in self.values]
+        return column
+
+    def error(self, fault: str, value: str | None = None) -> InvalidInputError:
+        """Return the error for a column with contradictory values, described by `fault`.
+
+        The advice names `value`, the value that may stand for a missing value.
+        """
+        name, word = self.name, "WORD" if value is None else value
         return InvalidInputError(
             f"column {name!r} {fault}; correct the values, or replace them by missing values "
-            f"(--missing WORD), or compare the column as a category (kinds={{{name!r}: "
+            f"(--missing {word}), or compare the column as a category (kinds={{{name!r}: "
             f"'category'}}, --category {name}), or leave it out (kinds={{{name!r}: 'omit'}}, "
             f"--drop {name})"
         )

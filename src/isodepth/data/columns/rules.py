@@ -14,6 +14,7 @@ strings of values  pooled types: with a boolean, the words true and false, 0 and
 integer base       pooled minimum and maximum of integers beyond 2**53
 numeric            pooled values: all are numbers in one style
 codes and words    pooled number of distinct values, and pooled number of rows
+nearly numeric     at least 99% of the pooled values are numbers; the others are read as missing
 date               at least 90% of the pooled values are dates
 identifier         pooled distinct values: on average about one row per value and sample
 too many values    pooled number of distinct values
@@ -32,7 +33,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from isodepth.data.columns.dates import date_format
-from isodepth.data.columns.numerals import common_style
+from isodepth.data.columns.numerals import Numerals, common_style
 from isodepth.data.columns.pooled import FEW_VALUES, PooledColumn
 from isodepth.data.columns.values import strings_of
 from isodepth.errors import InvalidInputError
@@ -43,6 +44,9 @@ MOST_CATEGORIES = 200
 # Minimum number of pooled values per sample for which a column with nearly all values distinct is
 # taken for an identifier, and the fraction that is nearly all.
 _MANY_ROWS, _NEARLY_ALL = 20, 0.9
+# Minimum fraction of pooled values that are numbers for which the other values are read as missing,
+# and the fraction that must be exceeded if the option `kinds` states that a column is numeric.
+_NEARLY_NUMERIC, _STATED_NUMERIC = 0.99, 0.5
 
 
 class Reading(NamedTuple):
@@ -151,7 +155,7 @@ def _refuse_without_numbers(column: PooledColumn) -> None:
 def _contradiction(
     column: PooledColumn, numbers: str, value: str | None, other: str
 ) -> InvalidInputError:
-    return column.error(f"contains numbers in {numbers} and {value!r} in {other}")
+    return column.error(f"contains numbers in {numbers} and {value!r} in {other}", value)
 
 
 def _strings_of_numbers(column: PooledColumn) -> Reading | None:
@@ -172,31 +176,84 @@ def _strings_of_numbers(column: PooledColumn) -> Reading | None:
     return reading._replace(note=_joined(reading.note, column.codes_note(reading.series)))
 
 
+def _codes_and_words(column: PooledColumn) -> Reading | None:
+    """Read numbers and words with at most ten distinct values in more than ten rows as a category.
+
+    An example is a column of numeric codes and one word.
+    """
+    pooled = column.pooled_numerals
+    distinct = len(pooled.distinct)
+    if not _has_some_numbers(column) or not distinct <= FEW_VALUES < pooled.rows:
+        return None
+    odd = next((each for each in column.numerals if each.count < each.rows), None)
+    if odd is None:
+        raise _styles_error(column)
+    note = f"compared as a category: {odd.other!r} is not a number ({distinct} values)"
+    return Reading("category", column.series, note, "category", attention=True)
+
+
+def _has_some_numbers(column: PooledColumn) -> bool:
+    """Return whether the values are strings and numbers, and at least one is a number."""
+    return column.known_types <= {"number", "text"} and column.pooled_numerals.count > 0
+
+
+def _nearly_numbers(column: PooledColumn) -> Reading | None:
+    """Read strings and numbers of which at least 99% are numbers; the others are missing values.
+
+    The rule does not apply if some strings are numbers in another style. Raise an error if a sample
+    has values, but no number: that is a change of the column, and not a typing error.
+    """
+    pooled = column.pooled_numerals
+    if not _has_some_numbers(column) or pooled.count < _NEARLY_NUMERIC * pooled.rows:
+        return None
+    for each, sample in zip(column.numerals, column.samples, strict=True):
+        if each.rows and not each.count:
+            numeric = next(
+                name for n, name in zip(column.numerals, column.samples, strict=True) if n.count
+            )
+            raise _contradiction(column, numeric, each.other, sample)
+    return _without_words(column)
+
+
+def _without_words(column: PooledColumn) -> Reading | None:
+    """Read a column of numbers and words, in which the words are missing values.
+
+    Return None if some words are numbers in another style.
+    """
+    pooled = column.pooled_numerals
+    words = pooled.others
+    if any(Numerals([word]).count for word in words):
+        return None
+    reading = _strings_of_numbers(column.without(words))
+    if reading is None:
+        return None
+    note = f"values that are not numbers, such as {pooled.other!r}, are read as missing"
+    if reading.attention:
+        note = _joined(note, reading.note)
+    return reading._replace(note=note, option="numeric", attention=True)
+
+
 def _partly_numbers(column: PooledColumn) -> Reading | None:
     """Read strings of which some are numbers and others are not.
 
-    A column of at most ten distinct values in more than ten rows is a category, for example numeric
-    codes and one word. Any other column raises an error if all values of one sample or most values
-    of all samples are numbers: a typing error must not turn numbers into a category.
+    Raise an error if all values of one sample or most values of all samples are numbers: a typing
+    error must not turn numbers into a category.
     """
     pooled = column.pooled_numerals
-    if not column.known_types <= {"number", "text"} or not pooled.count:
+    if not _has_some_numbers(column):
         return None
     both = list(zip(column.numerals, column.samples, strict=True))
     if all(each.count == each.rows for each in column.numerals):
         raise _styles_error(column)
     odd, sample = next((each, name) for each, name in both if each.count < each.rows)
-    distinct = len(pooled.distinct)
-    if distinct <= FEW_VALUES < pooled.rows:
-        note = f"compared as a category: {odd.other!r} is not a number ({distinct} values)"
-        return Reading("category", column.series, note, "category", attention=True)
     full = next((name for each, name in both if each.count == each.rows > 0), None)
     if full is not None:
         raise _contradiction(column, full, odd.other, sample)
     if 2 * pooled.count > pooled.rows:
         raise column.error(
             f"contains numbers in {odd.count} of {odd.rows} rows of {sample}, and values such "
-            f"as {odd.other!r} in the others"
+            f"as {odd.other!r} in the others",
+            odd.other,
         )
     note = (
         f"{pooled.count} of {pooled.rows} values are numbers such as {pooled.example!r}, but "
@@ -249,6 +306,8 @@ RULES: tuple[Rule, ...] = (
     _booleans,
     _categoricals,
     _strings_of_numbers,
+    _codes_and_words,
+    _nearly_numbers,
     _partly_numbers,
     _two_types,
     *_STRING_RULES,
@@ -275,10 +334,31 @@ def _converted(column: PooledColumn, option: Any) -> Reading:
         return Reading("numeric", column.series, option=option)
     if column.is_boolean:
         return Reading("numeric", column.codes({"False": 0.0, "True": 1.0}), "0 and 1", option)
-    for each, sample in zip(column.numerals, column.samples, strict=True):
-        if each.other is not None:
-            raise column.error(f"has {each.other!r} in {sample}, which is not a number")
-    return _numbers(column)
+    return _stated_numbers(column) or _numbers(column)
+
+
+def _stated_numbers(column: PooledColumn) -> Reading | None:
+    """Read a column in which some values are not numbers, although it is stated to be numeric.
+
+    These values are missing values if most values are numbers, and if there are more than ten
+    distinct values or at most ten rows. Otherwise raise an error. Return None if all values are
+    numbers.
+    """
+    pooled = column.pooled_numerals
+    if not pooled.others:
+        return None
+    codes = len(pooled.distinct) <= FEW_VALUES < pooled.rows
+    reading = None
+    if pooled.count > _STATED_NUMERIC * pooled.rows and not codes:
+        reading = _without_words(column)
+    if reading is None:
+        odd, sample = next(
+            (each.other, sample)
+            for each, sample in zip(column.numerals, column.samples, strict=True)
+            if each.other is not None
+        )
+        raise column.error(f"has {odd!r} in {sample}, which is not a number", odd)
+    return reading
 
 
 def _differences(column: PooledColumn, base: int) -> Reading:

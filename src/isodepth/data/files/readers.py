@@ -325,6 +325,9 @@ def _chosen_columns(
             place = min(text, key=lambda place: text[place][0])
             row, cell = text[place]
             advice = "leave out such columns with --drop-text"
+            if _is_mostly_numbers(columns[place]):
+                missing = f"read them as missing values with --missing {cell}"
+                advice = f"correct the values, or {missing}, or {advice}"
             if len(named) <= MOST_NAMED:
                 advice += f" or --drop {','.join(named)}"
             others = f"text or dates in {listed([*map(repr, named)])}"
@@ -384,6 +387,14 @@ def _first_text(column: Any) -> tuple[int, str]:
         faults = Numerals(column.to_pylist()).faults()
         row = int(faults.argmax()) if faults.any() else row
     return row, str(column[row].as_py())
+
+
+def _is_mostly_numbers(column: Any) -> bool:
+    """Return whether more than half of the strings of a column are numbers."""
+    if not _has_strings(column):
+        return False
+    numerals = Numerals(column.to_pylist())
+    return 2 * numerals.count > numerals.rows
 
 
 # -- .npy files -----------------------------------------------------------------------------------
