@@ -72,13 +72,15 @@ typical = result.typical_rows(8)
 typical
 
 # %%
-# The texts behind the rows of April name the problem:
+# Among the 5% of all rows that are most extreme towards April, 85% are from April; without a
+# difference it would be about half. The texts behind these rows name the problem:
 
 for row in typical.indices("Y"):
     print(april[row])
 
 # %%
-# The rows of March are ordinary tickets: nothing disappeared.
+# At the other end only 52% of the most extreme rows are from March, hardly more than by chance. These
+# rows are ordinary tickets: nothing disappeared.
 
 for row in typical.indices("X"):
     print(march[row])
