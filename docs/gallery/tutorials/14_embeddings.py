@@ -79,8 +79,8 @@ for row in typical.indices("Y"):
     print(april[row])
 
 # %%
-# At the other end only 52% of the most extreme rows are from March, hardly more than by chance. These
-# rows are ordinary tickets: nothing disappeared.
+# At the other end only 52% of the most extreme rows are from March, hardly more than by chance.
+# These rows are ordinary tickets: nothing disappeared.
 
 for row in typical.indices("X"):
     print(march[row])
