@@ -17,7 +17,7 @@ from isodepth.data.columns.numerals import Numerals
 from isodepth.data.columns.pooled import column_type
 from isodepth.data.columns.values import strings_of
 from isodepth.data.frames import Table, is_frame, object_numbers
-from isodepth.data.missing import TELLING
+from isodepth.data.missing import TELLING, share_z
 from isodepth.two_samples import TwoSamples, category_codes
 
 # Maximum number of columns, categories or spellings that a sentence names.
@@ -434,7 +434,8 @@ def _dates(kind: ColumnKind, pair: tuple[Any, Any]) -> Iterator[Check]:
     """Yield facts about the quality of a column that is not compared, in most cases of dates."""
     name = kind.column
     x, y = (read_dates(series, kind.kind == "date") for series in pair)
-    if _differ(x.missing, y.missing, len(pair[0]), len(pair[1])):
+    n, m = map(len, pair)
+    if n and m and abs(share_z(x.missing * n, y.missing * m, n, m)) > TELLING:
         text = f"{name}: missing {_percent(x.missing)} -> {_percent(y.missing)}"
         yield _of_column("missing", name, text, x.missing, y.missing)
     if x.odd or y.odd:
@@ -451,13 +452,6 @@ def _dates(kind: ColumnKind, pair: tuple[Any, Any]) -> Iterator[Check]:
     if x.range and y.range and apart(x.range, y.range):
         text = f"{name}: {range_text(x.range, y.range)}, without overlap"
         yield _of_column("date range", name, text)
-
-
-def _differ(x: float, y: float, n: int, m: int) -> bool:
-    """Return whether the fractions x of n rows and y of m rows differ by four standard errors."""
-    both = (x * n + y * m) / max(1, n + m)
-    variance = both * (1 - both) * (1 / max(1, n) + 1 / max(1, m))
-    return (x - y) ** 2 > TELLING**2 * variance
 
 
 # -- rows -----------------------------------------------------------------------------------------

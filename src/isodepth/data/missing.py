@@ -95,6 +95,17 @@ def find_missing(
     return absent, kept, MissingReport(len(points), int(len(points) - kept.sum()), counts)
 
 
+def share_z(in_x: float, in_y: float, n: int, m: int) -> float:
+    """Return the difference in_y / m - in_x / n of two shares, divided by its standard error.
+
+    The shares are those of `in_x` among n rows, and of `in_y` among m rows. The standard error is that under the hypothesis of equal shares. The result is 0 if both shares
+    are 0 or both are 1.
+    """
+    both = (in_x + in_y) / (n + m)
+    error = math.sqrt(max(both * (1 - both), 0.0) * (1 / n + 1 / m))
+    return (in_y / m - in_x / n) / error if error > 0 else 0.0
+
+
 @dataclass(frozen=True)
 class MissingPair:
     """Numbers of dropped rows and of missing values of the two samples of a comparison.
@@ -121,9 +132,7 @@ class MissingPair:
         n, m = self.x.n_rows, self.y.n_rows
         shares = []
         for (label, in_x), (_, in_y) in zip(self.x.counts, self.y.counts, strict=True):
-            both = (in_x + in_y) / (n + m)
-            error = math.sqrt(both * (1 - both) * (1 / n + 1 / m))
-            z = (in_y / m - in_x / n) / error if error > 0 else 0.0
+            z = share_z(in_x, in_y, n, m)
             shares.append(MissingShare(label, in_x / n, in_y / m, z))
         # Sorting is stable, so columns with equal differences remain in the order of the data.
         return sorted(shares, key=lambda share: -abs(share.z))

@@ -15,6 +15,7 @@ import numpy as np
 from isodepth.data.arrays import did_you_mean, listed, numbered
 from isodepth.data.columns.numerals import Numerals
 from isodepth.data.files import csv_files
+from isodepth.data.files.csv_format import check_distinct, csv_format
 from isodepth.data.files.input_file import (
     ENDINGS,
     TEXT_ENDINGS,
@@ -201,7 +202,7 @@ def check_ending(file: InputFile) -> None:
 
 
 def _read_csv(file: InputFile, options: ReadOptions) -> ReadResult:
-    form = csv_files.csv_format(file)
+    form = csv_format(file)
     names = form.names or numbered(form.width)
     choice = choose_columns(names, options, file.path)
     strings = [place for place in choice.kept if names[place] in options.categories]
@@ -225,7 +226,7 @@ def _read_parquet(file: InputFile, options: ReadOptions) -> ReadResult:
         names = frame.column_names
         if not frame.num_columns or not frame.num_rows:
             refuse(file.path, f"it has {frame.num_rows} rows and {frame.num_columns} columns")
-        csv_files.check_distinct(file.path, names)
+        check_distinct(file.path, names)
         choice = choose_columns(names, options, file.path)
 
         def where(row: int, place: int) -> str:
