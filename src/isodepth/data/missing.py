@@ -98,8 +98,8 @@ def find_missing(
 def share_z(in_x: float, in_y: float, n: int, m: int) -> float:
     """Return the difference in_y / m - in_x / n of two shares, divided by its standard error.
 
-    The shares are those of `in_x` among n rows, and of `in_y` among m rows. The standard error is that under the hypothesis of equal shares. The result is 0 if both shares
-    are 0 or both are 1.
+    `in_x` of n rows and `in_y` of m rows are counted. The standard error is that under the
+    hypothesis of equal shares. The result is 0 if both shares are 0 or both are 1.
     """
     both = (in_x + in_y) / (n + m)
     error = math.sqrt(max(both * (1 - both), 0.0) * (1 / n + 1 / m))
