@@ -128,7 +128,11 @@ def attention_suffix(columns: Sequence[ColumnKind]) -> str:
 
 
 def split_columns(
-    samples: Sequence[Any], names: Sequence[str], kinds: Mapping[str, Any] | None = None
+    samples: Sequence[Any],
+    names: Sequence[str],
+    kinds: Mapping[str, Any] | None = None,
+    *,
+    warn: bool = True,
 ) -> MixedFrames | None:
     """Split data frames with the same columns by kind; None if a sample is not a data frame.
 
@@ -150,6 +154,8 @@ def split_columns(
         Names of the samples for messages.
     kinds : dict or None
         For the name of a column, "numeric", "category", "omit", a list of values, or an integer.
+    warn : bool
+        Whether to issue the warning about columns of doubtful kind.
 
     Warns
     -----
@@ -190,7 +196,7 @@ def split_columns(
         column = PooledColumn(name, stored, names)
         read.append((column, read_column(column, kinds.get(name))))
     found = tuple(_column_kind(column.name, reading) for column, reading in read)
-    if lines := attention_lines(found):
+    if warn and (lines := attention_lines(found)):
         warn_user("; ".join(lines), ColumnWarning)
     numeric = [
         reading.series
