@@ -38,10 +38,10 @@ from isodepth.rowfunctions.families import (
     UNSEEN,
     Extremes,
     Member,
-    Missing,
-    Precision,
     Rows,
     SingleValues,
+    all_units,
+    count_multiples,
 )
 
 # Levels of the quantiles that serve as cut points of each kind of feature. They were tuned on the
@@ -159,20 +159,15 @@ class Functions:
         for feature, kind, value, upper in self.thresholds.T.tolist():
             name, columns = features[int(feature)]
             if kind != _CUT:
-                name = ("column", "value", "extreme", "beyond")[int(kind)]
+                name = ("column", "value", "extremes", "beyond")[int(kind)]
             members.append(Member(name, columns, value, upper > 0))
         members += [Member("pair", (i, j)) for i, j in self.pairs.tolist()]
-        members += Missing(width + len(self.known)).members
+        members += [Member("missing", (c,)) for c in range(width + len(self.known))]
         for c, known in enumerate(self.known, width):
-            members += [Member("category", (c,), v) for v in (*known.tolist(), UNSEEN)]
+            members += [Member("shares", (c,), v) for v in (*known.tolist(), UNSEEN)]
         for c, v in self.crossed.tolist():
             members += [Member("crossed", (j, width + c), v) for j in range(width)]
-        return members + self._precision.members
-
-    @functools.cached_property
-    def _precision(self) -> Precision:
-        no_rows = np.empty((0, len(self.center)))
-        return Precision.choose(Rows(no_rows, no_rows, no_rows))
+        return members + all_units(width)
 
     @property
     def farthest(self) -> float:
@@ -253,7 +248,7 @@ class Functions:
         for (c, v), medians in zip(self.crossed.tolist(), self.medians, strict=True):
             counts.append((numbers[codes[:, c] == v] <= medians).sum(axis=0))
         if width:
-            counts.append(self._precision.count(numbers))
+            counts.append(count_multiples(numbers))
         ones = np.concatenate(counts).astype(np.int64)
         summaries = _summaries(features[:width], len(rows) - absent[:width])
         return Counts(len(rows), ones, summaries), suspicious
@@ -384,8 +379,8 @@ def _choose_thresholds(numbers: np.ndarray, codes: np.ndarray, features: np.ndar
     kinds = zip(_feature_kinds(width, len(features) - 2 * width - 2), features, strict=True)
     cuts = [_cut_points(v, _LEVELS[kind], kind == "column") for (kind, _), v in kinds]
     rows = Rows(numbers, codes, features[-2])
-    frequent, extremes = SingleValues.choose(rows), Extremes.choose(rows)
-    single = {*zip(frequent.columns.tolist(), frequent.values.tolist(), strict=True)}
+    extremes = Extremes.choose(rows)
+    single = {(each.columns[0], each.value) for each in SingleValues.choose(rows).members}
     beyond: list[tuple[int, int, float, bool]] = []
     for j, column in enumerate(numbers.T):
         single |= {(j, value) for value in _SENTINELS}

@@ -176,12 +176,12 @@ class Evidence(NamedTuple):
         kind, columns, value, upper = member
         names = tuple(reader.names[c] for c in columns)
         category, rows = None, [c.n_rows for c in self.both]
-        if kind in ("category", "crossed"):
+        if kind in ("shares", "crossed"):
             category = unseen.get(columns[-1], "(other values)")
             if value != UNSEEN:
                 category = reader.categories[names[-1]][int(value)]
         if kind == "crossed":
-            within = self.functions.members.index(Member("category", columns[1:], value))
+            within = self.functions.members.index(Member("shares", columns[1:], value))
             rows = [max(1, c.ones[within]) for c in self.both]
         before, after = (float(c.ones[h] / n) for c, n in zip(self.both, rows, strict=True))
         pvalue = pvalue_of(float(self.logs[h]))
@@ -195,8 +195,8 @@ class Evidence(NamedTuple):
                 before, after = (math.sin(math.pi * (share - 0.5)) for share in (before, after))
         else:
             if kind == "beyond":
-                member = member._replace(kind="extreme")
-            return member.change(reader.names, category, before, after, pvalue)
+                member = member._replace(kind="extremes")
+            return member.change(names, category, before, after, pvalue)
         return Change(change, names, quantity, before, after, pvalue, category)
 
     def _number_change(self, h: int) -> tuple[str, str, list[float]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,17 +23,8 @@ from isodepth.rowfunctions.describe import (
     describe_column,
     exchanged_columns,
 )
-from isodepth.rowfunctions.families import (
-    FAMILIES,
-    LEAST_ROWS,
-    Extremes,
-    Member,
-    Repeated,
-    filled,
-)
-from isodepth.rowfunctions.families import (
-    Family as FunctionFamily,
-)
+from isodepth.rowfunctions.families import FAMILIES, LEAST_ROWS, Extremes, Member, Repeated, filled
+from isodepth.rowfunctions.families import Family as FunctionFamily
 from isodepth.significance.permutations import (
     Moments,
     fewest_labelings,
@@ -78,8 +70,8 @@ class Feature(NamedTuple):
     kind : str
         Kind of change that the feature indicates, such as "distribution" for a column,
         "dependence" for a pair, or "missing".
-    label : str
-        Name of the column, pair, direction or function.
+    name : str
+        Name of the column, pair, direction or function; "" for functions with values 0 and 1.
     columns : tuple of str
         One column, or the two columns of a dependence; empty for a function of all columns.
     value : str or None
@@ -94,12 +86,22 @@ class Feature(NamedTuple):
     """
 
     kind: str
-    label: str
+    name: str = ""
     columns: tuple[str, ...] = ()
     value: str | None = None
     member: Member | None = None
     shares: tuple[float, float] = (0.0, 0.0)
     direction: tuple[float, ...] = ()
+
+    @property
+    def label(self) -> str:
+        """Name of the column, pair, direction or function."""
+        return self.name or self.share_change(1.0).label.rstrip(":")
+
+    def share_change(self, pvalue: float) -> Change:
+        """Return the change of the share of rows for which a function is 1."""
+        assert self.member is not None
+        return self.member.change(self.columns, self.value, *self.shares, pvalue)
 
 
 def direction_feature(kind: str, direction: np.ndarray, names: tuple[str, ...]) -> Feature:
@@ -284,56 +286,35 @@ def all_shares(rows: PooledSample, *, fixed: bool) -> Iterator[Shares]:
     Functions are left out if they are 1, or 0, for fewer than four rows. If `fixed`, functions that
     depend on other rows are left out too.
     """
-    names = rows.samples.all_names
-    families: list[type[FunctionFamily]] = [*FAMILIES] if fixed else [*FAMILIES, Repeated]
-    for kind in families:
+    kinds: tuple[type[FunctionFamily], ...] = FAMILIES if fixed else (*FAMILIES, Repeated)
+    for kind in kinds:
         family = kind.choose(rows.rows)
-        if isinstance(family, Extremes):
-            members, shares, means, contrasts = _extreme_contrasts(rows, family)
-        else:
-            members, shares, means, contrasts = _contrasts(rows, family)
-        if not members:
-            continue
-        features = []
-        for member, own in zip(members, shares, strict=True):
-            columns = tuple(names[j] for j in member.columns)
-            value = None
-            if member.kind == "category":
-                category = rows.samples.categories[member.columns[0] - len(rows.samples.names)]
-                value = category.all_values[int(member.value)]
-            label = member.change(names, value, 0.0, 1.0, 1.0).label.rstrip(":")
-            of_change = _KIND_OF_MEMBER[member.kind]
-            features.append(Feature(of_change, label, columns, value, member, own))
-        yield Shares(family.name, features, means, contrasts)
+        shares = (_extreme_shares if isinstance(family, Extremes) else _shares)(rows, family)
+        if shares.features:
+            yield shares
 
 
-Evaluated = tuple[list[Member], list[tuple[float, float]], np.ndarray, np.ndarray]
-
-
-_KIND_OF_MEMBER = {
-    "missing": "missing",
-    "value": "value",
-    "category": "shares",
-    "extreme": "extremes",
-    "precision": "precision",
-    "repeated": "repeated",
-}
-
-
-def _contrasts(rows: PooledSample, family: FunctionFamily) -> Evaluated:
-    """Return the members of a family, their means in X and Y and over all rows, and contrasts."""
+def _shares(rows: PooledSample, family: FunctionFamily) -> Shares:
+    """Evaluate the functions of a family at all rows."""
     values = family.evaluate(rows.rows)
     ones, known = np.nansum(values, axis=1), (~np.isnan(values)).sum(axis=1)
     kept = np.flatnonzero((ones >= LEAST_ROWS) & (known - ones >= LEAST_ROWS))
-    dtype = precision(len(rows.points))
-    contrasts = [
-        rows.permutations.contrasts(filled(values[part]).astype(dtype, copy=False))
-        for part in in_blocks(kept, rows, 1)
-    ]
-    shares = [_means(values[f], rows.n_x) for f in kept]
-    shape = 0, rows.permutations.count
-    both = np.concatenate(contrasts) if contrasts else np.empty(shape)
-    return [family.members[f] for f in kept], shares, ones[kept] / known[kept], both
+    contrasts = [np.empty((0, rows.permutations.count))]
+    for part in in_blocks(kept, rows, 1):
+        own = filled(values[part]).astype(precision(len(rows.points)), copy=False)
+        contrasts.append(rows.permutations.contrasts(own))
+    features = [_member_feature(rows, family.members[f], _means(values[f], rows.n_x)) for f in kept]
+    return Shares(family.name, features, ones[kept] / known[kept], np.concatenate(contrasts))
+
+
+def _member_feature(rows: PooledSample, member: Member, shares: tuple[float, float]) -> Feature:
+    """Return the feature of a function with values 0 and 1, and with these means in X and Y."""
+    samples, value = rows.samples, None
+    if member.kind == "shares":
+        category = samples.categories[member.columns[0] - len(samples.names)]
+        value = category.all_values[int(member.value)]
+    columns = tuple(samples.all_names[j] for j in member.columns)
+    return Feature(member.kind, columns=columns, value=value, member=member, shares=shares)
 
 
 def _means(values: np.ndarray, n_x: int) -> tuple[float, float]:
@@ -343,22 +324,23 @@ def _means(values: np.ndarray, n_x: int) -> tuple[float, float]:
     return x, y
 
 
-def _extreme_contrasts(rows: PooledSample, family: Extremes) -> Evaluated:
-    """Return the extremes, their means in X and Y and over all rows, and contrasts.
+def _extreme_shares(rows: PooledSample, family: Extremes) -> Shares:
+    """Evaluate extremes at the rows beyond the first cut point of each column and side.
 
-    The extremes of one column are nested. Only the rows beyond the first cut point are used, which
-    is much faster than a product with all rows.
+    The extremes of a column and side are nested, so that no other rows are needed. This is much
+    faster than a product with all rows.
     """
-    permutations, data = rows.permutations, rows.rows
+    permutations, d = rows.permutations, len(rows.samples.names)
     means, contrasts = [np.empty(0)], [np.empty((0, permutations.count))]
-    members: list[Member] = []
-    shares: list[tuple[float, float]] = []
-    sides = np.stack([family.columns, family.upper], axis=1)
-    for j, upper in np.unique(sides, axis=0).tolist():
-        own = np.flatnonzero((sides == (j, upper)).all(axis=1))
-        column = data.distance if j == family.n_numbers else data.numbers[:, j]
-        values, cuts = (column, family.cuts[own]) if upper else (-column, -family.cuts[own])
-        own, cuts = own[np.argsort(-cuts)], -np.sort(-cuts)
+    features: list[Feature] = []
+    outer_first = sorted(
+        family.members, key=lambda m: (m.columns or (d,), m.upper, -m.value if m.upper else m.value)
+    )
+    for (_, upper), group in groupby(outer_first, key=lambda m: (m.columns, m.upper)):
+        own = list(group)
+        values, cuts = own[0].argument(rows.rows), np.array([member.value for member in own])
+        if not upper:
+            values, cuts = -values, -cuts
         beyond = np.flatnonzero(values >= cuts[-1])
         beyond = beyond[np.argsort(-values[beyond], kind="stable")]
         ends = np.searchsorted(-values[beyond], -cuts, side="right")
@@ -368,13 +350,13 @@ def _extreme_contrasts(rows: PooledSample, family: Extremes) -> Evaluated:
         known = [np.count_nonzero(~np.isnan(part)) for part in np.split(values, [rows.n_x])]
         x = sums[:, 0].copy()
         before, after = x / max(1, known[0]), (ends - x) / max(1, known[1])
-        shares += zip(before.tolist(), after.tolist(), strict=True)
+        shares = zip(before.tolist(), after.tolist(), strict=True)
+        features += [_member_feature(rows, *each) for each in zip(own, shares, strict=True)]
         if len(absent):
             sums += mean[:, None] * permutations.subset_counts(absent, np.array([len(absent)]))
         means.append(mean)
         contrasts.append(permutations.scaled_contrasts(sums, mean))
-        members += [family.members[f] for f in own]
-    return members, shares, np.concatenate(means), np.concatenate(contrasts)
+    return Shares(family.name, features, np.concatenate(means), np.concatenate(contrasts))
 
 
 # -- descriptions of significant changes, in the units of their columns ---------------------------
@@ -393,7 +375,7 @@ def significant_changes(rows: PooledSample, findings: Findings, alpha: float) ->
         changes.append((strength, [_pair_change(rows, feature, pvalue)]))
     whole = findings.whole.significant(alpha)
     repeated = [test for test in whole if test[2].kind == "repeated"]
-    changes += [(test[0], [_share_change(rows, test[2], test[1])]) for test in repeated]
+    changes += [(test[0], [test[2].share_change(test[1])]) for test in repeated]
     if not changes:
         strongest = findings.strongest_test()
         whole = [strongest] if strongest[2].columns or not whole else whole
@@ -424,7 +406,7 @@ def _column_changes(rows: PooledSample, tests: list[Test]) -> list[tuple[float, 
     changes = []
     for (name, missing), own in tested.items():
         strength, pvalue = max(test[0] for test in own), min(test[1] for test in own)
-        shares = [_share_change(rows, test[2], test[1]) for test in own if test[2].member]
+        shares = [test[2].share_change(test[1]) for test in own if test[2].member]
         if missing or name not in rows.samples.names:
             strongest = max(own, key=lambda test: (test[2].member is not None, test[0]))
             group = [_whole_change(rows, strongest[2], pvalue)]
@@ -437,12 +419,6 @@ def _column_changes(rows: PooledSample, tests: list[Test]) -> list[tuple[float, 
             group = describe_column(column, name in pairs, shares, pvalue)
         changes.append((strength, group))
     return changes
-
-
-def _share_change(rows: PooledSample, feature: Feature, pvalue: float) -> Change:
-    """Return the change of the share of rows for which a function with values 0 and 1 is 1."""
-    assert feature.member is not None
-    return feature.member.change(rows.samples.all_names, feature.value, *feature.shares, pvalue)
 
 
 def _category_change(rows: PooledSample, feature: Feature, pvalue: float) -> Change:
@@ -512,7 +488,7 @@ def _whole_change(rows: PooledSample, feature: Feature, pvalue: float) -> Change
         text = "far from its usual values"
         return Change("extremes", (column,), text, *feature.shares, pvalue)
     if feature.member is not None:
-        return _share_change(rows, feature, pvalue)
+        return feature.share_change(pvalue)
     if feature.columns and feature.kind == "dependence" and len(feature.columns) > 1:
         return _pair_change(rows, feature, pvalue)
     if feature.columns and feature.value is not None:
@@ -532,7 +508,7 @@ def _whole_change(rows: PooledSample, feature: Feature, pvalue: float) -> Change
         values = rows.along(direction[None])[0]
         before, after = float(np.median(values[:n_x])), float(np.median(values[n_x:]))
         names, text = _joint_text(feature.kind, direction * (1 if after >= before else -1), rows)
-    elif feature.label == TOTAL:
+    elif feature.name == TOTAL:
         values = rows.whole_rows[TOTAL]
         before, after = float(np.median(values[:n_x])), float(np.median(values[n_x:]))
         text = f"all columns together are {'higher' if after >= before else 'lower'}"
