@@ -32,13 +32,7 @@ from isodepth.significance.permutations import (
     permutation_pvalue,
     precision,
 )
-from isodepth.significance.samples import (
-    CENTER,
-    TOTAL,
-    Category,
-    PooledSample,
-    direction_text,
-)
+from isodepth.significance.samples import CENTER, TOTAL, Category, PooledSample, direction_text
 
 #: Number of cosines cos(pi j R), j = 1, 2, ..., that are computed for each column. R are the ranks
 #: of its values, scaled to (0, 1).
@@ -63,35 +57,16 @@ def bound_labelings(confidence: float) -> int:
 
 
 class Feature(NamedTuple):
-    """Function of a row whose distribution may change.
+    """Function of a row whose distribution may change."""
 
-    Attributes
-    ----------
-    kind : str
-        Kind of change that the feature indicates, such as "distribution" for a column,
-        "dependence" for a pair, or "missing".
-    name : str
-        Name of the column, pair, direction or function; "" for functions with values 0 and 1.
-    columns : tuple of str
-        One column, or the two columns of a dependence; empty for a function of all columns.
-    value : str or None
-        Category whose share changes, or within which the mean of a column changes. It is a value
-        of the last of `columns`. None for other features.
-    member : Member or None
-        Description of a function with values 0 and 1; None for other features.
-    shares : pair of float
-        Means of a function with values 0 and 1 in X and in Y, over the rows with information.
-    direction : tuple of float
-        Direction of a projection of standardized columns; empty for other features.
-    """
-
-    kind: str
-    name: str = ""
-    columns: tuple[str, ...] = ()
+    kind: str  # kind of change, such as "distribution" of a column, "dependence", or "missing"
+    name: str = ""  # name of a column, pair, direction or function; "" if there is a `member`
+    columns: tuple[str, ...] = ()  # one column, or two for a dependence; empty for all columns
+    # Category of the last column whose share changes, or within which the mean of the first changes
     value: str | None = None
-    member: Member | None = None
+    member: Member | None = None  # function with values 0 and 1, and its means in X and in Y
     shares: tuple[float, float] = (0.0, 0.0)
-    direction: tuple[float, ...] = ()
+    direction: tuple[float, ...] = ()  # direction of a projection of standardized columns
 
     @property
     def label(self) -> str:
@@ -123,21 +98,12 @@ Test = tuple[float, float, Feature]
 
 
 class Family:
-    """Features whose p-values are adjusted for multiple testing by the maximum statistic.
-
-    Attributes
-    ----------
-    features : list of Feature
-    observed : list of float
-        -log p of each feature under the given labels.
-    largest : ndarray of shape (B + 1,)
-        Maximum of -log p over all features, for the given labels and B permutations of them.
-    """
+    """Features whose p-values are adjusted for multiple testing by the maximum statistic."""
 
     def __init__(self, count: int) -> None:
         self.features: list[Feature] = []
-        self.observed: list[float] = []
-        self.largest = np.zeros(count)
+        self.observed: list[float] = []  # -log p of each feature under the given labels
+        self.largest = np.zeros(count)  # maximum of -log p over all features, for all labelings
 
     def add(self, features: Sequence[Feature], neg_log_p: np.ndarray) -> None:
         """Add F features with their -log p (F, B + 1), for the given labels and B permutations."""
@@ -156,32 +122,17 @@ class Family:
 
 
 class Findings:
-    """Statistics of a test for the given labels and for B permutations of them.
-
-    Attributes
-    ----------
-    parts, neg_log_p : dicts of ndarrays of shape (B + 1,)
-        Each statistic by its name, and its -log p, for the given labels and the permutations.
-    weights : dict of float
-        Weights of the statistics.
-    strongest : dict of Feature
-        Feature with the largest value of each statistic under the given labels.
-    columns, pairs, whole : Family
-        Single columns, pairs of columns, and functions of all columns.
-    notes : list of str
-        Remarks for the user.
-    shares : list of Shares
-        Functions with values 0 and 1, with the first labelings, from which the lower bound for the
-        share of changed rows is computed.
-    """
+    """Statistics of a test, by their names, for the given labels and for B permutations of them."""
 
     def __init__(self, count: int, weights: dict[str, float]) -> None:
         self.weights = weights
-        self.parts: dict[str, np.ndarray] = {}
-        self.neg_log_p: dict[str, np.ndarray] = {}
-        self.strongest: dict[str, Feature] = {}
+        self.parts: dict[str, np.ndarray] = {}  # (B + 1,), each statistic
+        self.neg_log_p: dict[str, np.ndarray] = {}  # (B + 1,), -log p of each statistic
+        self.strongest: dict[str, Feature] = {}  # with the largest value under the given labels
+        # Single columns, pairs of columns, and functions of all columns.
         self.columns, self.pairs, self.whole = (Family(count) for _ in range(3))
-        self.notes: list[str] = []
+        self.notes: list[str] = []  # remarks for the user
+        # Functions with values 0 and 1, with the first labelings, for `TolerantFindings`.
         self.shares: list[Shares] = []
 
     def add(
@@ -257,23 +208,12 @@ def in_blocks(items: Any, rows: PooledSample, numbers: int) -> Iterator[Any]:
 
 
 class Shares(NamedTuple):
-    """Functions with values 0 and 1 of one statistic, and their means in both samples.
+    """F functions with values 0 and 1 of one statistic, and their means in both samples."""
 
-    Attributes
-    ----------
-    name : str
-        Name of the statistic.
-    features : list of F Feature
-    means : ndarray of shape (F,)
-        Mean of each function over all rows that have information about it.
-    contrasts : ndarray of shape (F, B + 1)
-        Scaled differences of sample means, see `Permutations.contrasts`.
-    """
-
-    name: str
+    name: str  # name of the statistic
     features: list[Feature]
-    means: np.ndarray
-    contrasts: np.ndarray
+    means: np.ndarray  # (F,), means over all rows that have information about a function
+    contrasts: np.ndarray  # (F, B + 1), see `Permutations.contrasts`
 
     def first(self, count: int) -> Shares:
         """Return the same functions with the contrasts of the first `count` labelings."""
@@ -400,7 +340,7 @@ def _column_changes(rows: PooledSample, tests: list[Test]) -> list[tuple[float, 
         for (name, missing), own in tested.items()
         if not missing and any(test[2].kind == "distribution" for test in own)
     ]
-    pairs = {name: ColumnPair(name, *rows.values_of(name)) for name in changed}
+    pairs = {name: ColumnPair(name, *rows.samples.read.numbers(name)) for name in changed}
     pvalues = {name: min(test[1] for test in tested[name, False]) for name in changed}
     exchanged = exchanged_columns([*pairs.values()][:_MOST_EXCHANGED], pvalues)
     changes = []
@@ -415,7 +355,7 @@ def _column_changes(rows: PooledSample, tests: list[Test]) -> list[tuple[float, 
         elif name in exchanged:
             group = [exchanged[name]]
         else:
-            column = pairs.get(name) or ColumnPair(name, *rows.values_of(name))
+            column = pairs.get(name) or ColumnPair(name, *rows.samples.read.numbers(name))
             group = describe_column(column, name in pairs, shares, pvalue)
         changes.append((strength, group))
     return changes
@@ -501,7 +441,8 @@ def _whole_change(rows: PooledSample, feature: Feature, pvalue: float) -> Change
         text = f"{feature.columns[0]} depends differently on the distance from the center"
         return replace(change, kind="joint", columns=feature.columns, quantity=text)
     if feature.columns:
-        return ColumnPair(feature.columns[0], *rows.values_of(feature.columns[0])).shape(pvalue)
+        (name,) = feature.columns
+        return ColumnPair(name, *rows.samples.read.numbers(name)).shape(pvalue)
     names: tuple[str, ...] = ()
     if feature.direction:
         direction = np.array(feature.direction)

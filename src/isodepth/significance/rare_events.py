@@ -47,24 +47,13 @@ class EventCounts:
 
 
 class Event(NamedTuple):
-    """Rare event: a function of a row, its counts in the other rows, and its p-value.
-
-    Attributes
-    ----------
-    member : Member
-    category : str or None
-        Name of the category of a function of kind "shares".
-    counts, totals : pairs of int
-        Number of rows of X and of Y with the event, and number of rows for which it is known.
-    pvalue : float
-        P-value of Fisher's exact test, adjusted for the number of events by Bonferroni's method.
-    """
+    """Rare event: a function of a row, its counts in the other rows, and its p-value."""
 
     member: Member
-    category: str | None
-    counts: tuple[int, int]
-    totals: tuple[int, int]
-    pvalue: float
+    category: str | None  # name of the category of a function of kind "shares"
+    counts: tuple[int, int]  # numbers of rows of X and of Y with the event
+    totals: tuple[int, int]  # numbers of rows for which the event is known
+    pvalue: float  # of Fisher's exact test, adjusted for the number of events (Bonferroni)
 
     def change(self, names: Sequence[str]) -> Change:
         """Describe the change; `names` are the names of all columns."""

@@ -63,24 +63,14 @@ class ValueShare(NamedTuple):
 class Category:
     """One category column of the pooled sample.
 
-    Attributes
-    ----------
-    name : str
-    all_values : tuple of str
-        All categories, sorted.
-    all_codes : float64 ndarray of shape (n,)
-        Index in `all_values` of the category of each row; NaN if missing.
-    values : tuple of str
-        Compared categories. Rare categories are pooled in OTHERS, missing values are in MISSING.
-    codes : int64 ndarray of shape (n,)
-        Index in `values` of the category of each row.
+    Rare categories are pooled in OTHERS, and missing values are in MISSING.
     """
 
     name: str
-    all_values: tuple[str, ...]
-    all_codes: np.ndarray
-    values: tuple[str, ...]
-    codes: np.ndarray
+    all_values: tuple[str, ...]  # all categories, sorted
+    all_codes: np.ndarray  # (n,), float64, index in `all_values` for each row; NaN if missing
+    values: tuple[str, ...]  # compared categories
+    codes: np.ndarray  # (n,), int64, index in `values` for each row
 
     def indicators(self) -> np.ndarray:
         """Return an array with one row per category: entry (k, i) is 1 if row i has category k."""
@@ -134,24 +124,12 @@ def category_of(name: str, values: Sequence[str | None]) -> Category:
 
 @dataclass(frozen=True)
 class Samples:
-    """Two samples with the same columns. Missing values are kept.
+    """Two samples with the same columns. Missing values are kept."""
 
-    Attributes
-    ----------
-    numbers : float64 ndarray of shape (n_x + n_y, columns)
-        Numeric columns of the rows of X, followed by those of Y; NaN if missing.
-    read : TwoSamples
-        Rows of each sample, with the same numbers.
-    categories : list of Category
-    blocks : int64 ndarray or None
-        Index of the block of each row of X and Y. The rows of a block are permuted together. None
-        if every row is a block.
-    """
-
-    numbers: np.ndarray
-    read: TwoSamples
+    numbers: np.ndarray  # (n_x + n_y, columns), numeric columns of X, then of Y; NaN if missing
+    read: TwoSamples  # rows of each sample, with the same numbers
     categories: list[Category]
-    blocks: np.ndarray | None
+    blocks: np.ndarray | None  # (n_x + n_y,), see `check_blocks`; None if every row is a block
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -193,12 +171,10 @@ class Samples:
     @property
     def missing(self) -> MissingPair:
         """Numbers of missing values of each numeric column; no row is dropped."""
-        absent = np.isnan(self.numbers)
-        reports = []
-        for part in (absent[: self.n_x], absent[self.n_x :]):
-            counts = zip(self.names, part.sum(axis=0).tolist(), strict=True)
-            reports.append(MissingReport(len(part), 0, tuple(counts)))
-        return MissingPair(reports[0], reports[1])
+        counts = (np.isnan(points).sum(axis=0).tolist() for points in self.read.points)
+        named = (tuple(zip(self.names, each, strict=True)) for each in counts)
+        both = zip(self.read.n_rows, named, strict=True)
+        return MissingPair(*(MissingReport(n, 0, each) for n, each in both))
 
 
 def read_samples(X: Any, Y: Any, nan_policy: str, blocks: Any, kinds: Any) -> Samples:
@@ -344,41 +320,20 @@ def directions_with_axes(d: int, n_directions: int | None, random_state: Any) ->
 
 @dataclass(frozen=True)
 class PooledSample:
-    """The n rows of both samples, and permutations of their labels.
+    """The n rows of both samples, and permutations of their labels."""
 
-    Attributes
-    ----------
-    columns : float64 ndarray of shape (d, n)
-        Values of the compared numeric columns as they are, NaN if missing; d may be 0. Ranks are
-        computed from these values, because subtracting a median would round small values to ties.
-    points : float64 ndarray of shape (n, d)
-        Rows of standardized values: columns centered at their medians and divided by `divisors`.
-        A missing value is 0, the median.
-    divisors : float64 ndarray of shape (d,) or float
-        Divisors of the columns.
-    names : tuple of str, of length d
-    directions : ndarray of shape (K, d), the axes first
-    permutations : Permutations
-        Given and permuted labels of the rows.
-    rng : numpy.random.Generator
-        Source of random pairs of columns and random subsets of rows.
-    categories : list of Category
-        Categories with at least two values.
-    n_threads : int
-    samples : Samples
-        All columns of the data, also those without information.
-    """
-
+    # (d, n), values of the compared numeric columns as they are, NaN if missing; d may be 0. Ranks
+    # are computed from these values: subtracting a median would round small values to ties.
     columns: np.ndarray
-    points: np.ndarray
-    divisors: np.ndarray | float
-    names: tuple[str, ...]
-    directions: np.ndarray
-    permutations: Permutations
-    rng: np.random.Generator
-    categories: list[Category]
+    points: np.ndarray  # (n, d), rows of `standardized` columns
+    divisors: np.ndarray | float  # (d,), divisors of the columns
+    names: tuple[str, ...]  # names of the d columns
+    directions: np.ndarray  # (K, d), the axes first
+    permutations: Permutations  # given and permuted labels of the rows
+    rng: np.random.Generator  # for random pairs of columns and random subsets of rows
+    categories: list[Category]  # categories with at least two values
     n_threads: int
-    samples: Samples
+    samples: Samples  # all columns of the data, also those without information
 
     @property
     def n_x(self) -> int:
@@ -398,12 +353,6 @@ class PooledSample:
         shape = len(self.points), len(codes)
         distance = self.whole_rows[CENTER] if self.names else np.zeros(len(self.points))
         return Rows(self.samples.numbers, np.array(codes).T.reshape(shape), distance)
-
-    def values_of(self, name: str) -> tuple[np.ndarray, np.ndarray]:
-        """Return the values of a numeric column in X and in Y, without missing values."""
-        values = self.samples.numbers[:, self.samples.names.index(name)]
-        x, y = values[: self.n_x], values[self.n_x :]
-        return x[~np.isnan(x)], y[~np.isnan(y)]
 
     def along(self, directions: np.ndarray) -> np.ndarray:
         """Return the projections (k, n) of all standardized rows on directions (k, d)."""

@@ -512,7 +512,7 @@ def _column_tests(
             kinds.setdefault(name, change.kind)
 
     def difference(name: str) -> tuple[float, float | None]:
-        x, y = rows.values_of(name)
+        x, y = rows.samples.read.numbers(name)
         if not len(x) or not len(y):
             return 0.0, None
         unit = column_units(np.concatenate([x, y])[:, None])[0]
