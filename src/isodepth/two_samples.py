@@ -15,7 +15,7 @@ from isodepth.data.columns.kinds import (
     column_lines,
     split_columns,
 )
-from isodepth.data.frames import common_columns
+from isodepth.data.frames import common_columns, is_frame
 from isodepth.data.validation import is_chunked, is_tensor, read_pair
 from isodepth.errors import InvalidInputError
 from isodepth.tensors.host import to_host
@@ -93,10 +93,13 @@ class TwoSamples:
         if is_tensor(X) or is_tensor(Y):
             X, Y = to_host(X), to_host(Y)
         only: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
-        if common:
-            X, Y, only = common_columns(X, Y)
-            kinds = {k: v for k, v in check_kinds(kinds).items() if k not in (*only[0], *only[1])}
-        mixed = split_columns((X, Y), ("X", "Y"), kinds)
+        mixed = None
+        if is_frame(X) or is_frame(Y) or kinds is not None:
+            if common:
+                X, Y, only = common_columns(X, Y)
+                kinds = check_kinds(kinds)
+                kinds = {k: v for k, v in kinds.items() if k not in (*only[0], *only[1])}
+            mixed = split_columns((X, Y), ("X", "Y"), kinds)
         if mixed is not None:
             X, Y = mixed.numeric
         categories, found = (mixed.categories, mixed.columns) if mixed is not None else ({}, ())

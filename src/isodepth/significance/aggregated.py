@@ -16,10 +16,9 @@ import numpy as np
 
 from isodepth import _core
 from isodepth.core.directions import mean_of_direction
-from isodepth.core.regions import midpoint_levels
 from isodepth.errors import DegenerateDepthWarning
 from isodepth.metric.fitted import fit_for_one_sample
-from isodepth.metric.settings import MetricSettings
+from isodepth.metric.settings import MetricSettings, midpoint_levels
 from isodepth.rowfunctions.families import Repeated
 from isodepth.significance.features import (
     COSINES,
@@ -153,9 +152,8 @@ def _add_directions(
 ) -> None:
     """Add the mean of the Cramer-von Mises statistics over all directions to `findings`.
 
-    The caller has already computed the part of the d axes. `axes` (4, d, B + 1) has the squared
-    differences between the sample means of four cosines of the ranks along each axis. The last axis
-    of this array has the given labels and B permutations.
+    The caller has already computed the part of the d axes: `axes` (4, d, B + 1) has the squared
+    differences between the sample means of four cosines of the ranks along each axis.
     """
     d = rows.points.shape[1]
     weights = _smooth_weights(_DIRECTION_COSINES)
@@ -221,9 +219,8 @@ def _add_category_means(rows: PooledSample, findings: Findings) -> None:
 def region_statistics(rows: PooledSample, metric: MetricSettings, advance: Advance) -> np.ndarray:
     """Compute the distance DR between the trimmed regions of both samples, by projection depth.
 
-    The result (B + 1,) has one value for the given labels and one for each of B permutations. The
-    values are not divided by `mean_of_direction`. After this division, two samples that differ by a
-    translation m would have the distance |m|.
+    The values (B + 1,) are not divided by `mean_of_direction`. After this division, two samples
+    that differ by a translation m would have the distance |m|.
     """
     count, words = rows.permutations.count, rows.permutations.words
     betas = midpoint_levels(metric.levels, metric.eps)
@@ -253,9 +250,8 @@ def _may_be_simplex(rows: PooledSample) -> bool:
 def depth_statistics(rows: PooledSample, metric: MetricSettings, advance: Advance) -> np.ndarray:
     """Compute the distance DR between the trimmed regions of both samples, by any depth.
 
-    The result (B + 1,) has one value for the given labels and one for each of B permutations. As in
-    `region_statistics`, values are not divided by `mean_of_direction`. The regions are computed
-    again for each permutation.
+    As in `region_statistics`, values (B + 1,) are not divided by `mean_of_direction`. The regions
+    are computed again for each permutation.
     """
     d = rows.points.shape[1]
     settings = replace(

@@ -420,15 +420,10 @@ class PooledSample:
         return ranks.astype(precision(values.shape[1]), copy=False)
 
     def cosine_powers(self, values: np.ndarray, count: int) -> np.ndarray:
-        """Return squared scaled differences between the sample means of cosines of ranks.
+        """Return squares (count, F, B + 1) of `Permutations.contrasts` of cosines of ranks.
 
         The cosines are cos(pi j R) for j = 1, ..., count, where R are the ranks within each row of
-        values (F, n), scaled to (0, 1). See `Permutations.contrasts` for the scaling.
-
-        Returns
-        -------
-        powers : ndarray of shape (count, F, B + 1)
-            The last axis has the given labels and B permutations.
+        values (F, n), scaled to (0, 1).
         """
         return np.square(self.permutations.cosine_contrasts(values, count))
 
