@@ -63,8 +63,9 @@ _VALUES, _FREQUENT = 50, 0.05
 _SENTINELS = (0.0, -1.0, -9.0, -99.0, -999.0, -9999.0, 99.0, 999.0, 9999.0)
 # Fraction and maximum number of the reference rows from which functions are chosen.
 _CHOOSING, _MOST_CHOOSING = 0.25, 20_000
-# Maximum number of rows that are counted at once, which limits the memory.
-_CHUNK = 1 << 15
+# Maximum number of rows that are counted at once, which limits the memory, and number of rows whose
+# projections fit into the cache.
+_CHUNK, _FEW_ROWS = 1 << 15, 1 << 10
 # Kinds of functions with a threshold, see `_choose_thresholds`.
 _CUT, _VALUE, _EXTREME, _BEYOND = range(4)
 # Standardized values are clipped to this absolute value, and rounded to multiples of _STEP before
@@ -425,13 +426,14 @@ def _features(
     deviations = np.abs(z.T, out=features[width : 2 * width])
     along = features[2 * width : -2]
     along[:] = _project(directions, z)
-    # One feature at a time: the allocation of larger arrays takes longer than the computation.
     features[-2] = np.sqrt(sum(np.minimum(values, 10.0) ** 2 for values in deviations))
-    farthest, apart = deviations.max(axis=0), np.empty(m)
-    for values, middle, spread in zip(along, *middles, strict=True):
-        np.abs(np.subtract(values, middle, out=apart), out=apart)
-        np.maximum(farthest, np.divide(apart, spread, out=apart), out=farthest)
-    features[-1] = farthest
+    features[-1] = deviations.max(axis=0)
+    # A few rows at a time: the allocation of larger arrays takes longer than the computation.
+    for start in range(0, m if len(directions) else 0, _FEW_ROWS):
+        part = slice(start, start + _FEW_ROWS)
+        apart = np.abs(along[:, part] - middles[0, :, None])
+        apart /= middles[1, :, None]
+        np.maximum(features[-1, part], apart.max(axis=0), out=features[-1, part])
     # Standardized missing values are 0: they must not count as values in the center.
     deviations[np.isnan(numbers.T)] = np.nan
     return features
