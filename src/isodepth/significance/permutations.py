@@ -116,20 +116,10 @@ class Permutations:
         """Draw permutations of the labels of n_x rows of the first sample and n_y of the second.
 
         The rows of the first sample come first. Blocks are groups of rows that depend on each
-        other. They are permuted as a whole, and each sample keeps its number of blocks. If the
-        blocks are exchangeable, all permutations are equally likely.
-
-        Parameters
-        ----------
-        n_x, n_y, n_permutations : int
-        rng : numpy.random.Generator
-        blocks : int64 ndarray of shape (n_x + n_y,) or None
-            Index of the block of each row, the blocks of the first sample first, see
-            :func:`isodepth.significance.samples.check_blocks`. None if every row is a block.
-        n_threads : int
-            Number of threads that draw permutations and compute sums.
-        device : str or None
-            Device of torch on which sums are computed; None for the host.
+        other, with indices (n_x + n_y,) as in `isodepth.significance.samples.check_blocks`. They
+        are permuted as a whole, and each sample keeps its number of blocks. If the blocks are
+        exchangeable, all permutations are equally likely. `n_threads` and `device` are those of the
+        class.
 
         Examples
         --------
@@ -219,19 +209,11 @@ class Permutations:
         return self._moved
 
     def subset_counts(self, rows: np.ndarray, ends: np.ndarray) -> np.ndarray:
-        """Return numbers of rows of the first sample among the first rows of a list.
+        """Return numbers (F, count) of rows of the first sample among the first rows of a list.
 
-        Parameters
-        ----------
-        rows : int64 ndarray of shape (k,)
-            Indices of rows.
-        ends : int64 ndarray of shape (F,), positive and increasing, the last equal to k
-
-        Returns
-        -------
-        counts : float64 ndarray of shape (F, count)
-            Entry (f, b) is the number of rows among the first ends[f] of the list that belong to
-            the first sample in labeling b.
+        Entry (f, b) is the number of rows among the first ends[f] of the list that belong to the
+        first sample in labeling b. The list `rows` (k,) has indices of rows, and `ends` (F,) is
+        positive and increasing, the last equal to k.
         """
         counts = np.zeros((len(ends), self.count))
         step = max(1, BLOCK // self.count)
@@ -291,24 +273,16 @@ class Permutations:
     def mean_changes(
         self, values: np.ndarray, inside: np.ndarray, present: np.ndarray | None = None
     ) -> np.ndarray:
-        """Return the difference between the samples in the mean of values within a subset of rows.
+        """Return the difference (F, count) of the samples in a mean within a subset of rows.
 
-        Parameters
-        ----------
-        values : ndarray of shape (F, n)
-            Values of F functions at all rows; 0 if missing.
-        inside : ndarray of shape (F, n)
-            1 for the rows of the subset of each function, else 0.
-        present : ndarray of shape (F, n) or None
-            1 for the rows that have a value, else 0; None if all rows have.
+        `values` (F, n) are those of F functions at all rows, 0 if missing. `inside` (F, n) is 1 for
+        the rows of the subset of each function, else 0. `present` (F, n) is 1 for the rows that
+        have a value, else 0; None if all rows have.
 
-        Returns
-        -------
-        changes : ndarray of shape (F, count)
-            For each sample, the mean within the subset minus the mean of all rows is computed. The
-            result is the difference of these numbers between the samples, times
-            sqrt(k l / (k + l)) for samples with k and l rows in the subset. It is 0 if k or l is
-            less than five, or if this is so in most labelings.
+        For each sample, the mean within the subset minus the mean of all rows is computed. The
+        result is the difference of these numbers between the samples, times sqrt(k l / (k + l)) for
+        samples with k and l rows in the subset. It is 0 if k or l is less than five, or if this is
+        so in most labelings.
         """
         all_sizes = self.sizes[:, None]
         if present is not None:
@@ -395,14 +369,8 @@ def _bits(words: np.ndarray, count: int) -> np.ndarray:
 class Moments:
     """Means and variances of F functions in both samples, for each permutation of the labels.
 
-    Parameters
-    ----------
-    permutations : Permutations
-    values : ndarray of shape (F, n)
-        Values of the functions, centered at about 0, which keeps rounding errors small; 0 if
-        missing.
-    present : ndarray of shape (F, n) or None
-        1 for the rows that have a value, else 0; None if all rows have.
+    `values` (F, n) of the functions are centered at about 0, which keeps rounding errors small, and
+    0 if missing. `present` (F, n) is 1 for the rows that have a value, else 0; None if all have.
     """
 
     def __init__(
@@ -572,13 +540,8 @@ def neg_log_p(values: np.ndarray, at: np.ndarray | None = None) -> np.ndarray:
 
     The gamma distribution has the mean and the variance of all values along the last axis except
     the largest; see `moments`. Its tail is computed by the approximation of Wilson and Hilferty:
-    the cube root of a gamma variable is nearly normal.
-
-    Parameters
-    ----------
-    values : ndarray of shape (..., B + 1), not negative
-    at : ndarray of shape (..., any) or None
-        Points at which the tail probability is computed; None for the values themselves.
+    the cube root of a gamma variable is nearly normal. It is computed at the points `at` (..., any)
+    or, if None, at the values (..., B + 1) themselves, which are not negative.
 
     Examples
     --------

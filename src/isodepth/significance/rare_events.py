@@ -98,11 +98,7 @@ def with_rare_events(result: TwoSampleResult, pair: SubsetPair, runner: Runner) 
 def rare_events(pair: SubsetPair, tested: np.ndarray, runner: Runner) -> list[Event]:
     """Count rare events in the rows of both sources that were not tested.
 
-    Parameters
-    ----------
-    pair : SubsetPair
-    tested : ndarray of shape (n, d)
-        Numeric columns of the tested rows of both samples.
+    `tested` (n, d) are the numeric columns of the tested rows of both samples.
     """
     categories, d = pair.all_categories(), tested.shape[1]
     # Missing values come first: `counts` of column j are those of member j.

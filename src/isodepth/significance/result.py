@@ -467,17 +467,8 @@ def null_profile(comparison: Comparison, blocks: np.ndarray | None, most: int) -
 
     The settings are those of `comparison`, except that gaps are computed at 20 fixed levels. The
     number of permutations, 19 to 99 and at most `most`, is chosen so that the computation takes a
-    few seconds. Each call uses the same permutations.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        Comparison of two samples of n and m rows without weights.
-    blocks : int64 ndarray of shape (n + m,) or None
-        Index of the block of each row. The rows of a block are permuted together. None if every
-        row is a block.
-    most : int
-        Maximum number of permutations.
+    few seconds. Each call uses the same permutations. The samples of n and m rows have no weights.
+    `blocks` (n + m,) has the index of the block of each row; None if every row is a block.
     """
     x, y = (regions.points for regions in comparison.regions)
     points = np.concatenate([x, y])

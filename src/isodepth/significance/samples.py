@@ -209,16 +209,8 @@ def read_samples(X: Any, Y: Any, nan_policy: str, blocks: Any, kinds: Any) -> Sa
 def check_blocks(blocks: Any, n_x: int, n_y: int) -> np.ndarray | None:
     """Check the labels of blocks, which are groups of rows that are permuted together.
 
-    Parameters
-    ----------
-    blocks : array-like of n_x + n_y labels, pair of array-likes of n_x and n_y labels, or None
-        Block label of each row, of any type: numbers, strings, dates. The rows of the first sample
-        come first.
-
-    Returns
-    -------
-    indices : int64 ndarray of shape (n_x + n_y,) or None
-        Index of the block of each row. Blocks are numbered by their first row.
+    `blocks` is an option of :func:`isodepth.two_sample_test`; labels are of any type. The result
+    (n_x + n_y,) has the index of the block of each row. Blocks are numbered by their first row.
     """
     if blocks is None:
         return None
