@@ -38,6 +38,20 @@ _GAP, _RARER, _ISOLATED_ROWS = 1.0, 2 / 3, 6
 _SINGLE_VALUES, _FREQUENT, _FEW_VALUES = 4, 0.01, 20
 # Units of the family of precision, and their names in descriptions.
 _UNITS = {0.1: "whole tenths", 1.0: "whole numbers", 5.0: "multiples of 5", 10.0: "multiples of 10"}
+# Kind of change that a function of each kind detects, and quantity of the change.
+_QUANTITIES = {
+    "missing": ("missing", "missing"),
+    "value": ("value", "share"),
+    "shares": ("shares", "share"),
+    "precision": ("precision", ""),  # the unit is the quantity
+    "repeated": ("repeated", "repeated rows"),
+    "extremes": ("extremes", "rows far from the center"),
+    "beyond": ("extremes", "rows far from the center"),
+    "crossed": ("dependence", "share up to the median"),
+    "pair": ("dependence", "quadrant correlation"),
+    "direction": ("regions", "share of rows up to a cut point of a direction"),
+    "distance": ("regions", "share of rows up to a cut point of the distance from the center"),
+}
 # Distance from a multiple of a unit up to which a value counts as this multiple, relative to the
 # value or to _SMALL if the value is smaller: a difference of equal decimals may be 1e-17.
 _ROUNDING, _SMALL = 1e-9, 1e-6
@@ -67,7 +81,8 @@ class Member(NamedTuple):
     Attributes
     ----------
     kind : {"missing", "value", "shares", "extremes", "precision", "repeated"}
-        Kind of :class:`isodepth.Change` that describes a change of the mean of the function.
+        Kind of :class:`isodepth.Change` that describes a change of the mean of the function. A
+        monitor has functions of other kinds too, see `isodepth.monitor.functions`.
     columns : tuple of int
         Index of the column, numeric columns first; empty for functions of all columns.
     value : float
@@ -120,18 +135,14 @@ class Member(NamedTuple):
         `columns` are the names of `self.columns`, and `category` is the name of the category of a
         function of kind "shares".
         """
-        quantity, value = "share", category
-        if self.kind == "missing":
-            quantity = "missing"
-        elif self.kind == "value":
-            value = f"{self.value:.10g}"
-        elif self.kind == "extremes":
-            quantity = f"{'at least' if self.upper else 'at most'} {self.value:.4g}"
-            if not columns:
-                quantity = "rows far from the center"
-        elif self.kind != "shares":
-            quantity = _UNITS[self.value] if self.kind == "precision" else "repeated rows"
-        return Change(self.kind, columns, quantity, before, after, pvalue, value=value)
+        kind, quantity = _QUANTITIES[self.kind]
+        value = f"{self.value:.10g}" if kind == "value" else category
+        if kind == "precision":
+            quantity = _UNITS[self.value]
+        elif kind == "extremes" and columns:
+            sides = ("at most", "at least") if self.kind == "extremes" else ("below", "above")
+            quantity = f"{sides[self.upper]} {self.value:.4g}"
+        return Change(kind, columns, quantity, before, after, pvalue, value=value)
 
 
 @dataclass(frozen=True, eq=False)
