@@ -131,7 +131,8 @@ def _add_functions(rows: PooledSample, findings: Findings, advance: Advance) -> 
     d = rows.points.shape[1]
     functions = np.stack([*rows.columns, *rows.whole_rows.values()])
     blocks = in_blocks(functions, rows, COSINES)
-    powers = np.concatenate([rows.cosine_powers(block, COSINES) for block in blocks], axis=1)
+    contrasts = [rows.permutations.cosine_contrasts(block, COSINES) for block in blocks]
+    powers = np.square(np.concatenate(contrasts, axis=1))
     advance(d)
     smooth = neg_log_p((powers * _smooth_weights(COSINES)).sum(axis=0))
     flat = neg_log_p(powers.sum(axis=0))
@@ -162,7 +163,8 @@ def _add_directions(
     largest, direction = along[best, 0], np.eye(d)[best]
     by_cosine = axes.sum(axis=1)
     for block in in_blocks(rows.directions[d:], rows, _DIRECTION_COSINES):
-        powers = rows.cosine_powers(rows.along(block), _DIRECTION_COSINES)
+        contrasts = rows.permutations.cosine_contrasts(rows.along(block), _DIRECTION_COSINES)
+        powers = np.square(contrasts)
         along = (powers * weights).sum(axis=0)
         total += along.sum(axis=0)
         by_cosine += powers.sum(axis=1)

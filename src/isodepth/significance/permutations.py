@@ -246,11 +246,10 @@ class Permutations:
         return contrasts
 
     def cosine_contrasts(self, values: np.ndarray, count: int) -> np.ndarray:
-        """Return the scaled differences between sample means of cosines of ranks.
+        """Return the scaled differences (count, F, B + 1) of sample means of cosines of ranks.
 
         The cosines are cos(pi j R) for j = 1, ..., count, where R are the ranks within each row of
-        values (F, n), scaled to (0, 1). The result has the shape (count, F, B + 1). The last axis
-        has the given labels, then the permutations.
+        values (F, n), scaled to (0, 1).
         """
         shape = count, len(values), self.count
         if self.device is None:

@@ -411,14 +411,6 @@ class PooledSample:
         ranks = unit_ranks(values, self.n_threads) - 0.5
         return ranks.astype(precision(values.shape[1]), copy=False)
 
-    def cosine_powers(self, values: np.ndarray, count: int) -> np.ndarray:
-        """Return squares (count, F, B + 1) of `Permutations.contrasts` of cosines of ranks.
-
-        The cosines are cos(pi j R) for j = 1, ..., count, where R are the ranks within each row of
-        values (F, n), scaled to (0, 1).
-        """
-        return np.square(self.permutations.cosine_contrasts(values, count))
-
 
 def direction_text(direction: np.ndarray, names: tuple[str, ...]) -> str:
     """Describe a direction by its largest entries, at most three.
