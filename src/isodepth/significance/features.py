@@ -229,7 +229,7 @@ def all_shares(rows: PooledSample, *, fixed: bool) -> Iterator[Shares]:
     kinds: tuple[type[FunctionFamily], ...] = FAMILIES if fixed else (*FAMILIES, Repeated)
     for kind in kinds:
         family = kind.choose(rows.rows)
-        shares = (_extreme_shares if isinstance(family, Extremes) else _shares)(rows, family)
+        shares = (_extreme_shares if issubclass(kind, Extremes) else _shares)(rows, family)
         if shares.features:
             yield shares
 
@@ -264,7 +264,7 @@ def _means(values: np.ndarray, n_x: int) -> tuple[float, float]:
     return x, y
 
 
-def _extreme_shares(rows: PooledSample, family: Extremes) -> Shares:
+def _extreme_shares(rows: PooledSample, family: FunctionFamily) -> Shares:
     """Evaluate extremes at the rows beyond the first cut point of each column and side.
 
     The extremes of a column and side are nested, so that no other rows are needed. This is much

@@ -171,10 +171,11 @@ class Samples:
     @property
     def missing(self) -> MissingPair:
         """Numbers of missing values of each numeric column; no row is dropped."""
-        counts = (np.isnan(points).sum(axis=0).tolist() for points in self.read.points)
-        named = (tuple(zip(self.names, each, strict=True)) for each in counts)
-        both = zip(self.read.n_rows, named, strict=True)
-        return MissingPair(*(MissingReport(n, 0, each) for n, each in both))
+        reports = []
+        for points in self.read.points:
+            counts = zip(self.names, np.isnan(points).sum(axis=0).tolist(), strict=True)
+            reports.append(MissingReport(len(points), 0, tuple(counts)))
+        return MissingPair(reports[0], reports[1])
 
 
 def read_samples(X: Any, Y: Any, nan_policy: str, blocks: Any, kinds: Any) -> Samples:
