@@ -158,15 +158,12 @@ class Samples:
         A column with fewer than four values, or with equal values up to rounding, has no
         information. Its missing values are still compared.
         """
-        return np.array([j for j in range(len(self.names)) if not self._is_constant(j)], np.int64)
-
-    def _is_constant(self, j: int) -> bool:
-        values = self.numbers[:, j]
-        values = values[~np.isnan(values)]
-        if len(values) < LEAST_ROWS:
-            return True
-        low, high = float(values.min()), float(values.max())
-        return high - low <= _CONSTANT * max(abs(low), abs(high))
+        known = np.count_nonzero(~np.isnan(self.numbers), axis=0)
+        low = np.fmin.reduce(self.numbers, axis=0, initial=np.inf)
+        high = np.fmax.reduce(self.numbers, axis=0, initial=-np.inf)
+        with np.errstate(over="ignore"):
+            varies = high - low > _CONSTANT * np.maximum(np.abs(low), np.abs(high))
+        return np.flatnonzero(varies & (known >= LEAST_ROWS))
 
     @property
     def missing(self) -> MissingPair:
