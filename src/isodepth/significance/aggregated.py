@@ -27,7 +27,6 @@ from isodepth.significance.features import (
     all_shares,
     direction_feature,
     in_blocks,
-    shares_feature,
 )
 from isodepth.significance.permutations import WORD, Moments, neg_log_p, neg_log_p_of_largest
 from isodepth.significance.samples import CENTER, PooledSample
@@ -96,14 +95,16 @@ def aggregated_statistics(
         squares = np.square(rows.permutations.contrasts(indicators))
         # The sum over all values of the category column is Pearson's chi-squared statistic.
         each = neg_log_p((squares / indicators.mean(axis=1)[:, None]).sum(axis=0))[None]
-        feature = shares_feature(category, neg_log_p(squares)[:, 0])
+        changed_most = category.values[int(neg_log_p(squares)[:, 0].argmax())]
+        feature = Feature("shares", category.name, (category.name,), changed_most)
         findings.add("categories", each, [feature], findings.columns)
     for shares in all_shares(rows, fixed=False):
         each = neg_log_p(np.square(shares.contrasts))
         findings.add(shares.name, each, shares.features)
         findings.add_to_families(shares.features, each)
         if shares.name != Repeated.name:
-            findings.shares.append(shares.first(n_bound))
+            first = shares.contrasts[:, :n_bound].copy()
+            findings.shares.append(shares._replace(contrasts=first))
     if d:
         subset = rows if only_regions else rows.random_subset(_REGION_ROWS)
         fast = metric.depth == "projection" and not (only_regions and _may_be_simplex(rows))

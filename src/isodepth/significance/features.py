@@ -32,7 +32,7 @@ from isodepth.significance.permutations import (
     permutation_pvalue,
     precision,
 )
-from isodepth.significance.samples import CENTER, TOTAL, Category, PooledSample, direction_text
+from isodepth.significance.samples import CENTER, TOTAL, PooledSample, direction_text
 
 #: Number of cosines cos(pi j R), j = 1, 2, ..., that are computed for each column. R are the ranks
 #: of its values, scaled to (0, 1).
@@ -82,15 +82,6 @@ class Feature(NamedTuple):
 def direction_feature(kind: str, direction: np.ndarray, names: tuple[str, ...]) -> Feature:
     """Return the feature of the projections on a direction."""
     return Feature(kind, direction_text(direction, names), direction=tuple(direction.tolist()))
-
-
-def shares_feature(category: Category, strengths: np.ndarray) -> Feature:
-    """Return the feature of a category column, with the category whose share changed most.
-
-    `strengths` has -log p of the change of each category's share.
-    """
-    value = category.values[int(strengths.argmax())]
-    return Feature("shares", category.name, (category.name,), value)
 
 
 # Result for one feature: its -log p, its adjusted p-value, and the feature itself.
@@ -214,10 +205,6 @@ class Shares(NamedTuple):
     features: list[Feature]
     means: np.ndarray  # (F,), means over all rows that have information about a function
     contrasts: np.ndarray  # (F, B + 1), see `Permutations.contrasts`
-
-    def first(self, count: int) -> Shares:
-        """Return the same functions with the contrasts of the first `count` labelings."""
-        return self._replace(contrasts=self.contrasts[:, :count].copy())
 
 
 def all_shares(rows: PooledSample, *, fixed: bool) -> Iterator[Shares]:

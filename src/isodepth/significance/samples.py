@@ -146,11 +146,6 @@ class Samples:
         """Number of rows of X."""
         return self.read.n_rows[0]
 
-    @property
-    def n_y(self) -> int:
-        """Number of rows of Y."""
-        return self.read.n_rows[1]
-
     @cached_property
     def compared(self) -> np.ndarray:
         """Indices of the numeric columns whose values are compared.
