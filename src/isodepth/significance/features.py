@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -263,7 +264,7 @@ def _extreme_shares(rows: PooledSample, family: FunctionFamily) -> Shares:
     outer_first = sorted(
         family.members, key=lambda m: (m.columns or (d,), m.upper, -m.value if m.upper else m.value)
     )
-    for (_, upper), group in groupby(outer_first, key=lambda m: (m.columns, m.upper)):
+    for (_, upper), group in groupby(outer_first, attrgetter("columns", "upper")):
         own = list(group)
         values, cuts = own[0].argument(rows.rows), np.array([member.value for member in own])
         if not upper:

@@ -12,6 +12,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -32,7 +34,10 @@ _RARE = 0.01
 
 @dataclass(frozen=True)
 class EventCounts:
-    """Events that are counted in all rows of a source: functions of a row with values 0 and 1."""
+    """Events that are counted in all rows of a source: functions of a row with values 0 and 1.
+
+    Functions of the same kind and column are consecutive, with the codes 0, 1, ... of categories.
+    """
 
     members: list[Member]
 
@@ -41,9 +46,24 @@ class EventCounts:
 
     def counts(self, rows: MixedRows) -> np.ndarray:
         """Return the numbers of rows (F,) with each event, followed by the number of rows."""
-        of_source = Rows(*rows, np.empty(0))
-        ones = [np.count_nonzero(member.is_one(of_source)) for member in self.members]
-        return np.array([*ones, len(rows.numbers)])
+        of_source, same = Rows(*rows, np.empty(0)), attrgetter("kind", "columns", "upper")
+        counts: list[int] = []
+        for (kind, _, upper), group in groupby(self.members, same):
+            own = list(group)
+            values = own[0].argument(of_source)
+            if kind == "missing":
+                counts.append(np.count_nonzero(np.isnan(values)))
+            elif kind == "shares":
+                codes = values[values >= 0].astype(np.int64)
+                counts += np.bincount(codes, minlength=len(own)).tolist()
+            else:
+                values, cuts = np.array(values), np.array([member.value for member in own])
+                if not upper:
+                    values, cuts = -values, -cuts
+                # Few values are beyond the innermost cut point, so that sorting them is fast.
+                beyond = np.sort(values[values >= cuts.min()])
+                counts += (len(beyond) - beyond.searchsorted(cuts)).tolist()
+        return np.array([*counts, len(rows.numbers)], np.int64)
 
 
 class Event(NamedTuple):
