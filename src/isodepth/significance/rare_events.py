@@ -52,7 +52,7 @@ class EventCounts:
             own = list(group)
             values = own[0].argument(of_source)
             if kind == "missing":
-                counts.append(np.count_nonzero(np.isnan(values)))
+                counts.append(int(np.isnan(values).sum()))
             elif kind == "shares":
                 codes = values[values >= 0].astype(np.int64)
                 counts += np.bincount(codes, minlength=len(own)).tolist()
