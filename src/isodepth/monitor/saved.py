@@ -174,6 +174,7 @@ def _check_functions(functions: Functions, reader: BatchReader) -> None:
     numbers = f.center, f.scale, f.directions, f.middles, f.medians, f.thresholds
     known = zip(f.known, sizes, strict=True)
     _require(f.center.shape == f.scale.shape == (reader.width,), "scales")
+    _require(f.middles.shape == (2, len(f.directions)), "scales")
     _require(all(np.isfinite(array).all() for array in numbers), "functions")
     _require((f.scale > 0).all() and (f.middles[1] > 0).all(), "scales")
     _require(all((np.diff(k, append=n) > 0).all() for k, n in known), "categories")
