@@ -37,6 +37,8 @@ def log_pvalues(
     >>> np.exp(log_pvalues(np.array([500, 500]), 1000, np.array([10, 16]), 20)).round(3)
     array([1.   , 0.013])
     """
+    if not dirty:
+        return _clean_log_pvalues(a, n, b, m, cap)
     clean = m - dirty
     low, high = np.maximum(b - dirty, 0), np.minimum(b, clean)
     expected = a * (clean / n)
