@@ -372,11 +372,6 @@ def level_plan(x: TrimmedRegions, y: TrimmedRegions, betas: np.ndarray) -> Level
     return LevelPlan(betas, shares, x.prefix_sizes(betas), y.prefix_sizes(betas))
 
 
-def midpoint_levels(n_levels: int, eps: float) -> np.ndarray:
-    """Return the midpoints of `n_levels` intervals of equal length that divide [0, 1 - eps]."""
-    return (np.arange(n_levels) + 0.5) / n_levels * (1.0 - eps)
-
-
 def power_mean(gaps: np.ndarray, shares: np.ndarray, p: float, length: float = 1.0) -> float:
     """Compute (length * sum of shares * gaps**p) ** (1/p); the maximum gap for p = inf.
 

@@ -344,6 +344,11 @@ def _checked_levels(levels: Any, n_levels: Any) -> Any:
     return levels
 
 
+def midpoint_levels(n_levels: int, eps: float) -> np.ndarray:
+    """Return the midpoints of `n_levels` intervals of equal length that divide [0, 1 - eps]."""
+    return (np.arange(n_levels) + 0.5) / n_levels * (1.0 - eps)
+
+
 def _check_refine(refine: Any, q: float) -> None:
     if refine is None:
         return
