@@ -196,6 +196,11 @@ def test_interrupted_within_an_import(
     try:
         assert main(["compare", *files]) == 130
         assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        # The command ends before the interrupt is sent again.
+        monkeypatch.delitem(sys.modules, "discards_errors")
+        monkeypatch.setattr("isodepth.cli.interrupt._DELAY", 1.0)
+        monkeypatch.setattr("isodepth.compare", lambda *_, **__: import_module("discards_errors"))
+        assert main(["compare", *files]) == 130
         # Handlers of a program that calls `main` are kept, and an ignored signal remains ignored.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         monkeypatch.setattr("isodepth.compare", _raise(KeyboardInterrupt()))

@@ -12,8 +12,8 @@ from types import FrameType
 
 # File name of the frames of the import system.
 _IMPORT_SYSTEM = "<frozen importlib._bootstrap>"
-# Seconds until an interrupt that could not be raised is sent again.
-_DELAY = 0.05
+# Seconds until a postponed interrupt is sent again.
+_DELAY = 0.01
 
 
 @contextmanager
@@ -28,31 +28,48 @@ def interrupts_between_imports(caller: FrameType) -> Iterator[None]:
     caller : frame
         An interrupt is postponed by imports that started after this frame.
     """
-
-    def raise_or_postpone(signum: int, frame: FrameType | None) -> None:
-        while frame is not None and frame is not caller:
-            if frame.f_code.co_filename == _IMPORT_SYSTEM:
-                # The low-level function does not take a lock that the interrupted code may hold.
-                _thread.start_new_thread(_interrupt_again, (threading.get_ident(),))
-                return
-            frame = frame.f_back
-        raise KeyboardInterrupt
-
     is_main = threading.current_thread() is threading.main_thread()
     if not is_main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         yield
         return
-    signal.signal(signal.SIGINT, raise_or_postpone)
+    handler = _Handler(caller)
+    signal.signal(signal.SIGINT, handler)
     try:
         yield
     finally:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+        if handler.postponed:
+            handler.postponed = False
+            raise KeyboardInterrupt
 
 
-def _interrupt_again(main_thread: int) -> None:
-    time.sleep(_DELAY)
-    if hasattr(signal, "pthread_kill"):
-        # Unlike `interrupt_main`, a signal also ends a system call that waits for input.
-        signal.pthread_kill(main_thread, signal.SIGINT)
-    else:
-        _thread.interrupt_main()
+class _Handler:
+    """Handler of SIGINT. `postponed` is whether an interrupt has not been raised yet."""
+
+    def __init__(self, caller: FrameType) -> None:
+        self._caller, self._main_thread = caller, threading.get_ident()
+        self.postponed = False
+
+    def __call__(self, signum: int, frame: FrameType | None) -> None:
+        self.postponed = self._is_import(frame)
+        if not self.postponed:
+            raise KeyboardInterrupt
+        # The low-level function does not take a lock that the interrupted code may hold.
+        _thread.start_new_thread(self._send_again, ())
+
+    def _is_import(self, frame: FrameType | None) -> bool:
+        while frame is not None and frame is not self._caller:
+            if frame.f_code.co_filename == _IMPORT_SYSTEM:
+                return True
+            frame = frame.f_back
+        return False
+
+    def _send_again(self) -> None:
+        time.sleep(_DELAY)
+        if not self.postponed:
+            return
+        if hasattr(signal, "pthread_kill"):
+            # Unlike `interrupt_main`, a signal also ends a system call that waits for input.
+            signal.pthread_kill(self._main_thread, signal.SIGINT)
+        else:
+            _thread.interrupt_main()
