@@ -45,6 +45,9 @@ _ROUNDING = 1e-6
 _CONSTANT = 1e-6
 # Number of rows that are inspected first in the search for constant functions.
 _FIRST_ROWS = 256
+# Number of labelings above which statistics are evaluated one by one. Ctrl-C is noticed only
+# between calls of NumPy, and the tail probabilities of a million labelings take about 0.1 s.
+_LONG_ROW = 100_000
 # Minimum number of rows of each sample in a category for comparing means within the category.
 _MIN_INSIDE = 5
 
@@ -550,6 +553,8 @@ def neg_log_p(values: np.ndarray, at: np.ndarray | None = None) -> np.ndarray:
     """
     from scipy.special import log_ndtr
 
+    if at is None and values.ndim > 1 and values.shape[-1] > _LONG_ROW:
+        return np.stack([neg_log_p(row) for row in values])
     mean, variance = moments(values)
     deviation = np.sqrt(variance) / 3.0
     root = np.cbrt((values if at is None else at) / mean)
