@@ -22,6 +22,7 @@ import argparse
 import json
 import resource
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +47,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=10)
     parser.add_argument("--max-rows", type=lambda text: int(float(text)), default=20_000)
     parser.add_argument("--permutations", type=int, default=199)
+    parser.add_argument("--file-rows", type=lambda text: int(float(text)), default=_FILE // 2)
     options = parser.parse_args()
     print(json.dumps({"what": options.what, **_WORK[options.what](options)}), flush=True)
 
@@ -230,11 +232,12 @@ def make_mixed(options: argparse.Namespace) -> dict[str, Any]:
     for side, name in enumerate(("a", "b")):
         folder = options.folder / name
         folder.mkdir(parents=True, exist_ok=True)
-        for number, first in enumerate(range(0, options.rows, _FILE // 2)):
+        for number, first in enumerate(range(0, options.rows, options.file_rows)):
             rng = np.random.default_rng([side, number])
             tables = []
-            for begin in range(first, min(options.rows, first + _FILE // 2), _GROUP):
-                n = min(_GROUP, options.rows - begin)
+            end = min(options.rows, first + options.file_rows)
+            for begin in range(first, end, _GROUP):
+                n = min(_GROUP, end - begin)
                 base = rng.normal(size=(n, 4))
                 states = rng.choice(["ok", "warn", "fail"], n, p=[0.95, 0.04, 0.01])
                 when = start + rng.integers(0, 365 * 86400, n).astype("m8[s]")
@@ -271,43 +274,58 @@ def _answers(x: Any, y: Any, options: argparse.Namespace, page: Path | None = No
 
 
 def answers(options: argparse.Namespace) -> dict[str, Any]:
-    """Time the answers, and reading the files twice with pyarrow."""
-    import pyarrow.parquet as pq
+    """Time the answers, and reading the files twice with pyarrow.
 
+    The files are read once before and once after the answers, because the load of the machine may
+    change in the meantime.
+    """
     from isodepth import scan
 
     folders = [options.folder / name for name in ("a", "b")]
-    reading, reading_cpu = time.perf_counter(), time.process_time()
-    for _ in range(2):
-        for file in (file for folder in folders for file in sorted(folder.iterdir())):
-            with pq.ParquetFile(file) as opened:
-                for _batch in opened.iter_batches():
-                    pass
-    reading, reading_cpu = time.perf_counter() - reading, time.process_time() - reading_cpu
-    start, cpu_start = time.perf_counter(), time.process_time()
+    files = [file for folder in folders for file in sorted(folder.iterdir())]
+    reading = _time_of(lambda: _read_with_pyarrow(files))[1]
     page = options.folder / "report.html"
-    pvalue, changes, rows = _answers(*map(scan, folders), options, page)
-    seconds, cpu = time.perf_counter() - start, time.process_time() - cpu_start
+    (pvalue, changes, rows), spent = _time_of(lambda: _answers(*map(scan, folders), options, page))
+    peak = _peak()
+    reading += _time_of(lambda: _read_with_pyarrow(files))[1]
     return {
         "rows": scan(folders[0]).n_rows,
-        "reading_twice": reading,
-        "reading_twice_cpu": reading_cpu,
-        "seconds": seconds,
-        "cpu": cpu,
-        "ratio": seconds / reading,
-        "cpu_ratio": cpu / reading_cpu,
-        "peak_mb": _peak(),
+        "reading_twice": reading[0],
+        "reading_twice_cpu": reading[1],
+        "seconds": spent[0],
+        "cpu": spent[1],
+        "ratio": spent[0] / reading[0],
+        "cpu_ratio": spent[1] / reading[1],
+        "peak_mb": peak,
         "pvalue": pvalue,
         "changes": changes[:3],
         "suspicious_rows": len(rows),
     }
 
 
+def _read_with_pyarrow(files: list[Path]) -> None:
+    """Read all columns of Parquet files in batches, with the default options of pyarrow."""
+    import pyarrow.parquet as pq
+
+    for file in files:
+        with pq.ParquetFile(file) as opened:
+            for _batch in opened.iter_batches():
+                pass
+
+
+def _time_of(work: Callable[[], Any]) -> tuple[Any, np.ndarray]:
+    """Return the result of a function, and its wall-clock and processor time in seconds (2,)."""
+    before = np.array([time.perf_counter(), time.process_time()])
+    result = work()
+    return result, np.array([time.perf_counter(), time.process_time()]) - before
+
+
 def answers_workers(options: argparse.Namespace) -> dict[str, Any]:
     """Compare the answers in one process with those of four workers.
 
     In each of `--runs` further runs, one worker is killed, at times that are spread over the
-    duration of the first run.
+    duration of the first run. A pass runs one task per file, so there should be more files than
+    workers, and few rows should be tested: no task runs during the test itself.
     """
     import os
     import signal
@@ -321,8 +339,17 @@ def answers_workers(options: argparse.Namespace) -> dict[str, Any]:
     folders = [options.folder / name for name in ("a", "b")]
     expected = _answers(*map(scan, folders), options)
 
-    def run(delay: float | None = None) -> tuple[bool, float]:
-        """Return whether the answers of a new cluster are equal, and the seconds that they take."""
+    def run(delay: float | None = None) -> tuple[bool, float, bool]:
+        """Return whether the answers of a new cluster are equal, and the seconds that they take.
+
+        Also return whether a worker was killed in the meantime, `delay` seconds after the start.
+        """
+        killed = threading.Event()
+
+        def kill(worker: int) -> None:
+            os.kill(worker, signal.SIGKILL)
+            killed.set()
+
         with (
             distributed.LocalCluster(
                 n_workers=4, threads_per_worker=1, dashboard_address=None
@@ -331,16 +358,27 @@ def answers_workers(options: argparse.Namespace) -> dict[str, Any]:
         ):
             if delay is not None:
                 victim = next(iter(client.run(os.getpid).values()))
-                threading.Timer(delay, os.kill, (victim, signal.SIGKILL)).start()
+                timer = threading.Timer(delay, kill, (victim,))
+                timer.start()
             start = time.perf_counter()
             frames = [dd.read_parquet(folder, split_row_groups=False) for folder in folders]
             same = _answers(*frames, options) == expected
-            return same, time.perf_counter() - start
+            seconds = time.perf_counter() - start
+            if delay is not None:
+                timer.cancel()
+            return same, seconds, killed.is_set()
 
-    same, seconds = run()
-    killed = [run(seconds * (i + 0.5) / options.runs)[0] for i in range(options.runs)]
-    rows = scan(folders[0]).n_rows
-    return {"rows": rows, "same": same, "runs": options.runs, "same_after_kill": killed}
+    same, seconds, _ = run()
+    delays = [seconds * (i + 0.5) / options.runs for i in range(options.runs)]
+    after = [run(delay) for delay in delays]
+    return {
+        "rows": scan(folders[0]).n_rows,
+        "same": same,
+        "seconds": seconds,
+        "runs": options.runs,
+        "killed": sum(killed for *_, killed in after),
+        "same_after_kill": sum(equal and killed for equal, _, killed in after),
+    }
 
 
 _TABLES = (

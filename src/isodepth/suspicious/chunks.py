@@ -166,12 +166,14 @@ class SuspectPass(Pass):
     def step(self, state: SuspectState, rows: FrameRows, n_threads: int) -> None:
         numeric, table = list(self.reader.numeric), rows.table
         points = self.reader.numbers(table.select(numeric), rows.origin, rows.start)
-        codes = np.full((len(points), len(self.labels)), -1, dtype=np.int64)
+        # In Fortran order: columns are written and read one by one.
+        codes = np.empty((len(points), len(self.labels)), dtype=np.int64, order="F")
         found = self.reader.categories(table, rows.origin).items()
-        for c, ((name, (own, words)), known) in enumerate(zip(found, self.labels, strict=True)):
-            places = {word: code for code, word in enumerate(known)}
+        for c, ((name, (own, words)), labels) in enumerate(zip(found, self.labels, strict=True)):
+            places = {word: code for code, word in enumerate(labels)}
             codes[:, c] = np.array([*(places.get(word, -1) for word in words), -1])[own]
-            counts = np.bincount(own[own >= 0], minlength=len(words)).tolist()
+            known = own[own >= 0] if own.min() < 0 else own
+            counts = np.bincount(known, minlength=len(words)).tolist()
             for k, word in enumerate(words):
                 if counts[k] and (name, word) not in state.first:
                     state.first[name, word] = rows.number + int(np.argmax(own == k))

@@ -161,7 +161,8 @@ class Detector:
         """
         if not self.scorers:
             return np.empty(0, dtype=np.int64), np.empty(0)
-        rows = Rows(rows.points[:, list(self.kept)], rows.codes)
+        if len(self.kept) < rows.points.shape[1]:
+            rows = Rows(rows.points[:, list(self.kept)], rows.codes)
         indices = self.scorers[side].candidates(rows)
         scores = self.scorers[side].score(rows.take(indices))
         indices, scores = indices[scores > 1], scores[scores > 1]

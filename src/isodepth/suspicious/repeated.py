@@ -65,8 +65,6 @@ def find_sentinels(points: Sequence[np.ndarray]) -> list[Sentinel]:
     n_isolated = sum(len(values) for values, _, _ in columns)
     if not n_isolated:
         return []
-    from scipy.stats import hypergeom
-
     limit = math.log(_MAX_CHANCE / (2 * n_isolated))
     found = []
     for j, (values, counts, sizes) in enumerate(columns):
@@ -77,12 +75,22 @@ def find_sentinels(points: Sequence[np.ndarray]) -> list[Sentinel]:
             rate, other_rate = own / sizes[side], other / sizes[1 - side]
             if own < _MIN_REPEATED or other_rate > _NEARLY_ABSENT * rate or rate > _MAX_FRACTION:
                 continue
-            chance = float(hypergeom.logsf(own - 1, sum(sizes), own + other, sizes[side]))
+            chance = _log_chance(own, own + other, sizes[side], sum(sizes))
             if chance <= limit:
                 sentinels.append(Sentinel(side, j, float(value), (own, other), chance / limit))
         if sentinels:
             found += _of_few_rows(sentinels, sizes)
     return found
+
+
+def _log_chance(own: int, both: int, size: int, total: int) -> float:
+    """Return the log probability that `own` or more of `both` rows are in a sample.
+
+    The sample has `size` of `total` rows, and the labels are random.
+    """
+    from scipy.stats import hypergeom  # loading it takes a second, and few tables need it
+
+    return float(hypergeom.logsf(own - 1, total, both, size))
 
 
 def _of_few_rows(sentinels: list[Sentinel], sizes: tuple[int, int]) -> list[Sentinel]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import cached_property
 from itertools import chain
 from typing import NamedTuple
 
@@ -20,7 +21,7 @@ EXPECTED_SHARE = 0.005
 _MAX_ROWS = 20_000
 _BLOCK_NUMBERS = 1 << 21
 # Number of rows of a block in `RowScorer.candidates`: its columns fit into the cache.
-_CANDIDATE_BLOCK = 1 << 14
+_CANDIDATE_BLOCK = 1 << 15
 # Margin for rounding in double precision, relative to the numbers that are compared.
 _ROUNDING = 1e-12
 _MAX_VALUE = 1e150
@@ -183,17 +184,22 @@ class RowScorer:
 
     def _outside(self, rows: Rows) -> np.ndarray:
         """Return whether a number of each row is outside its interval; see `candidates`."""
-        points = _bounded(rows.points)
-        standard = (self._transform(points) - self.center) / self.spread
-        d = points.shape[1]
-        outside = np.zeros(len(points), dtype=bool)
-        parts = [(self.values, points), (self.logs, standard)]
-        for i, (tails, numbers) in enumerate(parts):
-            functions = slice(i * d, (i + 1) * d)
-            low, high = tails.interval(self.below[functions], self.above[functions])
-            for column, least, most in zip(numbers.T, low, high, strict=True):
-                outside |= column < least
-                outside |= column > most
+        d = rows.points.shape[1]
+        outside = np.zeros(len(rows.points), dtype=bool)
+        # In Fortran order: columns are written and read one by one.
+        standard = np.empty(rows.points.shape, order="F")
+        for j, (values, logs) in enumerate(zip(*self._intervals, strict=True)):
+            column = rows.points[:, j]
+            outside |= column < values[0]
+            outside |= column > values[1]
+            if self.floors[j] > 0:
+                column = _logarithms(_bounded(column), self.floors[j])
+            with np.errstate(over="ignore"):  # infinite numbers are outside, too
+                np.subtract(column, self.center[j], out=standard[:, j])
+                standard[:, j] /= self.spread[j]
+            if self.floors[j] > 0:
+                outside |= standard[:, j] < logs[0]
+                outside |= standard[:, j] > logs[1]
         if self.regressions is not None:
             functions = slice(2 * d, 3 * d)
             ends = self.residuals.interval(self.below[functions], self.above[functions])
@@ -206,6 +212,28 @@ class RowScorer:
                 outside |= deviations < least
                 outside |= deviations > most
         return outside
+
+    @cached_property
+    def _intervals(self) -> tuple[np.ndarray, np.ndarray]:
+        """Intervals (d, 2) of values, and intervals (d, 2) of standardized logarithms.
+
+        The ratios in the intervals are at most the thresholds. The standardized numbers of a column
+        without logarithms are its values in another unit, so that the interval of the values covers
+        both.
+        """
+        d = len(self.floors)
+        values = np.stack(self.values.interval(self.below[:d], self.above[:d]), axis=1)
+        ends = self.below[d : 2 * d], self.above[d : 2 * d]
+        standardized = Tails(
+            self.center + self.spread * self.logs.median,
+            self.spread * self.logs.below,
+            self.spread * self.logs.above,
+        )
+        low, high = standardized.interval(*ends)
+        plain = self.floors <= 0
+        values[plain, 0] = np.maximum(values[plain, 0], low[plain])
+        values[plain, 1] = np.minimum(values[plain, 1], high[plain])
+        return values, np.stack(self.logs.interval(*ends), axis=1)
 
     def score(self, rows: Rows) -> np.ndarray:
         """Return the scores (m,) of m rows. A row with a score above 1 is unusual."""
@@ -293,18 +321,10 @@ class RowScorer:
             yield ratios / np.where(ratios > 0, self.above, -self.below)
 
     def _transform(self, points: np.ndarray) -> np.ndarray:
-        """Take logarithms of the columns of `points` (m, d) that are positive in the reference.
-
-        Below a thousandth of a column's minimum in the reference, the logarithm is continued
-        linearly, so that it is defined for negative values. The logarithm of zero is missing: a
-        zero often means that there is nothing to count, and only its value is scored.
-        """
+        """Take logarithms of the columns of `points` (m, d) that are positive in the reference."""
         transformed = points.astype(np.float64, copy=True)
         for j in np.flatnonzero(self.floors > 0):
-            floor, column = self.floors[j], points[:, j]
-            below = np.minimum(column - floor, 0) / floor
-            logarithms = np.log(np.maximum(column, floor)) + below
-            transformed[:, j] = np.where(column == 0, np.nan, logarithms)
+            transformed[:, j] = _logarithms(points[:, j], self.floors[j])
         return transformed
 
     def _ratios(self, rows: Rows) -> np.ndarray:
@@ -327,6 +347,18 @@ class RowScorer:
 def _bounded(points: np.ndarray) -> np.ndarray:
     """Return the points in double precision, clipped so that their squares do not overflow."""
     return np.clip(np.asarray(points, dtype=np.float64), -_MAX_VALUE, _MAX_VALUE)
+
+
+def _logarithms(column: np.ndarray, floor: float) -> np.ndarray:
+    """Return the logarithms of a column (m,).
+
+    Below `floor`, a thousandth of the minimum in the reference, the logarithm is continued
+    linearly, so that it is defined for negative values. The logarithm of zero is missing: a zero
+    often means that there is nothing to count, and only its value is scored.
+    """
+    below = np.minimum(column - floor, 0) / floor
+    logarithms = np.log(np.maximum(column, floor)) + below
+    return np.where(column == 0, np.nan, logarithms)
 
 
 def _range(tails: Tails, j: int) -> tuple[float, float]:

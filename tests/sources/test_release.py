@@ -1,0 +1,42 @@
+"""Results of sources release the random rows that they keep."""
+
+from __future__ import annotations
+
+import gc
+import pickle
+import weakref
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sources.tables import mixed_frame, scanned
+
+import isodepth
+
+OPTIONS: dict[str, Any] = {"random_state": 0, "n_permutations": 19}
+
+
+def result_of(kind: str, folder: Path) -> Any:
+    """Return the result of a test, or of a comparison with a test, of random rows of folders."""
+    frames = {"x": mixed_frame(3000, 1), "y": mixed_frame(3000, 2, 0.5)}
+    sources = [scanned("parquet", frame, folder / name) for name, frame in frames.items()]
+    if kind == "test":
+        return isodepth.two_sample_test(*sources, max_rows=500, **OPTIONS)
+    return isodepth.compare(*sources, nan_policy="omit", n_directions=9, random_state=0)
+
+
+@pytest.mark.parametrize("kind", ["test", "comparison"])
+def test_the_random_rows_are_released(kind: str, tmp_path: Path) -> None:
+    result = result_of(kind, tmp_path)
+    result.suspicious_rows()
+    rows = pickle.dumps((result._pair.x, result._pair.y))
+    assert len(pickle.dumps(result)) > len(rows)
+    pair, small = weakref.ref(result._pair), result.without_rows()
+    assert small.to_dict() == result.to_dict()
+    assert len(pickle.dumps(small)) < 0.5 * len(rows)
+    small.report(tmp_path / "report.html")
+    with pytest.raises(isodepth.InvalidInputError, match="without_rows"):
+        small.suspicious_rows()
+    del result
+    gc.collect()
+    assert pair() is None
