@@ -83,6 +83,14 @@ def test_the_number_of_listed_rows_is_bounded(monkeypatch: pytest.MonkeyPatch) -
     assert "40 suspicious rows in Y" in found.summary()
 
 
+def test_listed_rows_do_not_keep_their_chunks() -> None:
+    x, y = frames(3000)
+    result = isodepth.two_sample_test(scan(x), scan(y), max_rows=500, **OPTIONS)
+    points = result.suspicious_rows()._points
+    assert points
+    assert all(point.base is None for point in points.values())
+
+
 def test_pairs_of_categories_are_searched_among_random_rows() -> None:
     """The result says so if a table has two categories and does not fit into `max_rows`."""
     x, y = (mixed_frame(900, seed)[["size", "site"]] for seed in (1, 2))

@@ -185,6 +185,23 @@ class MixedReader:
             result[name] = places[codes], words
         return result
 
+    def codes(self, table: Any, origin: str, categories: Sequence[Sequence[str]]) -> np.ndarray:
+        """Return the indices (n, C) of the values of a chunk in the given categories.
+
+        The C sequences of `categories` belong to the columns `categorical`. The code of another
+        value is -1, and that of a missing value NaN.
+        """
+        table = typed_table(table, self.types)
+        # In Fortran order: columns are written and read one by one.
+        result = np.empty((len(table), len(categories)), order="F")
+        for c, (name, known) in enumerate(zip(self.categorical, categories, strict=True)):
+            codes, distinct = encode(table[name])
+            places, words = self._words(name, distinct, origin)
+            index = {word: float(code) for code, word in enumerate(known)}
+            of_words = np.array([*(index.get(word, -1.0) for word in words), np.nan])
+            result[:, c] = of_words[places][codes]
+        return result
+
     def _words(self, name: str, distinct: Any, origin: str) -> tuple[np.ndarray, list[str]]:
         """Return the strings of distinct values of a category, each once, in order.
 

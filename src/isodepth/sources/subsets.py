@@ -286,9 +286,4 @@ def mixed_rows(
 ) -> MixedRows:
     """Convert rows of a chunk to numbers and codes of categories."""
     numbers = reader.numbers(table.select(list(reader.numeric)), rows.origin, rows.start)
-    codes = np.empty((len(table), len(categories)), order="F")
-    found = reader.categories(table, rows.origin).values()
-    for c, ((own, words), known) in enumerate(zip(found, categories, strict=True)):
-        places = {word: float(code) for code, word in enumerate(known)}
-        codes[:, c] = np.array([*(places.get(word, -1.0) for word in words), np.nan])[own]
-    return MixedRows(numbers, codes)
+    return MixedRows(numbers, reader.codes(table, rows.origin, categories))

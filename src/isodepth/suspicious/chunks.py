@@ -72,7 +72,7 @@ def suspicious_source_rows(pair: SubsetPair, samples: TwoSamples, runner: Runner
             at = row.row
             place = {"file": random.files[at], "file_row": int(random.rows[at])}
             rows.append(row._replace(row=int(random.indices[at]), **place))
-            points[sample, rows[-1].row] = samples.points[side][at]
+            points[sample, rows[-1].row] = samples.points[side][at].copy()
         unlisted.append(state.count - len(state.found))
     exact = [
         each._replace(n_rows=count, fraction=count / pair.n_rows["XY".index(each.sample)])
@@ -202,7 +202,8 @@ class SuspectPass(Pass):
                 listed += self._repeated_rows(each, own[:_MOST_ROWS])
         if listed:
             new = distinct_rows(listed)
-            state.found += [(number + row.row, row, rows.points[row.row]) for row in new]
+            # Copies: a view of one row would keep all numbers of the chunk in memory.
+            state.found += [(number + row.row, row, rows.points[row.row].copy()) for row in new]
             self.trim(state)
 
     def merge(self, state: SuspectState, other: SuspectState) -> None:

@@ -231,11 +231,13 @@ class Regressions:
         f = 1 + (2 if self.squares else 1) * d + len(self.indicators)
         terms = np.empty((f, m), dtype)
         terms[0] = 1.0
-        clipped = np.clip(standard, -_FAR, _FAR)
-        np.copyto(clipped, 0.0, where=np.isnan(clipped))
-        terms[1 : 1 + d] = clipped.T
+        linear = terms[1 : 1 + d]
+        with np.errstate(over="ignore"):  # numbers that are too large for `dtype` are clipped
+            linear[:] = standard.T
+        np.clip(linear, -_FAR, _FAR, out=linear)
+        np.copyto(linear, 0.0, where=np.isnan(linear))
         if self.squares:
-            np.square(terms[1 : 1 + d], out=terms[1 + d : 1 + 2 * d])
+            np.square(linear, out=terms[1 + d : 1 + 2 * d])
             terms[1 + d : 1 + 2 * d] /= _FAR
         for row, (category, value) in enumerate(self.indicators, f - len(self.indicators)):
             terms[row] = codes[:, category] == value

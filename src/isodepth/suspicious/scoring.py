@@ -356,6 +356,8 @@ def _logarithms(column: np.ndarray, floor: float) -> np.ndarray:
     linearly, so that it is defined for negative values. The logarithm of zero is missing: a zero
     often means that there is nothing to count, and only its value is scored.
     """
+    if not (column < floor).any():
+        return np.log(column)
     below = np.minimum(column - floor, 0) / floor
     logarithms = np.log(np.maximum(column, floor)) + below
     return np.where(column == 0, np.nan, logarithms)
