@@ -52,17 +52,18 @@ class EventCounts:
             own = list(group)
             values = own[0].argument(of_source)
             if kind == "missing":
-                counts.append(int(np.isnan(values).sum()))
+                counts.append(int(np.count_nonzero(np.isnan(values))))
             elif kind == "shares":
                 codes = values[values >= 0].astype(np.int64)
                 counts += np.bincount(codes, minlength=len(own)).tolist()
             else:
-                values, cuts = np.array(values), np.array([member.value for member in own])
-                if not upper:
-                    values, cuts = -values, -cuts
                 # Few values are beyond the innermost cut point, so that sorting them is fast.
-                beyond = np.sort(values[values >= cuts.min()])
-                counts += (len(beyond) - beyond.searchsorted(cuts)).tolist()
+                cuts = np.array([member.value for member in own])
+                if upper:
+                    beyond = values[values >= cuts.min()]
+                else:
+                    beyond, cuts = -values[values <= cuts.max()], -cuts
+                counts += (len(beyond) - np.sort(beyond).searchsorted(cuts)).tolist()
         return np.array([*counts, len(rows.numbers)], np.int64)
 
 
