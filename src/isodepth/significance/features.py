@@ -418,13 +418,18 @@ def _column_changes(rows: PooledSample, tests: list[Test]) -> list[tuple[float, 
         for (name, missing), own in tested.items()
         if not missing and any(test[2].kind == "distribution" for test in own)
     ]
-    pairs = {name: ColumnPair(name, *rows.values_of(name)) for name in changed}
+    pairs: dict[str, ColumnPair] = {}
+    for (name, missing), own in tested.items():
+        if not missing and name in rows.samples.names:
+            members = [(test, test[2].member) for test in own]
+            shares = [(m, _share_change(rows, t[2], t[1])) for t, m in members if m is not None]
+            pairs[name] = ColumnPair(name, *rows.values_of(name), shares)
     pvalues = {name: min(test[1] for test in tested[name, False]) for name in changed}
-    exchanged = exchanged_columns([*pairs.values()][:_MOST_EXCHANGED], pvalues)
+    compared = [pairs[name] for name in changed if name in pairs][:_MOST_EXCHANGED]
+    exchanged = exchanged_columns(compared, pvalues)
     changes = []
     for (name, missing), own in tested.items():
         strength, pvalue = max(test[0] for test in own), min(test[1] for test in own)
-        shares = [_share_change(rows, test[2], test[1]) for test in own if test[2].member]
         if missing or name not in rows.samples.names:
             strongest = max(own, key=lambda test: (test[2].member is not None, test[0]))
             group = [_whole_change(rows, strongest[2], pvalue)]
@@ -433,8 +438,7 @@ def _column_changes(rows: PooledSample, tests: list[Test]) -> list[tuple[float, 
         elif name in exchanged:
             group = [exchanged[name]]
         else:
-            column = pairs.get(name) or ColumnPair(name, *rows.values_of(name))
-            group = describe_column(column, name in pairs, shares, pvalue)
+            group = describe_column(pairs[name], pvalue)
         changes.append((strength, group))
     return changes
 
