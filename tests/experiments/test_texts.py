@@ -127,6 +127,7 @@ def test_summarization_prints_both_levels(folder, tmp_path, capsys):
 
 
 @needs_encoder
+@pytest.mark.filterwarnings("ignore:candidates that are empty")
 def test_speed_compares_with_the_published_algorithm(folder, capsys):
     arguments = ["--data", str(folder), "--texts", "2", "--directions", "50", "--published", "1"]
     assert speed.main(arguments) == 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -14,7 +15,9 @@ from isodepth.errors import InvalidInputError
 torch = pytest.importorskip("torch")
 
 OPTIONS = {"random_state": 0, "n_directions": 40}
-QUANTIZED = torch.quantize_per_tensor(torch.ones(3, 2), 1, 0, torch.qint8)
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # torch deprecates quantized tensors
+    QUANTIZED = torch.quantize_per_tensor(torch.ones(3, 2), 1, 0, torch.qint8)
 
 
 @pytest.fixture

@@ -10,12 +10,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from isodepth._core import order
 from isodepth.engine import thread_map
+
+if TYPE_CHECKING:
+    from isodepth.tensors.labels import DeviceLabels
 
 #: Number of bits of an integer. The bits of one integer are the labels of one row in 64 labelings.
 WORD = 64
@@ -27,6 +30,11 @@ _PROBABILITY_BITS = 16
 # Labels that need at most this number of bytes in float64 are converted from bits only once, and
 # are then kept in memory.
 _KEPT_LABELS = 1 << 26
+# Number of groups of blocks of rows that threads process. It does not depend on the number of
+# threads, and so the order of the additions does not either.
+_GROUPS_OF_BLOCKS = 32
+# Number of rows of which a thread counts the labels at a time.
+_ROWS_PER_COUNT = 1 << 16
 # Minimum number of rows for using threads, and number of rows above which float32 is used. Threads
 # and float32 save time for large samples only.
 _ROWS_FOR_THREADS, _ROWS_FOR_FLOAT32 = 10_000, 20_000
@@ -71,6 +79,10 @@ class Permutations:
         Labeling 0 is the given one.
     count : int
         Number of labelings.
+    n_threads : int
+        Number of threads that compute sums.
+    device : str or None
+        Device of torch on which sums are computed, such as "cuda:0"; None for the host.
 
     Attributes
     ----------
@@ -80,12 +92,16 @@ class Permutations:
         Numbers of rows of the first and of the second sample in each labeling.
     """
 
-    def __init__(self, words: np.ndarray, count: int) -> None:
+    def __init__(
+        self, words: np.ndarray, count: int, n_threads: int = 1, device: str | None = None
+    ) -> None:
         self.words, self.count, self.n_rows = words, count, words.shape[1]
-        sizes = np.concatenate([_bit_counts(row) for row in words])[:count]
+        self.n_threads, self.device = n_threads, device
+        sizes = np.concatenate([_bit_counts(row, n_threads) for row in words])[:count]
         self.sizes = np.stack([sizes, self.n_rows - sizes]).astype(np.float64)
         self.n_x = int(sizes[0])
         self._kept: np.ndarray | None = None
+        self._moved: DeviceLabels | None = None
 
     @classmethod
     def draw(
@@ -95,6 +111,9 @@ class Permutations:
         n_permutations: int,
         rng: np.random.Generator,
         blocks: np.ndarray | None = None,
+        *,
+        n_threads: int = 1,
+        device: str | None = None,
     ) -> Permutations:
         """Draw permutations of the labels of n_x rows of the first sample and n_y of the second.
 
@@ -109,6 +128,10 @@ class Permutations:
         blocks : int64 ndarray of shape (n_x + n_y,) or None
             Index of the block of each row, the blocks of the first sample first, see
             :func:`isodepth.significance.samples.check_blocks`. None if every row is a block.
+        n_threads : int
+            Number of threads that draw permutations and compute sums.
+        device : str or None
+            Device of torch on which sums are computed; None for the host.
 
         Examples
         --------
@@ -119,10 +142,11 @@ class Permutations:
         """
         n_units = n_x + n_y if blocks is None else int(blocks.max()) + 1
         n_units_x = n_x if blocks is None else int(blocks[:n_x].max()) + 1
-        words = random_subsets(n_units, n_units_x, n_permutations + 1, rng)
+        words = random_subsets(n_units, n_units_x, n_permutations + 1, rng, n_threads)
         words[0] &= ~np.uint64(1)
         words[0, :n_units_x] |= np.uint64(1)
-        return cls(words if blocks is None else words.take(blocks, axis=1), n_permutations + 1)
+        words = words if blocks is None else words.take(blocks, axis=1)
+        return cls(words, n_permutations + 1, n_threads, device)
 
     def restricted(self, rows: np.ndarray, rng: np.random.Generator) -> Permutations:
         """Return the labels of a subset of the rows, given by increasing indices.
@@ -136,12 +160,13 @@ class Permutations:
             word, bit = words[b // WORD], np.uint64(1) << np.uint64(b % WORD)
             word &= ~bit
             word[rng.permutation(len(rows))[: len(rows) // 2]] |= bit
-        return Permutations(words, self.count)
+        return Permutations(words, self.count, self.n_threads, self.device)
 
     def first(self, count: int) -> Permutations:
         """Return the given labels and the permutations among the first `count` labelings."""
         count = min(count, self.count)
-        return Permutations(self.words[: -(-count // WORD)], count)
+        words = self.words[: -(-count // WORD)]
+        return Permutations(words, count, self.n_threads, self.device)
 
     def labels(self, rows: slice = slice(None), dtype: Any = np.float64) -> np.ndarray:
         """Return the labels of rows in all labelings: 1 for the first sample, 0 for the second.
@@ -169,15 +194,36 @@ class Permutations:
         blocks of rows, in float32 for more than 20,000 rows. The results of the blocks are added in
         float64.
         """
+        dtype = precision(self.n_rows)
+        if self.device is not None:
+            return self._on_device().sums(values.astype(dtype, copy=False))
         if self.n_rows <= _ROWS_FOR_FLOAT32 and 8 * self.n_rows * self.count <= _KEPT_LABELS:
             if self._kept is None:
                 self._kept = self.labels()
             return values @ self._kept
-        out = np.zeros((len(values), self.count))
-        dtype = precision(self.n_rows)
-        for rows in self.blocks_of_rows():
-            out += values[:, rows].astype(dtype, copy=False) @ self.labels(rows, dtype=dtype)
-        return out
+        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+        blocks = self.blocks_of_rows()
+        step = -(-len(blocks) // _GROUPS_OF_BLOCKS)
+
+        def of_group(first: int) -> np.ndarray:
+            out = np.zeros((len(values), self.count))
+            for rows in blocks[first : first + step]:
+                out += values[:, rows].astype(dtype, copy=False) @ self.labels(rows, dtype=dtype)
+            return out
+
+        with threadpool_limits(1, "blas"):
+            groups = thread_map(of_group, range(0, len(blocks), step), self.n_threads)
+        return np.sum(groups, axis=0)
+
+    def _on_device(self) -> DeviceLabels:
+        """Return the labels on the device, which are copied there at the first call."""
+        from isodepth.tensors.labels import DeviceLabels
+
+        assert self.device is not None
+        if self._moved is None:
+            self._moved = DeviceLabels(self.words, self.count, self.device)
+        return self._moved
 
     def subset_counts(self, rows: np.ndarray, ends: np.ndarray) -> np.ndarray:
         """Return numbers of rows of the first sample among the first rows of a list.
@@ -226,6 +272,22 @@ class Permutations:
         maybe = np.flatnonzero(_are_constant(values[:, :_FIRST_ROWS]))
         contrasts[maybe[_are_constant(values[maybe])]] = 0.0
         return contrasts
+
+    def cosine_contrasts(self, values: np.ndarray, count: int) -> np.ndarray:
+        """Return the scaled differences between sample means of cosines of ranks.
+
+        The cosines are cos(pi j R) for j = 1, ..., count, where R are the ranks within each row of
+        values (F, n), scaled to (0, 1). The result has the shape (count, F, B + 1). The last axis
+        has the given labels, then the permutations.
+        """
+        shape = count, len(values), self.count
+        if self.device is None:
+            cosines = rank_cosines(values, count, self.n_threads)
+            return self.contrasts(cosines.reshape(-1, self.n_rows)).reshape(shape)
+        sums, means, ranges = self._on_device().cosine_sums(values, count, precision(self.n_rows))
+        contrasts = self.scaled_contrasts(sums, means)
+        contrasts[ranges <= _CONSTANT] = 0.0
+        return contrasts.reshape(shape)
 
     def scaled_contrasts(self, sums: np.ndarray, means: np.ndarray) -> np.ndarray:
         """Return the scaled differences (F, count) of sample means, as in `contrasts`.
@@ -279,7 +341,9 @@ def _are_constant(values: np.ndarray) -> np.ndarray:
     return high - low <= _CONSTANT * np.maximum(np.abs(low), np.abs(high))
 
 
-def random_subsets(n: int, size: int, count: int, rng: np.random.Generator) -> np.ndarray:
+def random_subsets(
+    n: int, size: int, count: int, rng: np.random.Generator, n_threads: int = 1
+) -> np.ndarray:
     """Draw `count` random subsets of `size` out of n rows, as bits of words (W, n).
 
     Bit b of words[w, i] is 1 if row i belongs to subset 64 w + b.
@@ -296,19 +360,41 @@ def random_subsets(n: int, size: int, count: int, rng: np.random.Generator) -> n
             if one or word.any():
                 random = rng.integers(0, 2**WORD, n, np.uint64)
                 word[:] = word | random if one else word & random
-        excess = _bit_counts(word) - size
-        for b in range(min(WORD, count - w * WORD)):
-            if excess[b]:
-                bit = np.uint64(1) << np.uint64(b)
-                rows = np.flatnonzero((word & bit) > 0 if excess[b] > 0 else (word & bit) == 0)
-                chosen = rng.choice(len(rows), abs(int(excess[b])), replace=False, shuffle=False)
-                word[rows[chosen]] ^= bit
+        _correct_sizes(word, size, min(WORD, count - w * WORD), rng, n_threads)
     return words
 
 
-def _bit_counts(words: np.ndarray) -> np.ndarray:
+def _correct_sizes(
+    word: np.ndarray, size: int, count: int, rng: np.random.Generator, n_threads: int
+) -> None:
+    """Add or remove random rows until each of the first `count` bits is set in `size` rows.
+
+    `word` (n,) is changed in place.
+    """
+    numbers = _bit_counts(word, n_threads)[:count]
+    bits = np.flatnonzero(numbers != size).tolist()
+    chosen = []
+    for b in bits:
+        number = int(numbers[b])
+        candidates = number if number > size else len(word) - number
+        chosen.append(rng.choice(candidates, abs(number - size), replace=False, shuffle=False))
+
+    def rows_to_change(k: int) -> np.ndarray:
+        is_set = (word & (np.uint64(1) << np.uint64(bits[k]))) > 0
+        return np.flatnonzero(is_set if numbers[bits[k]] > size else ~is_set)[chosen[k]]
+
+    for k, rows in enumerate(map_rows(rows_to_change, len(bits), len(word), n_threads)):
+        word[rows] ^= np.uint64(1) << np.uint64(bits[k])
+
+
+def _bit_counts(words: np.ndarray, n_threads: int) -> np.ndarray:
     """Return, for each of the 64 bits, the number of integers in `words` (n,) with this bit set."""
-    return _bits(words[:, None], WORD).sum(axis=0, dtype=np.int64)
+    parts = np.array_split(words, -(-len(words) // _ROWS_PER_COUNT))
+
+    def count(k: int) -> np.ndarray:
+        return _bits(parts[k][:, None], WORD).sum(axis=0, dtype=np.int64)
+
+    return np.sum(map_rows(count, len(parts), len(words), n_threads), axis=0)
 
 
 def _bits(words: np.ndarray, count: int) -> np.ndarray:
@@ -466,7 +552,7 @@ def rank_cosines(values: np.ndarray, count: int, n_threads: int = 1) -> np.ndarr
             ordered = np.repeat(np.cos(frequencies * ranks), sizes, axis=1)
         for j, of_frequency in enumerate(ordered):
             if len(rows) < n:
-                cosines[j, f] = of_frequency.mean() if len(rows) else 0.0
+                cosines[j, f] = of_frequency.mean()
             cosines[j, f, rows[at]] = of_frequency
 
     map_rows(fill, len(values), n, n_threads)

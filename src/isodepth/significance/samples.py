@@ -28,7 +28,7 @@ from isodepth.data.validation import (
 )
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.rowfunctions.families import LEAST_ROWS, Rows
-from isodepth.significance.permutations import Permutations, precision, rank_cosines, unit_ranks
+from isodepth.significance.permutations import Permutations, precision, unit_ranks
 from isodepth.tensors.host import to_host
 from isodepth.two_samples import TwoSamples
 
@@ -437,7 +437,10 @@ class PooledSample:
         rows, count = np.concatenate([x, y]), self.permutations.count - 1
         if self.samples.blocks is not None:
             return self._subset(rows, self.permutations.restricted(rows, self.rng))
-        return self._subset(rows, Permutations.draw(count_x, count_y, count, self.rng))
+        permutations = Permutations.draw(
+            count_x, count_y, count, self.rng, n_threads=self.n_threads
+        )
+        return self._subset(rows, permutations)
 
     def _subset(self, rows: np.ndarray, permutations: Permutations) -> PooledSample:
         return replace(
@@ -478,9 +481,7 @@ class PooledSample:
         powers : ndarray of shape (count, F, B + 1)
             The last axis has the given labels and B permutations.
         """
-        cosines = rank_cosines(values, count, self.n_threads)
-        contrasts = self.permutations.contrasts(cosines.reshape(-1, values.shape[1]))
-        return np.square(contrasts).reshape(count, len(values), -1)
+        return np.square(self.permutations.cosine_contrasts(values, count))
 
 
 def direction_text(direction: np.ndarray, names: tuple[str, ...]) -> str:
