@@ -59,6 +59,10 @@ MAX_NUMBERS = 100_000_000
 # A change of dependence is reported if its adjusted p-value is at most _ALIGNED_LEVEL after
 # `_remaining_pairs` removes the changes of single columns. At most _ALIGNED_ROWS rows are used.
 _ALIGNED_LEVEL, _ALIGNED_ROWS = 0.02, 50_000
+# Part of the level with which columns are named. The rest is for pairs of columns.
+_COLUMNS_LEVEL = 0.75
+# Maximum share of rows that occur more than once in a sample whose rows are rarely equal.
+_RARELY_EQUAL = 0.1
 # Maximum number of columns that the description of a joint change names.
 _JOINT = 3
 # Maximum number of changed columns among which exchanges of values are searched.
@@ -101,6 +105,12 @@ class Feature(NamedTuple):
     shares: tuple[float, float] = (0.0, 0.0)
     direction: tuple[float, ...] = ()
 
+    @property
+    def subject(self) -> tuple[Any, ...]:
+        """The column, its missing values, or the pair of columns to which the feature belongs."""
+        pair = len(self.columns) > 1
+        return (*self.columns, self.kind == "missing", self.value if pair else None)
+
 
 def direction_feature(kind: str, direction: np.ndarray, names: tuple[str, ...]) -> Feature:
     """Return the feature of the projections on a direction."""
@@ -130,9 +140,12 @@ class Family:
         -log p of each feature under the given labels.
     largest : ndarray of shape (B + 1,)
         Maximum of -log p over all features, for the given labels and B permutations of them.
+    level : float
+        Part of the level that this family has if it is adjusted together with others.
     """
 
-    def __init__(self, count: int) -> None:
+    def __init__(self, count: int, level: float = 1.0) -> None:
+        self.level = level
         self.features: list[Feature] = []
         self.observed: list[float] = []
         self.largest = np.zeros(count)
@@ -147,9 +160,18 @@ class Family:
         """Return the p-values of all features, adjusted for multiple testing."""
         return permutation_pvalue(np.array(self.observed), self.largest[1:])
 
-    def significant(self, alpha: float) -> list[Test]:
-        """Return the tests of the features whose adjusted p-value is at most alpha."""
-        tests = zip(self.observed, self.pvalues().tolist(), self.features, strict=True)
+    @property
+    def offset(self) -> float:
+        """Term that is added to -log p if features are adjusted together with other families."""
+        return math.log(self.level / max(1, len(self.features)))
+
+    def significant(self, alpha: float, pvalues: np.ndarray | None = None) -> list[Test]:
+        """Return the tests of the features whose adjusted p-value is at most alpha.
+
+        `pvalues` are the adjusted p-values; None for those of this family alone.
+        """
+        adjusted = self.pvalues() if pvalues is None else pvalues
+        tests = zip(self.observed, adjusted.tolist(), self.features, strict=True)
         return [test for test in tests if test[1] <= alpha]
 
 
@@ -166,6 +188,8 @@ class Findings:
         Feature with the largest value of each statistic under the given labels.
     columns, pairs, whole : Family
         Single columns, pairs of columns, and functions of all columns.
+    distinct : Findings or None
+        Statistics of the distinct rows of each sample, if one sample has copies of rows.
     notes : list of str
         Remarks for the user.
     shares : list of Shares
@@ -178,7 +202,9 @@ class Findings:
         self.parts: dict[str, np.ndarray] = {}
         self.neg_log_p: dict[str, np.ndarray] = {}
         self.strongest: dict[str, Feature] = {}
-        self.columns, self.pairs, self.whole = (Family(count) for _ in range(3))
+        self.columns, self.pairs = Family(count, _COLUMNS_LEVEL), Family(count, 1 - _COLUMNS_LEVEL)
+        self.whole = Family(count)
+        self.distinct: Findings | None = None
         self.notes: list[str] = []
         self.shares: list[Shares] = []
 
@@ -206,6 +232,36 @@ class Findings:
         name = max(self.neg_log_p, key=lambda n: self.neg_log_p[n][0] + math.log(self.weights[n]))
         part = self.neg_log_p[name]
         return float(part[0]), permutation_pvalue(part[0], part[1:]), self.strongest[name]
+
+    def adjusted(self, family: Family) -> np.ndarray:
+        """Return the p-values of `columns` or `pairs`, adjusted for all features of both families.
+
+        The probability that any column or pair without a change is significant at level alpha is
+        at most alpha. Each family has a part of the level, because pairs may be much more numerous
+        than columns. With `distinct`, a p-value is at least that of the distinct rows.
+        """
+        if not family.features:
+            return np.empty(0)
+        families = [each for each in (self.columns, self.pairs) if each.features]
+        largest = np.max([each.largest + each.offset for each in families], axis=0)
+        pvalues = permutation_pvalue(np.array(family.observed) + family.offset, largest[1:])
+        if self.distinct is None:
+            return pvalues
+        same = self.distinct.columns if family is self.columns else self.distinct.pairs
+        smallest: dict[Any, float] = {}
+        for feature, pvalue in zip(same.features, self.distinct.adjusted(same), strict=True):
+            smallest[feature.subject] = min(pvalue, smallest.get(feature.subject, 1.0))
+        others = [smallest.get(feature.subject, 1.0) for feature in family.features]
+        return np.maximum(pvalues, others)
+
+    def copies_explain(self, alpha: float) -> bool:
+        """Return whether one sample has copies of rows, and rows of the other are rarely equal.
+
+        Copies are not independent, so that columns of a sample with copies differ more by chance
+        than permutations show.
+        """
+        repeated = (test for test in self.whole.significant(alpha) if test[2].kind == "repeated")
+        return any(min(feature.shares) <= _RARELY_EQUAL for *_, feature in repeated)
 
     def add_to_families(self, features: Sequence[Feature], neg_log_p: np.ndarray) -> None:
         """Add features with -log p (F, B + 1) to `columns`, or to `whole` without a column."""
@@ -386,9 +442,11 @@ def significant_changes(rows: PooledSample, findings: Findings, alpha: float) ->
     If no column or pair is significant by itself, the strongest statistic is described if it
     belongs to a column. Otherwise, the significant functions of all columns are described.
     """
-    tests = findings.columns.significant(alpha)
-    changes = _column_changes(rows, tests)
-    pairs = findings.pairs.significant(alpha)
+    columns, pairs = (
+        family.significant(alpha, findings.adjusted(family))
+        for family in (findings.columns, findings.pairs)
+    )
+    changes = _column_changes(rows, columns)
     for strength, pvalue, feature in _remaining_pairs(rows, pairs, len(findings.pairs.features)):
         changes.append((strength, [_pair_change(rows, feature, pvalue)]))
     whole = findings.whole.significant(alpha)
