@@ -120,6 +120,12 @@ def test_a_shift_of_even_values_is_not_described_by_its_extremes() -> None:
     assert kinds_of(x, y[y > 0.1], low) == ["extremes"]
 
 
+def test_counts_are_not_multiplied_by_a_fraction() -> None:
+    more = RNG.poisson(4.5, size=800).astype(float)
+    assert kinds_of(COUNTS[0], more)[0] in ("location", "spread")
+    assert kinds_of(COUNTS[0] + 1, 12 * (COUNTS[1] + 1)) == ["unit"]
+
+
 def test_factors_of_columns_of_both_signs_are_changes_of_spread() -> None:
     assert kinds_of(NORMAL[0], 2.54 * NORMAL[1]) == ["spread"]
     change = describe_column(ColumnPair("v", NORMAL[0], 1000 * NORMAL[1]), 0.01)[0]

@@ -80,6 +80,25 @@ def _deviance(first: np.ndarray, second: np.ndarray) -> float:
     return float(2.0 * (counts * np.log(ratios)).sum())
 
 
+def _deviance_limit(degrees: int) -> float:
+    """Return the deviance with p-value `_LEAST_PVALUE`, the quantile of a chi-squared variable."""
+    from scipy.special import chdtri
+
+    return float(chdtri(degrees, _LEAST_PVALUE))
+
+
+def _precision_deviance(a: np.ndarray, b: np.ndarray, unit: float) -> float:
+    """Return the deviance between the shares of multiples of a unit in two samples.
+
+    The values a (n,) and b (m,) are those of a `ColumnPair`, multiplied by 0.25.
+    """
+    family = Precision(np.zeros(1, np.int64), np.array([unit]))
+    with np.errstate(over="ignore", invalid="ignore"):
+        ones = [int(family.count(4.0 * values[:, None])[0]) for values in (a, b)]
+    counts = [np.array([k, len(v) - k]) for k, v in zip(ones, (a, b), strict=True)]
+    return _deviance(counts[0], counts[1])
+
+
 def _bin_edges(ordered: np.ndarray) -> np.ndarray:
     """Return points between distinct values of a sorted sample, near the quantiles of _BIN_LEVELS.
 
@@ -161,10 +180,7 @@ class ColumnPair:
 
     def explains(self, deviance: float) -> bool:
         """Return whether an explanation that leaves this deviance explains nearly all of it."""
-        from scipy.stats import chi2
-
-        limit = float(chi2.isf(_LEAST_PVALUE, max(1, len(self._edges))))
-        return deviance <= max(limit, _NEARLY_ALL * self.deviance)
+        return deviance <= max(_deviance_limit(len(self._edges)), _NEARLY_ALL * self.deviance)
 
     def _counts(self, values: np.ndarray) -> np.ndarray:
         """Return the numbers of sorted values in all bins."""
@@ -188,22 +204,22 @@ class ColumnPair:
         """
         if self._precision is None:
             return 0.0
-        a, b, change = self._a, self._b, self._precision[1]
+        a, b, (member, change) = self._a, self._b, self._precision
         with np.errstate(over="ignore", invalid="ignore"):
             if change.after > change.before:
                 a = a * factor + shift
             else:
                 b = (b - shift) / factor
-        return self._precision_deviance(a, b)
+        return _precision_deviance(a, b, member.value)
 
-    def _precision_deviance(self, a: np.ndarray, b: np.ndarray) -> float:
-        """Return the deviance between the shares of rounded values of two samples."""
-        if self._precision is None:
-            return 0.0
-        family = Precision(np.zeros(1, np.int64), np.array([self._precision[0].value]))
-        ones = [int(family.count(4.0 * values[:, None])[0]) for values in (a, b)]
-        counts = [np.array([k, len(v) - k]) for k, v in zip(ones, (a, b), strict=True)]
-        return _deviance(counts[0], counts[1])
+    def _keeps_whole_numbers(self, factor: float) -> bool:
+        """Return whether X times a factor has as many whole numbers as Y, up to chance.
+
+        Counts remain whole numbers, so that a factor of 1.5 does not explain their change.
+        """
+        with np.errstate(over="ignore"):
+            deviance = _precision_deviance(self._a * factor, self._b, 1.0)
+        return deviance <= _deviance_limit(1)
 
     def _quantiles(self) -> tuple[np.ndarray, np.ndarray]:
         """Return quantiles of X and Y. They are values of the samples, so that ties stay ties."""
@@ -264,7 +280,8 @@ class ColumnPair:
                 else:
                     parts.append(values[values < at] if member.upper else values[values > at])
             left = _deviance(self._counts(parts[0]), self._counts(parts[1]))
-            left += self._precision_deviance(parts[0], parts[1])
+            if self._precision is not None:
+                left += _precision_deviance(parts[0], parts[1], self._precision[0].value)
             n_parameters = 1 if member.kind == "value" else 2
             yield Explanation(change.kind, n_parameters, left, share=change)
 
@@ -292,6 +309,7 @@ class ColumnPair:
         power = 10.0 ** round(math.log10(float(np.median(ratios))))
         both = self.medians[0] == self.medians[1] or 0.25 < np.mean(self._a >= 0) < 0.75
         others = [*_CONVERSIONS.tolist(), *(1 / _CONVERSIONS).tolist(), *ratios.tolist()]
+        others = [factor for factor in others if self._keeps_whole_numbers(factor)]
         for factors, n_parameters in (([power], 0), ([] if both else others, 1)):
             maps = [(f, 0.0) for f in factors if not 1 / _FACTOR < f < _FACTOR]
             best = self._best("unit", n_parameters, maps) if maps else None
