@@ -40,7 +40,7 @@ class Change:
         Values of the quantity in the first and in the second sample. Medians, means and spreads are
         in the units of the column. Shares are fractions between 0 and 1.
     pvalue : float
-        P-value, adjusted for multiple testing of columns or pairs of columns.
+        P-value, adjusted for multiple testing of columns and pairs of columns.
     value : str or None
         Number or category whose share changed, or category within which a numeric column changed.
         None for other changes.
