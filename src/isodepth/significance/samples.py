@@ -195,7 +195,7 @@ class Samples:
         codes = [category.all_codes for category in self.categories]
         keys = row_hashes(np.column_stack([self.numbers, *codes]))
         parts = [np.sort(np.unique(k, return_index=True)[1]) for k in np.split(keys, [self.n_x])]
-        points = tuple(v[kept] for v, kept in zip(self.read.points, parts, strict=True))
+        points = self.read.points[0][parts[0]], self.read.points[1][parts[1]]
         values = {
             name: [[column[i] for i in kept] for column, kept in zip(both, parts, strict=True)]
             for name, both in self.read.categories.items()
