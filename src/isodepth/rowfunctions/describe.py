@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -173,7 +173,7 @@ class ColumnPair:
         self._precision = max(rounded, key=lambda each: _size(each[1]), default=None)
         self.deviance = self._after(1.0, 0.0) + self._after_precision(1.0, 0.0)
 
-    @cached_property
+    @property
     def penalty(self) -> float:
         """Penalty of one parameter of an explanation."""
         return math.log(len(self._a) + len(self._b))
@@ -355,7 +355,7 @@ class ColumnPair:
         if kind != "location":
             parts.append(self.widened(explanation, pvalue))
         if kind == "both":
-            location, spread = [*self._maps()][:2]
+            location, spread = islice(self._maps(), 2)
             parts = parts if location.deviance <= spread.deviance else parts[::-1]
         changes = [part for part in parts if part is not None]
         return [*changes, *rounded] if changes else []
