@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -41,6 +40,8 @@ _PARTLY = 0.5
 _CONVERSIONS = np.array([1.609344, 2.204623, 2.54, 3.28084, 7, 12, 24, 28.34952, 60, 365.25])
 # Minimum factor between the values that is called a change of the unit.
 _FACTOR = 1.25
+# Minimum and maximum ratio of the shift, or factor, of the shown numbers to the explanation.
+_SHOWN = 0.5, 4.0
 # A difference is described by the values beyond a point instead of those up to it if at most this
 # fraction of the values lies beyond.
 _TAIL = 0.25
@@ -290,12 +291,15 @@ class ColumnPair:
         x, y = self._quantiles()
         yield self._best("location", 1, [(1.0, shift) for shift in np.unique(y - x).tolist()])
         factors = self._spread_factors()
-        middle = self.medians[1]
         if factors:
-            yield self._best("spread", 1, [(f, middle - f * middle) for f in factors])
+            yield self._spread_about(self.medians[1])
             anchors = [*zip(x[1::4].tolist(), y[1::4].tolist(), strict=True)]
             maps = [(f, high - f * low) for low, high in anchors for f in factors]
             yield self._best("both", 3, maps)
+
+    def _spread_about(self, middle: float) -> Explanation:
+        """Return the explanation by a change of spread about a center."""
+        return self._best("spread", 1, [(f, middle - f * middle) for f in self._spread_factors()])
 
     def _units(self) -> Iterator[Explanation]:
         """Yield explanations by a constant factor that explain nearly all of the change.
@@ -355,7 +359,8 @@ class ColumnPair:
         if kind != "location":
             parts.append(self.widened(explanation, pvalue))
         if kind == "both":
-            location, spread = islice(self._maps(), 2)
+            # A change of spread about the median of Y would also reduce a shift.
+            location, spread = next(self._maps()), self._spread_about(self.medians[0])
             parts = parts if location.deviance <= spread.deviance else parts[::-1]
         changes = [part for part in parts if part is not None]
         return [*changes, *rounded] if changes else []
@@ -366,14 +371,16 @@ class ColumnPair:
         return x, y
 
     def moved(self, explanation: Explanation, pvalue: float) -> Change | None:
-        """Return the change of the median or the mean that shows a shift, up to a factor of two."""
+        """Return the change of the median or the mean that shows a shift."""
         middle = self.medians[0]
         with np.errstate(over="ignore", invalid="ignore"):
             wanted = 4.0 * (explanation.factor * middle + explanation.shift - middle)
             means = float(np.mean(self.x)), float(np.mean(self.y))
         medians = float(np.median(self.x)), float(np.median(self.y))
+        if not wanted:
+            return None
         for quantity, (before, after) in (("median", medians), ("mean", means)):
-            if 0.5 * abs(wanted) < (after - before) * np.sign(wanted) < 2 * abs(wanted):
+            if _SHOWN[0] <= (after - before) / wanted <= _SHOWN[1]:
                 return Change("location", (self.name,), quantity, before, after, pvalue)
         return None
 
@@ -384,9 +391,8 @@ class ColumnPair:
             deviations = float(np.std(self.x)), float(np.std(self.y))
         both = (("interquartile range", self._ranges()), ("standard deviation", deviations))
         for quantity, (before, after) in both:
-            if min(before, after) <= 0:
-                continue
-            if 0.5 * abs(wanted) < math.log(after / before) * np.sign(wanted) < 2 * abs(wanted):
+            known = wanted != 0 and min(before, after) > 0
+            if known and _SHOWN[0] <= math.log(after / before) / wanted <= _SHOWN[1]:
                 return Change("spread", (self.name,), quantity, before, after, pvalue)
         return None
 

@@ -454,11 +454,14 @@ def significant_changes(rows: PooledSample, findings: Findings, alpha: float) ->
     changes += [(test[0], [_share_change(rows, test[2], test[1])]) for test in repeated]
     if not changes:
         strongest = findings.strongest_test()
-        whole = [strongest] if strongest[2].columns or not whole else whole
-        changes = [
-            (strength, [_whole_change(rows, feature, pvalue)])
-            for strength, pvalue, feature in whole
-        ]
+        if len(strongest[2].columns) == 1 and strongest[2].kind != "dependence":
+            changes = _column_changes(rows, [strongest])
+        else:
+            whole = [strongest] if strongest[2].columns or not whole else whole
+            changes = [
+                (strength, [_whole_change(rows, feature, pvalue)])
+                for strength, pvalue, feature in whole
+            ]
     ordered = sorted(changes, key=lambda each: -each[0])
     return list(dict.fromkeys(change for _, group in ordered for change in group))
 
@@ -586,8 +589,6 @@ def _whole_change(rows: PooledSample, feature: Feature, pvalue: float) -> Change
         change = dependence_change((feature.columns[0], CENTER), both[:n_x], both[n_x:], pvalue)
         text = f"{feature.columns[0]} depends differently on the distance from the center"
         return replace(change, kind="joint", columns=feature.columns, quantity=text)
-    if feature.columns:
-        return ColumnPair(feature.columns[0], *rows.values_of(feature.columns[0])).shape(pvalue)
     names: tuple[str, ...] = ()
     if feature.direction:
         direction = np.array(feature.direction)

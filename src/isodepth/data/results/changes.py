@@ -9,7 +9,7 @@ from typing import Any
 from isodepth.data.results.base import p_text
 
 # Ratio below which two numbers are formatted separately, with three significant digits each.
-_FAR_BELOW = 0.01
+_FAR_BELOW = 0.002
 # Kinds whose values are shares, which are shown in percent.
 _SHARES = ("shares", "value", "missing", "extremes", "precision", "repeated")
 
