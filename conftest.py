@@ -5,6 +5,7 @@ from importlib.util import find_spec
 
 import joblib
 import pytest
+from hypothesis import HealthCheck, settings
 
 # Pictures are drawn without a window system.
 os.environ.setdefault("MPLBACKEND", "agg")
@@ -14,6 +15,10 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 if "PYTEST_XDIST_WORKER_COUNT" in os.environ:
     _share = joblib.cpu_count() // int(os.environ["PYTEST_XDIST_WORKER_COUNT"])
     os.environ["LOKY_MAX_CPU_COUNT"] = str(max(1, _share))
+
+# On a loaded machine it may take minutes to draw an input.
+settings.register_profile("slow machine", suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("slow machine")
 
 _NEEDED = {
     "torch": ["src/isodepth/torch/*", "src/isodepth/tensors/*", "examples/gradient_flow.py"],

@@ -10,6 +10,7 @@ import pytest
 
 from isodepth.data.frames import Table
 from isodepth.errors import InvalidInputError
+from isodepth.significance.samples import read_samples
 from isodepth.two_samples import TwoSamples
 
 X = pd.DataFrame({"a": [1.0, 2.0], "c": ["u", None], "x": [0, 1], "b": [3, 4]})
@@ -64,6 +65,6 @@ def test_samples_without_columns_to_compare() -> None:
 def test_missing_values_are_refused_or_kept() -> None:
     for column, message in (("b", "Y contains 1 NaN"), ("c", "column 'c' of X has 1 missing")):
         with pytest.raises(InvalidInputError, match=message):
-            TwoSamples.read(X[[column]], Y[[column]], nan_policy="raise")
-    assert TwoSamples.read(X[["a"]], Y[["a"]], nan_policy="raise").named
+            read_samples(X[[column]], Y[[column]], "raise", None, None)
+    assert read_samples(X[["a"]], Y[["a"]], "raise", None, None).read.named
     assert not TwoSamples.read(np.eye(2), np.eye(2)).named

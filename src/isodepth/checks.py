@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from datetime import date, datetime
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from isodepth.data.arrays import listed, row_hashes
-from isodepth.data.columns.kinds import ColumnKind, column_type
-from isodepth.data.columns.values import date_format, strings_of
+from isodepth.data.columns.dates import apart, range_text, read_dates
+from isodepth.data.columns.kinds import ColumnKind
+from isodepth.data.columns.numerals import Numerals
+from isodepth.data.columns.pooled import column_type
+from isodepth.data.columns.values import strings_of
 from isodepth.data.frames import Table, is_frame, object_numbers
-from isodepth.data.missing import TELLING
+from isodepth.data.missing import TELLING, share_z
 from isodepth.two_samples import TwoSamples, category_codes
 
 # Maximum number of columns, categories or spellings that a sentence names.
@@ -30,7 +31,6 @@ _TYPES = {
     "number": "numbers", "date": "dates", "boolean": "booleans", "category": "categories",
     "text": "strings",
 }  # fmt: skip
-_ZONE = re.compile(r"(Z|UTC|[+-]\d\d(?::?\d\d)?)$")
 # Minimum number of rows of each sample in which integers in increasing order are row numbers.
 _FEWEST_ROW_NUMBERS = 10
 
@@ -44,8 +44,8 @@ class Check:
     kind : str
         "column" (in one sample only), "type", "empty", "constant", "new category", "vanished
         category", "rare categories" (in one sample only), "spelling", "missing", "date range",
-        "date format", "time zone", "not a date", "row number", "repeated rows", "shared rows" or
-        "not compared".
+        "date format", "time zone", "not a date", "not a number", "row number", "repeated rows",
+        "shared rows" or "not compared".
     columns : tuple of str
         Columns that the fact concerns; empty if it concerns whole rows.
     text : str
@@ -111,9 +111,12 @@ def table_checks(X: Any, Y: Any, samples: TwoSamples) -> tuple[Check, ...]:
     """
     columns = _columns(samples)
     stored = _stored_columns(X, Y, samples)
+    words = _words_among_numbers(stored)
+    reported = {check.columns[0] for check in words}
     return (
         *_columns_of_one_sample(samples),
-        *_changed_types(stored),
+        *words,
+        *_changed_types([each for each in stored if each[0].column not in reported]),
         *_empty_columns(columns),
         *_constant_columns(columns),
         *_categories(columns),
@@ -205,6 +208,26 @@ def _columns_of_one_sample(samples: TwoSamples) -> Iterator[Check]:
             head = f"{word} column" if len(names) == 1 else f"{len(names)} {word} columns"
             text = f"{head}, not compared: {listed(names, _FEW)}"
             yield Check(kind="column", columns=names, text=text, sample=sample)
+
+
+def _words_among_numbers(stored: Sequence[tuple[ColumnKind, tuple[Any, Any]]]) -> list[Check]:
+    """Return the facts about numeric columns with strings that are not numbers."""
+    checks = []
+    for kind, pair in stored:
+        # The note of such a column is shown first. See `isodepth.data.columns.rules`.
+        if not (kind.use == "numbers" and kind.option == "numeric" and kind.attention):
+            continue
+        values = [strings_of(series.to_list()).values for series in pair]
+        numerals = Numerals([*values[0], *values[1]])
+        x, y = (sum(value in numerals.others for value in part) for part in values)
+        if not x + y:
+            continue
+        words = listed(sorted(map(repr, numerals.others)), _FEW)
+        are = "is not a number" if x + y == 1 else "are not numbers"
+        text = f"{kind.column}: {x + y} of {numerals.rows} values {are} ({words}), read as missing"
+        shares = x / max(1, len(values[0])), y / max(1, len(values[1]))
+        checks.append(_of_column("not a number", kind.column, text, *shares))
+    return checks
 
 
 def _changed_types(stored: Sequence[tuple[ColumnKind, tuple[Any, Any]]]) -> Iterator[Check]:
@@ -407,34 +430,12 @@ def _percent(share: float) -> str:
 # -- dates and other columns that are not compared -------------------------------------------------
 
 
-class _Dates(NamedTuple):
-    """Dates of one sample.
-
-    Attributes
-    ----------
-    range : pair of dates or times, or None
-        Minimum and maximum; None if there are no dates, or if day and month cannot be told apart.
-    missing, odd : float
-        Fraction of missing values, and of values that are not dates.
-    example : str
-        The most frequent value that is not a date, or "".
-    formats, zones : set of str
-        Formats of the dates, and their time zones ("none" if a date has no time zone).
-    """
-
-    range: Any = None
-    missing: float = 0.0
-    odd: float = 0.0
-    example: str = ""
-    formats: frozenset[str] = frozenset()
-    zones: frozenset[str] = frozenset()
-
-
 def _dates(kind: ColumnKind, pair: tuple[Any, Any]) -> Iterator[Check]:
     """Yield facts about the quality of a column that is not compared, in most cases of dates."""
     name = kind.column
-    x, y = (_read_dates(series, kind.kind == "date") for series in pair)
-    if _differ(x.missing, y.missing, len(pair[0]), len(pair[1])):
+    x, y = (read_dates(series, kind.kind == "date") for series in pair)
+    n, m = map(len, pair)
+    if n and m and abs(share_z(x.missing * n, y.missing * m, n, m)) > TELLING:
         text = f"{name}: missing {_percent(x.missing)} -> {_percent(y.missing)}"
         yield _of_column("missing", name, text, x.missing, y.missing)
     if x.odd or y.odd:
@@ -448,102 +449,9 @@ def _dates(kind: ColumnKind, pair: tuple[Any, Any]) -> Iterator[Check]:
         if before and after and before != after:
             both = " -> ".join(" and ".join(sorted(each)) for each in (before, after))
             yield _of_column(title, name, f"{name}: {title} {both}")
-    if x.range and y.range and _apart(x.range, y.range):
-        text = f"{name}: {_range_text(x.range, y.range)}, without overlap"
+    if x.range and y.range and apart(x.range, y.range):
+        text = f"{name}: {range_text(x.range, y.range)}, without overlap"
         yield _of_column("date range", name, text)
-
-
-def _differ(x: float, y: float, n: int, m: int) -> bool:
-    """Return whether the fractions x of n rows and y of m rows differ by four standard errors."""
-    both = (x * n + y * m) / max(1, n + m)
-    variance = both * (1 - both) * (1 / max(1, n) + 1 / max(1, m))
-    return (x - y) ** 2 > TELLING**2 * variance
-
-
-def _apart(x: tuple[Any, Any], y: tuple[Any, Any]) -> bool:
-    """Return whether two ranges of dates do not overlap. Times are compared by day with dates."""
-    bounds = [*x, *y]
-    if any(getattr(value, "tzinfo", None) is None for value in bounds):
-        bounds = [value.replace(tzinfo=None) if _is_time(value) else value for value in bounds]
-    if not all(map(_is_time, bounds)):
-        bounds = [value.date() if _is_time(value) else value for value in bounds]
-    try:
-        return bool(bounds[1] < bounds[2] or bounds[3] < bounds[0])
-    except TypeError:  # durations are not comparable with dates
-        return False
-
-
-def _is_time(value: Any) -> bool:
-    return isinstance(value, datetime)
-
-
-def _range_text(x: tuple[Any, Any], y: tuple[Any, Any]) -> str:
-    """Return the ranges of dates of both samples, without the time of day if the days differ."""
-    strings = [[str(value) for value in each] for each in (x, y)]
-    days = [[value[:10] for value in each] for each in strings]
-    apart = days[0][1] < days[1][0] or days[1][1] < days[0][0]
-    return " -> ".join(" to ".join(each) for each in (days if apart else strings))
-
-
-def _read_dates(series: Any, dates: bool) -> _Dates:
-    """Return facts about the dates in a series; only the missing values if not `dates`."""
-    n = max(1, len(series))
-    if series.dtype.is_temporal():
-        missing = series.null_count()
-        low, high = series.min(), series.max()
-        zone = getattr(series.dtype, "time_zone", None)
-        ends = None if missing == len(series) else (low, high)
-        return _Dates(ends, missing / n, zones=frozenset([zone or "none"]))
-    counts = Counter(strings_of(series.to_list()).values)
-    missing = counts.pop(None, 0)
-    if not dates:
-        return _Dates(missing=missing / n)
-    parts = {value: value.replace("T", " ").partition(" ")[0] for value in counts}
-    days = _parsed({part for part in {*parts.values()} if date_format(part)})
-    odd = Counter({value: k for value, k in counts.items() if parts[value] not in days})
-    known = [day for day in days.values() if day is not None]
-    times = {value[len(part) :] for value, part in parts.items() if part in days} - {""}
-    return _Dates(
-        (min(known), max(known)) if len(known) == len(days) > 0 else None,
-        missing / n,
-        odd.total() / n,
-        odd.most_common(1)[0][0] if odd else "",
-        frozenset(map(date_format, days)),
-        frozenset(map(_zone, times)),
-    )
-
-
-def _zone(time: str) -> str:
-    """Return the time zone at the end of a time of day, or "none"."""
-    match = _ZONE.search(time)
-    return "none" if match is None else match.group(1)
-
-
-def _parsed(days: set[str]) -> dict[str, date | None]:
-    """Return the valid dates among strings such as "2013-01-30" and "30.1.2013".
-
-    The date is None if the order of day and month is unknown.
-    """
-    numbers = {day: [int(part) for part in re.split("[-/.]", day)] for day in days}
-    slashes = [each for day, each in numbers.items() if date_format(day).startswith("DD/")]
-    day_first = any(each[0] > 12 for each in slashes)
-    month_first = any(each[1] > 12 for each in slashes)
-    parsed: dict[str, date | None] = {}
-    for day, (first, second, third) in numbers.items():
-        style = date_format(day)
-        if style.startswith("YYYY"):
-            order = first, second, third
-        elif style == "DD.MM.YYYY" or day_first > month_first:
-            order = third, second, first
-        else:
-            order = third, first, second
-        try:
-            found = date(*order)
-        except ValueError:
-            continue
-        ambiguous = style.startswith("DD/") and day_first == month_first
-        parsed[day] = None if ambiguous else found
-    return parsed
 
 
 # -- rows -----------------------------------------------------------------------------------------

@@ -66,7 +66,7 @@ class ReportableResult(ResultMixin):
         Parameters
         ----------
         path : str or path-like
-            Name of the file; an existing file is replaced atomically.
+            Name of the file, which ends in .html or .htm. An existing file is replaced atomically.
         **options
             Optional: `title` of the page; `names` of the two samples of a comparison; `labels` of
             the batches of a monitor; `notes`, warnings to show in the report; `command`, the

@@ -97,8 +97,7 @@ def remarks(result: PairResult, rows: SuspiciousRows | None, names: Sequence[str
     headline = "" if test is None else test.headline_about(names)
     texts = [each.text(names["XY".index(each.sample)]) for each in result.repeated_values]
     parts += [text for text in texts if text not in headline]
-    if test is not None and len(test.changes) > 1:
-        parts.append(_count(len(test.changes) - 1, "more change"))
+    parts += _further_changes(result)
     if rows is not None:
         parts.append(rows.summary(names))
     parts += [line for line in column_lines(kinds) if line.startswith("numbers: ")]
@@ -114,6 +113,17 @@ def remarks(result: PairResult, rows: SuspiciousRows | None, names: Sequence[str
     return parts
 
 
+def _further_changes(result: PairResult) -> list[str]:
+    """Return the number of changes that the headline does not name, if there are any.
+
+    The headline names typical rows instead of a change if there are many unnamed columns.
+    """
+    test = get_test(result)
+    named = 0 if has_typical_rows(result) else 1
+    further = 0 if test is None else len(test.changes) - named
+    return [_count(further, "more change" if named else "change")] if further > 0 else []
+
+
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
@@ -123,10 +133,7 @@ def subtitle(result: PairResult, rows: SuspiciousRows | None, names: Sequence[st
 
     It is "" if there is nothing to count.
     """
-    test = get_test(result)
-    parts = []
-    if test is not None and len(test.changes) > 1:
-        parts.append(_count(len(test.changes) - 1, "more change"))
+    parts = _further_changes(result)
     if rows is not None and len(rows):
         parts.append(rows.summary(names))
     missing = result.missing

@@ -11,13 +11,12 @@ import numpy as np
 from isodepth.data.arrays import column_labels
 from isodepth.data.columns.kinds import (
     ColumnKind,
-    category_values,
     check_kinds,
     column_lines,
     split_columns,
 )
-from isodepth.data.frames import common_columns
-from isodepth.data.validation import is_chunked, read_pair
+from isodepth.data.frames import common_columns, is_frame
+from isodepth.data.validation import is_chunked, is_tensor, read_pair
 from isodepth.errors import InvalidInputError
 from isodepth.tensors.host import to_host
 
@@ -63,9 +62,8 @@ class TwoSamples:
         kinds: dict[str, Any] | None = None,
         *,
         common: bool = False,
-        nan_policy: str = "omit",
     ) -> TwoSamples:
-        """Read two samples in memory.
+        """Read two samples in memory. Missing values are kept, as NaN and None.
 
         Parameters
         ----------
@@ -75,8 +73,6 @@ class TwoSamples:
             Option of :func:`isodepth.two_sample_test`.
         common : bool
             Whether to leave out columns that only one sample has. Otherwise they are an error.
-        nan_policy : {"raise", "omit"}
-            "raise" refuses missing values, and "omit" keeps them as NaN and None.
 
         Examples
         --------
@@ -94,21 +90,21 @@ class TwoSamples:
                 "single rows need both samples in memory, and these are read in chunks; pass a "
                 "part of the rows as arrays or data frames"
             )
-        X, Y = to_host(X), to_host(Y)
+        if is_tensor(X) or is_tensor(Y):
+            X, Y = to_host(X), to_host(Y)
         only: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
-        if common:
-            X, Y, only = common_columns(X, Y)
-            kinds = {k: v for k, v in check_kinds(kinds).items() if k not in (*only[0], *only[1])}
-        mixed = split_columns((X, Y), ("X", "Y"), kinds)
+        mixed = None
+        if is_frame(X) or is_frame(Y) or kinds is not None:
+            if common:
+                X, Y, only = common_columns(X, Y)
+                kinds = check_kinds(kinds)
+                kinds = {k: v for k, v in kinds.items() if k not in (*only[0], *only[1])}
+            mixed = split_columns((X, Y), ("X", "Y"), kinds)
         if mixed is not None:
             X, Y = mixed.numeric
         categories, found = (mixed.categories, mixed.columns) if mixed is not None else ({}, ())
-        if nan_policy == "raise":
-            for name, both in categories.items():
-                for sample, values in zip("XY", both, strict=True):
-                    category_values(values, name, sample, nan_policy)
         if mixed is None or X is not None:
-            x, y = read_pair(X, Y, "keep" if nan_policy == "omit" else "raise")
+            x, y = read_pair(X, Y, "keep")
             names = x.columns or column_labels(x.points.shape[1])
             named = x.columns is not None
             return cls((x.points, y.points), names, categories, found, only, named)

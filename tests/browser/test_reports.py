@@ -69,10 +69,20 @@ def monitor(folder):
     return path
 
 
+@pytest.fixture(scope="module")
+def embeddings(folder):
+    """Report of 60 columns without names, which is described by rows."""
+    x, y = np.random.default_rng(0).normal(size=(2, 150, 60))
+    y[:40, :20] += 2
+    path = folder / "embeddings.html"
+    isodepth.two_sample_test(x, y, n_permutations=99, random_state=0).report(path)
+    return path
+
+
 OPEN_ALL = "document.querySelectorAll('details').forEach(each => { each.open = true; })"
 
 
-@pytest.fixture(params=["weather", "evil", "monitor"])
+@pytest.fixture(params=["weather", "evil", "monitor", "embeddings"])
 def page(request):
     return request.getfixturevalue(request.param)
 
@@ -251,6 +261,12 @@ def test_row_numbers_do_not_wrap(browser, weather) -> None:
     )
     assert max(len(text) for text, _ in lines) >= 4
     assert {count for _, count in lines} == {1}
+
+
+def test_embeddings_are_described_by_rows(browser, embeddings) -> None:
+    browser.open(embeddings)
+    assert "most typical rows" in browser.find("table")[0].text
+    assert "column " not in browser.find("body")[0].text
 
 
 def test_suspicious_rows_on_a_phone_and_in_print(browser, folder) -> None:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -171,6 +172,42 @@ def test_interrupted_while_modules_load(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr("isodepth.cli.compare.compare", None)
     monkeypatch.setattr("click.Group.add_command", _raise(KeyboardInterrupt()))
     assert main(["--version"]) == 130
+
+
+def test_interrupted_within_an_import(
+    tmp_path: Path, files: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An extension module of pandas discards errors while it is initialized."""
+    module = tmp_path / "discards_errors.py"
+    module.write_text(
+        "import signal\n"
+        "try:\n    signal.raise_signal(signal.SIGINT)\n"
+        "except KeyboardInterrupt:\n    pass\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def compare(*_: Any, **__: Any) -> None:
+        import_module("discards_errors")
+        for _ in range(100):
+            time.sleep(0.1)
+
+    monkeypatch.setattr("isodepth.compare", compare)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        assert main(["compare", *files]) == 130
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        # The command ends before the interrupt is sent again.
+        monkeypatch.delitem(sys.modules, "discards_errors")
+        monkeypatch.setattr("isodepth.cli.interrupt._DELAY", 1.0)
+        monkeypatch.setattr("isodepth.compare", lambda *_, **__: import_module("discards_errors"))
+        assert main(["compare", *files]) == 130
+        # Handlers of a program that calls `main` are kept, and an ignored signal remains ignored.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        monkeypatch.setattr("isodepth.compare", _raise(KeyboardInterrupt()))
+        assert main(["compare", *files]) == 130
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_completion() -> None:

@@ -10,7 +10,13 @@ from scipy.special import betaln
 from twins import naive_means
 
 import isodepth
-from isodepth.core.directions import FAMILIES, mean_of_direction, seeded_vectors, unit_vectors
+from isodepth.core.directions import (
+    FAMILIES,
+    check_direction_rows,
+    mean_of_direction,
+    seeded_vectors,
+    unit_vectors,
+)
 from isodepth.errors import InvalidInputError, InvalidOptionError
 
 RANDOM_FAMILIES = [family for family in FAMILIES if family != "equispaced"]
@@ -163,3 +169,26 @@ def test_mean_of_a_coordinate_of_a_direction(d: int) -> None:
 def test_mean_of_a_coordinate_in_many_dimensions() -> None:
     log = betaln((1e9 + 1) / 2, (1e5 - 1) / 2) - betaln(1 / 2, (1e5 - 1) / 2)
     assert mean_of_direction(10**5, 1e9) == pytest.approx(math.exp(log / 1e9), rel=1e-13)
+
+
+def test_unit_rows_are_unchanged() -> None:
+    rows = np.random.default_rng(0).standard_normal((200, 7))
+    once = check_direction_rows(rows, 7)
+    np.testing.assert_allclose(np.linalg.norm(once, axis=1), 1, rtol=1e-15)
+    np.testing.assert_array_equal(check_direction_rows(once), once)
+    # A millionth too long is too long.
+    np.testing.assert_allclose(check_direction_rows(once * (1 + 1e-6)), once, rtol=1e-15)
+    np.testing.assert_allclose(check_direction_rows(once * (1 + 1e-12)), once, rtol=2e-15)
+
+
+@pytest.mark.parametrize("scale", [5e-324, 1e-200, 1e300])
+def test_directions_of_any_size(scale: float) -> None:
+    rows = check_direction_rows([[scale, 0.0], [scale, -scale]], 2)
+    np.testing.assert_allclose(rows, [[1, 0], [math.sqrt(0.5), -math.sqrt(0.5)]], rtol=1e-15)
+
+
+def test_zero_directions_are_counted() -> None:
+    with pytest.raises(InvalidInputError, match="zero rows, got 2, the first at row 1"):
+        check_direction_rows([[1, 0], [0, 0], [0, 0]])
+    with pytest.raises(InvalidInputError, match=r"as many columns as the data \(3\), got 2"):
+        check_direction_rows([[1, 0]], 3)

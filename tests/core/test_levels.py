@@ -14,9 +14,9 @@ from isodepth.core.regions import (
     TrimmedRegions,
     exact_plan,
     level_plan,
-    midpoint_levels,
     power_mean,
 )
+from isodepth.metric.settings import midpoint_levels
 
 X = np.array([[0.0], [1.0], [2.0], [3.0], [4.0], [5.0], [6.0], [7.0], [8.0], [9.0]])
 Y = np.array([[0.0], [0.5], [2.5], [4.0], [100.0]])

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
 import isodepth
 from isodepth import InvalidInputError, Metric
-from isodepth.core.regions import TrimmedRegions, tie_ends
+from isodepth.core.regions import TrimmedRegions, check_levels, tie_ends
 
 
 def naive_tie_ends(falling: list[float], tolerance: float) -> list[int]:
@@ -132,3 +134,15 @@ def test_levels_of_any_kind_of_number() -> None:
     assert REGIONS.alpha(0) == REGIONS.alpha(0.0) == REGIONS.alpha(np.float32(0)) == 0.6
     assert REGIONS.alpha([0, 0.2, 0.999]).tolist() == [0.6, 0.4, 0.2]
     assert REGIONS.alpha(np.array([False])).tolist() == [0.6]
+
+
+@pytest.mark.parametrize(
+    "betas",
+    [-1e-300, 1.0, math.nan, [0.5, 1.0], [0.5, -0.1], "a", None, object(), [0.1, "b"], 10**400]
+    + [[[0.1], [0.1, 0.2]]],
+)
+def test_levels_lie_in_the_half_open_unit_interval(betas) -> None:
+    levels = [0.0, 0.5, math.nextafter(1, 0)]
+    assert check_levels(levels).tolist() == levels
+    with pytest.raises(InvalidInputError, match="beta"):
+        check_levels(betas)

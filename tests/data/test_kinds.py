@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from html import unescape
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -99,7 +101,7 @@ def test_doubtful_columns_get_attention(x: list, y: list, kind: str, note: str) 
     X, Y = (pd.DataFrame({"v": side * 5, "w": np.arange(5.0 * len(side))}) for side in (x, y))
     with pytest.warns(ColumnWarning):
         result = isodepth.two_sample_test(X, Y, n_permutations=19, random_state=0)
-    assert result.headline.endswith("; check the kind of 'v'")
+    assert result.headline.endswith("; check column 'v'")
 
 
 CODES = ["1", "2", "3"] * 10
@@ -152,6 +154,75 @@ def test_a_new_word_in_a_batch_of_codes() -> None:
         monitor = isodepth.Monitor(pd.DataFrame({"v": codes}), random_state=0)
         with pytest.raises(InvalidInputError, match=r"kinds=\{'v': 'category'\}.*is fitted"):
             monitor.check(batch)
+
+
+NUMBERS = [f"{value / 4}" for value in range(300)]
+
+
+@pytest.mark.parametrize("library", ["pandas", "objects", "polars", "pyarrow", "csv", "parquet"])
+def test_a_few_words_among_numbers_are_missing(library: str, tmp_path: Path) -> None:
+    cells = [*NUMBERS[1:], "12a"]
+    frame: Any = pd.DataFrame({"w": np.arange(300.0), "v": cells})
+    if library == "objects":
+        frame["v"] = pd.Series([*map(float, cells[:-1]), "12a"], dtype=object)
+    elif library == "polars":
+        frame = pl.DataFrame({name: frame[name].tolist() for name in frame})
+    elif library == "pyarrow":
+        frame = pa.table({name: frame[name].tolist() for name in frame})
+    elif library in ("csv", "parquet"):
+        path = tmp_path / f"t.{library}"
+        frame.to_csv(path, index=False) if library == "csv" else frame.to_parquet(path)
+        frame = read_table(path, ReadOptions(missing=True, text="keep")).frame
+    reference = pd.DataFrame({"w": np.arange(300.0), "v": [*map(float, NUMBERS)]})
+    with pytest.warns(ColumnWarning, match="'v': values that are not numbers, such as '12a', are"):
+        mixed = split_columns([reference, frame], "XY")
+    assert mixed.columns[1].option == "numeric"
+    numbers = isodepth.data.frames.read_frame(mixed.numeric[1], "Y")[0][:, 1]
+    np.testing.assert_array_equal(numbers, [*map(float, cells[:-1]), np.nan])
+
+
+def test_words_among_numbers_are_missing_if_at_most_one_percent() -> None:
+    with pytest.warns(ColumnWarning):
+        assert split(NUMBERS[:50], [*NUMBERS[50:99], "?"]).columns[0].kind == "numeric"
+    with pytest.raises(InvalidInputError, match=r"numbers in X and '\?' in Y.*--missing \?\)"):
+        split(NUMBERS[:50], [*NUMBERS[50:98], "?"])
+    # A sample without any number, and numbers in another style, are not typing errors.
+    with pytest.raises(InvalidInputError, match="numbers in X and 'low' in Y"):
+        split(NUMBERS, ["low", "low"])
+    with pytest.raises(InvalidInputError, match="different styles of numbers"):
+        split(NUMBERS, ["1,5", "2,5"])
+    with pytest.raises(InvalidInputError, match="numbers in X and '1,5' in Y"):
+        split(NUMBERS, ["2.5", "1,5"])
+
+
+def test_words_in_a_column_that_is_numeric_on_request() -> None:
+    with pytest.warns(ColumnWarning, match="such as '12a', are read as missing"):
+        mixed = split(["1", "12a"], ["2", "3.5"], v="numeric")
+    np.testing.assert_array_equal(mixed.numeric[0]["v"], [1, np.nan])
+    shuffled = np.random.default_rng(0).permutation(NUMBERS)
+    monitor = isodepth.Monitor(pd.DataFrame({"v": shuffled}), random_state=0, nan_policy="omit")
+    with pytest.warns(ColumnWarning, match="such as 'x', are read as missing"):
+        assert not monitor.check(pd.DataFrame({"v": [*NUMBERS[::7], "x"]})).alarm
+
+
+def test_words_among_numbers_in_results_and_sources(tmp_path: Path) -> None:
+    paths = [tmp_path / f"{name}.csv" for name in "xy"]
+    for path, word in zip(paths, ("1", "12a"), strict=True):
+        pd.DataFrame({"v": [*NUMBERS, word]}).to_csv(path, index=False)
+    fact = "v: 1 of 602 values is not a number ('12a'), read as missing"
+    for command in ("test", "report"):
+        page = ["-o", tmp_path / "r.html"] if command == "report" else []
+        found = run_json(command, *paths, *page, "--permutations", 9, *QUICK)
+        assert fact in str(found)
+        assert "type numbers" not in str(found)
+    assert fact in unescape((tmp_path / "r.html").read_text())
+    with pytest.warns(ColumnWarning, match="'12a', are read as missing"):
+        result = isodepth.two_sample_test(
+            *map(isodepth.scan, paths), n_permutations=9, random_state=0
+        )
+    assert result.checks[0].text == fact
+    assert "--missing 12a" in refusal("depth", paths[1], "-o", tmp_path / "d.csv")
+    run("depth", paths[1], "-o", tmp_path / "d.csv", "--missing", "12a", "--nan-policy", "omit")
 
 
 def test_one_style_for_both_samples() -> None:
@@ -309,6 +380,7 @@ POOLS = {
     "fewer dates": [*[f"2013-01-{day:02}" for day in range(1, 20)], *WORDS],
     "formats": ["2013-01-02", "3.1.2013", "01/04/2013"] * 10,
     "codes and a word": [*["1", "2", "3"] * 10, "NEW"],
+    "words among numbers": [*NUMBERS, "12a", "?", "n/a"],
     "mostly words": [*map(str, range(12)), *map("w{}".format, range(15))],
     "styles": ["1,500.00", "2", "3.5", "$4"] * 5,
     "objects": [1, 1.0, "1", "01", "a", None] * 5,

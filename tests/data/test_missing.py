@@ -12,8 +12,8 @@ import pytest
 from twins import naive_settings
 
 from isodepth.data.frames import Table
-from isodepth.data.missing import MissingPair
-from isodepth.data.validation import MissingReport, read_sample
+from isodepth.data.missing import MissingPair, MissingReport
+from isodepth.data.validation import read_sample
 from isodepth.errors import InvalidInputError, NotNumbersError
 
 omit_missing = functools.partial(read_sample, nan_policy="omit")

@@ -16,9 +16,7 @@ from scipy.sparse import csr_array
 
 import isodepth
 from isodepth.data.validation import (
-    check_direction_rows,
     check_integer,
-    check_levels_inside,
     check_number,
     check_points,
     check_weights,
@@ -65,18 +63,6 @@ def test_integers_from_the_lowest_on() -> None:
     for value in (2, 3.0, -3):
         with pytest.raises(InvalidOptionError, match=r"k must be an integer >= 3, got .* or fewer"):
             check_integer(value, "k", 3, " or fewer")
-
-
-@pytest.mark.parametrize(
-    "betas",
-    [-1e-300, 1.0, math.nan, [0.5, 1.0], [0.5, -0.1], "a", None, object(), [0.1, "b"], 10**400]
-    + [[[0.1], [0.1, 0.2]]],
-)
-def test_levels_lie_in_the_half_open_unit_interval(betas) -> None:
-    levels = [0.0, 0.5, math.nextafter(1, 0)]
-    assert check_levels_inside(levels).tolist() == levels
-    with pytest.raises(InvalidInputError, match="beta"):
-        check_levels_inside(betas)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -201,34 +187,6 @@ def test_pairs_of_weights() -> None:
             split_weights(bad)
     # Another check refuses a single number as weights of X.
     assert split_weights((1, [2, 3])) == (1, [2, 3])
-
-
-# ---------------------------------------------------------------------------------------------
-# directions
-# ---------------------------------------------------------------------------------------------
-
-
-def test_unit_rows_are_unchanged() -> None:
-    rows = np.random.default_rng(0).standard_normal((200, 7))
-    once = check_direction_rows(rows, 7)
-    np.testing.assert_allclose(np.linalg.norm(once, axis=1), 1, rtol=1e-15)
-    np.testing.assert_array_equal(check_direction_rows(once), once)
-    # A millionth too long is too long.
-    np.testing.assert_allclose(check_direction_rows(once * (1 + 1e-6)), once, rtol=1e-15)
-    np.testing.assert_allclose(check_direction_rows(once * (1 + 1e-12)), once, rtol=2e-15)
-
-
-@pytest.mark.parametrize("scale", [5e-324, 1e-200, 1e300])
-def test_directions_of_any_size(scale: float) -> None:
-    rows = check_direction_rows([[scale, 0.0], [scale, -scale]], 2)
-    np.testing.assert_allclose(rows, [[1, 0], [math.sqrt(0.5), -math.sqrt(0.5)]], rtol=1e-15)
-
-
-def test_zero_directions_are_counted() -> None:
-    with pytest.raises(InvalidInputError, match="zero rows, got 2, the first at row 1"):
-        check_direction_rows([[1, 0], [0, 0], [0, 0]])
-    with pytest.raises(InvalidInputError, match=r"as many columns as the data \(3\), got 2"):
-        check_direction_rows([[1, 0]], 3)
 
 
 def test_integers_that_floats_round() -> None:

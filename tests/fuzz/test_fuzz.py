@@ -232,8 +232,17 @@ def check_tensors(case: Case) -> None:
         near(result.value.item(), expected, case)
 
 
+def without_precision(result: Any) -> dict[str, tuple[float, float]]:
+    """Return the statistic and the p-value of each part of a test, except that of precision."""
+    return {
+        part.name: (part.statistic, part.pvalue)
+        for part in result.components
+        if part.name != "precision"
+    }
+
+
 def check_test(case: Case) -> None:
-    """A p-value that does not depend on a power of two as unit."""
+    """Statistics do not depend on a power of two as unit, except those of precision."""
     options = {"n_permutations": 19, "random_state": 0}
     try:
         result = isodepth.two_sample_test(case.x, case.y, **options)
@@ -242,11 +251,14 @@ def check_test(case: Case) -> None:
         return
     assert 1 / 20 <= result.pvalue <= 1
     assert np.isfinite(result.statistic)
-    # Ties are integers: a quarter of them is not whole, which functions of precision detect.
-    if set(case.kinds) <= {"normal", "duplicates", "constant column"}:
+    if set(case.kinds) <= {"normal", "ties", "duplicates", "constant column"}:
         quarter = case.dtype(0.25)
         scaled = isodepth.two_sample_test(case.x * quarter, case.y * quarter, **options)
-        assert scaled.pvalue == result.pvalue
+        assert without_precision(scaled) == without_precision(result)
+        # Ties are integers, which all are whole numbers. Half of 0, 0.25, 0.5, 0.75 are whole
+        # tenths: this function of a row has information, and the p-value takes it into account.
+        # For seed 40002521 the p-value is 0.60 for integers, and 0.65 for a quarter of them.
+        assert scaled.pvalue == result.pvalue or "ties" in case.kinds
 
 
 def check_mixed_kinds(case: Case) -> None:

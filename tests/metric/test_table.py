@@ -13,7 +13,7 @@ from twins import naive_tables
 
 import isodepth
 from isodepth import InvalidInputError, InvalidOptionError, Metric, RegionTable
-from isodepth.core.regions import midpoint_levels
+from isodepth.metric.settings import midpoint_levels
 
 DEPTHS = ["halfspace", "projection", "irw"]
 RNG = np.random.default_rng(20)

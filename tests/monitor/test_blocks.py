@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,23 @@ def test_batches_beyond_all_blocks_are_named_at_once() -> None:
     far = monitor.check(quiet.assign(a=quiet["a"] + 100))
     assert far.beyond_blocks
     assert far.changes[0].columns == ("a",)
+
+
+def test_categories_with_the_same_shares_in_all_blocks() -> None:
+    """The scores of the categories are all 0, so that they have no standard deviation."""
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(10)
+    rows, day = days(40, rng)
+    frame = pd.DataFrame(rows, columns=["a", "b"]).assign(k=np.tile(["x", "y"], len(rows) // 2))
+    monitor = Monitor(frame, blocks=day, random_state=0)
+    batches = [pd.DataFrame(days(1, rng)[0], columns=["a", "b"]) for _ in range(12)]
+    quiet = [monitor.check(batch.assign(k=np.tile(["x", "y"], 30))) for batch in batches]
+    assert not any(verdict.alarm for verdict in quiet)
+    changed = [monitor.check(batch.assign(k="x")) for batch in batches]
+    # A transformed share of 1/2 becomes 1: pi / 4, times the root of 60 rows.
+    assert min(verdict.score for verdict in changed) >= math.sqrt(60) * math.pi / 4 - 1e-9
+    assert max(verdict.score for verdict in quiet) < 5
+    assert changed[-1].alarm
 
 
 def test_a_reset_spends_no_new_capital() -> None:

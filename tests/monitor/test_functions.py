@@ -86,8 +86,8 @@ def test_counts_are_those_of_plain_loops(monkeypatch: pytest.MonkeyPatch) -> Non
     assert (whole.ones.tolist(), suspicious.tolist()) == by_loops(functions, rows)
     assert len(whole.ones) == len(functions.members)
     assert {f.kind for f in functions.members} == {
-        "column", "deviation", "direction", "distance", "pair", "missing", "category", "crossed",
-        "value", "extreme", "beyond", "precision",
+        "column", "deviation", "direction", "distance", "pair", "missing", "shares", "crossed",
+        "value", "extremes", "beyond", "precision",
     }  # fmt: skip
     # Chunks add up, up to the summaries, which are means of medians.
     monkeypatch.setattr(module, "_CHUNK", 37)

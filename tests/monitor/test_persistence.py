@@ -251,6 +251,7 @@ def parts_out_of_range(state: MonitorState) -> Iterator[MonitorState]:
         *(group._replace(functions=replace(f, **other)) for other in (
             {"scale": f.scale * [0, 1]}, {"scale": f.scale[:1]}, {"center": f.center * np.inf},
             {"middles": f.middles * [[1], [0]]}, {"middles": np.vstack([f.middles] * 2)},
+            {"middles": f.middles[:, :1]},
             {"medians": f.medians + np.nan}, {"known": (f.known[0][::-1],)},
             {"known": (f.known[0] + 1,)}, {"thresholds": f.thresholds[:3]},
             {"thresholds": f.thresholds + [[0], [4], [0], [0]]},

@@ -466,6 +466,9 @@ def test_the_path_is_checked_before_any_work(comparison, tmp_path, monkeypatch) 
     monkeypatch.setattr("isodepth.report.writing.html_report", lambda *_, **__: 1 / 0)
     with pytest.raises(InvalidOptionError, match="there is no folder"):
         comparison.report(tmp_path / "absent" / "report.html")
+    for name in ("report", "report.txt"):
+        with pytest.raises(InvalidOptionError, match=f"{name}: its name must end in .html or .htm"):
+            comparison.report(tmp_path / name)
 
 
 def test_what_does_not_apply_is_refused(comparison, monitor) -> None:

@@ -80,7 +80,7 @@ def share(member: Member, before: float, after: float) -> tuple[Member, Change]:
 
 ROUNDED = Member("precision", (0,), 1.0)
 SENTINEL = Member("value", (0,), -9999.0)
-FAR = Member("extreme", (0,), -9999.0, upper=False)
+FAR = Member("extremes", (0,), -9999.0, upper=False)
 
 
 def kinds_of(x: np.ndarray, y: np.ndarray, *shares: tuple[Member, Change]) -> list[str]:
@@ -115,7 +115,7 @@ def test_rounding_is_named_unless_another_change_causes_it() -> None:
 def test_a_shift_of_even_values_is_not_described_by_its_extremes() -> None:
     """The ends of a uniform distribution change most. A shift explains both ends."""
     x, y = np.random.default_rng(1).random((2, 300))
-    low = share(Member("extreme", (0,), 0.1, upper=False), 0.1, 0.0)
+    low = share(Member("extremes", (0,), 0.1, upper=False), 0.1, 0.0)
     assert kinds_of(x, y + 0.1, low) == ["location"]
     assert kinds_of(x, y[y > 0.1], low) == ["extremes"]
 

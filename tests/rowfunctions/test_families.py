@@ -77,8 +77,8 @@ def test_isolated_values_are_beyond_a_gap() -> None:
     rows = columns_only(plain, skewed, wrong_unit, sentinel, heavy, few, many, counts)
     found = families.IsolatedValues.choose(rows).members
     assert found == [
-        families.Member("extreme", (2,), float(wrong_unit[:9].min()), True),
-        families.Member("extreme", (3,), -9999.0, False),
+        families.Member("extremes", (2,), float(wrong_unit[:9].min()), True),
+        families.Member("extremes", (3,), -9999.0, False),
     ]
 
 
@@ -134,8 +134,14 @@ def test_columns_of_small_values_have_no_multiples_of_five_and_ten() -> None:
     members = families.Precision.choose(Rows(values, np.empty((3, 0)), np.zeros(3))).members
     units = [[m.value for m in members if m.columns == (j,)] for j in range(4)]
     assert units == [[0.1, 1], [0.1, 1], [0.1, 1, 5], [0.1, 1, 5, 10]]
-    unknown = Rows(np.empty((0, 2)), np.empty((0, 0)), np.zeros(0))
-    assert len(families.Precision.choose(unknown).members) == 8
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_counts_of_multiples_are_those_of_all_units(seed: int) -> None:
+    rows = table(seed)
+    members = families.all_units(rows.numbers.shape[1])
+    wanted = [np.nansum(member.evaluate(rows)) for member in members]
+    np.testing.assert_array_equal(families.count_multiples(rows.numbers), wanted)
 
 
 def test_repeated_rows_are_those_that_occur_twice() -> None:

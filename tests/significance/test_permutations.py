@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.special
 
 import isodepth
 from isodepth import InvalidInputError
@@ -84,6 +85,18 @@ def test_what_cannot_be_blocks_is_refused() -> None:
 def test_large_statistics_do_not_overflow() -> None:
     values = np.array([9.0, *np.linspace(1, 3, 99)])
     np.testing.assert_allclose(neg_log_p(values * 1e307), neg_log_p(values), rtol=1e-9)
+
+
+def test_calls_are_short_for_many_permutations(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C is noticed only between calls of NumPy and SciPy."""
+    values = np.random.default_rng(0).gamma(2.0, size=(2, 3, 500))
+    expected = neg_log_p(values)
+    sizes = []
+    log_ndtr = scipy.special.log_ndtr
+    monkeypatch.setattr("isodepth.significance.permutations._LONG_ROW", 499)
+    monkeypatch.setattr(scipy.special, "log_ndtr", lambda x: sizes.append(x.size) or log_ndtr(x))
+    np.testing.assert_array_equal(neg_log_p(values), expected)
+    assert sizes == [500] * 6
 
 
 @pytest.mark.parametrize("blocks", [None, np.arange(150) // 5])

@@ -590,7 +590,9 @@ def test_the_pvalue_is_exact_over_all_labelings(kind: str, tolerant: bool) -> No
 def test_the_bound_of_a_column_uses_functions_of_this_column_alone() -> None:
     """The product of a column and the distance from the center depends on all columns."""
     rng = np.random.default_rng(0)
-    findings = TolerantFindings(100)
+    permutations = Permutations.draw(50, 50, 99, rng)
+    rows = pooled(np.zeros((100, 2)), ("a", "b"), np.eye(2), permutations, rng)
+    findings = TolerantFindings(rows, 0.0)
     features = [
         Feature("dependence", "a and distance from the center", ("a",)),
         Feature("dependence", "a and b", ("a", "b")),
@@ -600,7 +602,7 @@ def test_the_bound_of_a_column_uses_functions_of_this_column_alone() -> None:
     differences[:, 0] = 0.5, 0.4, 0.3
     findings.add_differences("dependence", differences[:2], features[:2])
     findings.add_differences("columns", differences[2:], features[2:])
-    share, columns = findings.lower_bounds(0.95, 50, 50)
+    share, columns = findings.lower_bounds(0.95)
     assert set(columns) == {("a", "b"), ("b",)}
     assert 0.45 < share < 0.5
     assert 0.35 < columns["a", "b"] < 0.4
@@ -617,7 +619,7 @@ def test_the_bound_reuses_the_shares_of_the_test() -> None:
     assert {"extremes", "values"} <= set(found.parts)
     for name, part in again.parts.items():
         assert found.parts[name] == pytest.approx(part, rel=1e-12), name
-    assert found.lower_bounds(0.95, 150, 150) == again.lower_bounds(0.95, 150, 150)
+    assert found.lower_bounds(0.95) == again.lower_bounds(0.95)
 
 
 @pytest.mark.parametrize(("share", "n", "m"), [(0.04, 1000, 1000), (0.7, 30, 50), (0.01, 50, 5000)])

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from sources.tables import FORMS, mixed_frame, scanned
 
@@ -80,8 +81,22 @@ def test_kinds_from_a_few_random_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     }  # fmt: skip
     assert [each.kind for each in reader.columns][:3] == ["numeric", "identifier", "category"]
     odd = frame.assign(number=[*frame["number"][:-1], "unknown"])
+    with pytest.warns(isodepth.ColumnWarning, match=r"'number'.*'unknown', are read as missing"):
+        reader, _ = readers_of(scan(odd), scan(odd), capacity=5)
+    number = reader.columns[3]
+    assert (number.use, number.option) == ("numbers", "numeric")
+    chunk = pa.table({"number": ["0.5", "unknown", "0.25"]})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        np.testing.assert_array_equal(reader.numbers(chunk, "X"), [[0.5], [np.nan], [0.25]])
+    comma = frame.assign(number=[f"{i / 7:.2f}".replace(".", ",") for i in range(n - 1)] + ["?"])
+    with pytest.warns(isodepth.ColumnWarning, match=r"'number'.*'\?', are read as missing"):
+        reader, _ = readers_of(scan(comma), scan(comma), capacity=5)
+    chunk = pa.table({"number": ["1,250", "?", "2"]})
+    np.testing.assert_array_equal(reader.numbers(chunk, "X"), [[1.25], [np.nan], [2]])
+    often = frame.assign(number=[*frame["number"][100:], *["unknown"] * 100])
     with pytest.raises(InvalidInputError, match=r"'number'.*'unknown'"):
-        readers_of(scan(odd), scan(odd), capacity=5)
+        readers_of(scan(often), scan(often), capacity=5)
 
 
 def test_kinds_do_not_depend_on_the_sample() -> None:

@@ -18,11 +18,11 @@ def value_at(member: Member, rows: Rows, i: int) -> float:
         return float(math.isnan(value))
     if math.isnan(value):
         return math.nan
-    if member.kind == "extreme":
+    if member.kind == "extremes":
         return float(value >= member.value if member.upper else value <= member.value)
     if member.kind == "precision":
         quotient = value * 10 if member.value == 0.1 else value / member.value
         error = abs(quotient - round(quotient)) * member.value
         return float(error <= 1e-9 * max(1e-6, abs(value)))
-    assert (member.kind == "category") == (member.columns[0] >= d)
+    assert (member.kind == "shares") == (member.columns[0] >= d)
     return float(value == member.value)

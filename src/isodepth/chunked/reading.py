@@ -12,7 +12,7 @@ from isodepth.chunked.selection import Selection, margin_of
 from isodepth.core.scaling import is_integral
 from isodepth.data.arrays import column_labels
 from isodepth.data.frames import Table
-from isodepth.data.validation import MissingReport
+from isodepth.data.missing import MissingReport
 from isodepth.errors import InvalidInputError
 from isodepth.metric.fitted import MEMORY_MB, FittedMetric
 from isodepth.sources.mixed import MixedReader, mixed_readers

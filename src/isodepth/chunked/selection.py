@@ -80,7 +80,10 @@ class RowValues:
         return replace(self, directions=self.directions[which], centers=centers)
 
     def chunk(self, rows: np.ndarray, masses: np.ndarray | None, n_threads: int) -> Any:
-        """Return an object of the compiled core that computes the E values of rows (n, d)."""
+        """Return an object of the compiled core that computes these values for rows (n, d).
+
+        `masses` (n,) are the weights of the rows, or None.
+        """
         points = rows if self.of is None else self.of(rows, n_threads)
         kind: Any = _core.Chunk32 if points.dtype == np.float32 else _core.Chunk64
         return kind(points, *self.frame, np.ascontiguousarray(self.directions), masses, n_threads)

@@ -18,8 +18,8 @@ from isodepth.chunked.reading import CheckedSource, selection_of
 from isodepth.chunked.selection import RowValues, Selection
 from isodepth.core.regions import Sample
 from isodepth.core.scaling import CLIPPED, clipped_unit, fence_ranks, normalized_mad
+from isodepth.data.missing import MissingReport
 from isodepth.data.results.base import EqualFields
-from isodepth.data.validation import MissingReport
 from isodepth.depth.resolve import builtin_name, is_plain
 from isodepth.engine import Resources, write_supports
 from isodepth.errors import InvalidOptionError

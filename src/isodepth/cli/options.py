@@ -10,14 +10,13 @@ import math
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import click
 
 from isodepth.cli.commands import session
 from isodepth.data.extras import load_extra
-from isodepth.data.files.output import check_target
+from isodepth.data.files.output import PAGE_ENDINGS, check_target
 from isodepth.data.missing import NAN_POLICIES
 from isodepth.data.validation import MOST
 from isodepth.depth import BY_NAME
@@ -259,14 +258,12 @@ report_option = click.option("--report", "page", metavar="FILE", help="Write a r
 def check_page(page: str | None) -> None:
     """Check, before the computation, that a report can be written to the file `page`.
 
-    Raise an error if the name does not end in .html, the file cannot be written, or matplotlib is
-    not installed. Do nothing if `page` is None.
+    Raise an error if the name does not end in .html or .htm, the file cannot be written, or
+    matplotlib is not installed. Do nothing if `page` is None.
     """
     if page is None:
         return
-    if Path(page).suffix.lower() not in (".html", ".htm"):
-        raise InvalidOptionError(f"cannot write {page}: the name of a report must end in .html")
-    check_target(page)
+    check_target(page, PAGE_ENDINGS)
     load_extra("matplotlib.figure", "plot", "a report with figures")
 
 

@@ -11,7 +11,7 @@ import isodepth
 import isodepth.cli.options as cli
 from isodepth.cli.commands import Answer, Command, progress_wanted
 from isodepth.cli.tables import open_sources, read_samples, read_tables
-from isodepth.data.files.output import check_csv_target, csv_bytes, replace_file
+from isodepth.data.files.output import check_target, csv_bytes, replace_file
 from isodepth.data.frames import in_order
 from isodepth.data.results.base import document
 from isodepth.errors import InvalidInputError
@@ -52,7 +52,7 @@ def pairwise(
 
     options = {**settings, "nan_policy": reading.nan_policy}
     check_for_tables(table_metric(options))
-    target = None if output is None else check_csv_target(output)
+    target = None if output is None else check_target(output, [".csv"])
     labels, tables = read_samples(samples, reading, by)
     if len(tables) < 2:
         raise InvalidInputError(
@@ -110,7 +110,7 @@ def depth(
     used = settings.pop("depth", "projection")
     estimator = ESTIMATORS[used](**settings)
     estimator._check_options()
-    target = None if output is None else check_csv_target(output)
+    target = None if output is None else check_target(output, [".csv"])
     results = read_tables(open_sources([table] if of is None else [table, of]), reading)
     rows, other = results[0].numbers, results[-1].numbers
     reference = in_order(other, rows.columns, str(results[-1].path), str(results[0].path)).points

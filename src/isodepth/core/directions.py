@@ -11,8 +11,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from isodepth.data.validation import check_choice, check_direction_rows, check_integer
-from isodepth.errors import InvalidOptionError
+from isodepth.data.validation import check_choice, check_integer, check_points
+from isodepth.errors import InvalidInputError, InvalidOptionError
 
 Purpose = Literal[
     "directions", "levels", "permutations", "column pairs", "splits", "batches", "subsamples",
@@ -233,3 +233,32 @@ def integer_seed(random_state: Any) -> int:
     """Return `random_state` if it is an integer, otherwise a random integer below 2**31."""
     checked = check_random_state(random_state)
     return checked if isinstance(checked, int) else int(rng_for(checked, "seeds").integers(2**31))
+
+
+def check_direction_rows(directions: Any, d: int | None = None) -> np.ndarray:
+    """Check an array of directions and normalize its rows to unit length.
+
+    `d` is the number of columns of the data, or None if it is unknown.
+    """
+    rows, _ = check_points(directions, "directions", "float64", any_size=True)
+    # The rounding of sums along a row depends on the memory layout, so the array is always
+    # converted to row-major order.
+    rows = np.ascontiguousarray(rows)
+    if d is not None and rows.shape[1] != d:
+        raise InvalidInputError(
+            f"directions must have as many columns as the data ({d}), got {rows.shape[1]}"
+        )
+    # Each row is divided by its largest entry, so that the squares in its norm do not overflow or
+    # underflow.
+    largest = np.abs(rows).max(axis=1, keepdims=True)
+    if not largest.all():
+        raise InvalidInputError(
+            f"directions must not contain zero rows, got {int((largest == 0).sum())}, the first "
+            f"at row {int((largest == 0).argmax())}; a zero vector has no direction"
+        )
+    scaled = rows / largest
+    lengths = np.linalg.norm(scaled, axis=1, keepdims=True)
+    # Rows of unit length are returned unchanged, so that a second check of the result does not
+    # change any bits.
+    unit = np.abs(lengths * largest - 1) <= 16 * np.finfo(np.float64).eps
+    return np.where(unit, rows, scaled / lengths)

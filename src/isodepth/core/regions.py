@@ -14,10 +14,12 @@ from typing import Any
 import numpy as np
 
 from isodepth import _core
+from isodepth.core.directions import check_direction_rows
 from isodepth.core.weights import exact_masses
 from isodepth.data.results.base import equal_values
-from isodepth.data.validation import check_direction_rows, check_levels_inside, check_weights
+from isodepth.data.validation import check_weights, to_array
 from isodepth.engine import ALONE, Resources, write_supports
+from isodepth.errors import InvalidInputError
 
 #: Relative difference up to which a level counts as equal to 1 - eps, the upper end of all levels.
 #: eps is the fraction of the mass that the distance trims.
@@ -236,7 +238,7 @@ class TrimmedRegions:
 
     def group(self, beta: Any) -> np.ndarray:
         """Return the index in `alphas`, `counts` and `masses` of the region of level beta."""
-        return self.masses.searchsorted(check_levels_inside(beta), side="right")
+        return self.masses.searchsorted(check_levels(beta), side="right")
 
     def prefix_sizes(self, betas: np.ndarray) -> np.ndarray:
         """Return the number of distinct points (L,) in the region of each level `betas` (L,).
@@ -370,11 +372,6 @@ def level_plan(x: TrimmedRegions, y: TrimmedRegions, betas: np.ndarray) -> Level
     return LevelPlan(betas, shares, x.prefix_sizes(betas), y.prefix_sizes(betas))
 
 
-def midpoint_levels(n_levels: int, eps: float) -> np.ndarray:
-    """Return the midpoints of `n_levels` intervals of equal length that divide [0, 1 - eps]."""
-    return (np.arange(n_levels) + 0.5) / n_levels * (1.0 - eps)
-
-
 def power_mean(gaps: np.ndarray, shares: np.ndarray, p: float, length: float = 1.0) -> float:
     """Compute (length * sum of shares * gaps**p) ** (1/p); the maximum gap for p = inf.
 
@@ -391,3 +388,13 @@ def power_mean(gaps: np.ndarray, shares: np.ndarray, p: float, length: float = 1
     """
     values, weights = (np.ascontiguousarray(a, dtype=np.float64) for a in (gaps, shares))
     return _core.power_mean(values, weights, p, length)
+
+
+def check_levels(betas: Any, name: str = "beta") -> np.ndarray:
+    """Check that all levels of depth-trimmed regions lie in [0, 1), and return a float64 array."""
+    array = to_array(betas, name)
+    if array.dtype.kind not in "biuf" or not ((array >= 0) & (array < 1)).all():
+        raise InvalidInputError(
+            f"{name} must be a number or an array of numbers in [0, 1), got {betas!r:.80}"
+        )
+    return array.astype(np.float64)

@@ -1,14 +1,16 @@
-"""Strings that describe arrays in messages, checks of single values, and hashes of rows."""
+"""Descriptions and errors of arrays for messages, arrays of objects, and hashes of rows."""
 
 from __future__ import annotations
 
 import difflib
+import numbers
 from collections.abc import Iterable, Sequence
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 
-from isodepth.errors import ColumnWarning, warn_user
+from isodepth.errors import ColumnWarning, InvalidInputError, NotNumbersError, warn_user
 
 #: Maximum number of columns in the short lists of messages, such as columns with missing values.
 FEW = 5
@@ -100,3 +102,67 @@ def row_hashes(rows: np.ndarray) -> np.ndarray:
             hashes = (hashes ^ (column ^ (column >> np.uint64(32)))) * _ODD_FACTOR
             hashes ^= hashes >> np.uint64(29)
     return hashes
+
+
+def numbers_of_objects(array: np.ndarray, name: str) -> np.ndarray:
+    """Convert an array of dtype object to float64; raise an error if a value is not a number."""
+    for place, value in np.ndenumerate(array):
+        if not isinstance(value, numbers.Real | Decimal):
+            try:
+                reason = f"a {type(value).__name__} is not converted to {float(value)!r}"
+            except (TypeError, ValueError) as error:
+                reason = str(error)
+            raise NotNumbersError(
+                f"{name} must hold real numbers, got dtype object with {value!r} at row "
+                f"{place[0]}, column {place[1]} ({reason}); drop or encode other columns and "
+                f"convert it with {name}.astype(float)"
+            )
+    return array.astype(np.float64)
+
+
+class ValueFaults:
+    """Values of a sample that are not allowed, collected from blocks of rows for a message.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n, d)
+    blocks : iterable of slice
+        Rows to examine.
+    allow_nan : bool
+        Whether NaN is allowed.
+
+    Attributes
+    ----------
+    counts : int ndarray of shape (d,)
+        Number of infinite values per column, and of NaN unless NaN is allowed.
+    first : (int, int) or None
+        Row and column of the first of these values; None if there are none.
+    infinite : bool
+        Whether any value is infinite.
+    largest : float
+        Maximum absolute value of all finite values.
+    """
+
+    def __init__(self, points: np.ndarray, blocks: Iterable[slice], allow_nan: bool) -> None:
+        self.counts = np.zeros(points.shape[1], np.int64)
+        self.first: tuple[int, int] | None = None
+        self.infinite, self.largest = False, 0.0
+        for block in blocks:
+            sizes = np.abs(points[block])
+            bad = np.isinf(sizes) if allow_nan else ~np.isfinite(sizes)
+            self.infinite = self.infinite or bool(np.isinf(sizes).any())
+            self.counts += bad.sum(axis=0)
+            self.largest = max(self.largest, float(sizes[np.isfinite(sizes)].max(initial=0.0)))
+            if self.first is None and bad.any():
+                row, column = np.unravel_index(int(bad.argmax()), bad.shape)
+                self.first = (block.start + int(row), int(column))
+
+
+def value_noun(count: int) -> str:
+    """Return "value" or "values"."""
+    return "value" if count == 1 else "values"
+
+
+def shape_error(name: str, received: str) -> InvalidInputError:
+    """Return the error for a sample that is not a table."""
+    return InvalidInputError(f"{name} must be a table of shape (n rows, d columns), got {received}")

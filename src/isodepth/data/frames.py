@@ -7,6 +7,7 @@ the default labels 0, 1, ..., d - 1, which pandas gives to d columns of an array
 from __future__ import annotations
 
 import numbers
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -15,9 +16,11 @@ import numpy as np
 from isodepth.data.arrays import (
     EXACT_INTEGERS,
     FEW,
+    describe,
     is_missing,
     listed,
     numbered,
+    shape_error,
     warn_of_rounding,
 )
 from isodepth.errors import InvalidInputError
@@ -107,6 +110,40 @@ def read_frame(X: Any, name: str) -> tuple[np.ndarray, Names]:
         ) from None
     labels = list(frame.columns)
     return _numbers(frame, name), None if _is_count(labels) else column_names(labels, name)
+
+
+def frame_or_list(X: Any, name: str) -> tuple[Any, Names]:
+    """Return the array and the column names of a data frame.
+
+    Any other table is returned unchanged, with None for the names. Paths, None and dictionaries
+    raise an error.
+    """
+    if isinstance(X, str) or hasattr(X, "__fspath__"):
+        raise InvalidInputError(
+            f"{name} must be a table, got the path {str(X)!r:.80}; read the file first, for "
+            "example with pandas"
+        )
+    if X is None or (isinstance(X, Mapping) and not hasattr(X, "toarray")):
+        advice = "pass a data frame: pandas.DataFrame(...)" if X is not None else "pass a sample"
+        raise shape_error(name, f"{describe(X)}; {advice}")
+    return read_frame(X, name) if is_frame(X) else (X, None)
+
+
+def with_nan(X: Any) -> Any:
+    """Return `X` with NaN for masked entries, and for missing values in arrays of objects."""
+    if isinstance(X, np.ma.MaskedArray):
+        X = np.ma.filled(X.astype(object), np.nan)
+    elif is_frame(X) or (isinstance(X, np.ndarray) and X.dtype != object):
+        return X
+    try:
+        array = np.asarray(X)
+    except (TypeError, ValueError, RuntimeError):
+        return X  # the conversion in `to_array`, which follows, raises an error with the reason
+    if array.dtype != object:
+        return X
+    filled = array.copy()
+    filled[np.reshape([is_missing(value) for value in array.flat], array.shape)] = np.nan
+    return filled
 
 
 # -- names of columns ----------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Comparison of the shares of missing values of two samples."""
+"""Numbers of missing values of a sample, and comparison of their shares in two samples."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.data.arrays import named_counts
+from isodepth.data.arrays import column_labels, named_counts
 from isodepth.data.results.base import plain
-from isodepth.data.validation import MissingReport
+from isodepth.errors import InvalidInputError
 
 #: Allowed values of the option `nan_policy`.
 NAN_POLICIES = ("raise", "omit")
@@ -41,6 +41,72 @@ class MissingShare(NamedTuple):
 
 
 @dataclass(frozen=True)
+class MissingReport:
+    """Numbers of dropped rows and of missing values of a sample.
+
+    Attributes
+    ----------
+    n_rows : int
+        Number of rows before rows were dropped.
+    n_dropped : int
+        Number of rows with a missing value in any column.
+    counts : tuple of (str, int)
+        Name of every column ("column 0" without names) and its number of missing values.
+
+    Examples
+    --------
+    >>> print(MissingReport(100, 3, (("temp", 2), ("wind", 1), ("dewp", 0))))
+    3 of 100 rows, missing values in temp (2), wind (1)
+    """
+
+    n_rows: int
+    n_dropped: int
+    counts: tuple[tuple[str, int], ...]
+
+    def __str__(self) -> str:
+        text = f"{self.n_dropped} of {self.n_rows} rows"
+        return f"{text}, missing values in {named_counts(self.counts)}" if self.n_dropped else text
+
+
+def find_missing(
+    points: np.ndarray, columns: Sequence[str] | None, name: str
+) -> tuple[np.ndarray, np.ndarray, MissingReport]:
+    """Find the missing values of a sample, which are NaN.
+
+    Raise an error if no row is complete. `name` is the name of the sample in the message.
+
+    Returns
+    -------
+    absent : bool ndarray of shape (n, d)
+        True for each missing value.
+    kept : bool ndarray of shape (n,)
+        True for each row without missing values.
+    report : MissingReport
+    """
+    absent = np.isnan(points)
+    kept = ~absent.any(axis=1)
+    labels = columns or column_labels(points.shape[1])
+    counts = tuple(zip(labels, absent.sum(axis=0).tolist(), strict=True))
+    if not kept.any():
+        raise InvalidInputError(
+            f"all {len(points)} rows of {name} have a missing value ({named_counts(counts)}); "
+            "drop these columns, or impute their values"
+        )
+    return absent, kept, MissingReport(len(points), int(len(points) - kept.sum()), counts)
+
+
+def share_z(in_x: float, in_y: float, n: int, m: int) -> float:
+    """Return the difference in_y / m - in_x / n of two shares, divided by its standard error.
+
+    `in_x` of n rows and `in_y` of m rows are counted. The standard error is that under the
+    hypothesis of equal shares. The result is 0 if both shares are 0 or both are 1.
+    """
+    both = (in_x + in_y) / (n + m)
+    error = math.sqrt(max(both * (1 - both), 0.0) * (1 / n + 1 / m))
+    return (in_y / m - in_x / n) / error if error > 0 else 0.0
+
+
+@dataclass(frozen=True)
 class MissingPair:
     """Numbers of dropped rows and of missing values of the two samples of a comparison.
 
@@ -66,9 +132,7 @@ class MissingPair:
         n, m = self.x.n_rows, self.y.n_rows
         shares = []
         for (label, in_x), (_, in_y) in zip(self.x.counts, self.y.counts, strict=True):
-            both = (in_x + in_y) / (n + m)
-            error = math.sqrt(both * (1 - both) * (1 / n + 1 / m))
-            z = (in_y / m - in_x / n) / error if error > 0 else 0.0
+            z = share_z(in_x, in_y, n, m)
             shares.append(MissingShare(label, in_x / n, in_y / m, z))
         # Sorting is stable, so columns with equal differences remain in the order of the data.
         return sorted(shares, key=lambda share: -abs(share.z))

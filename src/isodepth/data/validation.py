@@ -6,33 +6,35 @@ import functools
 import inspect
 import math
 import numbers
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from decimal import Decimal
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 
 from isodepth.data.arrays import (
     FEW,
+    ValueFaults,
     column_labels,
     describe,
     did_you_mean,
-    is_missing,
     listed,
     named_counts,
+    numbers_of_objects,
+    shape_error,
+    value_noun,
     warn_of_rounding,
 )
 from isodepth.data.frames import (
     Names,
     clashing_columns,
     differing,
+    frame_or_list,
     in_order,
-    is_frame,
     labels_of,
-    read_frame,
+    with_nan,
 )
-from isodepth.errors import InvalidInputError, InvalidOptionError, NotNumbersError
+from isodepth.data.missing import MissingReport, find_missing
+from isodepth.errors import InvalidInputError, InvalidOptionError
 
 # Approximate number of elements per block in the search for non-finite values. Blocks limit the
 # memory for memory-mapped arrays.
@@ -105,36 +107,15 @@ def read_points(X: Any, name: str, dtype: str | None) -> tuple[np.ndarray, Names
     if isinstance(X, np.ndarray):
         columns = None
     else:
-        X, columns = _read_frame_or_list(X, name)
+        X, columns = frame_or_list(X, name)
     array = to_array(X, name)
     if array.ndim == 0:
-        raise _shape_error(name, describe(X))
+        raise shape_error(name, describe(X))
     if array.ndim == 1 and hasattr(X, "to_frame"):
         entries = f"{describe(X)} with {len(array)} entries"
-        raise _shape_error(name, f"{entries}; use {name}.to_frame() for one column")
+        raise shape_error(name, f"{entries}; use {name}.to_frame() for one column")
     check_table_shape(array.shape, name)
     return to_float(array, name, dtype), columns
-
-
-def _read_frame_or_list(X: Any, name: str) -> tuple[Any, Names]:
-    """Return the array and the column names of a data frame.
-
-    Any other table is returned unchanged, with None for the names. Paths, None and dictionaries
-    raise an error.
-    """
-    if isinstance(X, str) or hasattr(X, "__fspath__"):
-        raise InvalidInputError(
-            f"{name} must be a table, got the path {str(X)!r:.80}; read the file first, for "
-            "example with pandas"
-        )
-    if X is None or (isinstance(X, Mapping) and not hasattr(X, "toarray")):
-        advice = "pass a data frame: pandas.DataFrame(...)" if X is not None else "pass a sample"
-        raise _shape_error(name, f"{describe(X)}; {advice}")
-    return read_frame(X, name) if is_frame(X) else (X, None)
-
-
-def _shape_error(name: str, received: str) -> InvalidInputError:
-    return InvalidInputError(f"{name} must be a table of shape (n rows, d columns), got {received}")
 
 
 def check_table_shape(shape: tuple[int, ...], name: str) -> None:
@@ -142,41 +123,13 @@ def check_table_shape(shape: tuple[int, ...], name: str) -> None:
     if len(shape) != 2:
         dimensions = "1 dimension" if len(shape) == 1 else f"{len(shape)} dimensions"
         advice = f"use {name}.reshape(-1, 1) for one column or {name}.reshape(1, -1) for one row"
-        raise _shape_error(name, f"{dimensions} with shape {shape}; {advice}")
+        raise shape_error(name, f"{dimensions} with shape {shape}; {advice}")
     # The estimator checks of scikit-learn require the wording of the message about empty tables.
     if 0 in shape:
         raise InvalidInputError(
             f"{name} is empty: got 0 {'sample' if not shape[0] else 'feature'}(s) (shape={shape}) "
             "while a minimum of 1 is required; give at least one."
         )
-
-
-@dataclass(frozen=True)
-class MissingReport:
-    """Numbers of dropped rows and of missing values of a sample.
-
-    Attributes
-    ----------
-    n_rows : int
-        Number of rows before rows were dropped.
-    n_dropped : int
-        Number of rows with a missing value in any column.
-    counts : tuple of (str, int)
-        Name of every column ("column 0" without names) and its number of missing values.
-
-    Examples
-    --------
-    >>> print(MissingReport(100, 3, (("temp", 2), ("wind", 1), ("dewp", 0))))
-    3 of 100 rows, missing values in temp (2), wind (1)
-    """
-
-    n_rows: int
-    n_dropped: int
-    counts: tuple[tuple[str, int], ...]
-
-    def __str__(self) -> str:
-        text = f"{self.n_dropped} of {self.n_rows} rows"
-        return f"{text}, missing values in {named_counts(self.counts)}" if self.n_dropped else text
 
 
 class SampleRows(NamedTuple):
@@ -198,7 +151,7 @@ class SampleRows(NamedTuple):
     points: np.ndarray
     columns: Names
     weights: np.ndarray | None = None
-    missing: Any = None
+    missing: MissingReport | None = None
     kept: Any = None
     absent: Any = None
 
@@ -237,46 +190,20 @@ def read_sample(
     """
     weights_name = weights_name or f"weights of {name}"
     raises = nan_policy == "raise"
-    points, columns = read_points(X if raises else _with_nan(X), name, dtype)
+    points, columns = read_points(X if raises else with_nan(X), name, dtype)
     # Values and weights are checked before rows are dropped, so that row numbers in messages are
     # those of the whole sample.
     check_finite(points, name, False, columns, hint, allow_nan=not raises)
     weights = check_weights(weights, len(points), weights_name)
     if nan_policy != "omit":
         return SampleRows(points, columns, weights)
-    absent = np.isnan(points)
-    kept = ~absent.any(axis=1)
-    labels = columns or column_labels(points.shape[1])
-    counts = tuple(zip(labels, absent.sum(axis=0).tolist(), strict=True))
-    report = MissingReport(len(points), int(len(points) - kept.sum()), counts)
-    if not kept.any():
-        raise InvalidInputError(
-            f"all {report.n_rows} rows of {name} have a missing value ({named_counts(counts)}); "
-            "drop these columns, or impute their values"
-        )
+    absent, kept, report = find_missing(points, columns, name)
     if report.n_dropped:
         points = points[kept]
         if weights is not None:
             which = f"{weights_name} without its rows of missing values"
             weights = check_weights(weights[kept], len(points), which)
     return SampleRows(points, columns, weights, report, kept, absent)
-
-
-def _with_nan(X: Any) -> Any:
-    """Return `X` with NaN for masked entries, and for missing values in arrays of objects."""
-    if isinstance(X, np.ma.MaskedArray):
-        X = np.ma.filled(X.astype(object), np.nan)
-    elif is_frame(X) or (isinstance(X, np.ndarray) and X.dtype != object):
-        return X
-    try:
-        array = np.asarray(X)
-    except (TypeError, ValueError, RuntimeError):
-        return X  # the conversion in `to_array`, which follows, raises an error with the reason
-    if array.dtype != object:
-        return X
-    filled = array.copy()
-    filled[np.reshape([is_missing(value) for value in array.flat], array.shape)] = np.nan
-    return filled
 
 
 def read_pair(X: Any, Y: Any, nan_policy: str = "raise") -> tuple[SampleRows, SampleRows]:
@@ -334,7 +261,7 @@ def to_float(array: np.ndarray, name: str, dtype: str | None) -> np.ndarray:
     for strings.
     """
     if array.dtype == object:
-        array = _numbers_of_objects(array, name)
+        array = numbers_of_objects(array, name)
     if array.dtype.kind == "c":
         raise InvalidInputError(
             f"Complex data not supported: {name} must hold real numbers, got dtype {array.dtype}; "
@@ -352,22 +279,6 @@ def to_float(array: np.ndarray, name: str, dtype: str | None) -> np.ndarray:
     warn_of_rounding(array, name)
     with np.errstate(over="ignore"):
         return array.astype(dtype)
-
-
-def _numbers_of_objects(array: np.ndarray, name: str) -> np.ndarray:
-    """Convert an array of dtype object to float64; raise an error if a value is not a number."""
-    for place, value in np.ndenumerate(array):
-        if not isinstance(value, numbers.Real | Decimal):
-            try:
-                reason = f"a {type(value).__name__} is not converted to {float(value)!r}"
-            except (TypeError, ValueError) as error:
-                reason = str(error)
-            raise NotNumbersError(
-                f"{name} must hold real numbers, got dtype object with {value!r} at row "
-                f"{place[0]}, column {place[1]} ({reason}); drop or encode other columns and "
-                f"convert it with {name}.astype(float)"
-            )
-    return array.astype(np.float64)
 
 
 def check_finite(
@@ -389,43 +300,32 @@ def check_finite(
     limit = most if any_size else most / (4.0 * math.sqrt(points.shape[1]))
     # The comparison of the minimum with the limit also detects NaN: the minimum of values with NaN
     # is NaN, and a comparison with NaN is false.
-    blocks = ((start, points[start : start + rows]) for start in range(0, len(points), rows))
-    faulty = [start for start, each in blocks if not -limit <= each.min() <= each.max() <= limit]
+    blocks = [slice(start, start + rows) for start in range(0, len(points), rows)]
+    faulty = [at for at in blocks if not -limit <= points[at].min() <= points[at].max() <= limit]
     if not faulty:
         return
-    counts, largest, first, infinite = np.zeros(points.shape[1], np.int64), 0.0, None, False
-    for start in faulty:
-        sizes = np.abs(points[start : start + rows])
-        bad = np.isinf(sizes) if allow_nan else ~np.isfinite(sizes)
-        infinite = infinite or bool(np.isinf(sizes).any())
-        counts += bad.sum(axis=0)
-        largest = max(largest, float(sizes[np.isfinite(sizes)].max(initial=0.0)))
-        if first is None and bad.any():
-            row, column = np.unravel_index(int(bad.argmax()), bad.shape)
-            first = (start + int(row), int(column))
-    if first is not None:
+    faults = ValueFaults(points, faulty, allow_nan)
+    if faults.first is not None:
+        row, column = faults.first
         labels = columns or column_labels(points.shape[1])
-        at = labels[first[1]] if columns is None else f"column {labels[first[1]]!r}"
+        at = labels[column] if columns is None else f"column {labels[column]!r}"
         what = "infinite" if allow_nan else "NaN or infinite"
         advice = f"drop or impute them first{hint}"
-        if infinite:  # the advice differs, because nan_policy="omit" does not drop infinite values
+        if faults.infinite:  # nan_policy="omit" does not drop infinite values
             advice = "infinite values are not missing values: drop or correct them first"
+        total, counts = int(faults.counts.sum()), faults.counts.tolist()
         raise InvalidInputError(
-            f"{name} contains {int(counts.sum())} {what} {_values(counts.sum())} (as "
-            f"{points.dtype}), in {named_counts(zip(labels, counts.tolist(), strict=True))}, the "
-            f"first at row {first_row + first[0]}, {at}; {advice}"
+            f"{name} contains {total} {what} {value_noun(total)} (as {points.dtype}), in "
+            f"{named_counts(zip(labels, counts, strict=True))}, the first at row "
+            f"{first_row + row}, {at}; {advice}"
         )
-    if largest > limit:
+    if faults.largest > limit:
         other = ", or use float64" if points.dtype == np.float32 else ""
         raise InvalidInputError(
-            f"{name} contains values up to {largest:.3g}, for which distances overflow in "
+            f"{name} contains values up to {faults.largest:.3g}, for which distances overflow in "
             f"{points.dtype} (the limit is {limit:.3g} for {points.shape[1]} columns); use smaller "
             f"numbers, such as the data divided by a constant{other}"
         )
-
-
-def _values(count: int) -> str:
-    return "value" if count == 1 else "values"
 
 
 def check_same_width(x_width: int, y_width: int, first: str = "X", second: str = "Y") -> None:
@@ -481,8 +381,8 @@ def check_weights(
         at = int(bad.argmax())
         raise InvalidInputError(
             f"{name} must be finite and not negative, got {int(bad.sum())} other "
-            f"{_values(bad.sum())}, the first {array[at]:g} at position {at + (first_row or 0)}; "
-            "drop these rows or use the weight 0"
+            f"{value_noun(bad.sum())}, the first {array[at]:g} at position "
+            f"{at + (first_row or 0)}; drop these rows or use the weight 0"
         )
     if first_row is None and not (array > 0).any():
         raise InvalidInputError(f"{name} are all zero; at least one row needs a positive weight")
@@ -605,42 +505,3 @@ def check_n_jobs(value: Any) -> int | None:
     if value is None or (isinstance(value, numbers.Integral) and value == -1):
         return None
     return check_integer(value, "n_jobs", 1, "; None or -1 uses all cores")
-
-
-def check_levels_inside(betas: Any, name: str = "beta") -> np.ndarray:
-    """Check that all levels of depth-trimmed regions lie in [0, 1), and return a float64 array."""
-    array = to_array(betas, name)
-    if array.dtype.kind not in "biuf" or not ((array >= 0) & (array < 1)).all():
-        raise InvalidInputError(
-            f"{name} must be a number or an array of numbers in [0, 1), got {betas!r:.80}"
-        )
-    return array.astype(np.float64)
-
-
-def check_direction_rows(directions: Any, d: int | None = None) -> np.ndarray:
-    """Check an array of directions and normalize its rows to unit length.
-
-    `d` is the number of columns of the data, or None if it is unknown.
-    """
-    rows, _ = check_points(directions, "directions", "float64", any_size=True)
-    # The rounding of sums along a row depends on the memory layout, so the array is always
-    # converted to row-major order.
-    rows = np.ascontiguousarray(rows)
-    if d is not None and rows.shape[1] != d:
-        raise InvalidInputError(
-            f"directions must have as many columns as the data ({d}), got {rows.shape[1]}"
-        )
-    # Each row is divided by its largest entry, so that the squares in its norm do not overflow or
-    # underflow.
-    largest = np.abs(rows).max(axis=1, keepdims=True)
-    if not largest.all():
-        raise InvalidInputError(
-            f"directions must not contain zero rows, got {int((largest == 0).sum())}, the first "
-            f"at row {int((largest == 0).argmax())}; a zero vector has no direction"
-        )
-    scaled = rows / largest
-    lengths = np.linalg.norm(scaled, axis=1, keepdims=True)
-    # Rows of unit length are returned unchanged, so that a second check of the result does not
-    # change any bits.
-    unit = np.abs(lengths * largest - 1) <= 16 * np.finfo(np.float64).eps
-    return np.where(unit, rows, scaled / lengths)

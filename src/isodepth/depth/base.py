@@ -6,6 +6,7 @@ over given directions, or over all directions (exact).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, NamedTuple
@@ -20,6 +21,10 @@ from isodepth.errors import DegenerateDepthWarning, warn_user
 
 #: Values of the option `method` of the halfspace depth.
 METHODS = ("directions", "exact")
+#: Settings of a depth estimator that the metric replaces with its own, or that have no effect on
+#: depths. Strings that describe a metric, such as `Metric.signature`, do not contain these
+#: settings.
+TAKEN_OVER = ("n_directions", "directions", "random_state", "n_jobs")
 #: Points (m, d) whose depths are computed; None for the distinct points of the sample.
 Queries = np.ndarray | None
 
@@ -71,6 +76,10 @@ class DepthSource:
 
     #: Depths that differ by at most this value count as equal, because they may be rounded.
     _tie_tolerance: ClassVar[float] = 0.0
+
+    def _text(self) -> str:
+        """Return the name of the depth, with its settings that differ from the defaults."""
+        raise NotImplementedError
 
     def _warn_if_uninformative(self, *samples: Sample) -> None:
         """Warn if the depth cannot order the points of a sample; the base class does nothing."""
@@ -163,6 +172,15 @@ class Depth(DepthSource):
     def _settings(self) -> dict[str, Any]:
         """Return the values of the constructor arguments by name."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def _text(self) -> str:
+        defaults = type(self)()._settings()
+        settings = ",".join(
+            f"{name}={value if isinstance(value, str | int | float) else custom_text(value)}"
+            for name, value in self._settings().items()
+            if name not in TAKEN_OVER and not np.array_equal(value, defaults[name])
+        )
+        return f"{self._name}({settings})" if settings else self._name
 
     # -- shared by the estimator and the metric ---------------------------------------------
 
@@ -348,3 +366,24 @@ def exact_center(center: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.nd
     # subnormal center is not centered.
     exact = one_sign & (near >= size / 2) & (far / 2 <= size) & (size > np.finfo(size.dtype).tiny)
     return np.where(exact, center, 0).astype(center.dtype)
+
+
+def depth_text(depth: Any) -> str:
+    """Format the option `depth` as a string: the name of the depth, and non-default settings.
+
+    Settings that the metric replaces with its own, and settings without an effect on depths, are
+    left out (`TAKEN_OVER`). A depth of the user is formatted as "custom:" and its name.
+    """
+    if isinstance(depth, str):
+        return depth
+    return depth._text() if isinstance(depth, DepthSource) else custom_text(depth)
+
+
+def custom_text(value: Any) -> str:
+    """Return "custom:" and the name of a function, or of the class of another object."""
+    return f"custom:{plain_name(value)}"
+
+
+def plain_name(value: Any) -> str:
+    """Return the name of a function, or of the class of another object."""
+    return re.sub(r"[^\w.]", "", getattr(value, "__name__", type(value).__name__))

@@ -5,20 +5,21 @@ The option is a name, a depth of this package, an estimator with `score_samples`
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
 
 from isodepth.core.regions import Sample
 from isodepth.depth import BY_NAME
-from isodepth.depth.base import Depth, DepthSource, Projections
+from isodepth.depth.base import (
+    Depth,
+    DepthSource,
+    Projections,
+    custom_text,
+    depth_text,
+    plain_name,
+)
 from isodepth.errors import InvalidInputError, InvalidOptionError
-
-#: Settings of a depth estimator that the metric replaces with its own, or that have no effect on
-#: depths. Strings that describe a metric, such as `Metric.signature`, do not contain these
-#: settings.
-TAKEN_OVER = ("n_directions", "directions", "random_state", "n_jobs")
 
 
 class CustomDepth(DepthSource):
@@ -33,7 +34,10 @@ class CustomDepth(DepthSource):
 
     def __init__(self, depth: Any) -> None:
         self.depth = depth
-        self._name = _plain_name(depth)
+        self._name = plain_name(depth)
+
+    def _text(self) -> str:
+        return custom_text(self.depth)
 
     def _all_depths(
         self, sample: Sample, points: np.ndarray, weights: np.ndarray | None, along: Projections
@@ -108,22 +112,6 @@ def is_plain(source: Any) -> bool:
     return getattr(source, "method", "directions") == "directions"
 
 
-def depth_text(depth: Any) -> str:
-    """Format the option `depth` as a string: the name of the depth, and non-default settings.
-
-    Settings that the metric replaces with its own, and settings without an effect on depths, are
-    left out (`TAKEN_OVER`). A depth of the user is formatted as "custom:" and its name.
-    """
-    if isinstance(depth, str):
-        return depth
-    if isinstance(depth, Depth):
-        settings = ",".join(f"{k}={_setting_text(v)}" for k, v in _own_settings(depth).items())
-        return f"{depth._name}({settings})" if settings else depth._name
-    if isinstance(depth, CustomDepth):
-        depth = depth.depth
-    return f"custom:{_plain_name(depth)}"
-
-
 def same_depth(first: DepthSource, second: DepthSource) -> bool:
     """Check if two depths have the same definition and settings.
 
@@ -133,27 +121,6 @@ def same_depth(first: DepthSource, second: DepthSource) -> bool:
         return first.depth is second.depth
     text = depth_text(first)
     return first is second or ("custom:" not in text and text == depth_text(second))
-
-
-def _own_settings(depth: Depth) -> dict[str, Any]:
-    """Return the settings of a depth that differ from the defaults.
-
-    Settings that the metric replaces with its own (`TAKEN_OVER`) are left out.
-    """
-    defaults = type(depth)()._settings()
-    return {
-        name: value
-        for name, value in depth._settings().items()
-        if name not in TAKEN_OVER and not np.array_equal(value, defaults[name])
-    }
-
-
-def _setting_text(value: Any) -> str:
-    return str(value) if isinstance(value, str | int | float) else f"custom:{_plain_name(value)}"
-
-
-def _plain_name(value: Any) -> str:
-    return re.sub(r"[^\w.]", "", getattr(value, "__name__", type(value).__name__))
 
 
 def _is_estimator(depth: Any) -> bool:

@@ -15,7 +15,6 @@ from isodepth.core.regions import (
     TrimmedRegions,
     exact_plan,
     level_plan,
-    midpoint_levels,
     power_mean,
 )
 from isodepth.core.scaling import (
@@ -42,7 +41,7 @@ from isodepth.engine import Resources, thread_map, worker_count, write_supports
 from isodepth.errors import ColumnWarning, InvalidInputError, InvalidOptionError, warn_user
 from isodepth.hull import Gaps, find_gaps
 from isodepth.metric.comparison import Comparison
-from isodepth.metric.settings import STORAGES, MetricSettings
+from isodepth.metric.settings import STORAGES, MetricSettings, midpoint_levels
 from isodepth.metric.signature import plain_settings, signature_of
 
 #: Working memory on the host in MB if `memory_mb` is None.
@@ -381,7 +380,7 @@ def fit_both(
         ]
     x, y = sides
     missing = None
-    if settings.nan_policy == "omit":
+    if x.missing is not None and y.missing is not None:
         missing = MissingPair(x.missing, y.missing, kept=(x.kept, y.kept))
         if missing.many_dropped:
             advice = "leave out these columns, or use two_sample_test, which drops no row"

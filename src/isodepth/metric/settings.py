@@ -17,14 +17,18 @@ from typing import Any, Literal, Self, TypedDict, TypeVar
 
 import numpy as np
 
-from isodepth.core.directions import FAMILIES, check_random_state, draws_at_random
+from isodepth.core.directions import (
+    FAMILIES,
+    check_direction_rows,
+    check_random_state,
+    draws_at_random,
+)
 from isodepth.core.scaling import SCALES, check_scale
 from isodepth.data.missing import NAN_POLICIES
 from isodepth.data.validation import (
     MOST,
     check_boolean,
     check_choice,
-    check_direction_rows,
     check_integer,
     check_n_jobs,
     check_number,
@@ -338,6 +342,11 @@ def _checked_levels(levels: Any, n_levels: Any) -> Any:
             option="n_levels",
         )
     return levels
+
+
+def midpoint_levels(n_levels: int, eps: float) -> np.ndarray:
+    """Return the midpoints of `n_levels` intervals of equal length that divide [0, 1 - eps]."""
+    return (np.arange(n_levels) + 0.5) / n_levels * (1.0 - eps)
 
 
 def _check_refine(refine: Any, q: float) -> None:

@@ -28,7 +28,7 @@ from isodepth.significance.martingale import RankEvidence, conformal_pvalue
 _BEYOND, _NOTABLE = 1.5, 1e-6
 _LEAST_BLOCKS = 4
 # Kinds of functions whose shares enter the score of a batch.
-_SCORED = ("category", "missing")
+_SCORED = ("shares", "missing")
 # Maximum number of rows of a batch, relative to the largest block. A batch with fewer rows than all
 # blocks is refused too, because its noisier score could cause a false alarm.
 _LARGER = 1.1

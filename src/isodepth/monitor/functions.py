@@ -38,10 +38,10 @@ from isodepth.rowfunctions.families import (
     UNSEEN,
     Extremes,
     Member,
-    Missing,
-    Precision,
     Rows,
     SingleValues,
+    all_units,
+    count_multiples,
 )
 
 # Levels of the quantiles that serve as cut points of each kind of feature. They were tuned on the
@@ -63,8 +63,9 @@ _VALUES, _FREQUENT = 50, 0.05
 _SENTINELS = (0.0, -1.0, -9.0, -99.0, -999.0, -9999.0, 99.0, 999.0, 9999.0)
 # Fraction and maximum number of the reference rows from which functions are chosen.
 _CHOOSING, _MOST_CHOOSING = 0.25, 20_000
-# Maximum number of rows that are counted at once, which limits the memory.
-_CHUNK = 1 << 15
+# Maximum number of rows that are counted at once, which limits the memory, and number of rows whose
+# projections fit into the cache.
+_CHUNK, _FEW_ROWS = 1 << 15, 1 << 10
 # Kinds of functions with a threshold, see `_choose_thresholds`.
 _CUT, _VALUE, _EXTREME, _BEYOND = range(4)
 # Standardized values are clipped to this absolute value, and rounded to multiples of _STEP before
@@ -159,20 +160,15 @@ class Functions:
         for feature, kind, value, upper in self.thresholds.T.tolist():
             name, columns = features[int(feature)]
             if kind != _CUT:
-                name = ("column", "value", "extreme", "beyond")[int(kind)]
+                name = ("column", "value", "extremes", "beyond")[int(kind)]
             members.append(Member(name, columns, value, upper > 0))
         members += [Member("pair", (i, j)) for i, j in self.pairs.tolist()]
-        members += Missing(width + len(self.known)).members
+        members += [Member("missing", (c,)) for c in range(width + len(self.known))]
         for c, known in enumerate(self.known, width):
-            members += [Member("category", (c,), v) for v in (*known.tolist(), UNSEEN)]
+            members += [Member("shares", (c,), v) for v in (*known.tolist(), UNSEEN)]
         for c, v in self.crossed.tolist():
             members += [Member("crossed", (j, width + c), v) for j in range(width)]
-        return members + self._precision.members
-
-    @functools.cached_property
-    def _precision(self) -> Precision:
-        no_rows = np.empty((0, len(self.center)))
-        return Precision.choose(Rows(no_rows, no_rows, no_rows))
+        return members + all_units(width)
 
     @property
     def farthest(self) -> float:
@@ -253,7 +249,7 @@ class Functions:
         for (c, v), medians in zip(self.crossed.tolist(), self.medians, strict=True):
             counts.append((numbers[codes[:, c] == v] <= medians).sum(axis=0))
         if width:
-            counts.append(self._precision.count(numbers))
+            counts.append(count_multiples(numbers))
         ones = np.concatenate(counts).astype(np.int64)
         summaries = _summaries(features[:width], len(rows) - absent[:width])
         return Counts(len(rows), ones, summaries), suspicious
@@ -384,8 +380,8 @@ def _choose_thresholds(numbers: np.ndarray, codes: np.ndarray, features: np.ndar
     kinds = zip(_feature_kinds(width, len(features) - 2 * width - 2), features, strict=True)
     cuts = [_cut_points(v, _LEVELS[kind], kind == "column") for (kind, _), v in kinds]
     rows = Rows(numbers, codes, features[-2])
-    frequent, extremes = SingleValues.choose(rows), Extremes.choose(rows)
-    single = {*zip(frequent.columns.tolist(), frequent.values.tolist(), strict=True)}
+    extremes = Extremes.choose(rows)
+    single = {(each.columns[0], each.value) for each in SingleValues.choose(rows).members}
     beyond: list[tuple[int, int, float, bool]] = []
     for j, column in enumerate(numbers.T):
         single |= {(j, value) for value in _SENTINELS}
@@ -430,13 +426,14 @@ def _features(
     deviations = np.abs(z.T, out=features[width : 2 * width])
     along = features[2 * width : -2]
     along[:] = _project(directions, z)
-    # One feature at a time: the allocation of larger arrays takes longer than the computation.
     features[-2] = np.sqrt(sum(np.minimum(values, 10.0) ** 2 for values in deviations))
-    farthest, apart = deviations.max(axis=0), np.empty(m)
-    for values, middle, spread in zip(along, *middles, strict=True):
-        np.abs(np.subtract(values, middle, out=apart), out=apart)
-        np.maximum(farthest, np.divide(apart, spread, out=apart), out=farthest)
-    features[-1] = farthest
+    features[-1] = deviations.max(axis=0)
+    # A few rows at a time: the allocation of larger arrays takes longer than the computation.
+    for start in range(0, m if len(directions) else 0, _FEW_ROWS):
+        part = slice(start, start + _FEW_ROWS)
+        apart = np.abs(along[:, part] - middles[0, :, None])
+        apart /= middles[1, :, None]
+        np.maximum(features[-1, part], apart.max(axis=0), out=features[-1, part])
     # Standardized missing values are 0: they must not count as values in the center.
     deviations[np.isnan(numbers.T)] = np.nan
     return features

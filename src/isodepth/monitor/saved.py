@@ -37,82 +37,45 @@ _MOST_ROWS = 1 << 31
 #: Key in the file of each field of each stored class.
 NAMES: FieldNames = {
     MonitorState: {
-        "policy": "alarm_policy",
-        "reader": "columns",
-        "groups": "groups",
-        "ranks": "rank_evidence",
-        "n_batches": "n_batches",
-        "crossings": "n_crossings",
-        "alarm_since": "alarm_since",
-        "records": "verdicts",
-        "labels": "labels",
+        "policy": "alarm_policy", "reader": "columns", "groups": "groups", "ranks": "rank_evidence",
+        "n_batches": "n_batches", "crossings": "n_crossings", "alarm_since": "alarm_since",
+        "records": "verdicts", "labels": "labels",
     },
-    AlarmPolicy: {
-        "alpha": "alpha",
-        "arl": "arl",
-        "tolerance": "tolerance",
-        "patience": "patience",
-    },
+    AlarmPolicy: {"alpha": "alpha", "arl": "arl", "tolerance": "tolerance", "patience": "patience"},
     BatchReader: {
-        "width": "n_numeric",
-        "columns": "numeric",
-        "nan_policy": "nan_policy",
-        "categories": "categories",
-        "kinds": "kinds",
+        "width": "n_numeric", "columns": "numeric", "nan_policy": "nan_policy",
+        "categories": "categories", "kinds": "kinds",
     },
     ColumnKind: {
-        "column": "name",
-        "kind": "kind",
-        "use": "use",
-        "note": "note",
-        "option": "option",
+        "column": "name", "kind": "kind", "use": "use", "note": "note", "option": "option",
         "attention": "attention",
     },
     Group: {
-        "functions": "functions",
-        "reference": "reference_counts",
-        "model": "blocks",
-        "sums": "windows",
-        "hashes": "reference_hashes",
+        "functions": "functions", "reference": "reference_counts", "model": "blocks",
+        "sums": "windows", "hashes": "reference_hashes",
     },
     Functions: {
-        "center": "medians",
-        "scale": "spreads",
-        "directions": "directions",
-        "middles": "projection_medians_and_spreads",
-        "pairs": "pairs",
-        "known": "counted_categories",
-        "crossed": "frequent_categories",
-        "medians": "medians_within_categories",
-        "thresholds": "thresholds",
+        "center": "medians", "scale": "spreads", "directions": "directions",
+        "middles": "projection_medians_and_spreads", "pairs": "pairs",
+        "known": "counted_categories", "crossed": "frequent_categories",
+        "medians": "medians_within_categories", "thresholds": "thresholds",
     },
     Counts: {"n_rows": "n_rows", "ones": "ones", "summaries": "sums_of_quartiles"},
     ReferenceHashes: {"distinct": "hashes", "counts": "n_rows"},
     DyadicSums: {"end": "n_batches", "blocks": "sums"},
     RankEvidence: {
-        "restarting": "arl",
-        "logs": "log_wealth",
-        "n_batches": "n_batches",
+        "restarting": "arl", "logs": "log_wealth", "n_batches": "n_batches",
         "n_restart": "n_before_restart",
     },
     BlockModel: {
-        "seed": "seed",
-        "table": "mean_table",
-        "shares": "mean_shares",
-        "sizes": "block_sizes",
-        "statistics": "block_statistics",
-        "units": "score_units",
-        "scores": "scores",
+        "seed": "seed", "table": "mean_table", "shares": "mean_shares", "sizes": "block_sizes",
+        "statistics": "block_statistics", "units": "score_units", "scores": "scores",
     },
     RegionTable: {
-        "values": "values",
-        "settings": "settings",
-        "n_features": "n_features",
-        "columns": "columns",
-        "algorithm": "algorithm",
-        "scale": "scale",
+        "values": "values", "settings": "settings", "n_features": "n_features",
+        "columns": "columns", "algorithm": "algorithm", "scale": "scale",
     },
-}
+}  # fmt: skip
 
 
 def check_new(path: Any, overwrite: bool) -> Path:
@@ -211,6 +174,7 @@ def _check_functions(functions: Functions, reader: BatchReader) -> None:
     numbers = f.center, f.scale, f.directions, f.middles, f.medians, f.thresholds
     known = zip(f.known, sizes, strict=True)
     _require(f.center.shape == f.scale.shape == (reader.width,), "scales")
+    _require(f.middles.shape == (2, len(f.directions)), "scales")
     _require(all(np.isfinite(array).all() for array in numbers), "functions")
     _require((f.scale > 0).all() and (f.middles[1] > 0).all(), "scales")
     _require(all((np.diff(k, append=n) > 0).all() for k, n in known), "categories")

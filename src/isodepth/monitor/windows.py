@@ -44,23 +44,8 @@ _EXPLAINS, _ERRORS = 0.8, 4.0
 _FACTOR, _SAME = 3.0, 0.25
 # Kinds of change of one column in the order in which they are preferred as its description.
 _PREFERRED = (
-    "value",
-    "shares",
-    "sign",
-    "unit",
-    "location",
-    "precision",
-    "spread",
-    "extremes",
-    "shape",
-)
-# `Change.kind` and `Change.quantity` for functions of several columns.
-_QUANTITIES = {
-    "crossed": ("dependence", "share up to the median"),
-    "pair": ("dependence", "quadrant correlation"),
-    "direction": ("regions", "share of rows up to a cut point of a direction"),
-    "distance": ("regions", "share of rows up to a cut point of the distance from the center"),
-}
+    "value", "shares", "sign", "unit", "location", "precision", "spread", "extremes", "shape",
+)  # fmt: skip
 
 
 def pvalue_of(log: float) -> float:
@@ -173,31 +158,24 @@ class Evidence(NamedTuple):
     def _change(self, h: int, reader: BatchReader, unseen: dict[int, str]) -> Change:
         """Return the change that function h detects; the arguments are those of `changes`."""
         member = self.functions.members[h]
-        kind, columns, value, upper = member
+        kind, columns, value, _ = member
         names = tuple(reader.names[c] for c in columns)
         category, rows = None, [c.n_rows for c in self.both]
-        if kind in ("category", "crossed"):
+        if kind in ("shares", "crossed"):
             category = unseen.get(columns[-1], "(other values)")
             if value != UNSEEN:
                 category = reader.categories[names[-1]][int(value)]
         if kind == "crossed":
-            within = self.functions.members.index(Member("category", columns[1:], value))
+            within = self.functions.members.index(Member("shares", columns[1:], value))
             rows = [max(1, c.ones[within]) for c in self.both]
         before, after = (float(c.ones[h] / n) for c, n in zip(self.both, rows, strict=True))
         pvalue = pvalue_of(float(self.logs[h]))
         if kind in ("column", "deviation"):
             change, quantity, (before, after) = self._number_change(h)
-        elif kind == "beyond" and columns:
-            change, quantity = "extremes", f"{'above' if upper else 'below'} {value:.4g}"
-        elif kind in _QUANTITIES:
-            change, quantity = _QUANTITIES[kind]
-            if kind == "pair":
-                before, after = (math.sin(math.pi * (share - 0.5)) for share in (before, after))
-        else:
-            if kind == "beyond":
-                member = member._replace(kind="extreme")
-            return member.change(reader.names, category, before, after, pvalue)
-        return Change(change, names, quantity, before, after, pvalue, category)
+            return Change(change, names, quantity, before, after, pvalue)
+        if kind == "pair":
+            before, after = (math.sin(math.pi * (share - 0.5)) for share in (before, after))
+        return member.change(names, category, before, after, pvalue)
 
     def _number_change(self, h: int) -> tuple[str, str, list[float]]:
         """Return the kind, the quantity and both values of a change of a numeric column."""

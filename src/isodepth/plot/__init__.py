@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from isodepth.errors import InvalidOptionError
-from isodepth.plot.bagplot import bagplot
+from isodepth.plot.bags import bagplot
 from isodepth.plot.comparisons import contributions, gap_profile, null_distribution
-from isodepth.plot.distance_matrix import distance_matrix
-from isodepth.plot.monitor_timeline import monitor_timeline
+from isodepth.plot.matrices import distance_matrix
 from isodepth.plot.regions import nested_regions
+from isodepth.plot.timelines import monitor_timeline
 from isodepth.protocols import AnyResult
 
 __all__ = [

@@ -77,6 +77,16 @@ def column_figure(column: str, samples: TwoSamples, figure: Figure) -> str:
     return _histogram(ax, x, y)
 
 
+def score_figure(x: np.ndarray, y: np.ndarray, figure: Figure) -> Figure:
+    """Draw the scores (n,) and (m,) of the rows of two samples into an empty figure.
+
+    Scores are positions along the direction in which the samples differ most, see
+    `isodepth.typical.TypicalRow`.
+    """
+    _histogram(figure.subplots(), x, y)
+    return figure
+
+
 def _histogram(ax: Axes, x: np.ndarray, y: np.ndarray) -> str:
     pooled = np.concatenate([x, y])
     low, high = _range(pooled)

@@ -13,7 +13,7 @@ from isodepth.data.columns.kinds import attention_lines
 from isodepth.data.files.output import csv_bytes
 from isodepth.data.validation import check_option_names
 from isodepth.errors import InvalidInputError, InvalidOptionError
-from isodepth.plot.changes import change_figure, column_figure
+from isodepth.plot.changes import change_figure, column_figure, score_figure
 from isodepth.plot.comparisons import contributions, gap_profile, null_distribution
 from isodepth.plot.regions import nested_regions
 from isodepth.plot.style import loose_axes, loose_figure
@@ -33,10 +33,13 @@ from isodepth.summary import (
 )
 from isodepth.suspicious import SuspiciousRows
 from isodepth.two_samples import TwoSamples
+from isodepth.typical import TypicalRows
 
 _MAX_CHANGES, _MAX_ROWS = 30, 100
 # Maximum number of columns with a figure. A figure takes about 30 ms and 3 kB.
 _MAX_COLUMNS = 100
+# Maximum number of rows of both samples whose scores are drawn, about 0.3 s.
+_MAX_SCORES = 100_000
 # Maximum number of values that are shown for a suspicious row besides its unusual value.
 _MAX_VALUES = 4
 # Maximum number of projections for the level of chance, see `_chance_or_reason`. If more are
@@ -98,6 +101,7 @@ def comparison_context(
         raise InvalidOptionError(f"names must be two strings, got {names!r}", option="names")
     comparison, test, samples, rows, chance = Findings.of(result)
     typical = find_typical_rows(result)
+    by_rows = typical is not None  # names of many unnamed columns do not help a reader
     return {
         "comparison": comparison,
         "test": test,
@@ -113,10 +117,10 @@ def comparison_context(
         "kinds": (test or result).kinds,
         "missing": result.missing,
         "holes": [share for share in getattr(result.missing, "shares", ()) if share.x or share.y],
-        "typical": [] if typical is None else typical.texts(names),
+        "typical": None if typical is None else _typical_entries(typical, names),
         "changes": change_entries(test, samples, _MAX_CHANGES),
         "more_changes": max(0, len(test.changes) - _MAX_CHANGES) if test else 0,
-        "columns": _columns(test, samples),
+        "columns": [] if by_rows else _columns(test, samples),
         "n_drawn": _MAX_COLUMNS,
         "repeated": [each.text(names["XY".index(each.sample)]) for each in result.repeated_values],
         "suspicious": rows,
@@ -126,7 +130,8 @@ def comparison_context(
         "all_rows": result._has_all_rows,
         "csv": "" if rows is None else _csv(rows, names),
         "distance_sentence": "" if comparison is None else distance_sentence(comparison, chance),
-        "figures": _figures(comparison, test, names),
+        "figures": _figures(comparison, test, names, by_rows)
+        | ({"scores": _score_figure(result, samples)} if by_rows else {}),
         "contributions": largest_contributions(comparison.contributions) if comparison else "",
         "code": compare_code(comparison, test, sources),
     }
@@ -309,15 +314,38 @@ def _csv(rows: SuspiciousRows, names: Sequence[str]) -> str:
     return "data:text/csv;charset=utf-8," + quote(csv_bytes(kept))
 
 
+def _typical_entries(typical: TypicalRows, names: Sequence[str]) -> dict[str, list[Any]]:
+    """Return the columns of the table of the rows that are most typical of a difference."""
+    return {
+        "sample": list(names),
+        "most typical rows": [", ".join(map(str, typical.indices(s).tolist())) for s in "XY"],
+        "share of the most extreme rows": list(typical.purity),
+        "share of all rows": list(typical.expected),
+    }
+
+
+def _score_figure(result: PairResult, samples: TwoSamples | None) -> Any:
+    """Return a figure of the scores of all rows; None if there are more than 100,000 rows."""
+    if samples is None or sum(samples.n_rows) > _MAX_SCORES:
+        return None
+    rows = result.typical_rows(max(samples.n_rows)).rows
+    x, y = (np.array([row.score for row in rows if row.sample == sample]) for sample in "XY")
+    return score_figure(x, y, loose_figure(WIDTH, 1.5))
+
+
 def _figures(
-    comparison: ComparisonLike | None, test: TwoSampleTestLike | None, names: Sequence[str]
+    comparison: ComparisonLike | None,
+    test: TwoSampleTestLike | None,
+    names: Sequence[str],
+    by_rows: bool,
 ) -> dict[str, Any]:
+    """Return the figures of the result; no figure of columns if a change is described `by_rows`."""
     figures = {}
     if comparison is not None:
         if comparison._keeps_rows and comparison.regions[0].n_features > 1:
             figures["regions"] = nested_regions(comparison, loose_axes(WIDTH, 5.2), names=names)
         figures["gaps"] = gap_profile(comparison, loose_axes(WIDTH, 3.8))
-        if test is None or test.significant:
+        if (test is None or test.significant) and not by_rows:
             height = 1.3 + 0.29 * min(len(comparison.contributions), 15)
             figures["columns"] = contributions(comparison, loose_axes(WIDTH, height))
     if test is not None:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from isodepth.data.validation import check_option_names
-from isodepth.plot.monitor_timeline import monitor_timeline
 from isodepth.plot.style import loose_figure
+from isodepth.plot.timelines import monitor_timeline
 from isodepth.protocols import MonitorLike
 from isodepth.report.figures import WIDTH
 from isodepth.summary import alarm_promise, monitor_headline

@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from isodepth._version import __version__
 from isodepth.data.extras import load_extra
-from isodepth.data.files.output import check_target, replace_file
+from isodepth.data.files.output import PAGE_ENDINGS, check_target, replace_file
 from isodepth.data.results.base import p_text
 from isodepth.errors import InvalidInputError
 from isodepth.html import render
@@ -29,8 +29,8 @@ def write_report(result: AnyResult, path: Any, **options: Unpack[ReportOptions])
     ----------
     result : Comparison, TwoSampleResult or Monitor
     path : str or path-like
-        Output file. The path is checked before the report is made, and an existing file is replaced
-        atomically.
+        Output file, whose name ends in .html or .htm. The path is checked before the report is
+        made, and an existing file is replaced atomically.
     **options
         Options of `html_report`.
 
@@ -46,7 +46,7 @@ def write_report(result: AnyResult, path: Any, **options: Unpack[ReportOptions])
     ...     "June and July are at distance 3" in file.read_text(encoding="utf-8")
     True
     """
-    target = check_target(path)
+    target = check_target(path, PAGE_ENDINGS)
     replace_file(target, html_report(result, **options).encode("utf-8"))
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from isodepth.core.scaling import mad_spread
 from isodepth.data.results.changes import Change
-from isodepth.rowfunctions.families import Member, Precision
+from isodepth.rowfunctions.families import Member, is_multiple
 
 # Maximum number of values of each sample that are used to choose a description.
 _MAX_VALUES = 10_000
@@ -93,9 +93,8 @@ def _precision_deviance(a: np.ndarray, b: np.ndarray, unit: float) -> float:
 
     The values a (n,) and b (m,) are those of a `ColumnPair`, multiplied by 0.25.
     """
-    family = Precision(np.zeros(1, np.int64), np.array([unit]))
-    with np.errstate(over="ignore", invalid="ignore"):
-        ones = [int(family.count(4.0 * values[:, None])[0]) for values in (a, b)]
+    with np.errstate(over="ignore"):
+        ones = [np.count_nonzero(is_multiple(4.0 * values, unit)) for values in (a, b)]
     counts = [np.array([k, len(v) - k]) for k, v in zip(ones, (a, b), strict=True)]
     return _deviance(counts[0], counts[1])
 

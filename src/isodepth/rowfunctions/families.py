@@ -5,18 +5,16 @@ does not depend on the labels of the rows. The two-sample test compares the mean
 under permutations of the labels, the test with a tolerance subtracts the allowed share of
 contaminated rows, and the monitor counts the rows for which a function is 1.
 
-Each family has a list of `members`, which describe its functions, and a method `evaluate`, which
-returns the values (F, n) of its F functions at n rows. A value is NaN if the row has no information
-about the function, because the column is missing. `filled` replaces NaN by the mean of the function
-over the other rows.
+A family chooses its functions, which are its `members`. A member evaluates itself at n rows, and
+describes a change. A value is NaN if the row has no information about the function, because the
+column is missing. `filled` replaces NaN by the mean of the function over the other rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
-from typing import ClassVar, NamedTuple, Protocol, Self
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -40,6 +38,20 @@ _GAP, _RARER, _ISOLATED_ROWS = 1.0, 2 / 3, 6
 _SINGLE_VALUES, _FREQUENT, _FEW_VALUES = 4, 0.01, 20
 # Units of the family of precision, and their names in descriptions.
 _UNITS = {0.1: "whole tenths", 1.0: "whole numbers", 5.0: "multiples of 5", 10.0: "multiples of 10"}
+# Kind of change that a function of each kind detects, and quantity of the change.
+_QUANTITIES = {
+    "missing": ("missing", "missing"),
+    "value": ("value", "share"),
+    "shares": ("shares", "share"),
+    "precision": ("precision", ""),  # the unit is the quantity
+    "repeated": ("repeated", "repeated rows"),
+    "extremes": ("extremes", "rows far from the center"),
+    "beyond": ("extremes", "rows far from the center"),
+    "crossed": ("dependence", "share up to the median"),
+    "pair": ("dependence", "quadrant correlation"),
+    "direction": ("regions", "share of rows up to a cut point of a direction"),
+    "distance": ("regions", "share of rows up to a cut point of the distance from the center"),
+}
 # Distance from a multiple of a unit up to which a value counts as this multiple, relative to the
 # value or to _SMALL if the value is smaller: a difference of equal decimals may be 1e-17.
 _ROUNDING, _SMALL = 1e-9, 1e-6
@@ -64,11 +76,13 @@ class Rows(NamedTuple):
 
 
 class Member(NamedTuple):
-    """Description of a function of a row with values 0 and 1.
+    """Function of a row with values 0 and 1.
 
     Attributes
     ----------
-    kind : {"missing", "value", "category", "extreme", "precision", "repeated"}
+    kind : {"missing", "value", "shares", "extremes", "precision", "repeated"}
+        Kind of :class:`isodepth.Change` that describes a change of the mean of the function. A
+        monitor has functions of other kinds too, see `isodepth.monitor.functions`.
     columns : tuple of int
         Index of the column, numeric columns first; empty for functions of all columns.
     value : float
@@ -83,9 +97,34 @@ class Member(NamedTuple):
     value: float = np.nan
     upper: bool = True
 
+    def argument(self, rows: Rows) -> np.ndarray:
+        """Return the values (n,) of the column of the function, or the distances of the rows."""
+        if not self.columns:
+            return rows.distance
+        j, d = self.columns[0], rows.numbers.shape[1]
+        return rows.numbers[:, j] if j < d else rows.codes[:, j - d]
+
+    def is_one(self, rows: Rows) -> np.ndarray:
+        """Return for each of n rows whether the function is 1, as a bool array (n,)."""
+        values = self.argument(rows)
+        if self.kind == "missing":
+            return np.isnan(values)
+        if self.kind == "precision":
+            return is_multiple(values, self.value)
+        if self.kind == "extremes":
+            return values >= self.value if self.upper else values <= self.value
+        return values == self.value
+
+    def evaluate(self, rows: Rows) -> np.ndarray:
+        """Return the values (n,) of the function at n rows: 0, 1, or NaN."""
+        ones = self.is_one(rows).astype(np.float64)
+        if self.kind != "missing":
+            ones[np.isnan(self.argument(rows))] = np.nan
+        return ones
+
     def change(
         self,
-        names: Sequence[str],
+        columns: tuple[str, ...],
         category: str | None,
         before: float,
         after: float,
@@ -93,208 +132,130 @@ class Member(NamedTuple):
     ) -> Change:
         """Describe a change of the share of rows for which the function is 1.
 
-        `names` are the names of all columns, and `category` is the name of the category of a
-        function of kind "category".
+        `columns` are the names of `self.columns`, and `category` is the name of the category of a
+        function of kind "shares".
         """
-        columns = tuple(names[column] for column in self.columns)
-        if self.kind == "missing":
-            return Change("missing", columns, "missing", before, after, pvalue)
-        if self.kind == "category":
-            return Change("shares", columns, "share", before, after, pvalue, value=category)
-        if self.kind == "value":
-            value = f"{self.value:.10g}"
-            return Change("value", columns, "share", before, after, pvalue, value=value)
-        if self.kind == "extreme":
-            quantity = f"{'at least' if self.upper else 'at most'} {self.value:.4g}"
-            if not columns:
-                quantity = "rows far from the center"
-            return Change("extremes", columns, quantity, before, after, pvalue)
-        quantity = _UNITS[self.value] if self.kind == "precision" else "repeated rows"
-        return Change(self.kind, columns, quantity, before, after, pvalue)
+        kind, quantity = _QUANTITIES[self.kind]
+        value = f"{self.value:.10g}" if kind == "value" else category
+        if kind == "precision":
+            quantity = _UNITS[self.value]
+        elif kind == "extremes" and columns:
+            sides = ("at most", "at least") if self.kind == "extremes" else ("below", "above")
+            quantity = f"{sides[self.upper]} {self.value:.4g}"
+        return Change(kind, columns, quantity, before, after, pvalue, value=value)
 
 
-class Family(Protocol):
-    """Functions of a row with values 0 and 1 of one kind."""
+@dataclass(frozen=True, eq=False)
+class Family:
+    """Functions of a row with values 0 and 1 of one kind, chosen from rows."""
 
     name: ClassVar[str]
+    members: list[Member]
 
     @classmethod
     def choose(cls, rows: Rows) -> Self:
         """Choose functions from rows."""
+        return cls(list(cls._choose(rows)))
 
-    @property
-    def members(self) -> list[Member]:
-        """Description of each function."""
+    @staticmethod
+    def _choose(rows: Rows) -> Iterable[Member]:
+        raise NotImplementedError
 
     def evaluate(self, rows: Rows) -> np.ndarray:
         """Return the values (F, n) of all functions at n rows: 0, 1, or NaN."""
+        values = np.empty((len(self.members), len(rows.numbers)))
+        for f, member in enumerate(self.members):
+            values[f] = member.evaluate(rows)
+        return values
 
 
-@dataclass(frozen=True, eq=False)
-class Missing:
+class Missing(Family):
     """Indicators of missing values, one per column."""
 
-    name: ClassVar[str] = "missing"
-    n_columns: int
+    name = "missing"
 
-    @classmethod
-    def choose(cls, rows: Rows) -> Missing:
-        """Choose the indicators of all columns."""
-        return cls(rows.numbers.shape[1] + rows.codes.shape[1])
-
-    @property
-    def members(self) -> list[Member]:
-        """Description of each function."""
-        return [Member("missing", (j,)) for j in range(self.n_columns)]
-
-    def evaluate(self, rows: Rows) -> np.ndarray:
-        """Return the values (columns, n) of all functions at n rows."""
-        return np.isnan(np.concatenate([rows.numbers.T, rows.codes.T])).astype(np.float64)
+    @staticmethod
+    def _choose(rows: Rows) -> Iterable[Member]:
+        n_columns = rows.numbers.shape[1] + rows.codes.shape[1]
+        return [Member("missing", (j,)) for j in range(n_columns)]
 
 
-@dataclass(frozen=True, eq=False)
-class SingleValues:
-    """Indicators of frequent single values of numeric columns, such as 0 or -9999."""
+class SingleValues(Family):
+    """Indicators of frequent single values of numeric columns, such as 0 or -9999.
 
-    name: ClassVar[str] = "values"
-    columns: np.ndarray  # (F,), index of the column
-    values: np.ndarray  # (F,)
+    These are the four most frequent values of each column with many distinct values, and the
+    minimum and maximum if they are repeated: wrong values such as -9999 are often outside the range
+    of the others.
+    """
 
-    @classmethod
-    def choose(cls, rows: Rows) -> SingleValues:
-        """Choose frequent values of each column with many distinct values.
+    name = "values"
 
-        These are the four most frequent values, and the minimum and maximum if they are repeated:
-        wrong values such as -9999 are often outside the range of the others.
-        """
-        columns: list[int] = []
-        chosen: list[float] = []
+    @staticmethod
+    def _choose(rows: Rows) -> Iterable[Member]:
         for j, column in enumerate(rows.numbers.T):
             values, counts = np.unique(column[~np.isnan(column)], return_counts=True)
             if len(values) > _FEW_VALUES:
                 least = max(LEAST_ROWS, _FREQUENT * len(column))
                 frequent = np.argsort(-counts, kind="stable")[:_SINGLE_VALUES]
-                chosen_here = {*frequent[counts[frequent] >= least].tolist()}
-                chosen_here |= {i for i in (0, len(values) - 1) if counts[i] >= LEAST_ROWS}
-                kept = values[sorted(chosen_here)].tolist()
-                columns += [j] * len(kept)
-                chosen += kept
-        return cls(np.array(columns, np.int64), np.array(chosen, np.float64))
-
-    @property
-    def members(self) -> list[Member]:
-        """Description of each function."""
-        both = zip(self.columns.tolist(), self.values.tolist(), strict=True)
-        return [Member("value", (j,), value) for j, value in both]
-
-    def evaluate(self, rows: Rows) -> np.ndarray:
-        """Return the values (F, n) of all functions at n rows."""
-        columns = rows.numbers[:, self.columns].T
-        return np.where(np.isnan(columns), np.nan, columns == self.values[:, None])
+                chosen = {*frequent[counts[frequent] >= least].tolist()}
+                chosen |= {i for i in (0, len(values) - 1) if counts[i] >= LEAST_ROWS}
+                for value in values[sorted(chosen)].tolist():
+                    yield Member("value", (j,), value)
 
 
-@dataclass(frozen=True, eq=False)
-class SingleCategories:
-    """Indicators of single categories."""
+class SingleCategories(Family):
+    """Indicators of all categories that are not rare."""
 
-    name: ClassVar[str] = "values"
-    n_numbers: int
-    columns: np.ndarray  # (F,), index of the category column
-    codes: np.ndarray  # (F,)
+    name = "values"
 
-    @classmethod
-    def choose(cls, rows: Rows) -> SingleCategories:
-        """Choose all categories that are not rare."""
-        columns: list[int] = []
-        chosen: list[float] = []
-        for c, column in enumerate(rows.codes.T):
-            codes, counts = np.unique(column[column >= 0], return_counts=True)
-            kept = codes[counts >= LEAST_ROWS].tolist()
-            columns += [c] * len(kept)
-            chosen += kept
-        arrays = np.array(columns, np.int64), np.array(chosen, np.float64)
-        return cls(rows.numbers.shape[1], *arrays)
-
-    @property
-    def members(self) -> list[Member]:
-        """Description of each function."""
-        both = zip(self.columns.tolist(), self.codes.tolist(), strict=True)
-        return [Member("category", (self.n_numbers + c,), code) for c, code in both]
-
-    def evaluate(self, rows: Rows) -> np.ndarray:
-        """Return the values (F, n) of all functions at n rows."""
-        columns = rows.codes[:, self.columns].T
-        return np.where(np.isnan(columns), np.nan, columns == self.codes[:, None])
+    @staticmethod
+    def _choose(rows: Rows) -> Iterable[Member]:
+        for j, codes, _ in _category_counts(rows):
+            yield from (Member("shares", (j,), code) for code in codes.tolist())
 
 
-@dataclass(frozen=True, eq=False)
-class Extremes:
-    """Indicators of the largest and smallest values of a column, and of the farthest rows."""
+def _category_counts(rows: Rows) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+    """Yield the index, the codes and their counts for each category column, without rare codes."""
+    for j, column in enumerate(rows.codes.T, rows.numbers.shape[1]):
+        codes, counts = np.unique(column[column >= 0], return_counts=True)
+        yield j, codes[counts >= LEAST_ROWS], counts[counts >= LEAST_ROWS]
 
-    name: ClassVar[str] = "extremes"
-    n_numbers: int
-    columns: np.ndarray  # (F,), index of the column; `n_numbers` for the distance from the center
-    cuts: np.ndarray  # (F,)
-    upper: np.ndarray  # (F,), bool
 
-    @classmethod
-    def choose(cls, rows: Rows) -> Extremes:
-        """Choose cut points with 4, 8, 16, ... values beyond them, up to an eighth of the rows."""
-        chosen: list[tuple[int, float, bool]] = []
-        for j, column in enumerate([*rows.numbers.T, rows.distance]):
+class Extremes(Family):
+    """Indicators of the largest and smallest values of a column, and of the farthest rows.
+
+    The cut points have 4, 8, 16, ... values beyond them, up to an eighth of the rows.
+    """
+
+    name = "extremes"
+
+    @staticmethod
+    def _choose(rows: Rows) -> Iterable[Member]:
+        columns = [((j,), column, (True, False)) for j, column in enumerate(rows.numbers.T)]
+        for at, column, sides in [*columns, ((), rows.distance, (True,))]:
             ordered = np.sort(column[~np.isnan(column)])
-            sides = (True, False) if j < rows.numbers.shape[1] else (True,)
             for upper in sides:
-                chosen += [(j, cut, upper) for cut in _extreme_cuts(ordered, upper, len(column))]
-        return cls(rows.numbers.shape[1], *_cut_arrays(chosen))
-
-    @cached_property
-    def members(self) -> list[Member]:
-        """Description of each function."""
-        return [
-            Member("extreme", () if j == self.n_numbers else (j,), cut, upper)
-            for j, cut, upper in zip(
-                self.columns.tolist(), self.cuts.tolist(), self.upper.tolist(), strict=True
-            )
-        ]
-
-    def evaluate(self, rows: Rows) -> np.ndarray:
-        """Return the values (F, n) of all functions at n rows."""
-        out = np.empty((len(self.cuts), len(rows.distance)))
-        for f, (j, cut, upper) in enumerate(zip(self.columns, self.cuts, self.upper, strict=True)):
-            column = rows.distance if j == self.n_numbers else rows.numbers[:, j]
-            out[f] = column >= cut if upper else column <= cut
-            out[f, np.isnan(column)] = np.nan
-        return out
-
-
-def _cut_arrays(
-    chosen: list[tuple[int, float, bool]],
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the columns, cut points and sides of functions as arrays."""
-    columns, cuts, upper = np.array(chosen, np.float64).reshape(-1, 3).T
-    return columns.astype(np.int64), cuts, upper.astype(bool)
+                for cut in _extreme_cuts(ordered, upper, len(column)):
+                    yield Member("extremes", at, cut, upper)
 
 
 class IsolatedValues(Extremes):
     """Indicators of the values of a column beyond a gap, such as -9999 or values in a wrong unit.
 
+    The gap is the longest one on a side of the column with at most an eighth of the rows beyond it.
     Most columns have no such gap. With few functions, the correction for multiple testing is small.
     """
 
-    name: ClassVar[str] = "isolated values"
+    name = "isolated values"
 
-    @classmethod
-    def choose(cls, rows: Rows) -> IsolatedValues:
-        """Choose the longest gap on each side of each column with at most an eighth of the rows."""
-        chosen: list[tuple[int, float, bool]] = []
+    @staticmethod
+    def _choose(rows: Rows) -> Iterable[Member]:
         for j, column in enumerate(rows.numbers.T):
             ordered = np.sort(column[~np.isnan(column)])
             for upper in (True, False):
                 cut = cut_beyond_gap(ordered if upper else -ordered[::-1], len(column))
                 if cut is not None:
-                    chosen.append((j, cut if upper else -cut, upper))
-        return cls(rows.numbers.shape[1], *_cut_arrays(chosen))
+                    yield Member("extremes", (j,), cut if upper else -cut, upper)
 
 
 def cut_beyond_gap(ordered: np.ndarray, n: int) -> float | None:
@@ -318,28 +279,22 @@ def cut_beyond_gap(ordered: np.ndarray, n: int) -> float | None:
     return float(4.0 * ordered[-beyond[longest]]) if ratios[longest] > _GAP else None
 
 
-class IsolatedCategories(SingleCategories):
-    """Indicators of the rarest category of a column, if all others are much more frequent."""
+class IsolatedCategories(Family):
+    """Indicators of the rarest category of a column, if all others are much more frequent.
 
-    name: ClassVar[str] = "isolated values"
+    At most an eighth of the rows has this category.
+    """
 
-    @classmethod
-    def choose(cls, rows: Rows) -> IsolatedCategories:
-        """Choose the rarest category with at most an eighth of the rows of each column."""
-        columns: list[int] = []
-        chosen: list[float] = []
-        for c, column in enumerate(rows.codes.T):
-            codes, counts = np.unique(column[column >= 0], return_counts=True)
-            codes, counts = codes[counts >= LEAST_ROWS], counts[counts >= LEAST_ROWS]
-            if len(codes) < 2:
-                continue
-            rarest, second = np.argsort(counts, kind="stable")[:2]
-            most = min(_RARER * counts[second], _EXTREME_FRACTION * len(column))
-            if _ISOLATED_ROWS <= counts[rarest] <= most:
-                columns.append(c)
-                chosen.append(float(codes[rarest]))
-        arrays = np.array(columns, np.int64), np.array(chosen, np.float64)
-        return cls(rows.numbers.shape[1], *arrays)
+    name = "isolated values"
+
+    @staticmethod
+    def _choose(rows: Rows) -> Iterable[Member]:
+        for j, codes, counts in _category_counts(rows):
+            if len(codes) > 1:
+                rarest, second = np.argsort(counts, kind="stable")[:2]
+                most = min(_RARER * counts[second], _EXTREME_FRACTION * len(rows.codes))
+                if _ISOLATED_ROWS <= counts[rarest] <= most:
+                    yield Member("shares", (j,), float(codes[rarest]))
 
 
 def _extreme_cuts(ordered: np.ndarray, upper: bool, n: int) -> list[float]:
@@ -361,86 +316,56 @@ def _extreme_cuts(ordered: np.ndarray, upper: bool, n: int) -> list[float]:
     return list(cuts.values())
 
 
-@dataclass(frozen=True, eq=False)
-class Precision:
-    """Indicators of values that are whole numbers, whole tenths, or multiples of 5 or 10."""
+class Precision(Family):
+    """Indicators of values that are whole numbers, whole tenths, or multiples of 5 or 10.
 
-    name: ClassVar[str] = "precision"
-    columns: np.ndarray  # (F,)
-    units: np.ndarray  # (F,)
+    Columns of smaller values have no indicators of 5 and 10: the only multiple of 10 among values
+    below 10 is 0, which is not a matter of precision.
+    """
 
-    @classmethod
-    def choose(cls, rows: Rows) -> Precision:
-        """Choose all units for all numeric columns, except 5 and 10 for columns of smaller values.
+    name = "precision"
 
-        The only multiple of 10 among values below 10 is 0, which is not a matter of precision.
-        Without rows, all units are chosen.
-        """
-        d = rows.numbers.shape[1]
-        columns, units = np.repeat(np.arange(d), len(_UNITS)), np.tile([*_UNITS], d)
-        if len(rows.numbers):
-            largest = np.fmax.reduce(np.abs(rows.numbers), axis=0, initial=1.0)
-            used = units <= largest[columns]
-            columns, units = columns[used], units[used]
-        return cls(columns, units)
-
-    @property
-    def members(self) -> list[Member]:
-        """Description of each function."""
-        both = zip(self.columns.tolist(), self.units.tolist(), strict=True)
-        return [Member("precision", (j,), unit) for j, unit in both]
-
-    def evaluate(self, rows: Rows) -> np.ndarray:
-        """Return the values (F, n) of all functions at n rows."""
-        out = np.empty((len(self.columns), len(rows.numbers)))
-        for j in np.unique(self.columns):
-            column = rows.numbers[:, j]
-            # All multiples of the other units are whole tenths, which are few in most columns.
-            tenths = np.flatnonzero(_is_multiple(column, 0.1))
-            for f in np.flatnonzero(self.columns == j):
-                out[f] = np.where(np.isnan(column), np.nan, 0.0)
-                out[f, tenths[_is_multiple(column[tenths], float(self.units[f]))]] = 1.0
-        return out
-
-    def count(self, numbers: np.ndarray) -> np.ndarray:
-        """Return the number of rows (F,) of `numbers` (n, d) for which each function is 1."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            rows, columns = np.nonzero(_is_multiple(numbers, 0.1))
-            values, counts = numbers[rows, columns], np.empty(len(self.columns), np.int64)
-            for unit in np.unique(self.units):
-                ones = np.bincount(columns[_is_multiple(values, unit)], minlength=numbers.shape[1])
-                own = self.units == unit
-                counts[own] = ones[self.columns[own]]
-        return counts
+    @staticmethod
+    def _choose(rows: Rows) -> Iterable[Member]:
+        largest = np.fmax.reduce(np.abs(rows.numbers), axis=0, initial=1.0)
+        return [m for m in all_units(len(largest)) if m.value <= largest[m.columns[0]]]
 
 
-def _is_multiple(values: np.ndarray, unit: float) -> np.ndarray:
-    """Return whether values (n,) are multiples of a unit, up to rounding; False for NaN."""
+def all_units(n_columns: int) -> list[Member]:
+    """Return the functions of the family of precision for all units and columns."""
+    return [Member("precision", (j,), unit) for j in range(n_columns) for unit in _UNITS]
+
+
+def count_multiples(numbers: np.ndarray) -> np.ndarray:
+    """Return the number of rows of `numbers` (n, d) for which each function of `all_units` is 1."""
+    # All multiples of the other units are whole tenths, which are few in most columns.
+    rows, columns = np.nonzero(is_multiple(numbers, 0.1))
+    values, d = numbers[rows, columns], numbers.shape[1]
+    counts = [np.bincount(columns[is_multiple(values, u)], minlength=d) for u in _UNITS]
+    return np.stack(counts, axis=1).ravel()
+
+
+def is_multiple(values: np.ndarray, unit: float) -> np.ndarray:
+    """Return whether values are multiples of a unit, up to rounding; False for NaN."""
     # Values are multiplied by 10 and not divided by 0.1, which is not a binary fraction.
-    ratios, small = (
-        (values * 10.0, _SMALL * 10.0) if unit == 0.1 else (values / unit, _SMALL / unit)
-    )
-    return np.abs(ratios - np.rint(ratios)) <= _ROUNDING * np.maximum(small, np.abs(ratios))
+    with np.errstate(over="ignore", invalid="ignore"):
+        ratios, small = (
+            (values * 10.0, _SMALL * 10.0) if unit == 0.1 else (values / unit, _SMALL / unit)
+        )
+        return np.abs(ratios - np.rint(ratios)) <= _ROUNDING * np.maximum(small, np.abs(ratios))
 
 
-@dataclass(frozen=True, eq=False)
-class Repeated:
+class Repeated(Family):
     """Indicator of rows that occur more than once among the rows.
 
     The indicator depends on the other rows, so it is used for pooled rows only: a monitor and a
     tolerance need functions of a single row.
     """
 
-    name: ClassVar[str] = "repeated rows"
+    name = "repeated rows"
 
-    @classmethod
-    def choose(cls, rows: Rows) -> Repeated:
-        """Return the family, which has one function."""
-        return cls()
-
-    @property
-    def members(self) -> list[Member]:
-        """Description of the function."""
+    @staticmethod
+    def _choose(rows: Rows) -> Iterable[Member]:
         return [Member("repeated")]
 
     def evaluate(self, rows: Rows) -> np.ndarray:

@@ -16,10 +16,9 @@ import numpy as np
 
 from isodepth import _core
 from isodepth.core.directions import mean_of_direction
-from isodepth.core.regions import midpoint_levels
 from isodepth.errors import DegenerateDepthWarning
 from isodepth.metric.fitted import fit_for_one_sample
-from isodepth.metric.settings import MetricSettings
+from isodepth.metric.settings import MetricSettings, midpoint_levels
 from isodepth.rowfunctions.families import Repeated
 from isodepth.significance.features import (
     COSINES,
@@ -28,7 +27,6 @@ from isodepth.significance.features import (
     all_shares,
     direction_feature,
     in_blocks,
-    shares_feature,
 )
 from isodepth.significance.permutations import WORD, Moments, neg_log_p, neg_log_p_of_largest
 from isodepth.significance.samples import CENTER, PooledSample
@@ -97,14 +95,16 @@ def aggregated_statistics(
         squares = np.square(rows.permutations.contrasts(indicators))
         # The sum over all values of the category column is Pearson's chi-squared statistic.
         each = neg_log_p((squares / indicators.mean(axis=1)[:, None]).sum(axis=0))[None]
-        feature = shares_feature(category, neg_log_p(squares)[:, 0])
+        changed_most = category.values[int(neg_log_p(squares)[:, 0].argmax())]
+        feature = Feature("shares", category.name, (category.name,), changed_most)
         findings.add("categories", each, [feature], findings.columns)
     for shares in all_shares(rows, fixed=False):
         each = neg_log_p(np.square(shares.contrasts))
         findings.add(shares.name, each, shares.features)
         findings.add_to_families(shares.features, each)
         if shares.name != Repeated.name:
-            findings.shares.append(shares.first(n_bound))
+            first = shares.contrasts[:, :n_bound].copy()
+            findings.shares.append(shares._replace(contrasts=first))
     if d:
         subset = rows if only_regions else rows.random_subset(_REGION_ROWS)
         fast = metric.depth == "projection" and not (only_regions and _may_be_simplex(rows))
@@ -132,7 +132,8 @@ def _add_functions(rows: PooledSample, findings: Findings, advance: Advance) -> 
     d = rows.points.shape[1]
     functions = np.stack([*rows.columns, *rows.whole_rows.values()])
     blocks = in_blocks(functions, rows, COSINES)
-    powers = np.concatenate([rows.cosine_powers(block, COSINES) for block in blocks], axis=1)
+    contrasts = [rows.permutations.cosine_contrasts(block, COSINES) for block in blocks]
+    powers = np.square(np.concatenate(contrasts, axis=1))
     advance(d)
     smooth = neg_log_p((powers * _smooth_weights(COSINES)).sum(axis=0))
     flat = neg_log_p(powers.sum(axis=0))
@@ -153,9 +154,8 @@ def _add_directions(
 ) -> None:
     """Add the mean of the Cramer-von Mises statistics over all directions to `findings`.
 
-    The caller has already computed the part of the d axes. `axes` (4, d, B + 1) has the squared
-    differences between the sample means of four cosines of the ranks along each axis. The last axis
-    of this array has the given labels and B permutations.
+    The caller has already computed the part of the d axes: `axes` (4, d, B + 1) has the squared
+    differences between the sample means of four cosines of the ranks along each axis.
     """
     d = rows.points.shape[1]
     weights = _smooth_weights(_DIRECTION_COSINES)
@@ -164,7 +164,8 @@ def _add_directions(
     largest, direction = along[best, 0], np.eye(d)[best]
     by_cosine = axes.sum(axis=1)
     for block in in_blocks(rows.directions[d:], rows, _DIRECTION_COSINES):
-        powers = rows.cosine_powers(rows.along(block), _DIRECTION_COSINES)
+        contrasts = rows.permutations.cosine_contrasts(rows.along(block), _DIRECTION_COSINES)
+        powers = np.square(contrasts)
         along = (powers * weights).sum(axis=0)
         total += along.sum(axis=0)
         by_cosine += powers.sum(axis=1)
@@ -221,9 +222,8 @@ def _add_category_means(rows: PooledSample, findings: Findings) -> None:
 def region_statistics(rows: PooledSample, metric: MetricSettings, advance: Advance) -> np.ndarray:
     """Compute the distance DR between the trimmed regions of both samples, by projection depth.
 
-    The result (B + 1,) has one value for the given labels and one for each of B permutations. The
-    values are not divided by `mean_of_direction`. After this division, two samples that differ by a
-    translation m would have the distance |m|.
+    The values (B + 1,) are not divided by `mean_of_direction`. After this division, two samples
+    that differ by a translation m would have the distance |m|.
     """
     count, words = rows.permutations.count, rows.permutations.words
     betas = midpoint_levels(metric.levels, metric.eps)
@@ -253,9 +253,8 @@ def _may_be_simplex(rows: PooledSample) -> bool:
 def depth_statistics(rows: PooledSample, metric: MetricSettings, advance: Advance) -> np.ndarray:
     """Compute the distance DR between the trimmed regions of both samples, by any depth.
 
-    The result (B + 1,) has one value for the given labels and one for each of B permutations. As in
-    `region_statistics`, values are not divided by `mean_of_direction`. The regions are computed
-    again for each permutation.
+    As in `region_statistics`, values (B + 1,) are not divided by `mean_of_direction`. The regions
+    are computed again for each permutation.
     """
     d = rows.points.shape[1]
     settings = replace(

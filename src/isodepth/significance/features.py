@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import groupby
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,17 +24,8 @@ from isodepth.rowfunctions.describe import (
     describe_column,
     exchanged_columns,
 )
-from isodepth.rowfunctions.families import (
-    FAMILIES,
-    LEAST_ROWS,
-    Extremes,
-    Member,
-    Repeated,
-    filled,
-)
-from isodepth.rowfunctions.families import (
-    Family as FunctionFamily,
-)
+from isodepth.rowfunctions.families import FAMILIES, LEAST_ROWS, Extremes, Member, Repeated, filled
+from isodepth.rowfunctions.families import Family as FunctionFamily
 from isodepth.significance.permutations import (
     Moments,
     fewest_labelings,
@@ -40,13 +33,7 @@ from isodepth.significance.permutations import (
     permutation_pvalue,
     precision,
 )
-from isodepth.significance.samples import (
-    CENTER,
-    TOTAL,
-    Category,
-    PooledSample,
-    direction_text,
-)
+from isodepth.significance.samples import CENTER, TOTAL, PooledSample, direction_text
 
 #: Number of cosines cos(pi j R), j = 1, 2, ..., that are computed for each column. R are the ranks
 #: of its values, scaled to (0, 1).
@@ -75,35 +62,26 @@ def bound_labelings(confidence: float) -> int:
 
 
 class Feature(NamedTuple):
-    """Function of a row whose distribution may change.
+    """Function of a row whose distribution may change."""
 
-    Attributes
-    ----------
-    kind : str
-        Kind of change that the feature indicates, such as "distribution" for a column,
-        "dependence" for a pair, or "missing".
-    label : str
-        Name of the column, pair, direction or function.
-    columns : tuple of str
-        One column, or the two columns of a dependence; empty for a function of all columns.
-    value : str or None
-        Category whose share changes, or within which the mean of a column changes. It is a value
-        of the last of `columns`. None for other features.
-    member : Member or None
-        Description of a function with values 0 and 1; None for other features.
-    shares : pair of float
-        Means of a function with values 0 and 1 in X and in Y, over the rows with information.
-    direction : tuple of float
-        Direction of a projection of standardized columns; empty for other features.
-    """
-
-    kind: str
-    label: str
-    columns: tuple[str, ...] = ()
+    kind: str  # kind of change, such as "distribution" of a column, "dependence", or "missing"
+    name: str = ""  # name of a column, pair, direction or function; "" if there is a `member`
+    columns: tuple[str, ...] = ()  # one column, or two for a dependence; empty for all columns
+    # Category of the last column whose share changes, or within which the mean of the first changes
     value: str | None = None
-    member: Member | None = None
+    member: Member | None = None  # function with values 0 and 1, and its means in X and in Y
     shares: tuple[float, float] = (0.0, 0.0)
-    direction: tuple[float, ...] = ()
+    direction: tuple[float, ...] = ()  # direction of a projection of standardized columns
+
+    @property
+    def label(self) -> str:
+        """Name of the column, pair, direction or function."""
+        return self.name or self.share_change(1.0).label.rstrip(":")
+
+    def share_change(self, pvalue: float) -> Change:
+        """Return the change of the share of rows for which a function is 1."""
+        assert self.member is not None
+        return self.member.change(self.columns, self.value, *self.shares, pvalue)
 
     @property
     def subject(self) -> tuple[Any, ...]:
@@ -117,38 +95,18 @@ def direction_feature(kind: str, direction: np.ndarray, names: tuple[str, ...]) 
     return Feature(kind, direction_text(direction, names), direction=tuple(direction.tolist()))
 
 
-def shares_feature(category: Category, strengths: np.ndarray) -> Feature:
-    """Return the feature of a category column, with the category whose share changed most.
-
-    `strengths` has -log p of the change of each category's share.
-    """
-    value = category.values[int(strengths.argmax())]
-    return Feature("shares", category.name, (category.name,), value)
-
-
 # Result for one feature: its -log p, its adjusted p-value, and the feature itself.
 Test = tuple[float, float, Feature]
 
 
 class Family:
-    """Features whose p-values are adjusted for multiple testing by the maximum statistic.
-
-    Attributes
-    ----------
-    features : list of Feature
-    observed : list of float
-        -log p of each feature under the given labels.
-    largest : ndarray of shape (B + 1,)
-        Maximum of -log p over all features, for the given labels and B permutations of them.
-    level : float
-        Part of the level that this family has if it is adjusted together with others.
-    """
+    """Features whose p-values are adjusted for multiple testing by the maximum statistic."""
 
     def __init__(self, count: int, level: float = 1.0) -> None:
-        self.level = level
+        self.level = level  # part of the level if it is adjusted together with other families
         self.features: list[Feature] = []
-        self.observed: list[float] = []
-        self.largest = np.zeros(count)
+        self.observed: list[float] = []  # -log p of each feature under the given labels
+        self.largest = np.zeros(count)  # maximum of -log p over all features, for all labelings
 
     def add(self, features: Sequence[Feature], neg_log_p: np.ndarray) -> None:
         """Add F features with their -log p (F, B + 1), for the given labels and B permutations."""
@@ -176,36 +134,20 @@ class Family:
 
 
 class Findings:
-    """Statistics of a test for the given labels and for B permutations of them.
-
-    Attributes
-    ----------
-    parts, neg_log_p : dicts of ndarrays of shape (B + 1,)
-        Each statistic by its name, and its -log p, for the given labels and the permutations.
-    weights : dict of float
-        Weights of the statistics.
-    strongest : dict of Feature
-        Feature with the largest value of each statistic under the given labels.
-    columns, pairs, whole : Family
-        Single columns, pairs of columns, and functions of all columns.
-    distinct : Findings or None
-        Statistics of the distinct rows of each sample, if one sample has copies of rows.
-    notes : list of str
-        Remarks for the user.
-    shares : list of Shares
-        Functions with values 0 and 1, with the first labelings, from which the lower bound for the
-        share of changed rows is computed.
-    """
+    """Statistics of a test, by their names, for the given labels and for B permutations of them."""
 
     def __init__(self, count: int, weights: dict[str, float]) -> None:
         self.weights = weights
-        self.parts: dict[str, np.ndarray] = {}
-        self.neg_log_p: dict[str, np.ndarray] = {}
-        self.strongest: dict[str, Feature] = {}
+        self.parts: dict[str, np.ndarray] = {}  # (B + 1,), each statistic
+        self.neg_log_p: dict[str, np.ndarray] = {}  # (B + 1,), -log p of each statistic
+        self.strongest: dict[str, Feature] = {}  # with the largest value under the given labels
+        # Single columns, pairs of columns, and functions of all columns.
         self.columns, self.pairs = Family(count, _COLUMNS_LEVEL), Family(count, 1 - _COLUMNS_LEVEL)
         self.whole = Family(count)
+        # Statistics of the distinct rows of each sample, if one sample has copies of rows.
         self.distinct: Findings | None = None
-        self.notes: list[str] = []
+        self.notes: list[str] = []  # remarks for the user
+        # Functions with values 0 and 1, with the first labelings, for `TolerantFindings`.
         self.shares: list[Shares] = []
 
     def add(
@@ -311,27 +253,12 @@ def in_blocks(items: Any, rows: PooledSample, numbers: int) -> Iterator[Any]:
 
 
 class Shares(NamedTuple):
-    """Functions with values 0 and 1 of one statistic, and their means in both samples.
+    """F functions with values 0 and 1 of one statistic, and their means in both samples."""
 
-    Attributes
-    ----------
-    name : str
-        Name of the statistic.
-    features : list of F Feature
-    means : ndarray of shape (F,)
-        Mean of each function over all rows that have information about it.
-    contrasts : ndarray of shape (F, B + 1)
-        Scaled differences of sample means, see `Permutations.contrasts`.
-    """
-
-    name: str
+    name: str  # name of the statistic
     features: list[Feature]
-    means: np.ndarray
-    contrasts: np.ndarray
-
-    def first(self, count: int) -> Shares:
-        """Return the same functions with the contrasts of the first `count` labelings."""
-        return self._replace(contrasts=self.contrasts[:, :count].copy())
+    means: np.ndarray  # (F,), means over all rows that have information about a function
+    contrasts: np.ndarray  # (F, B + 1), see `Permutations.contrasts`
 
 
 def all_shares(rows: PooledSample, *, fixed: bool) -> Iterator[Shares]:
@@ -340,56 +267,35 @@ def all_shares(rows: PooledSample, *, fixed: bool) -> Iterator[Shares]:
     Functions are left out if they are 1, or 0, for fewer than four rows. If `fixed`, functions that
     depend on other rows are left out too.
     """
-    names = rows.samples.all_names
-    families: list[type[FunctionFamily]] = [*FAMILIES] if fixed else [*FAMILIES, Repeated]
-    for kind in families:
+    kinds: tuple[type[FunctionFamily], ...] = FAMILIES if fixed else (*FAMILIES, Repeated)
+    for kind in kinds:
         family = kind.choose(rows.rows)
-        if isinstance(family, Extremes):
-            members, shares, means, contrasts = _extreme_contrasts(rows, family)
-        else:
-            members, shares, means, contrasts = _contrasts(rows, family)
-        if not members:
-            continue
-        features = []
-        for member, own in zip(members, shares, strict=True):
-            columns = tuple(names[j] for j in member.columns)
-            value = None
-            if member.kind == "category":
-                category = rows.samples.categories[member.columns[0] - len(rows.samples.names)]
-                value = category.all_values[int(member.value)]
-            label = member.change(names, value, 0.0, 1.0, 1.0).label.rstrip(":")
-            of_change = _KIND_OF_MEMBER[member.kind]
-            features.append(Feature(of_change, label, columns, value, member, own))
-        yield Shares(family.name, features, means, contrasts)
+        shares = (_extreme_shares if issubclass(kind, Extremes) else _shares)(rows, family)
+        if shares.features:
+            yield shares
 
 
-Evaluated = tuple[list[Member], list[tuple[float, float]], np.ndarray, np.ndarray]
-
-
-_KIND_OF_MEMBER = {
-    "missing": "missing",
-    "value": "value",
-    "category": "shares",
-    "extreme": "extremes",
-    "precision": "precision",
-    "repeated": "repeated",
-}
-
-
-def _contrasts(rows: PooledSample, family: FunctionFamily) -> Evaluated:
-    """Return the members of a family, their means in X and Y and over all rows, and contrasts."""
+def _shares(rows: PooledSample, family: FunctionFamily) -> Shares:
+    """Evaluate the functions of a family at all rows."""
     values = family.evaluate(rows.rows)
     ones, known = np.nansum(values, axis=1), (~np.isnan(values)).sum(axis=1)
     kept = np.flatnonzero((ones >= LEAST_ROWS) & (known - ones >= LEAST_ROWS))
-    dtype = precision(len(rows.points))
-    contrasts = [
-        rows.permutations.contrasts(filled(values[part]).astype(dtype, copy=False))
-        for part in in_blocks(kept, rows, 1)
-    ]
-    shares = [_means(values[f], rows.n_x) for f in kept]
-    shape = 0, rows.permutations.count
-    both = np.concatenate(contrasts) if contrasts else np.empty(shape)
-    return [family.members[f] for f in kept], shares, ones[kept] / known[kept], both
+    contrasts = [np.empty((0, rows.permutations.count))]
+    for part in in_blocks(kept, rows, 1):
+        own = filled(values[part]).astype(precision(len(rows.points)), copy=False)
+        contrasts.append(rows.permutations.contrasts(own))
+    features = [_member_feature(rows, family.members[f], _means(values[f], rows.n_x)) for f in kept]
+    return Shares(family.name, features, ones[kept] / known[kept], np.concatenate(contrasts))
+
+
+def _member_feature(rows: PooledSample, member: Member, shares: tuple[float, float]) -> Feature:
+    """Return the feature of a function with values 0 and 1, and with these means in X and Y."""
+    samples, value = rows.samples, None
+    if member.kind == "shares":
+        category = samples.categories[member.columns[0] - len(samples.names)]
+        value = category.all_values[int(member.value)]
+    columns = tuple(samples.all_names[j] for j in member.columns)
+    return Feature(member.kind, columns=columns, value=value, member=member, shares=shares)
 
 
 def _means(values: np.ndarray, n_x: int) -> tuple[float, float]:
@@ -399,22 +305,23 @@ def _means(values: np.ndarray, n_x: int) -> tuple[float, float]:
     return x, y
 
 
-def _extreme_contrasts(rows: PooledSample, family: Extremes) -> Evaluated:
-    """Return the extremes, their means in X and Y and over all rows, and contrasts.
+def _extreme_shares(rows: PooledSample, family: FunctionFamily) -> Shares:
+    """Evaluate extremes at the rows beyond the first cut point of each column and side.
 
-    The extremes of one column are nested. Only the rows beyond the first cut point are used, which
-    is much faster than a product with all rows.
+    The extremes of a column and side are nested, so that no other rows are needed. This is much
+    faster than a product with all rows.
     """
-    permutations, data = rows.permutations, rows.rows
+    permutations, d = rows.permutations, len(rows.samples.names)
     means, contrasts = [np.empty(0)], [np.empty((0, permutations.count))]
-    members: list[Member] = []
-    shares: list[tuple[float, float]] = []
-    sides = np.stack([family.columns, family.upper], axis=1)
-    for j, upper in np.unique(sides, axis=0).tolist():
-        own = np.flatnonzero((sides == (j, upper)).all(axis=1))
-        column = data.distance if j == family.n_numbers else data.numbers[:, j]
-        values, cuts = (column, family.cuts[own]) if upper else (-column, -family.cuts[own])
-        own, cuts = own[np.argsort(-cuts)], -np.sort(-cuts)
+    features: list[Feature] = []
+    outer_first = sorted(
+        family.members, key=lambda m: (m.columns or (d,), m.upper, -m.value if m.upper else m.value)
+    )
+    for (_, upper), group in groupby(outer_first, attrgetter("columns", "upper")):
+        own = list(group)
+        values, cuts = own[0].argument(rows.rows), np.array([member.value for member in own])
+        if not upper:
+            values, cuts = -values, -cuts
         beyond = np.flatnonzero(values >= cuts[-1])
         beyond = beyond[np.argsort(-values[beyond], kind="stable")]
         ends = np.searchsorted(-values[beyond], -cuts, side="right")
@@ -424,13 +331,13 @@ def _extreme_contrasts(rows: PooledSample, family: Extremes) -> Evaluated:
         known = [np.count_nonzero(~np.isnan(part)) for part in np.split(values, [rows.n_x])]
         x = sums[:, 0].copy()
         before, after = x / max(1, known[0]), (ends - x) / max(1, known[1])
-        shares += zip(before.tolist(), after.tolist(), strict=True)
+        shares = zip(before.tolist(), after.tolist(), strict=True)
+        features += [_member_feature(rows, *each) for each in zip(own, shares, strict=True)]
         if len(absent):
             sums += mean[:, None] * permutations.subset_counts(absent, np.array([len(absent)]))
         means.append(mean)
         contrasts.append(permutations.scaled_contrasts(sums, mean))
-        members += [family.members[f] for f in own]
-    return members, shares, np.concatenate(means), np.concatenate(contrasts)
+    return Shares(family.name, features, np.concatenate(means), np.concatenate(contrasts))
 
 
 # -- descriptions of significant changes, in the units of their columns ---------------------------
@@ -451,7 +358,7 @@ def significant_changes(rows: PooledSample, findings: Findings, alpha: float) ->
         changes.append((strength, [_pair_change(rows, feature, pvalue)]))
     whole = findings.whole.significant(alpha)
     repeated = [test for test in whole if test[2].kind == "repeated"]
-    changes += [(test[0], [_share_change(rows, test[2], test[1])]) for test in repeated]
+    changes += [(test[0], [test[2].share_change(test[1])]) for test in repeated]
     if not changes:
         strongest = findings.strongest_test()
         if len(strongest[2].columns) == 1 and strongest[2].kind != "dependence":
@@ -483,8 +390,8 @@ def _column_changes(rows: PooledSample, tests: list[Test]) -> list[tuple[float, 
     for (name, missing), own in tested.items():
         if not missing and name in rows.samples.names:
             members = [(test, test[2].member) for test in own]
-            shares = [(m, _share_change(rows, t[2], t[1])) for t, m in members if m is not None]
-            pairs[name] = ColumnPair(name, *rows.values_of(name), shares)
+            shares = [(m, t[2].share_change(t[1])) for t, m in members if m is not None]
+            pairs[name] = ColumnPair(name, *rows.samples.read.numbers(name), shares)
     pvalues = {name: min(test[1] for test in tested[name, False]) for name in changed}
     compared = [pairs[name] for name in changed if name in pairs][:_MOST_EXCHANGED]
     exchanged = exchanged_columns(compared, pvalues)
@@ -502,12 +409,6 @@ def _column_changes(rows: PooledSample, tests: list[Test]) -> list[tuple[float, 
             group = describe_column(pairs[name], pvalue)
         changes.append((strength, group))
     return changes
-
-
-def _share_change(rows: PooledSample, feature: Feature, pvalue: float) -> Change:
-    """Return the change of the share of rows for which a function with values 0 and 1 is 1."""
-    assert feature.member is not None
-    return feature.member.change(rows.samples.all_names, feature.value, *feature.shares, pvalue)
 
 
 def _category_change(rows: PooledSample, feature: Feature, pvalue: float) -> Change:
@@ -577,7 +478,7 @@ def _whole_change(rows: PooledSample, feature: Feature, pvalue: float) -> Change
         text = "far from its usual values"
         return Change("extremes", (column,), text, *feature.shares, pvalue)
     if feature.member is not None:
-        return _share_change(rows, feature, pvalue)
+        return feature.share_change(pvalue)
     if feature.columns and feature.kind == "dependence" and len(feature.columns) > 1:
         return _pair_change(rows, feature, pvalue)
     if feature.columns and feature.value is not None:
@@ -595,7 +496,7 @@ def _whole_change(rows: PooledSample, feature: Feature, pvalue: float) -> Change
         values = rows.along(direction[None])[0]
         before, after = float(np.median(values[:n_x])), float(np.median(values[n_x:]))
         names, text = _joint_text(feature.kind, direction * (1 if after >= before else -1), rows)
-    elif feature.label == TOTAL:
+    elif feature.name == TOTAL:
         values = rows.whole_rows[TOTAL]
         before, after = float(np.median(values[:n_x])), float(np.median(values[n_x:]))
         text = f"all columns together are {'higher' if after >= before else 'lower'}"

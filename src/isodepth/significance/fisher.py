@@ -37,6 +37,8 @@ def log_pvalues(
     >>> np.exp(log_pvalues(np.array([500, 500]), 1000, np.array([10, 16]), 20)).round(3)
     array([1.   , 0.013])
     """
+    if not dirty:
+        return _clean_log_pvalues(a, n, b, m, cap)
     clean = m - dirty
     low, high = np.maximum(b - dirty, 0), np.minimum(b, clean)
     expected = a * (clean / n)
@@ -82,11 +84,12 @@ def _lowest_log_pvalues(a: np.ndarray, n: int, b: np.ndarray, m: int, dirty: int
     clean, logs = m - dirty, np.zeros(len(a))
     low, high, total = a + np.maximum(b - dirty, 0), a + np.minimum(b, clean), n + clean + 1.0
     for ones in [low, high, np.clip(n, low, high), np.clip(clean, low, high)] if dirty else [low]:
-        # All ones, or as many as fit, are in one of the two samples.
-        for size in (clean, n):
-            log = gammaln(np.maximum(ones, size) + 1.0) - gammaln(np.abs(ones - size) + 1.0)
-            log += gammaln(total - np.minimum(ones, size)) - math.lgamma(total)
-            logs = np.minimum(logs, log + math.log(2.0))
+        # All ones, or as many as fit, are in the smaller sample if they are at most half of all
+        # rows. Else all zeros, or as many as fit, are in the smaller sample.
+        size = np.where(2 * ones < total, min(n, clean), max(n, clean))
+        log = gammaln(np.maximum(ones, size) + 1.0) - gammaln(np.abs(ones - size) + 1.0)
+        log += gammaln(total - np.minimum(ones, size)) - math.lgamma(total)
+        logs = np.minimum(logs, log + math.log(2.0))
     return logs
 
 

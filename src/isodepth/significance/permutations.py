@@ -45,6 +45,9 @@ _ROUNDING = 1e-6
 _CONSTANT = 1e-6
 # Number of rows that are inspected first in the search for constant functions.
 _FIRST_ROWS = 256
+# Number of labelings above which statistics are evaluated one by one. Ctrl-C is noticed only
+# between calls of NumPy, and the tail probabilities of a million labelings take about 0.1 s.
+_LONG_ROW = 100_000
 # Minimum number of rows of each sample in a category for comparing means within the category.
 _MIN_INSIDE = 5
 
@@ -69,8 +72,6 @@ def fewest_labelings(level: float) -> int:
 
 class Permutations:
     """Given labels of rows, followed by random permutations of these labels, stored as bits.
-
-    A labeling assigns each row to the first or to the second sample.
 
     Parameters
     ----------
@@ -118,20 +119,10 @@ class Permutations:
         """Draw permutations of the labels of n_x rows of the first sample and n_y of the second.
 
         The rows of the first sample come first. Blocks are groups of rows that depend on each
-        other. They are permuted as a whole, and each sample keeps its number of blocks. If the
-        blocks are exchangeable, all permutations are equally likely.
-
-        Parameters
-        ----------
-        n_x, n_y, n_permutations : int
-        rng : numpy.random.Generator
-        blocks : int64 ndarray of shape (n_x + n_y,) or None
-            Index of the block of each row, the blocks of the first sample first, see
-            :func:`isodepth.significance.samples.check_blocks`. None if every row is a block.
-        n_threads : int
-            Number of threads that draw permutations and compute sums.
-        device : str or None
-            Device of torch on which sums are computed; None for the host.
+        other, with indices (n_x + n_y,) as in `isodepth.significance.samples.check_blocks`. They
+        are permuted as a whole, and each sample keeps its number of blocks. If the blocks are
+        exchangeable, all permutations are equally likely. `n_threads` and `device` are those of the
+        class.
 
         Examples
         --------
@@ -169,10 +160,7 @@ class Permutations:
         return Permutations(words, count, self.n_threads, self.device)
 
     def labels(self, rows: slice = slice(None), dtype: Any = np.float64) -> np.ndarray:
-        """Return the labels of rows in all labelings: 1 for the first sample, 0 for the second.
-
-        The result has one column per labeling. Column 0 has the given labels.
-        """
+        """Return the labels (rows, count): 1 for the first sample, 0 for the second."""
         return _bits(self.words[:, rows].T, self.count).astype(dtype)
 
     def blocks_of_rows(self) -> list[slice]:
@@ -187,12 +175,10 @@ class Permutations:
         return [slice(first, first + step) for first in range(0, self.n_rows, step)]
 
     def sums(self, values: np.ndarray) -> np.ndarray:
-        """Return the sums of F functions over the rows of the first sample, for all labelings.
+        """Return the sums (F, count) of F functions over the rows of the first sample, in float64.
 
-        `values` (F, n) are the functions at all rows. The result (F, count) is float64, with one
-        column per labeling: the given labels, then the permutations. Large arrays are multiplied in
-        blocks of rows, in float32 for more than 20,000 rows. The results of the blocks are added in
-        float64.
+        `values` (F, n) are the functions at all rows. Large arrays are multiplied in blocks of
+        rows, in float32 for more than 20,000 rows. The results of the blocks are added in float64.
         """
         dtype = precision(self.n_rows)
         if self.device is not None:
@@ -226,19 +212,11 @@ class Permutations:
         return self._moved
 
     def subset_counts(self, rows: np.ndarray, ends: np.ndarray) -> np.ndarray:
-        """Return numbers of rows of the first sample among the first rows of a list.
+        """Return numbers (F, count) of rows of the first sample among the first rows of a list.
 
-        Parameters
-        ----------
-        rows : int64 ndarray of shape (k,)
-            Indices of rows.
-        ends : int64 ndarray of shape (F,), positive and increasing, the last equal to k
-
-        Returns
-        -------
-        counts : float64 ndarray of shape (F, count)
-            Entry (f, b) is the number of rows among the first ends[f] of the list that belong to
-            the first sample in labeling b.
+        Entry (f, b) is the number of rows among the first ends[f] of the list that belong to the
+        first sample in labeling b. The list `rows` (k,) has indices of rows, and `ends` (F,) is
+        positive and increasing, the last equal to k.
         """
         counts = np.zeros((len(ends), self.count))
         step = max(1, BLOCK // self.count)
@@ -251,19 +229,16 @@ class Permutations:
         return counts.cumsum(axis=0)
 
     def both_sums(self, values: np.ndarray) -> np.ndarray:
-        """Return the sums of values (F, n) over the rows of each sample, shape (2, F, count).
-
-        The last axis has the given labels, then the permutations.
-        """
+        """Return the sums (2, F, count) of values (F, n) over the rows of each sample."""
         first = self.sums(values)
         return np.stack([first, values.sum(axis=1, dtype=np.float64)[:, None] - first])
 
     def contrasts(self, values: np.ndarray) -> np.ndarray:
-        """Return the scaled difference of sample means of values (F, n), of shape (F, count).
+        """Return the scaled difference (F, count) of sample means of values (F, n).
 
-        The last axis has the given labels, then the permutations. The scaled difference is the mean
-        over the first sample minus the mean over the second, times sqrt(n m / (n + m)) for samples
-        of n and m rows. Its variance under permutation of the labels is the variance of the values.
+        The scaled difference is the mean over the first sample minus the mean over the second,
+        times sqrt(n m / (n + m)) for samples of n and m rows. Its variance under permutation of the
+        labels is the variance of the values.
         The result is exactly 0 for values that are constant up to rounding: the rounding errors of
         their sums depend on the labels, and would otherwise be compared with each other.
         """
@@ -274,11 +249,10 @@ class Permutations:
         return contrasts
 
     def cosine_contrasts(self, values: np.ndarray, count: int) -> np.ndarray:
-        """Return the scaled differences between sample means of cosines of ranks.
+        """Return the scaled differences (count, F, B + 1) of sample means of cosines of ranks.
 
         The cosines are cos(pi j R) for j = 1, ..., count, where R are the ranks within each row of
-        values (F, n), scaled to (0, 1). The result has the shape (count, F, B + 1). The last axis
-        has the given labels, then the permutations.
+        values (F, n), scaled to (0, 1).
         """
         shape = count, len(values), self.count
         if self.device is None:
@@ -301,25 +275,16 @@ class Permutations:
     def mean_changes(
         self, values: np.ndarray, inside: np.ndarray, present: np.ndarray | None = None
     ) -> np.ndarray:
-        """Return the difference between the samples in the mean of values within a subset of rows.
+        """Return the difference (F, count) of the samples in a mean within a subset of rows.
 
-        Parameters
-        ----------
-        values : ndarray of shape (F, n)
-            Values of F functions at all rows; 0 if missing.
-        inside : ndarray of shape (F, n)
-            1 for the rows of the subset of each function, else 0.
-        present : ndarray of shape (F, n) or None
-            1 for the rows that have a value, else 0; None if all rows have.
+        `values` (F, n) are those of F functions at all rows, 0 if missing. `inside` (F, n) is 1 for
+        the rows of the subset of each function, else 0. `present` (F, n) is 1 for the rows that
+        have a value, else 0; None if all rows have.
 
-        Returns
-        -------
-        changes : ndarray of shape (F, count)
-            The last axis has the given labels, then the permutations. For each sample, the mean
-            within the subset minus the mean of all rows is computed. The result is the difference
-            of these numbers between the samples, times sqrt(k l / (k + l)) for samples with k and l
-            rows in the subset. It is 0 if k or l is less than five, or if this is so in most
-            labelings.
+        For each sample, the mean within the subset minus the mean of all rows is computed. The
+        result is the difference of these numbers between the samples, times sqrt(k l / (k + l)) for
+        samples with k and l rows in the subset. It is 0 if k or l is less than five, or if this is
+        so in most labelings.
         """
         all_sizes = self.sizes[:, None]
         if present is not None:
@@ -406,14 +371,8 @@ def _bits(words: np.ndarray, count: int) -> np.ndarray:
 class Moments:
     """Means and variances of F functions in both samples, for each permutation of the labels.
 
-    Parameters
-    ----------
-    permutations : Permutations
-    values : ndarray of shape (F, n)
-        Values of the functions, centered at about 0, which keeps rounding errors small; 0 if
-        missing.
-    present : ndarray of shape (F, n) or None
-        1 for the rows that have a value, else 0; None if all rows have.
+    `values` (F, n) of the functions are centered at about 0, which keeps rounding errors small, and
+    0 if missing. `present` (F, n) is 1 for the rows that have a value, else 0; None if all have.
     """
 
     def __init__(
@@ -426,18 +385,14 @@ class Moments:
         self._flat = 1e-15 + 1e-5 * np.square(values).mean(axis=1, dtype=np.float64)
 
     def _both(self, values: np.ndarray) -> np.ndarray:
-        """Return the means of functions (F, n) in both samples, of shape (2, F, B + 1).
-
-        The last axis has the given labels and B permutations.
-        """
+        """Return the means (2, F, B + 1) of functions (F, n) in both samples."""
         return self._permutations.both_sums(values) / self._permutations.sizes[:, None]
 
     def correlation_change(self, pairs: np.ndarray) -> np.ndarray:
-        """Return the correlation of each pair of functions in X minus the correlation in Y.
+        """Return the correlation of each pair of functions in X minus that in Y, (P, B + 1).
 
-        `pairs` (P, 2) has the indices of two functions each. The result has the shape (P, B + 1),
-        for the given labels and B permutations. Rows in which a function of the pair is missing are
-        not used. The correlation is 0 if a function is constant in a sample.
+        `pairs` (P, 2) has the indices of two functions each. Rows in which a function of the pair
+        is missing are not used. The correlation is 0 if a function is constant in a sample.
         """
         out = np.empty((len(pairs), self._permutations.count))
         partial = np.zeros(len(pairs), bool)
@@ -565,8 +520,8 @@ def rank_cosines(values: np.ndarray, count: int, n_threads: int = 1) -> np.ndarr
 def moments(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the mean of statistics over the last axis, and their variance divided by mean^2.
 
-    The last axis has the given labels and the permutations. It is kept with length 1. The maximum
-    is excluded: an outlier would otherwise inflate the moments that it is compared with.
+    The last axis is kept with length 1. The maximum is excluded: an outlier would otherwise inflate
+    the moments that it is compared with.
     """
     others = np.array(values, np.float64)
     largest = others.argmax(axis=-1)[..., None]
@@ -587,14 +542,8 @@ def neg_log_p(values: np.ndarray, at: np.ndarray | None = None) -> np.ndarray:
 
     The gamma distribution has the mean and the variance of all values along the last axis except
     the largest; see `moments`. Its tail is computed by the approximation of Wilson and Hilferty:
-    the cube root of a gamma variable is nearly normal.
-
-    Parameters
-    ----------
-    values : ndarray of shape (..., B + 1), not negative
-        Statistics for the given labels and B permutations.
-    at : ndarray of shape (..., any) or None
-        Points at which the tail probability is computed; None for the values themselves.
+    the cube root of a gamma variable is nearly normal. It is computed at the points `at` (..., any)
+    or, if None, at the values (..., B + 1) themselves, which are not negative.
 
     Examples
     --------
@@ -604,6 +553,8 @@ def neg_log_p(values: np.ndarray, at: np.ndarray | None = None) -> np.ndarray:
     """
     from scipy.special import log_ndtr
 
+    if at is None and values.ndim > 1 and values.shape[-1] > _LONG_ROW:
+        return np.stack([neg_log_p(row) for row in values])
     mean, variance = moments(values)
     deviation = np.sqrt(variance) / 3.0
     root = np.cbrt((values if at is None else at) / mean)
@@ -611,9 +562,7 @@ def neg_log_p(values: np.ndarray, at: np.ndarray | None = None) -> np.ndarray:
 
 
 def critical_value(values: np.ndarray, level: float) -> float:
-    """Return the statistic whose -log p is `level`, the inverse of `neg_log_p`.
-
-    `values` (B + 1,) are the statistics for the given labels and B permutations.
+    """Return the statistic whose -log p is `level`, the inverse of `neg_log_p` for values (B + 1,).
 
     Examples
     --------
@@ -632,10 +581,9 @@ def critical_value(values: np.ndarray, level: float) -> float:
 def neg_log_p_of_largest(values: np.ndarray) -> np.ndarray:
     """Return -log p of a statistic that is itself a maximum of many -log p.
 
-    The last axis of `values` has the given labels and the permutations. A Gumbel distribution is
-    fitted, because the maximum of K exponential variables is nearly log K plus a Gumbel variable. A
-    gamma distribution has a shorter tail and would give too large -log p. Maxima over many columns
-    would then dominate the other statistics of the test.
+    A Gumbel distribution is fitted, because the maximum of K exponential variables is nearly log K
+    plus a Gumbel variable. A gamma distribution has a shorter tail and would give too large -log p.
+    Maxima over many columns would then dominate the other statistics of the test.
     """
     from scipy.special import exprel
 
@@ -647,10 +595,7 @@ def neg_log_p_of_largest(values: np.ndarray) -> np.ndarray:
 
 
 def combined(neg_log_p: dict[str, np.ndarray], weights: dict[str, float]) -> np.ndarray:
-    """Return the test statistic (B + 1,): the maximum of -log p + log(weight) over all statistics.
-
-    Each -log p (B + 1,) has one entry for the given labels and one for each of B permutations.
-    """
+    """Return the test statistic (B + 1,): the maximum of -log p + log(weight) over statistics."""
     return np.max([part + np.log(weights[name]) for name, part in neg_log_p.items()], axis=0)
 
 

@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -32,85 +34,53 @@ _RARE = 0.01
 
 @dataclass(frozen=True)
 class EventCounts:
-    """Events that are counted in all rows of a source.
+    """Events that are counted in all rows of a source: functions of a row with values 0 and 1.
 
-    Attributes
-    ----------
-    cuts : Extremes
-        Cut points of numeric columns.
-    categories : tuple of int
-        Number of values of each category column.
+    Functions of the same kind and column are consecutive, with the codes 0, 1, ... of categories.
     """
 
-    cuts: Extremes
-    categories: tuple[int, ...]
-
-    @property
-    def members(self) -> list[Member]:
-        """Descriptions of all F events: missing values, extreme values, categories."""
-        d = self.cuts.n_numbers
-        missing = [Member("missing", (j,)) for j in range(d + len(self.categories))]
-        values = [
-            Member("category", (d + c,), float(code))
-            for c, count in enumerate(self.categories)
-            for code in range(count)
-        ]
-        return [*missing, *self.cuts.members, *values]
+    members: list[Member]
 
     def __len__(self) -> int:
         return len(self.members) + 1
 
     def counts(self, rows: MixedRows) -> np.ndarray:
         """Return the numbers of rows (F,) with each event, followed by the number of rows."""
-        columns = [*rows.numbers.T, *rows.codes.T]
-        counts = [np.array([np.count_nonzero(np.isnan(column)) for column in columns])]
-        extremes = np.zeros(len(self.cuts.cuts), dtype=np.int64)
-        for j in range(rows.numbers.shape[1]):
-            for upper in (True, False):
-                own = (self.cuts.columns == j) & (self.cuts.upper == upper)
-                if own.any():
-                    extremes[own] = _beyond(columns[j], self.cuts.cuts[own], upper)
-        counts.append(extremes)
-        for codes, size in zip(rows.codes.T, self.categories, strict=True):
-            known = codes[codes >= 0].astype(np.int64)
-            counts.append(np.bincount(known, minlength=size))
-        return np.concatenate([*counts, [len(rows.numbers)]])
-
-
-def _beyond(column: np.ndarray, cuts: np.ndarray, upper: bool) -> np.ndarray:
-    """Return the number of values beyond each cut point: >= the cut if `upper`, else <= the cut."""
-    # Few values are beyond the innermost cut point, so that sorting them is fast.
-    if upper:
-        values = np.sort(column[column >= cuts.min()])
-        return len(values) - np.searchsorted(values, cuts)
-    return np.searchsorted(np.sort(column[column <= cuts.max()]), cuts, "right")
+        of_source, same = Rows(*rows, np.empty(0)), attrgetter("kind", "columns", "upper")
+        counts: list[int] = []
+        for (kind, _, upper), group in groupby(self.members, same):
+            own = list(group)
+            values = own[0].argument(of_source)
+            if kind == "missing":
+                counts.append(int(np.isnan(values).sum()))
+            elif kind == "shares":
+                codes = values[values >= 0].astype(np.int64)
+                counts += np.bincount(codes, minlength=len(own)).tolist()
+            else:
+                values, cuts = np.array(values), np.array([member.value for member in own])
+                if not upper:
+                    values, cuts = -values, -cuts
+                # Few values are beyond the innermost cut point, so that sorting them is fast.
+                beyond = np.sort(values[values >= cuts.min()])
+                counts += (len(beyond) - beyond.searchsorted(cuts)).tolist()
+        return np.array([*counts, len(rows.numbers)], np.int64)
 
 
 class Event(NamedTuple):
-    """Rare event: a function of a row, its counts in the other rows, and its p-value.
-
-    Attributes
-    ----------
-    member : Member
-    category : str or None
-        Name of the category of a function of kind "category".
-    counts, totals : pairs of int
-        Number of rows of X and of Y with the event, and number of rows for which it is known.
-    pvalue : float
-        P-value of Fisher's exact test, adjusted for the number of events by Bonferroni's method.
-    """
+    """Rare event: a function of a row, its counts in the other rows, and its p-value."""
 
     member: Member
-    category: str | None
-    counts: tuple[int, int]
-    totals: tuple[int, int]
-    pvalue: float
+    category: str | None  # name of the category of a function of kind "shares"
+    counts: tuple[int, int]  # numbers of rows of X and of Y with the event
+    totals: tuple[int, int]  # numbers of rows for which the event is known
+    pvalue: float  # of Fisher's exact test, adjusted for the number of events (Bonferroni)
 
     def change(self, names: Sequence[str]) -> Change:
         """Describe the change; `names` are the names of all columns."""
         before, after = (c / max(1, n) for c, n in zip(self.counts, self.totals, strict=True))
+        columns = tuple(names[j] for j in self.member.columns)
         pvalue = min(1.0, self.pvalue / RARE_LEVEL)
-        return self.member.change(names, self.category, before, after, pvalue)
+        return self.member.change(columns, self.category, before, after, pvalue)
 
 
 def with_rare_events(result: TwoSampleResult, pair: SubsetPair, runner: Runner) -> TwoSampleResult:
@@ -148,40 +118,37 @@ def with_rare_events(result: TwoSampleResult, pair: SubsetPair, runner: Runner) 
 def rare_events(pair: SubsetPair, tested: np.ndarray, runner: Runner) -> list[Event]:
     """Count rare events in the rows of both sources that were not tested.
 
-    Parameters
-    ----------
-    pair : SubsetPair
-    tested : ndarray of shape (n, d)
-        Numeric columns of the tested rows of both samples.
+    `tested` (n, d) are the numeric columns of the tested rows of both samples.
     """
     categories, d = pair.all_categories(), tested.shape[1]
-    functions = EventCounts(_rare_cuts(tested), tuple(map(len, categories)))
+    # Missing values come first: `counts` of column j are those of member j.
+    members = [Member("missing", (j,)) for j in range(d + len(categories))]
+    members += _rare_extremes(tested)
+    for j, values in enumerate(categories, d):
+        members += [Member("shares", (j,), float(code)) for code in range(len(values))]
+    functions = EventCounts(members)
     counts = [
         count_rows(source, reader, categories, functions, excluded=rows.numbers, runner=runner)
         for source, reader, rows in zip(pair.sources, pair.readers, pair.random_rows, strict=True)
     ]
-    events, members = [], functions.members
+    events = []
     for i, member in enumerate(members):
         a, b = (int(each[i]) for each in counts)
         # A missing number is neither extreme nor not extreme.
-        unknown = [each[member.columns[0]] if member.kind == "extreme" else 0 for each in counts]
+        unknown = [each[member.columns[0]] if member.kind == "extremes" else 0 for each in counts]
         n, m = (int(each[-1] - absent) for each, absent in zip(counts, unknown, strict=True))
         if LEAST_ROWS <= a + b <= _RARE * (n + m):
             log = float(log_pvalues(np.array([a]), n, np.array([b]), m)[0])
             category = None
-            if member.kind == "category":
+            if member.kind == "shares":
                 category = categories[member.columns[0] - d][int(member.value)]
             events.append(Event(member, category, (a, b), (n, m), math.exp(log)))
     return [each._replace(pvalue=min(1.0, each.pvalue * len(events))) for each in events]
 
 
-def _rare_cuts(tested: np.ndarray) -> Extremes:
+def _rare_extremes(tested: np.ndarray) -> list[Member]:
     """Return cut points beyond which there are few values of the numeric columns."""
     n = len(tested)
-    cuts = Extremes.choose(Rows(tested, np.empty((n, 0)), np.full(n, np.nan)))
-    beyond = [
-        _beyond(tested[:, j], np.array([cut]), upper)[0]
-        for j, cut, upper in zip(cuts.columns, cuts.cuts, cuts.upper, strict=True)
-    ]
-    rare = np.array(beyond, dtype=np.int64) <= _RARE * n
-    return replace(cuts, columns=cuts.columns[rare], cuts=cuts.cuts[rare], upper=cuts.upper[rare])
+    rows = Rows(tested, np.empty((n, 0)), np.full(n, np.nan))
+    extremes = Extremes.choose(rows).members
+    return [each for each in extremes if np.count_nonzero(each.is_one(rows)) <= _RARE * n]

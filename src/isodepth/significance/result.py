@@ -11,9 +11,9 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 
+from isodepth._version import __version__
 from isodepth.checks import Check
 from isodepth.core.directions import rng_for
-from isodepth.core.regions import midpoint_levels
 from isodepth.data.columns.kinds import ColumnKind, attention_suffix
 from isodepth.data.missing import MissingPair
 from isodepth.data.results.base import document, p_text
@@ -21,6 +21,7 @@ from isodepth.data.results.changes import Change
 from isodepth.errors import DegenerateDepthWarning
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.fitted import FittedMetric
+from isodepth.metric.settings import midpoint_levels
 from isodepth.metric.signature import json_settings
 from isodepth.results import TwoSampleReport
 from isodepth.significance.permutations import Permutations, fewest_labelings
@@ -165,7 +166,7 @@ class TwoSampleResult(TwoSampleReport):
     """
 
     result_type: ClassVar[Literal["test"]] = "test"
-    _WITHOUT_ROWS = ("_changes", "_lower_bounds", "signature", "repeated_values")
+    _WITHOUT_ROWS = ("_changes", "_lower_bounds", "repeated_values")
 
     statistic: float
     pvalue: float
@@ -188,15 +189,30 @@ class TwoSampleResult(TwoSampleReport):
     _bounds: Callable[[], tuple[float, dict[tuple[str, ...], float]]] = field(
         init=False, repr=False
     )
-    _signature: Callable[[], str] = field(init=False, repr=False)
     _compare: Callable[[], Comparison] | None = field(init=False, repr=False)
     _samples: Samples = field(init=False, repr=False)
     _pair: SubsetPair | None = field(init=False, repr=False, default=None)
 
-    @cached_property
+    @property
     def signature(self) -> str:
         """Settings of the test, as a short string."""
-        return self._signature()
+        tolerance, blocks, scale, seed, n_directions = (
+            self.settings[name]
+            for name in ("tolerance", "blocks", "scale", "random_state", "n_directions")
+        )
+        parts = {
+            "method": self.method,
+            "tolerance": "none" if tolerance is None else f"{tolerance:g}",
+            "permutations": self.settings["n_permutations"],
+            "blocks": "rows" if blocks is None else blocks,
+            "scale": "none" if scale is None else scale,
+            "dirs": f"axes+orthogonal:{n_directions}",
+        }
+        if self.method == "regions":
+            parts |= {name: f"{self.settings[name]:g}" for name in ("q", "p", "eps", "levels")}
+            parts["depth"] = self.settings["depth"]
+        parts |= {"seed": "none" if seed is None else seed, "v": __version__}
+        return "|".join(["two-sample", *(f"{key}={value}" for key, value in parts.items())])
 
     @property
     def tested_rows_text(self) -> str:
@@ -451,17 +467,8 @@ def null_profile(comparison: Comparison, blocks: np.ndarray | None, most: int) -
 
     The settings are those of `comparison`, except that gaps are computed at 20 fixed levels. The
     number of permutations, 19 to 99 and at most `most`, is chosen so that the computation takes a
-    few seconds. Each call uses the same permutations.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        Comparison of two samples of n and m rows without weights.
-    blocks : int64 ndarray of shape (n + m,) or None
-        Index of the block of each row. The rows of a block are permuted together. None if every
-        row is a block.
-    most : int
-        Maximum number of permutations.
+    few seconds. Each call uses the same permutations. The samples of n and m rows have no weights.
+    `blocks` (n + m,) has the index of the block of each row; None if every row is a block.
     """
     x, y = (regions.points for regions in comparison.regions)
     points = np.concatenate([x, y])

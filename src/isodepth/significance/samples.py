@@ -63,24 +63,14 @@ class ValueShare(NamedTuple):
 class Category:
     """One category column of the pooled sample.
 
-    Attributes
-    ----------
-    name : str
-    all_values : tuple of str
-        All categories, sorted.
-    all_codes : float64 ndarray of shape (n,)
-        Index in `all_values` of the category of each row; NaN if missing.
-    values : tuple of str
-        Compared categories. Rare categories are pooled in OTHERS, missing values are in MISSING.
-    codes : int64 ndarray of shape (n,)
-        Index in `values` of the category of each row.
+    Rare categories are pooled in OTHERS, and missing values are in MISSING.
     """
 
     name: str
-    all_values: tuple[str, ...]
-    all_codes: np.ndarray
-    values: tuple[str, ...]
-    codes: np.ndarray
+    all_values: tuple[str, ...]  # all categories, sorted
+    all_codes: np.ndarray  # (n,), float64, index in `all_values` for each row; NaN if missing
+    values: tuple[str, ...]  # compared categories
+    codes: np.ndarray  # (n,), int64, index in `values` for each row
 
     def indicators(self) -> np.ndarray:
         """Return an array with one row per category: entry (k, i) is 1 if row i has category k."""
@@ -134,24 +124,12 @@ def category_of(name: str, values: Sequence[str | None]) -> Category:
 
 @dataclass(frozen=True)
 class Samples:
-    """Two samples with the same columns. Missing values are kept.
+    """Two samples with the same columns. Missing values are kept."""
 
-    Attributes
-    ----------
-    numbers : float64 ndarray of shape (n_x + n_y, columns)
-        Numeric columns of the rows of X, followed by those of Y; NaN if missing.
-    read : TwoSamples
-        Rows of each sample, with the same numbers.
-    categories : list of Category
-    blocks : int64 ndarray or None
-        Index of the block of each row of X and Y. The rows of a block are permuted together. None
-        if every row is a block.
-    """
-
-    numbers: np.ndarray
-    read: TwoSamples
+    numbers: np.ndarray  # (n_x + n_y, columns), numeric columns of X, then of Y; NaN if missing
+    read: TwoSamples  # rows of each sample, with the same numbers
     categories: list[Category]
-    blocks: np.ndarray | None
+    blocks: np.ndarray | None  # (n_x + n_y,), see `check_blocks`; None if every row is a block
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -168,11 +146,6 @@ class Samples:
         """Number of rows of X."""
         return self.read.n_rows[0]
 
-    @property
-    def n_y(self) -> int:
-        """Number of rows of Y."""
-        return self.read.n_rows[1]
-
     @cached_property
     def compared(self) -> np.ndarray:
         """Indices of the numeric columns whose values are compared.
@@ -180,15 +153,12 @@ class Samples:
         A column with fewer than four values, or with equal values up to rounding, has no
         information. Its missing values are still compared.
         """
-        return np.array([j for j in range(len(self.names)) if not self._is_constant(j)], np.int64)
-
-    def _is_constant(self, j: int) -> bool:
-        values = self.numbers[:, j]
-        values = values[~np.isnan(values)]
-        if len(values) < LEAST_ROWS:
-            return True
-        low, high = float(values.min()), float(values.max())
-        return high - low <= _CONSTANT * max(abs(low), abs(high))
+        known = np.count_nonzero(~np.isnan(self.numbers), axis=0)
+        low = np.fmin.reduce(self.numbers, axis=0, initial=np.inf)
+        high = np.fmax.reduce(self.numbers, axis=0, initial=-np.inf)
+        with np.errstate(over="ignore"):
+            varies = high - low > _CONSTANT * np.maximum(np.abs(low), np.abs(high))
+        return np.flatnonzero(varies & (known >= LEAST_ROWS))
 
     def without_copies(self) -> Samples:
         """Return the samples with the first of all equal rows of each sample; without blocks."""
@@ -207,11 +177,10 @@ class Samples:
     @property
     def missing(self) -> MissingPair:
         """Numbers of missing values of each numeric column; no row is dropped."""
-        absent = np.isnan(self.numbers)
         reports = []
-        for part in (absent[: self.n_x], absent[self.n_x :]):
-            counts = zip(self.names, part.sum(axis=0).tolist(), strict=True)
-            reports.append(MissingReport(len(part), 0, tuple(counts)))
+        for points in self.read.points:
+            counts = zip(self.names, np.isnan(points).sum(axis=0).tolist(), strict=True)
+            reports.append(MissingReport(len(points), 0, tuple(counts)))
         return MissingPair(reports[0], reports[1])
 
 
@@ -247,16 +216,8 @@ def read_samples(X: Any, Y: Any, nan_policy: str, blocks: Any, kinds: Any) -> Sa
 def check_blocks(blocks: Any, n_x: int, n_y: int) -> np.ndarray | None:
     """Check the labels of blocks, which are groups of rows that are permuted together.
 
-    Parameters
-    ----------
-    blocks : array-like of n_x + n_y labels, pair of array-likes of n_x and n_y labels, or None
-        Block label of each row, of any type: numbers, strings, dates. The rows of the first sample
-        come first.
-
-    Returns
-    -------
-    indices : int64 ndarray of shape (n_x + n_y,) or None
-        Index of the block of each row. Blocks are numbered by their first row.
+    `blocks` is an option of :func:`isodepth.two_sample_test`; labels are of any type. The result
+    (n_x + n_y,) has the index of the block of each row. Blocks are numbered by their first row.
     """
     if blocks is None:
         return None
@@ -358,41 +319,20 @@ def directions_with_axes(d: int, n_directions: int | None, random_state: Any) ->
 
 @dataclass(frozen=True)
 class PooledSample:
-    """The n rows of both samples, and permutations of their labels.
+    """The n rows of both samples, and permutations of their labels."""
 
-    Attributes
-    ----------
-    columns : float64 ndarray of shape (d, n)
-        Values of the compared numeric columns as they are, NaN if missing; d may be 0. Ranks are
-        computed from these values, because subtracting a median would round small values to ties.
-    points : float64 ndarray of shape (n, d)
-        Rows of standardized values: columns centered at their medians and divided by `divisors`.
-        A missing value is 0, the median.
-    divisors : float64 ndarray of shape (d,) or float
-        Divisors of the columns.
-    names : tuple of str, of length d
-    directions : ndarray of shape (K, d), the axes first
-    permutations : Permutations
-        Given and permuted labels of the rows.
-    rng : numpy.random.Generator
-        Source of random pairs of columns and random subsets of rows.
-    categories : list of Category
-        Categories with at least two values.
-    n_threads : int
-    samples : Samples
-        All columns of the data, also those without information.
-    """
-
+    # (d, n), values of the compared numeric columns as they are, NaN if missing; d may be 0. Ranks
+    # are computed from these values: subtracting a median would round small values to ties.
     columns: np.ndarray
-    points: np.ndarray
-    divisors: np.ndarray | float
-    names: tuple[str, ...]
-    directions: np.ndarray
-    permutations: Permutations
-    rng: np.random.Generator
-    categories: list[Category]
+    points: np.ndarray  # (n, d), rows of `standardized` columns
+    divisors: np.ndarray | float  # (d,), divisors of the columns
+    names: tuple[str, ...]  # names of the d columns
+    directions: np.ndarray  # (K, d), the axes first
+    permutations: Permutations  # given and permuted labels of the rows
+    rng: np.random.Generator  # for random pairs of columns and random subsets of rows
+    categories: list[Category]  # categories with at least two values
     n_threads: int
-    samples: Samples
+    samples: Samples  # all columns of the data, also those without information
 
     @property
     def n_x(self) -> int:
@@ -412,12 +352,6 @@ class PooledSample:
         shape = len(self.points), len(codes)
         distance = self.whole_rows[CENTER] if self.names else np.zeros(len(self.points))
         return Rows(self.samples.numbers, np.array(codes).T.reshape(shape), distance)
-
-    def values_of(self, name: str) -> tuple[np.ndarray, np.ndarray]:
-        """Return the values of a numeric column in X and in Y, without missing values."""
-        values = self.samples.numbers[:, self.samples.names.index(name)]
-        x, y = values[: self.n_x], values[self.n_x :]
-        return x[~np.isnan(x)], y[~np.isnan(y)]
 
     def along(self, directions: np.ndarray) -> np.ndarray:
         """Return the projections (k, n) of all standardized rows on directions (k, d)."""
@@ -483,19 +417,6 @@ class PooledSample:
         """Return the ranks within each row of values (F, n), scaled to (-1/2, 1/2)."""
         ranks = unit_ranks(values, self.n_threads) - 0.5
         return ranks.astype(precision(values.shape[1]), copy=False)
-
-    def cosine_powers(self, values: np.ndarray, count: int) -> np.ndarray:
-        """Return squared scaled differences between the sample means of cosines of ranks.
-
-        The cosines are cos(pi j R) for j = 1, ..., count, where R are the ranks within each row of
-        values (F, n), scaled to (0, 1). See `Permutations.contrasts` for the scaling.
-
-        Returns
-        -------
-        powers : ndarray of shape (count, F, B + 1)
-            The last axis has the given labels and B permutations.
-        """
-        return np.square(self.permutations.cosine_contrasts(values, count))
 
 
 def direction_text(direction: np.ndarray, names: tuple[str, ...]) -> str:

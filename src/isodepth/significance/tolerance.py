@@ -115,16 +115,14 @@ class TolerantFindings(Findings):
     """Statistics of the test with a tolerance, and differences from which bounds follow.
 
     A statistic is the maximum over functions h of |G(h)| / u(h), with units u(h) that do not depend
-    on the labels. `parts` has the statistics without a tolerance.
-
-    Attributes
-    ----------
-    observed : dict
-        For each statistic, a list of triples: features, |G(h)| under the given labels, and units.
+    on the labels. Functions h are clipped ranks or indicators of columns, directions and products,
+    and functions with values 0 and 1. `parts` has the statistics without a tolerance.
     """
 
-    def __init__(self, count: int) -> None:
-        super().__init__(count, TOLERANT_WEIGHTS)
+    def __init__(self, rows: PooledSample, share: float) -> None:
+        super().__init__(rows.permutations.count, TOLERANT_WEIGHTS)
+        self.rows, self.share = rows, share  # allowed share of contaminated rows of each sample
+        # For each statistic, triples of features, |G(h)| under the given labels, and units.
         self.observed: dict[str, list[tuple[list[Feature], np.ndarray, np.ndarray]]] = {}
 
     def add_differences(
@@ -135,21 +133,127 @@ class TolerantFindings(Findings):
         self.add(name, np.square(differences / units[:, None]), features)
         self.observed.setdefault(name, []).append((features, differences[:, 0].copy(), units))
 
-    def with_tolerance(self, share: float) -> dict[str, np.ndarray]:
-        """Return -log p (B + 1,) of each statistic with an allowed share of contaminated rows."""
+    def add_functions(
+        self,
+        name: str,
+        values: np.ndarray,
+        features: list[Feature],
+        limits: np.ndarray | None = None,
+        outer: bool = False,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Add values (F, n) of F functions to the statistics `name`, "half-lines" and "intervals".
+
+        The statistic `name` is the difference of mean clipped ranks. Values outside `limits` (F, 2)
+        have no influence on the mean rank, and `outer` is True if large ranks are compared. Ranks
+        are those of the cells between the end points of the half-lines. Return -log p of the mean
+        ranks and of the intervals, of shape (F, B + 1) each, for the given labels and B
+        permutations. The allowed share of contaminated rows is subtracted from the differences for
+        the given labels.
+        """
+        count = self.rows.permutations.count
+        half_lines, intervals, means = found = np.empty((3, len(values), count))
+        if limits is None:
+            limits = np.full((len(values), 2), np.inf) * [-1, 1]
+        largest = np.finfo(np.float64).max
+        limits = limits.clip(-largest, largest)
+        partly = np.isnan(values.max(axis=1))
+        groups = [np.flatnonzero(~partly), *(np.array([f]) for f in np.flatnonzero(partly))]
+        for group in filter(len, groups):
+            permutations, factor = self.rows.permutations, np.ones(count)
+            # Values that are all known are not copied, which would double the memory.
+            own = np.ascontiguousarray(values[group] if partly.any() else values)
+            if partly[group[0]]:
+                present = np.flatnonzero(~np.isnan(own[0]))
+                permutations, factor = _restricted(self.rows, present)
+                own = np.ascontiguousarray(own[:, present])
+            found[:, group] = factor * share_differences(
+                own, permutations.words, count, _CUTS, _OUTER if outer else _INNER, limits[group],
+                self.rows.n_threads,
+            )  # fmt: skip
+        self.add_differences(name, means, features)
+        self.add_differences("half-lines", half_lines, features)
+        self.add_differences("intervals", intervals, features)
+        of_means = neg_log_p(means, beyond(means, 1.0, self.share))
+        return of_means, neg_log_p(intervals, beyond(intervals, 1.0, self.share))
+
+    def add_columns(self) -> None:
+        columns, names = self.rows.columns, self.rows.names
+        away = np.where(np.isnan(columns), np.nan, np.abs(self.rows.points.T))
+        features = [Feature("distribution", name, (name,)) for name in names]
+        with np.errstate(over="ignore"):
+            reach = np.outer(np.broadcast_to(self.rows.divisors, len(columns)), [-_FAR, _FAR])
+        limits = np.nanmedian(columns, axis=1)[:, None] + reach
+        location, shape = self.add_functions("columns", columns, features, limits)
+        spread, _ = self.add_functions("spreads", away, features, outer=True)
+        self.columns.add(features, np.max([location, shape / _SHAPE, spread], axis=0))
+
+    def add_directions(self, advance: Callable[[int], None]) -> np.ndarray:
+        """Add projections on all directions except the axes; return the outlyingness (n,) of rows.
+
+        The outlyingness of a row is the maximum of |projection - median| / spread over all
+        directions, including the axes.
+        """
+        rows, d = self.rows, self.rows.points.shape[1]
+        largest, _ = outlyingness(rows.along(rows.directions[:d]), rows.n_threads)
+        for directions in in_blocks(rows.directions[d:], rows, 3):
+            values = rows.along(directions)
+            away, limits = outlyingness(values, rows.n_threads)
+            np.maximum(largest, away, out=largest)
+            features = [direction_feature("location", each, rows.names) for each in directions]
+            self.add_functions("directions", values, features, limits)
+            advance(len(features))
+        return largest
+
+    def add_whole_rows(self, outlying: np.ndarray) -> None:
+        functions = {**self.rows.whole_rows, "outlyingness": outlying}
+        for name, values in functions.items():
+            feature = Feature("location" if name == TOTAL else "spread", name)
+            each, _ = self.add_functions("whole rows", values[None], [feature], outer=name != TOTAL)
+            self.whole.add([feature], each)
+
+    def add_products(self) -> None:
+        """Add the products of two columns, and of a column and the distance from the center.
+
+        They detect changes of dependence.
+        """
+        distance = self.rows.whole_rows[CENTER]
+        columns = np.ascontiguousarray(self.rows.points.T).clip(-_HUGE, _HUGE)
+        factors = [*columns, distance - np.median(distance)]
+        for pairs, features, family in self.column_pairs(self.rows, _PAIRS):
+            products = np.empty((len(pairs), len(distance)))
+
+            def fill(k: int, pairs: np.ndarray = pairs, products: np.ndarray = products) -> None:
+                np.multiply(factors[pairs[k, 0]], factors[pairs[k, 1]], out=products[k])
+
+            map_rows(fill, len(pairs), len(distance), self.rows.n_threads)
+            each, _ = self.add_functions("dependence", products, features)
+            family.add(features, each)
+
+    def add_shares(self, families: Iterable[Shares]) -> None:
+        """Add the functions with values 0 and 1: single values, missing values, extremes, ..."""
+        n_x, n_y = self.rows.n_x, len(self.rows.points) - self.rows.n_x
+        for shares in families:
+            units = share_units(shares.means, n_x, n_y)
+            both_sizes = self.rows.permutations.sizes.prod(axis=0)
+            differences = np.abs(shares.contrasts) * np.sqrt((n_x + n_y) / both_sizes)
+            self.add_differences(shares.name, differences, shares.features, units)
+            relative = beyond(differences, units, self.share)
+            each = neg_log_p(differences / units[:, None], relative)
+            self.add_to_families(shares.features, each)
+
+    def with_tolerance(self) -> dict[str, np.ndarray]:
+        """Return -log p (B + 1,) of each statistic with the allowed share of contaminated rows."""
         result = {}
         for name, part in self.parts.items():
             kept = part.copy()
             kept[0] = max(
-                float(np.square(np.maximum(each - share, 0.0) / units).max())
+                float(np.square(np.maximum(each - self.share, 0.0) / units).max())
                 for _, each, units in self.observed[name]
             )
             result[name] = neg_log_p(part, kept)
         return result
 
-    def lower_bounds(
-        self, confidence: float, n_x: int, n_y: int
-    ) -> tuple[float, dict[tuple[str, ...], float]]:
+    def lower_bounds(self, confidence: float) -> tuple[float, dict[tuple[str, ...], float]]:
         """Return lower confidence bounds for the share of rows that changed.
 
         The first result is the maximum over all functions h of |G(h)| - z u(h), with the critical
@@ -164,6 +268,7 @@ class TolerantFindings(Findings):
         null = np.sort(combined(each, self.weights)[1:])[::-1]
         if len(null) + 1 < fewest_labelings(1 - confidence):
             return 0.0, {}
+        n_x, n_y = self.rows.samples.read.n_rows
         allowed = max(0, math.floor((1 - confidence) * (len(null) + 1) * (1 + 1e-12)) - 1)
         largest = 0.0
         columns: dict[tuple[str, ...], float] = {}
@@ -212,140 +317,19 @@ def tolerant_statistics(
     `share` is the allowed share of contaminated rows of each sample. `shares` are the functions
     with values 0 and 1; None to choose and evaluate them.
     """
-    search = _Search(rows, share)
-    findings = search.findings
+    findings = TolerantFindings(rows, share)
     if rows.points.shape[1]:
-        search.columns()
+        findings.add_columns()
         advance(rows.points.shape[1])
-        search.whole_rows(search.directions(advance))
+        findings.add_whole_rows(findings.add_directions(advance))
     if rows.points.shape[1] > 1:
-        search.products()
+        findings.add_products()
         values, direction = learned_direction(rows)
         feature = direction_feature("location", direction, rows.names)
         findings.add_differences("learned direction", values[None], [feature])
-    search.shares(all_shares(rows, fixed=True) if shares is None else shares)
-    findings.neg_log_p = findings.with_tolerance(share)
+    findings.add_shares(all_shares(rows, fixed=True) if shares is None else shares)
+    findings.neg_log_p = findings.with_tolerance()
     return findings
-
-
-class _Search:
-    """Statistics of the test with a tolerance, which the methods add to `findings`.
-
-    A statistic is |G(h)|, the absolute difference between the means of a function h in the two
-    samples. Functions h are clipped ranks or indicators of columns, directions and products.
-    """
-
-    def __init__(self, rows: PooledSample, share: float) -> None:
-        self.rows, self.share = rows, share
-        self.findings = TolerantFindings(rows.permutations.count)
-
-    def add_functions(
-        self,
-        name: str,
-        values: np.ndarray,
-        features: list[Feature],
-        limits: np.ndarray | None = None,
-        outer: bool = False,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Add values (F, n) of F functions to the statistics `name`, "half-lines" and "intervals".
-
-        The statistic `name` is the difference of mean clipped ranks. Values outside `limits` (F, 2)
-        have no influence on the mean rank, and `outer` is True if large ranks are compared. Ranks
-        are those of the cells between the end points of the half-lines. Return -log p of the mean
-        ranks and of the intervals, of shape (F, B + 1) each, for the given labels and B
-        permutations. The allowed share of contaminated rows is subtracted from the differences for
-        the given labels.
-        """
-        count = self.rows.permutations.count
-        half_lines, intervals, means = found = np.empty((3, len(values), count))
-        if limits is None:
-            limits = np.full((len(values), 2), np.inf) * [-1, 1]
-        largest = np.finfo(np.float64).max
-        limits = limits.clip(-largest, largest)
-        partly = np.isnan(values.max(axis=1))
-        groups = [np.flatnonzero(~partly), *(np.array([f]) for f in np.flatnonzero(partly))]
-        for group in filter(len, groups):
-            permutations, factor = self.rows.permutations, np.ones(count)
-            # Values that are all known are not copied, which would double the memory.
-            own = np.ascontiguousarray(values[group] if partly.any() else values)
-            if partly[group[0]]:
-                present = np.flatnonzero(~np.isnan(own[0]))
-                permutations, factor = _restricted(self.rows, present)
-                own = np.ascontiguousarray(own[:, present])
-            found[:, group] = factor * share_differences(
-                own, permutations.words, count, _CUTS, _OUTER if outer else _INNER, limits[group],
-                self.rows.n_threads,
-            )  # fmt: skip
-        self.findings.add_differences(name, means, features)
-        self.findings.add_differences("half-lines", half_lines, features)
-        self.findings.add_differences("intervals", intervals, features)
-        of_means = neg_log_p(means, beyond(means, 1.0, self.share))
-        return of_means, neg_log_p(intervals, beyond(intervals, 1.0, self.share))
-
-    def columns(self) -> None:
-        columns, names = self.rows.columns, self.rows.names
-        away = np.where(np.isnan(columns), np.nan, np.abs(self.rows.points.T))
-        features = [Feature("distribution", name, (name,)) for name in names]
-        with np.errstate(over="ignore"):
-            reach = np.outer(np.broadcast_to(self.rows.divisors, len(columns)), [-_FAR, _FAR])
-        limits = np.nanmedian(columns, axis=1)[:, None] + reach
-        location, shape = self.add_functions("columns", columns, features, limits)
-        spread, _ = self.add_functions("spreads", away, features, outer=True)
-        self.findings.columns.add(features, np.max([location, shape / _SHAPE, spread], axis=0))
-
-    def directions(self, advance: Callable[[int], None]) -> np.ndarray:
-        """Add projections on all directions except the axes; return the outlyingness (n,) of rows.
-
-        The outlyingness of a row is the maximum of |projection - median| / spread over all
-        directions, including the axes.
-        """
-        rows, d = self.rows, self.rows.points.shape[1]
-        largest, _ = outlyingness(rows.along(rows.directions[:d]), rows.n_threads)
-        for directions in in_blocks(rows.directions[d:], rows, 3):
-            values = rows.along(directions)
-            away, limits = outlyingness(values, rows.n_threads)
-            np.maximum(largest, away, out=largest)
-            features = [direction_feature("location", each, rows.names) for each in directions]
-            self.add_functions("directions", values, features, limits)
-            advance(len(features))
-        return largest
-
-    def whole_rows(self, outlying: np.ndarray) -> None:
-        functions = {**self.rows.whole_rows, "outlyingness": outlying}
-        for name, values in functions.items():
-            feature = Feature("location" if name == TOTAL else "spread", name)
-            each, _ = self.add_functions("whole rows", values[None], [feature], outer=name != TOTAL)
-            self.findings.whole.add([feature], each)
-
-    def products(self) -> None:
-        """Add the products of two columns, and of a column and the distance from the center.
-
-        They detect changes of dependence.
-        """
-        distance = self.rows.whole_rows[CENTER]
-        columns = np.ascontiguousarray(self.rows.points.T).clip(-_HUGE, _HUGE)
-        factors = [*columns, distance - np.median(distance)]
-        for pairs, features, family in self.findings.column_pairs(self.rows, _PAIRS):
-            products = np.empty((len(pairs), len(distance)))
-
-            def fill(k: int, pairs: np.ndarray = pairs, products: np.ndarray = products) -> None:
-                np.multiply(factors[pairs[k, 0]], factors[pairs[k, 1]], out=products[k])
-
-            map_rows(fill, len(pairs), len(distance), self.rows.n_threads)
-            each, _ = self.add_functions("dependence", products, features)
-            family.add(features, each)
-
-    def shares(self, families: Iterable[Shares]) -> None:
-        """Add the functions with values 0 and 1: single values, missing values, extremes, ..."""
-        n_x, n_y = self.rows.n_x, len(self.rows.points) - self.rows.n_x
-        for shares in families:
-            units = share_units(shares.means, n_x, n_y)
-            both_sizes = self.rows.permutations.sizes.prod(axis=0)
-            differences = np.abs(shares.contrasts) * np.sqrt((n_x + n_y) / both_sizes)
-            self.findings.add_differences(shares.name, differences, shares.features, units)
-            relative = beyond(differences, units, self.share)
-            each = neg_log_p(differences / units[:, None], relative)
-            self.findings.add_to_families(shares.features, each)
 
 
 def _restricted(rows: PooledSample, present: np.ndarray) -> tuple[Permutations, np.ndarray]:

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from isodepth._version import __version__
 from isodepth.checks import table_checks
 from isodepth.core.directions import mean_of_direction, rng_for
 from isodepth.core.scaling import check_scale_width, column_units
@@ -70,10 +69,8 @@ _OF_REGIONS = {"q": 2.0, "p": 2.0, "eps": 0.1, "depth": "projection", "levels": 
 class Settings:
     """Checked options of `two_sample_test`.
 
-    Attributes
-    ----------
-    metric : MetricSettings
-        Metric of the statistic "regions", the distance between trimmed regions.
+    `metric` has the options of the distance between trimmed regions, and `scale`, `random_state`
+    and `n_jobs`, which all statistics use.
     """
 
     method: str
@@ -81,9 +78,6 @@ class Settings:
     tolerance: float | None
     confidence: float
     n_directions: int | None
-    scale: Any
-    random_state: Any
-    n_threads: int
     progress: bool
     metric: MetricSettings
 
@@ -105,6 +99,11 @@ class Settings:
     def only_regions(self) -> bool:
         """Whether the distance between trimmed regions is the test statistic."""
         return self.method == "regions"
+
+    @property
+    def n_threads(self) -> int:
+        """Number of threads."""
+        return self.metric.n_jobs or available_cores()
 
 
 def _metric(method: str, scale: Any, of_regions: dict[str, Any], **options: Any) -> MetricSettings:
@@ -268,21 +267,12 @@ def two_sample_test(
             )
     of_regions = {"q": q, "p": p, "eps": eps, "depth": depth, "levels": levels}
     metric = _metric(
-        method, scale, of_regions,
-        nan_policy="raise", random_state=random_state, n_jobs=n_jobs,
-    )  # fmt: skip
-    settings = Settings(
-        method=method,
-        n_permutations=n_permutations,
-        tolerance=tolerance,
-        confidence=confidence,
-        n_directions=n_directions,
-        scale=metric.scale,
-        random_state=metric.random_state,
-        n_threads=metric.n_jobs or available_cores(),
-        progress=progress,
-        metric=metric,
+        method, scale, of_regions, nan_policy="raise", random_state=random_state, n_jobs=n_jobs
     )
+    settings = Settings(
+        method=method, n_permutations=n_permutations, tolerance=tolerance, confidence=confidence,
+        n_directions=n_directions, progress=progress, metric=metric,
+    )  # fmt: skip
     if is_chunked(X) or is_chunked(Y):
         return _test_sources(X, Y, kinds, max_rows, nan_policy, blocks, settings)
     if max_rows is not None:
@@ -318,10 +308,8 @@ def _test_sources(
             option="blocks",
         )
     with progress_bar(settings.progress, 0, "reading", "chunk") as advance:
-        n_threads = settings.n_threads
-        pair = subset_pair(
-            X, Y, max_rows, kinds, settings.random_state, advance=advance, n_threads=n_threads
-        )
+        n_threads, seed = settings.n_threads, settings.metric.random_state
+        pair = subset_pair(X, Y, max_rows, kinds, seed, advance=advance, n_threads=n_threads)
         samples = read_samples(pair.x, pair.y, nan_policy, None, pair.kinds)
         read = replace(samples.read, kinds=pair.columns, only=pair.only)
         rows = _pool(replace(samples, read=read), settings)
@@ -347,31 +335,25 @@ def _pool(samples: Samples, settings: Settings, device: str | None = None) -> Po
             "method='regions' needs a numeric column with different values, got none; use "
             "method='aggregated'"
         )
-    scale, compared = settings.scale, samples.compared
+    scale, seed, compared = settings.metric.scale, settings.metric.random_state, samples.compared
     if scale is not None and not isinstance(scale, str):
         check_scale_width(scale, len(samples.names))
         scale = scale[compared]
     columns = np.ascontiguousarray(samples.numbers.T[compared])
     names = tuple(samples.names[j] for j in compared)
     points, divisors = standardized(columns, scale, settings.metric.eps, names)
-    generator = rng_for(settings.random_state, "permutations")
     permutations = Permutations.draw(
-        samples.n_x,
-        samples.n_y,
-        settings.n_permutations,
-        generator,
-        samples.blocks,
-        n_threads=settings.n_threads,
-        device=device,
-    )
+        *samples.read.n_rows, settings.n_permutations, rng_for(seed, "permutations"),
+        samples.blocks, n_threads=settings.n_threads, device=device,
+    )  # fmt: skip
     return PooledSample(
         columns=columns,
         points=points,
         divisors=divisors,
         names=names,
-        directions=directions_with_axes(len(names), settings.n_directions, settings.random_state),
+        directions=directions_with_axes(len(names), settings.n_directions, seed),
         permutations=permutations,
-        rng=rng_for(settings.random_state, "column pairs"),
+        rng=rng_for(seed, "column pairs"),
         categories=[each for each in samples.categories if len(each.values) > 1],
         n_threads=settings.n_threads,
         samples=samples,
@@ -397,8 +379,8 @@ def _statistics(rows: PooledSample, settings: Settings) -> Findings:
                 only_regions=settings.only_regions,
                 n_bound=bound_labelings(settings.confidence),
             )
-        sizes = rows.samples.n_x, rows.samples.n_y
-        return tolerant_statistics(rows, allowed_share(settings.tolerance, *sizes), advance)
+        share = allowed_share(settings.tolerance, *rows.samples.read.n_rows)
+        return tolerant_statistics(rows, share, advance)
 
 
 def _distinct_statistics(samples: Samples, settings: Settings) -> Findings | None:
@@ -407,9 +389,9 @@ def _distinct_statistics(samples: Samples, settings: Settings) -> Findings | Non
     Directions other than the axes are left out, because only columns and pairs are needed.
     """
     distinct = samples.without_copies()
-    if min(distinct.n_x, distinct.n_y) < 2:
+    if min(distinct.read.n_rows) < 2:
         return None
-    settings = replace(settings, n_directions=len(samples.names), progress=False)
+    settings = replace(settings, n_directions=max(1, len(samples.names)), progress=False)
     return _statistics(_pool(distinct, settings), settings)
 
 
@@ -421,7 +403,7 @@ def _result(rows: PooledSample, findings: Findings, settings: Settings) -> TwoSa
         # The test statistic is the distance DR itself, not its -log p. If `scale` is None, the
         # function `standardized` has divided all columns by a power of two. DR is then converted
         # back to the original units.
-        size = rows.divisors if settings.scale is None else 1.0
+        size = rows.divisors if metric.scale is None else 1.0
         scores = findings.parts["regions"] * (size / mean_of_direction(d, metric.q))
         parts = {"regions": parts["regions"]}
     elif parts:
@@ -441,20 +423,19 @@ def _result(rows: PooledSample, findings: Findings, settings: Settings) -> TwoSa
     compare = None
     if d:
         # Distances need complete rows: missing values are replaced by medians, as in the test.
-        scale = None if settings.scale is None else rows.divisors
+        scale = None if metric.scale is None else rows.divisors
         fixed = replace(metric, directions=rows.directions, scale=scale)
         missing = np.isnan(rows.columns)
         filled = np.where(missing, np.nanmedian(rows.columns, axis=1, keepdims=True), rows.columns)
         tables = (Table(part, rows.names) for part in np.split(filled.T, [samples.n_x]))
         compare = partial(compare_arrays, fixed, *tables)
-    values = _setting_values(settings, len(rows.directions), samples.blocks)
     return TwoSampleResult(
         statistic=float(scores[0]),
         pvalue=pvalue,
         null_distribution=scores[1:],
         components=sorted(components, key=lambda each: -strengths[each.name]),
         column_tests=_column_tests(rows, findings, pvalue, changes),
-        n_rows=(samples.n_x, samples.n_y),
+        n_rows=samples.read.n_rows,
         method=settings.method,
         tolerance=settings.tolerance,
         confidence=settings.confidence,
@@ -462,11 +443,10 @@ def _result(rows: PooledSample, findings: Findings, settings: Settings) -> TwoSa
         notes=(*findings.notes, *_notes(samples, settings.tolerance)),
         kinds=samples.read.kinds,
         shares=[each for category in rows.categories for each in category.shares(samples.n_x)],
-        settings=values,
+        settings=_setting_values(settings, len(rows.directions), samples.blocks),
     )._with(
         _changes=changes,
         _bounds=partial(_lower_bounds, rows, findings, settings),
-        _signature=partial(_signature, values),
         _compare=compare,
         _samples=samples,
     )
@@ -486,7 +466,7 @@ def _lower_bounds(
         count = bound_labelings(settings.confidence)
         fewer = replace(rows, permutations=rows.permutations.first(count))
         findings = tolerant_statistics(fewer, 0.0, lambda count: None, findings.shares)
-    return findings.lower_bounds(settings.confidence, rows.samples.n_x, rows.samples.n_y)
+    return findings.lower_bounds(settings.confidence)
 
 
 def _notes(samples: Samples, tolerance: float | None) -> list[str]:
@@ -494,7 +474,8 @@ def _notes(samples: Samples, tolerance: float | None) -> list[str]:
 
     The notes also list categories that occur in only one sample.
     """
-    notes = column_lines(samples.read.kinds)
+    kinds = samples.read.kinds  # empty for arrays
+    notes = column_lines(kinds) if kinds else []
     constant = [name for j, name in enumerate(samples.names) if j not in samples.compared]
     constant += [each.name for each in samples.categories if len(each.values) == 1]
     if constant:
@@ -527,7 +508,7 @@ def _column_tests(
             kinds.setdefault(name, change.kind)
 
     def difference(name: str) -> tuple[float, float | None]:
-        x, y = rows.values_of(name)
+        x, y = rows.samples.read.numbers(name)
         if not len(x) or not len(y):
             return 0.0, None
         unit = column_units(np.concatenate([x, y])[:, None])[0]
@@ -561,7 +542,7 @@ def _setting_values(
     `blocks` is the number of blocks, or None. An array of scales is described by "given", and a
     random generator by "generator".
     """
-    scale, seed = settings.scale, settings.random_state
+    scale, seed = settings.metric.scale, settings.metric.random_state
     values: dict[str, Any] = {
         "method": settings.method,
         "tolerance": settings.tolerance,
@@ -575,21 +556,3 @@ def _setting_values(
         values |= {name: getattr(metric, name) for name in ("q", "p", "eps", "levels")}
         values["depth"] = depth_text(metric.depth)
     return values | {"random_state": seed if isinstance(seed, int | None) else "generator"}
-
-
-def _signature(values: dict[str, Any]) -> str:
-    """Format the settings of `_setting_values` as a short string."""
-    tolerance, blocks, scale = (values[name] for name in ("tolerance", "blocks", "scale"))
-    parts = {
-        "method": values["method"],
-        "tolerance": "none" if tolerance is None else f"{tolerance:g}",
-        "permutations": values["n_permutations"],
-        "blocks": "rows" if blocks is None else blocks,
-        "scale": "none" if scale is None else scale,
-        "dirs": f"axes+orthogonal:{values['n_directions']}",
-    }
-    parts |= {name: f"{values[name]:g}" for name in ("q", "p", "eps", "levels") if name in values}
-    parts |= {"depth": values["depth"]} if "depth" in values else {}
-    seed = values["random_state"]
-    parts |= {"seed": "none" if seed is None else seed, "v": __version__}
-    return "|".join(["two-sample", *(f"{key}={value}" for key, value in parts.items())])

@@ -15,8 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.data.columns.kinds import MOST_CATEGORIES, ColumnKind, split_columns
+from isodepth.data.columns.kinds import ColumnKind, split_columns
 from isodepth.data.columns.numerals import Numerals, common_style
+from isodepth.data.columns.rules import MOST_CATEGORIES
 from isodepth.data.frames import read_frame
 from isodepth.sources.frames import class_of_type, encode, typed_table
 from isodepth.sources.profile import Profile
@@ -62,8 +63,11 @@ def _style_marks(values: Sequence[Any]) -> list[str]:
     """Return a few strings that have the same style of numbers as all `values` together.
 
     A style is a decimal mark and a thousands separator, see `isodepth.data.columns.numerals`.
+    Strings that are not numbers are ignored.
     """
     distinct = [value for value in dict.fromkeys(values) if isinstance(value, str)]
+    words = Numerals(distinct).others
+    distinct = [value for value in distinct if value not in words]
     style = common_style([Numerals(distinct)])
     marks: list[str] = []
     for value in distinct:
@@ -161,7 +165,9 @@ class MixedReader:
         import pyarrow as pa
 
         distinct = pa.chunked_array([pa.array(marks, pa.string()), values] if marks else [values])
-        mixed = split_columns([pa.table({name: distinct})], [origin], {name: self._given[name]})
+        kinds = {name: self._given[name]}
+        # The warning about the column was issued when its kind was determined.
+        mixed = split_columns([pa.table({name: distinct})], [origin], kinds, warn=False)
         assert mixed is not None
         numbers = read_frame(mixed.numeric[0], origin)[0][len(marks) :, 0]
         return np.append(numbers, np.nan)[codes]

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.data.columns.kinds import MOST_CATEGORIES
+from isodepth.data.columns.rules import MOST_CATEGORIES
 from isodepth.data.files.csv_files import MISSING_WORDS
 from isodepth.data.files.input_file import refuse
 from isodepth.errors import InvalidInputError

@@ -11,15 +11,10 @@ from typing import Any
 import numpy as np
 
 from isodepth.data.arrays import numbered
-from isodepth.data.columns.kinds import MOST_CATEGORIES
+from isodepth.data.columns.rules import MOST_CATEGORIES
 from isodepth.data.extras import load_extra
-from isodepth.data.files.csv_files import (
-    check_distinct,
-    csv_chunks,
-    csv_format,
-    csv_string_chunks,
-    first_types,
-)
+from isodepth.data.files.csv_files import csv_chunks, csv_string_chunks, first_types
+from isodepth.data.files.csv_format import check_distinct, csv_format
 from isodepth.data.files.input_file import TEXT_ENDINGS, InputFile, open_input, refuse, table_files
 from isodepth.data.files.readers import (
     array_of,

@@ -222,7 +222,7 @@ class RowCounts(Protocol):
     """F functions of a row with values 0 and 1, fixed before all rows are read."""
 
     def __len__(self) -> int:
-        """Return F."""
+        """Return the number F of functions."""
 
     def counts(self, rows: Any) -> np.ndarray:
         """Return for each function the number of rows at which it is 1, as integers (F,)."""

@@ -9,7 +9,8 @@ import numpy as np
 import torch
 
 from isodepth.core.regions import SLIVER, SMALL_POWER, power_mean, tie_ends
-from isodepth.depth.resolve import builtin_name, depth_text, is_plain
+from isodepth.depth.base import depth_text
+from isodepth.depth.resolve import builtin_name, is_plain
 from isodepth.errors import InvalidOptionError
 from isodepth.tensors.kernels import passes_for
 from isodepth.tensors.ranks import mean_rank_weight

@@ -66,6 +66,8 @@ class Numerals:
         Number of strings that are numbers in this style.
     example : str
         A string that is a number, preferably one with a separator, currency or percent sign.
+    others : set of str
+        Strings that are not numbers.
     other : str or None
         The most frequent string that is not a number.
     units : set of str
@@ -101,7 +103,8 @@ class Numerals:
             if count == self.rows:
                 break
         fits = self._fitting(self.style)
-        others = (v for v in self._counts if v not in fits)
+        others = [v for v in self._counts if v not in fits]
+        self.others = set(others)
         self.other = max(others, key=lambda v: self._counts[v], default=None)
         self.example = min((v for v in self._counts if v in fits), key=_is_plain, default="")
         self.units = {self._parts[v].unit for v in fits}

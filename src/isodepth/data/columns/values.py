@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import numbers
-import re
 from collections.abc import Sequence
 from contextlib import suppress
 from decimal import Decimal
@@ -14,13 +13,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from isodepth.data.arrays import is_missing
-
-# Formats of dates in strings, one per group of the regular expression.
-_DATE_FORMATS = ("", "YYYY-MM-DD", "YYYY/MM/DD", "DD/MM/YYYY or MM/DD/YYYY", "DD.MM.YYYY")
-_DATE = re.compile(
-    r"(?:(\d{4}-\d\d?-\d\d?)|(\d{4}/\d\d?/\d\d?)|(\d\d?/\d\d?/\d{4})|(\d\d?\.\d\d?\.\d{4}))"
-    r"(?:[ T]|$)"
-)
 
 
 class Strings(NamedTuple):
@@ -98,15 +90,3 @@ def plain_number(value: str) -> str:
     except ValueError:
         return value
     return str(int(number) if number.is_integer() else number)
-
-
-def date_format(value: str) -> str:
-    """Return the format of a date in a string, such as "YYYY-MM-DD"; "" if it is not a date.
-
-    Examples
-    --------
-    >>> date_format("2013-01-30T08:00"), date_format("30.1.2013"), date_format("2013-130")
-    ('YYYY-MM-DD', 'DD.MM.YYYY', '')
-    """
-    match = _DATE.match(value)
-    return "" if match is None else _DATE_FORMATS[match.lastindex or 0]

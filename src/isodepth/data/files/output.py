@@ -33,12 +33,18 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _NUMBER = re.compile(r"[-+]?\d+(\.\d+)?\Z")
 
 
-def check_target(path: Any) -> Path:
+#: Allowed endings of the names of reports.
+PAGE_ENDINGS = (".html", ".htm")
+
+
+def check_target(path: Any, endings: Sequence[str] = ()) -> Path:
     """Check that a file can be written, before the computation of its content.
 
     Parameters
     ----------
     path : str or path-like
+    endings : sequence of str
+        Allowed endings of the name, in lower case; all endings are allowed if it is empty.
 
     Returns
     -------
@@ -52,6 +58,9 @@ def check_target(path: Any) -> Path:
     isodepth.errors.InvalidOptionError: cannot write absent/table.npz: there is no folder ...
     """
     target = as_path(path, InvalidOptionError)
+    if endings and target.suffix.lower() not in endings:
+        allowed = " or ".join(endings)
+        raise InvalidOptionError(f"cannot write {os.fspath(path)}: its name must end in {allowed}")
     try:
         reason = _obstacle(Path(os.path.realpath(target)))
     except (OSError, ValueError) as error:
@@ -149,14 +158,6 @@ def locked(path: str | os.PathLike[str], timeout: float = 10.0) -> Iterator[None
 
 
 # -- CSV files ------------------------------------------------------------------------------------
-
-
-def check_csv_target(path: Any) -> Path:
-    """Check that a .csv file can be written, before its content is computed."""
-    target = check_target(path)
-    if target.suffix.lower() != ".csv":
-        raise InvalidOptionError(f"cannot write {target}: its name must end in .csv")
-    return target
 
 
 def csv_bytes(columns: Mapping[str, Sequence[Any]]) -> bytes:

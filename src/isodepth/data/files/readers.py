@@ -15,6 +15,7 @@ import numpy as np
 from isodepth.data.arrays import did_you_mean, listed, numbered
 from isodepth.data.columns.numerals import Numerals
 from isodepth.data.files import csv_files
+from isodepth.data.files.csv_format import check_distinct, csv_format
 from isodepth.data.files.input_file import (
     ENDINGS,
     TEXT_ENDINGS,
@@ -201,7 +202,7 @@ def check_ending(file: InputFile) -> None:
 
 
 def _read_csv(file: InputFile, options: ReadOptions) -> ReadResult:
-    form = csv_files.csv_format(file)
+    form = csv_format(file)
     names = form.names or numbered(form.width)
     choice = choose_columns(names, options, file.path)
     strings = [place for place in choice.kept if names[place] in options.categories]
@@ -225,7 +226,7 @@ def _read_parquet(file: InputFile, options: ReadOptions) -> ReadResult:
         names = frame.column_names
         if not frame.num_columns or not frame.num_rows:
             refuse(file.path, f"it has {frame.num_rows} rows and {frame.num_columns} columns")
-        csv_files.check_distinct(file.path, names)
+        check_distinct(file.path, names)
         choice = choose_columns(names, options, file.path)
 
         def where(row: int, place: int) -> str:
@@ -325,6 +326,9 @@ def _chosen_columns(
             place = min(text, key=lambda place: text[place][0])
             row, cell = text[place]
             advice = "leave out such columns with --drop-text"
+            if _is_mostly_numbers(columns[place]):
+                missing = f"read them as missing values with --missing {cell}"
+                advice = f"correct the values, or {missing}, or {advice}"
             if len(named) <= MOST_NAMED:
                 advice += f" or --drop {','.join(named)}"
             others = f"text or dates in {listed([*map(repr, named)])}"
@@ -384,6 +388,14 @@ def _first_text(column: Any) -> tuple[int, str]:
         faults = Numerals(column.to_pylist()).faults()
         row = int(faults.argmax()) if faults.any() else row
     return row, str(column[row].as_py())
+
+
+def _is_mostly_numbers(column: Any) -> bool:
+    """Return whether more than half of the strings of a column are numbers."""
+    if not _has_strings(column):
+        return False
+    numerals = Numerals(column.to_pylist())
+    return 2 * numerals.count > numerals.rows
 
 
 # -- .npy files -----------------------------------------------------------------------------------

@@ -1,0 +1,139 @@
+"""Dates in a column of one sample: range, formats, time zones, and values that are not dates."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from datetime import date, datetime
+from typing import Any, NamedTuple
+
+from isodepth.data.columns.values import strings_of
+
+# Formats of dates in strings, one per group of the regular expression.
+_DATE_FORMATS = ("", "YYYY-MM-DD", "YYYY/MM/DD", "DD/MM/YYYY or MM/DD/YYYY", "DD.MM.YYYY")
+_DATE = re.compile(
+    r"(?:(\d{4}-\d\d?-\d\d?)|(\d{4}/\d\d?/\d\d?)|(\d\d?/\d\d?/\d{4})|(\d\d?\.\d\d?\.\d{4}))"
+    r"(?:[ T]|$)"
+)
+_ZONE = re.compile(r"(Z|UTC|[+-]\d\d(?::?\d\d)?)$")
+
+
+class Dates(NamedTuple):
+    """Dates of one sample.
+
+    Attributes
+    ----------
+    range : pair of dates or times, or None
+        Minimum and maximum; None if there are no dates, or if day and month cannot be told apart.
+    missing, odd : float
+        Fraction of missing values, and of values that are not dates.
+    example : str
+        The most frequent value that is not a date, or "".
+    formats, zones : set of str
+        Formats of the dates, and their time zones ("none" if a date has no time zone).
+    """
+
+    range: Any = None
+    missing: float = 0.0
+    odd: float = 0.0
+    example: str = ""
+    formats: frozenset[str] = frozenset()
+    zones: frozenset[str] = frozenset()
+
+
+def apart(x: tuple[Any, Any], y: tuple[Any, Any]) -> bool:
+    """Return whether two ranges of dates do not overlap. Times are compared by day with dates."""
+    bounds = [*x, *y]
+    if any(getattr(value, "tzinfo", None) is None for value in bounds):
+        bounds = [value.replace(tzinfo=None) if _is_time(value) else value for value in bounds]
+    if not all(map(_is_time, bounds)):
+        bounds = [value.date() if _is_time(value) else value for value in bounds]
+    try:
+        return bool(bounds[1] < bounds[2] or bounds[3] < bounds[0])
+    except TypeError:  # durations are not comparable with dates
+        return False
+
+
+def _is_time(value: Any) -> bool:
+    return isinstance(value, datetime)
+
+
+def range_text(x: tuple[Any, Any], y: tuple[Any, Any]) -> str:
+    """Return the ranges of dates of both samples, without the time of day if the days differ."""
+    strings = [[str(value) for value in each] for each in (x, y)]
+    days = [[value[:10] for value in each] for each in strings]
+    apart = days[0][1] < days[1][0] or days[1][1] < days[0][0]
+    return " -> ".join(" to ".join(each) for each in (days if apart else strings))
+
+
+def read_dates(series: Any, dates: bool) -> Dates:
+    """Return facts about the dates in a series; only the missing values if not `dates`."""
+    n = max(1, len(series))
+    if series.dtype.is_temporal():
+        missing = series.null_count()
+        low, high = series.min(), series.max()
+        zone = getattr(series.dtype, "time_zone", None)
+        ends = None if missing == len(series) else (low, high)
+        return Dates(ends, missing / n, zones=frozenset([zone or "none"]))
+    counts = Counter(strings_of(series.to_list()).values)
+    missing = counts.pop(None, 0)
+    if not dates:
+        return Dates(missing=missing / n)
+    parts = {value: value.replace("T", " ").partition(" ")[0] for value in counts}
+    days = _parsed({part for part in {*parts.values()} if date_format(part)})
+    odd = Counter({value: k for value, k in counts.items() if parts[value] not in days})
+    known = [day for day in days.values() if day is not None]
+    times = {value[len(part) :] for value, part in parts.items() if part in days} - {""}
+    return Dates(
+        (min(known), max(known)) if len(known) == len(days) > 0 else None,
+        missing / n,
+        odd.total() / n,
+        odd.most_common(1)[0][0] if odd else "",
+        frozenset(map(date_format, days)),
+        frozenset(map(_zone, times)),
+    )
+
+
+def _zone(time: str) -> str:
+    """Return the time zone at the end of a time of day, or "none"."""
+    match = _ZONE.search(time)
+    return "none" if match is None else match.group(1)
+
+
+def _parsed(days: set[str]) -> dict[str, date | None]:
+    """Return the valid dates among strings such as "2013-01-30" and "30.1.2013".
+
+    The date is None if the order of day and month is unknown.
+    """
+    numbers = {day: [int(part) for part in re.split("[-/.]", day)] for day in days}
+    slashes = [each for day, each in numbers.items() if date_format(day).startswith("DD/")]
+    day_first = any(each[0] > 12 for each in slashes)
+    month_first = any(each[1] > 12 for each in slashes)
+    parsed: dict[str, date | None] = {}
+    for day, (first, second, third) in numbers.items():
+        style = date_format(day)
+        if style.startswith("YYYY"):
+            order = first, second, third
+        elif style == "DD.MM.YYYY" or day_first > month_first:
+            order = third, second, first
+        else:
+            order = third, first, second
+        try:
+            found = date(*order)
+        except ValueError:
+            continue
+        ambiguous = style.startswith("DD/") and day_first == month_first
+        parsed[day] = None if ambiguous else found
+    return parsed
+
+
+def date_format(value: str) -> str:
+    """Return the format of a date in a string, such as "YYYY-MM-DD"; "" if it is not a date.
+
+    Examples
+    --------
+    >>> date_format("2013-01-30T08:00"), date_format("30.1.2013"), date_format("2013-130")
+    ('YYYY-MM-DD', 'DD.MM.YYYY', '')
+    """
+    match = _DATE.match(value)
+    return "" if match is None else _DATE_FORMATS[match.lastindex or 0]

@@ -1,0 +1,277 @@
+"""One column of several data frames: its types, its values, and their conversion to numbers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from isodepth.data.arrays import EXACT_INTEGERS, is_missing, listed
+from isodepth.data.columns.numerals import Numerals
+from isodepth.data.columns.values import Strings, boolean, plain_number, strings_of
+from isodepth.data.frames import object_numbers
+from isodepth.errors import InvalidInputError
+
+#: Maximum number of distinct values for which the numbers in a column may be codes of categories.
+FEW_VALUES = 10
+_MICROSECONDS_PER_DAY = 86_400_000_000
+
+
+class PooledColumn:
+    """One column with its values in all samples.
+
+    Attributes
+    ----------
+    name : str
+    samples : sequence of str
+        Names of the samples for messages.
+    series : list of narwhals series
+        Values of the column in each sample. Python objects are converted to numbers if all of them
+        are numbers.
+    stored : list of narwhals series
+        Values as stored in the frames; the same list as `series` if nothing is converted.
+    """
+
+    def __init__(self, name: str, stored: list[Any], samples: Sequence[str]) -> None:
+        self.name, self.samples, self.stored = name, samples, stored
+        converted = [object_numbers(each) for each in stored]
+        same = all(a is b for a, b in zip(converted, stored, strict=True))
+        self.series = stored if same else converted
+
+    # -- types and values --------------------------------------------------------------------------
+
+    @cached_property
+    def _strings(self) -> list[Strings]:
+        """Values of each sample as strings, independently of the other samples."""
+        return [strings_of(each.to_list()) for each in self.series]
+
+    @property
+    def value_types(self) -> set[type]:
+        """Types of values in all samples together: bool, float for any number, and str."""
+        return set().union(*(each.types for each in self._strings))
+
+    @cached_property
+    def values(self) -> list[list[str | None]]:
+        """Values of each sample as strings; None if missing.
+
+        Equal values have equal strings, whatever the type of the column in each sample. If any
+        value in any sample is a boolean, see `boolean`. If any value is a number, strings that
+        are numbers, such as "01" and "1.0", are written like the number.
+        """
+        values, types = [each.values for each in self._strings], self.value_types
+        if bool in types:
+            words = {word for part in values for word in part if word is not None}
+            if all(boolean(word) for word in words):
+                return [[None if v is None else boolean(v) for v in part] for part in values]
+        if float in types and str in types:
+            return [[None if v is None else plain_number(v) for v in part] for part in values]
+        return values
+
+    @cached_property
+    def types(self) -> list[str]:
+        """Type of the column in each sample; "empty" if all values of the sample are missing."""
+        types = [column_type(series) for series in self.series]
+        if len({*types}) == 1:
+            return types
+        # A sample of missing values has no influence on the kind of the column.
+        both = zip(types, self.values, strict=True)
+        return [type_ if any(v is not None for v in part) else "empty" for type_, part in both]
+
+    @cached_property
+    def known_types(self) -> set[str]:
+        """Types of the column in the samples that have values."""
+        return {*self.types} - {"empty"}
+
+    def sample_of(self, type_: str) -> str:
+        """Return the name of the first sample in which the column has a type."""
+        return self.samples[self.types.index(type_)]
+
+    @cached_property
+    def numerals(self) -> list[Numerals]:
+        """Values of each sample, read as numbers if possible."""
+        return [Numerals(part) for part in self.values]
+
+    @cached_property
+    def pooled_numerals(self) -> Numerals:
+        """Values of all samples together, read as numbers if possible."""
+        return Numerals([value for part in self.values for value in part])
+
+    @cached_property
+    def counts(self) -> Counter[str]:
+        """Number of rows of each value in all samples together, without missing values."""
+        counts: Counter[Any] = Counter()
+        for part in self.values:
+            counts.update(part)
+        del counts[None]
+        return counts
+
+    @property
+    def is_boolean(self) -> bool:
+        """Whether all values are booleans, or strings or numbers that stand for booleans."""
+        return {*self.counts} <= {"True", "False"}
+
+    def without(self, words: Collection[str]) -> PooledColumn:
+        """Return the column with missing values in place of the values `words`."""
+        column = PooledColumn(self.name, self.stored, self.samples)
+        column.values = [[None if v in words else v for v in part] for part in self.values]
+        return column
+
+    def error(self, fault: str, value: str | None = None) -> InvalidInputError:
+        """Return the error for a column with contradictory values, described by `fault`.
+
+        The advice names `value`, the value that may stand for a missing value.
+        """
+        name, word = self.name, "WORD" if value is None else value
+        return InvalidInputError(
+            f"column {name!r} {fault}; correct the values, or replace them by missing values "
+            f"(--missing {word}), or compare the column as a category (kinds={{{name!r}: "
+            f"'category'}}, --category {name}), or leave it out (kinds={{{name!r}: 'omit'}}, "
+            f"--drop {name})"
+        )
+
+    # -- integers ----------------------------------------------------------------------------------
+
+    def codes_note(self, series: Sequence[Any] | None = None) -> str:
+        """Return a note if a column of integers may contain codes of categories, else "".
+
+        Integers may be codes if there are two to ten distinct values in more than ten rows.
+        `series` are the converted values; None for the values of the column.
+        """
+        series = self.series if series is None else series
+        if not all(each.dtype.is_integer() for each in series):
+            return ""
+        count = len(set().union(*(each.unique().to_list() for each in series)))
+        if not 1 < count <= FEW_VALUES < sum(map(len, series)):
+            return ""
+        return f"{count} distinct values; choose 'category' if they are codes"
+
+    def integer_base(self) -> int | None:
+        """Return the minimum of integers beyond 2**53 whose differences are exact in float64.
+
+        Return None if the integers are exact without a base, or if their range exceeds 2**53.
+        """
+        if not all(each.dtype.is_integer() for each in self.series):
+            return None
+        known = [part for each in self.series if len(part := each.drop_nulls())]
+        if not known:
+            return None
+        low, high = min(int(part.min()) for part in known), max(int(part.max()) for part in known)
+        if max(high, -low) <= EXACT_INTEGERS or high - low > EXACT_INTEGERS:
+            return None
+        return low
+
+    # -- conversion to numbers ---------------------------------------------------------------------
+
+    def differences(self, base: int) -> list[Any]:
+        """Return the series of a column of numbers after subtraction of `base`."""
+        import narwhals as nw
+
+        if self.known_types != {"number"}:
+            raise self.error(f"must contain integers, from which {base} is subtracted")
+        return [
+            nw.new_series(
+                each.name,
+                # Python integers are exact. Floats are already rounded.
+                [None if is_missing(v) else float(v - base) for v in each.to_list()],
+                nw.Float64,
+                backend=each.implementation,
+            )
+            for each in self.filled()
+        ]
+
+    def filled(self) -> list[Any]:
+        """Return the series of a numeric column, with NaN for a sample without values."""
+        import narwhals as nw
+
+        if "empty" not in self.types:
+            return self.series
+        return [
+            nw.new_series(each.name, [np.nan] * len(each), nw.Float64, backend=each.implementation)
+            if type_ == "empty"
+            else each
+            for each, type_ in zip(self.series, self.types, strict=True)
+        ]
+
+    def series_of(self, arrays: Sequence[np.ndarray]) -> list[Any]:
+        """Convert arrays of numbers, one per sample, to series of the data frame libraries.
+
+        The series are integers if all numbers in all arrays are integers, else floats.
+        """
+        import narwhals as nw
+
+        whole = all(np.array_equal(a, np.floor(a)) and (np.abs(a) < 2**53).all() for a in arrays)
+        kind = nw.Int64 if whole else nw.Float64
+        lists = [(a.astype(np.int64) if whole else a).tolist() for a in arrays]
+        return [
+            nw.new_series(each.name, numbers, kind, backend=each.implementation)
+            for each, numbers in zip(self.series, lists, strict=True)
+        ]
+
+    def days(self) -> list[Any] | None:
+        """Return dates and times as days since 1970; None if a sample has another type."""
+        import narwhals as nw
+
+        if not all(each.dtype in (nw.Date, nw.Datetime) for each in self.series):
+            return None
+        return [
+            each.dt.timestamp("us").cast(nw.Float64) / _MICROSECONDS_PER_DAY for each in self.series
+        ]
+
+    def codes(self, numbers: dict[str, float]) -> list[Any]:
+        """Convert each value to the number in `numbers`; missing values become NaN."""
+        arrays = [[np.nan if v is None else numbers[v] for v in part] for part in self.values]
+        return self.series_of([np.array(each, dtype=np.float64) for each in arrays])
+
+    def ranks(self, order: Sequence[str]) -> list[Any]:
+        """Convert values to their positions in the list `order`; missing values become NaN.
+
+        Raise an error if a value is not in the list.
+        """
+        known = set(order)
+        for part, sample in zip(self.values, self.samples, strict=True):
+            unknown = next((v for v in part if v is not None and v not in known), None)
+            if unknown is not None:
+                raise self.error(
+                    f"has {unknown!r} in {sample}, which is not in the list of its values "
+                    f"({listed(order)})"
+                )
+        return self.codes({value: float(rank) for rank, value in enumerate(order)})
+
+    def common_order(self) -> list[str] | None:
+        """Return the common categories of ordered categoricals, in order.
+
+        These are the categories of the sample with the most categories. Other samples may lack some
+        of them. Raise an error if a sample has a further category, or another order. Return None if
+        the column is not an ordered categorical in every sample.
+        """
+        categories = [getattr(each.dtype, "categories", None) for each in self.series]
+        orders = [strings_of(each).values for each in categories if each is not None]
+        if len(orders) < len(categories):
+            return None
+        longest = max(orders, key=len)
+        if any(order != [v for v in longest if v in set(order)] for order in orders):
+            both = zip(orders, self.samples, strict=True)
+            lists = " and ".join(f"[{', '.join(order)}] in {sample}" for order, sample in both)
+            raise self.error(f"has categories in different orders: {lists}")
+        return longest
+
+
+def column_type(series: Any) -> str:
+    """Return the type of a series: "number", "date", "boolean", "category" or "text"."""
+    import narwhals as nw
+
+    dtype = series.dtype
+    if dtype.is_numeric():
+        return "number"
+    if dtype.is_temporal():
+        return "date"
+    if dtype == nw.Boolean:
+        return "boolean"
+    if dtype in (nw.Categorical, nw.Enum):
+        return "category"
+    # narwhals does not know sparse columns of pandas, long doubles and complex numbers.
+    unknown = dtype == nw.Unknown and series.to_numpy().dtype.kind in "biufc"
+    return "number" if unknown else "text"

@@ -1,0 +1,401 @@
+"""Rules for the kind of a column, in order: the first rule that applies determines the kind.
+
+Every decision is made from the rows of all samples together, the pooled rows, so that a permutation
+of the rows between the samples does not change it. Otherwise the selection of columns would depend
+on the labels, and a permutation test of the selected columns would not be exact. The decisions are,
+in the order of `RULES`:
+
+=================  ================================================================================
+decision           made from
+=================  ================================================================================
+type               types of all samples with a value; a sample without values has no influence
+strings of values  pooled types: with a boolean, the words true and false, 0 and 1 are booleans if
+                   there is no other value; with a number, strings of numbers are numbers
+integer base       pooled minimum and maximum of integers beyond 2**53
+numeric            pooled values: all are numbers in one style
+codes and words    pooled number of distinct values, and pooled number of rows
+nearly numeric     at least 99% of the pooled values are numbers; the others are read as missing
+date               at least 90% of the pooled values are dates
+identifier         pooled distinct values: on average about one row per value and sample
+too many values    pooled number of distinct values
+=================  ================================================================================
+
+If the samples contradict each other, for example numbers in one sample and words in another, an
+error is raised. No column is left out or converted because of such a difference. Rare categories
+are pooled later, by their numbers of pooled rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from isodepth.data.columns.dates import date_format
+from isodepth.data.columns.numerals import Numerals, common_style
+from isodepth.data.columns.pooled import FEW_VALUES, PooledColumn
+from isodepth.data.columns.values import strings_of
+from isodepth.errors import InvalidInputError
+
+#: Maximum number of distinct values of a category. A non-numeric column with more distinct values
+#: is an identifier, which is not compared.
+MOST_CATEGORIES = 200
+# Minimum number of pooled values per sample for which a column with nearly all values distinct is
+# taken for an identifier, and the fraction that is nearly all.
+_MANY_ROWS, _NEARLY_ALL = 20, 0.9
+# Minimum fraction of pooled values that are numbers for which the other values are read as missing,
+# and the fraction that must be exceeded if the option `kinds` states that a column is numeric.
+_NEARLY_NUMERIC, _STATED_NUMERIC = 0.99, 0.5
+
+
+class Reading(NamedTuple):
+    """Kind of a column, and its values.
+
+    Attributes
+    ----------
+    kind : {"numeric", "category", "date", "identifier"}
+    series : list of narwhals series
+        Values in each sample. Those of a numeric column are converted to numbers.
+    note, option, attention
+        Attributes of `isodepth.data.columns.kinds.ColumnKind`.
+    omitted : bool
+        Whether the column is left out on request.
+    """
+
+    kind: str
+    series: list[Any]
+    note: str = ""
+    option: Any = None
+    attention: bool = False
+    omitted: bool = False
+
+
+def read_column(column: PooledColumn, option: Any) -> Reading:
+    """Return the kind and the values of a column.
+
+    `option` is the entry of the option `kinds` for this column. With None, the first rule in
+    `RULES` that applies determines the kind.
+    """
+    if option == "category":
+        return Reading("category", column.series, option=option)
+    if option == "omit":
+        return Reading(_detected(column), column.series, "on request", option, omitted=True)
+    if option is not None:
+        return _converted(column, option)
+    return _first_rule(RULES, column)
+
+
+def _first_rule(rules: tuple[Rule, ...], column: PooledColumn) -> Reading:
+    return next(reading for rule in rules if (reading := rule(column)) is not None)
+
+
+def _detected(column: PooledColumn) -> str:
+    """Return the kind that the rules determine; "category" if they refuse the column."""
+    try:
+        return _first_rule(RULES, column).kind
+    except InvalidInputError:
+        return "category"
+
+
+# -- rules: each returns None if it does not apply to the column ----------------------------------
+
+
+def _number_types(column: PooledColumn) -> Reading | None:
+    """Read numbers in all samples; integers beyond 2**53 are read exactly if possible."""
+    if column.known_types != {"number"}:
+        return None
+    base = column.integer_base()
+    if base is not None:
+        return _differences(column, base)
+    return Reading("numeric", column.filled(), column.codes_note())
+
+
+def _date_types(column: PooledColumn) -> Reading | None:
+    """Leave out dates and times in all samples."""
+    if column.known_types != {"date"}:
+        return None
+    return Reading("date", column.series, "dates and times")
+
+
+def _booleans(column: PooledColumn) -> Reading | None:
+    """Read booleans in one sample, with booleans, "true", "false", 0 or 1 in the others."""
+    if not column.is_boolean or column.known_types == {"text"}:
+        return None
+    note = ""
+    if "number" in column.types:
+        note = f"0 and 1 in {column.sample_of('number')} read as booleans"
+    return Reading("category", column.series, note)
+
+
+def _categoricals(column: PooledColumn) -> Reading | None:
+    """Read columns that are categorical in one or all samples, and compare them by value."""
+    if "category" not in column.known_types:
+        return None
+    if "number" in column.known_types:
+        _refuse_without_numbers(column)
+    note = ""
+    if column.known_types != {"category"}:
+        note = f"categorical in {column.sample_of('category')}, so compared as a category"
+    reading = _shares(column, note)
+    if float in column.value_types and reading.kind == "category":
+        # Other samples may have a column of numbers.
+        return reading._replace(option="category")
+    return reading
+
+
+def _refuse_without_numbers(column: PooledColumn) -> None:
+    """Raise an error if one sample has numbers and another has values but no number."""
+    for part, sample, numerals in zip(column.values, column.samples, column.numerals, strict=True):
+        value = next((each for each in part if each is not None), None)
+        if value is not None and not numerals.count:
+            raise _contradiction(column, column.sample_of("number"), value, sample)
+
+
+def _contradiction(
+    column: PooledColumn, numbers: str, value: str | None, other: str
+) -> InvalidInputError:
+    return column.error(f"contains numbers in {numbers} and {value!r} in {other}", value)
+
+
+def _strings_of_numbers(column: PooledColumn) -> Reading | None:
+    """Read strings that are all numbers in one style; other samples may have numbers."""
+    pooled = column.pooled_numerals
+    if not column.known_types <= {"number", "text"} or pooled.count < pooled.rows:
+        return None
+    if not pooled.count:
+        return None
+    styled = [each.example for each in column.numerals if not each.plain]
+    if "number" in column.types and styled:
+        raise column.error(
+            f"contains numbers in {column.sample_of('number')} and strings such as "
+            f"{styled[0]!r} in {column.sample_of('text')}, which can be converted "
+            f"(kinds={{{column.name!r}: 'numeric'}}, --numeric {column.name})"
+        )
+    reading = _numbers(column)
+    return reading._replace(note=_joined(reading.note, column.codes_note(reading.series)))
+
+
+def _codes_and_words(column: PooledColumn) -> Reading | None:
+    """Read numbers and words with at most ten distinct values in more than ten rows as a category.
+
+    An example is a column of numeric codes and one word.
+    """
+    pooled = column.pooled_numerals
+    distinct = len(pooled.distinct)
+    if not _has_some_numbers(column) or not distinct <= FEW_VALUES < pooled.rows:
+        return None
+    odd = next((each for each in column.numerals if each.count < each.rows), None)
+    if odd is None:
+        raise _styles_error(column)
+    note = f"compared as a category: {odd.other!r} is not a number ({distinct} values)"
+    return Reading("category", column.series, note, "category", attention=True)
+
+
+def _has_some_numbers(column: PooledColumn) -> bool:
+    """Return whether the values are strings and numbers, and at least one is a number."""
+    return column.known_types <= {"number", "text"} and column.pooled_numerals.count > 0
+
+
+def _nearly_numbers(column: PooledColumn) -> Reading | None:
+    """Read strings and numbers of which at least 99% are numbers; the others are missing values.
+
+    The rule does not apply if some strings are numbers in another style. Raise an error if a sample
+    has values, but no number: that is a change of the column, and not a typing error.
+    """
+    pooled = column.pooled_numerals
+    if not _has_some_numbers(column) or pooled.count < _NEARLY_NUMERIC * pooled.rows:
+        return None
+    for each, sample in zip(column.numerals, column.samples, strict=True):
+        if each.rows and not each.count:
+            numeric = next(
+                name for n, name in zip(column.numerals, column.samples, strict=True) if n.count
+            )
+            raise _contradiction(column, numeric, each.other, sample)
+    return _without_words(column)
+
+
+def _without_words(column: PooledColumn) -> Reading | None:
+    """Read a column of numbers and words, in which the words are missing values.
+
+    Return None if some words are numbers in another style.
+    """
+    pooled = column.pooled_numerals
+    words = pooled.others
+    if any(Numerals([word]).count for word in words):
+        return None
+    reading = _strings_of_numbers(column.without(words))
+    if reading is None:
+        return None
+    note = f"values that are not numbers, such as {pooled.other!r}, are read as missing"
+    if reading.attention:
+        note = _joined(note, reading.note)
+    return reading._replace(note=note, option="numeric", attention=True)
+
+
+def _partly_numbers(column: PooledColumn) -> Reading | None:
+    """Read strings of which some are numbers and others are not.
+
+    Raise an error if all values of one sample or most values of all samples are numbers: a typing
+    error must not turn numbers into a category.
+    """
+    pooled = column.pooled_numerals
+    if not _has_some_numbers(column):
+        return None
+    both = list(zip(column.numerals, column.samples, strict=True))
+    if all(each.count == each.rows for each in column.numerals):
+        raise _styles_error(column)
+    odd, sample = next((each, name) for each, name in both if each.count < each.rows)
+    full = next((name for each, name in both if each.count == each.rows > 0), None)
+    if full is not None:
+        raise _contradiction(column, full, odd.other, sample)
+    if 2 * pooled.count > pooled.rows:
+        raise column.error(
+            f"contains numbers in {odd.count} of {odd.rows} rows of {sample}, and values such "
+            f"as {odd.other!r} in the others",
+            odd.other,
+        )
+    note = (
+        f"{pooled.count} of {pooled.rows} values are numbers such as {pooled.example!r}, but "
+        f"others such as {pooled.other!r} are not"
+    )
+    reading = _first_rule(_STRING_RULES, column)
+    return reading._replace(note=_joined(note, reading.note), attention=True)
+
+
+def _two_types(column: PooledColumn) -> Reading | None:
+    """Refuse numbers in one sample, and dates, booleans or other types in another."""
+    if "number" not in column.known_types:
+        return None
+    other, value = next(
+        (sample, next(each for each in part if each is not None))
+        for part, sample, type_ in zip(column.values, column.samples, column.types, strict=True)
+        if type_ not in ("number", "empty")
+    )
+    raise _contradiction(column, column.sample_of("number"), value, other)
+
+
+def _dates_as_strings(column: PooledColumn) -> Reading | None:
+    """Leave out strings of which at least 90% are dates; other samples may have date types."""
+    rows = column.counts.total()
+    dates = sum(count for value, count in column.counts.items() if date_format(value))
+    if not dates or dates < _NEARLY_ALL * rows:
+        return None
+    odd = f"; {rows - dates} of {rows} values are not dates" if dates < rows else ""
+    return Reading("date", column.series, f"dates as strings{odd}")
+
+
+def _shares(column: PooledColumn, note: str = "") -> Reading:
+    """Read categories, or leave out an identifier, which has too many distinct values."""
+    rows, distinct, n_samples = column.counts.total(), len(column.counts), len(column.samples)
+    if rows >= n_samples * _MANY_ROWS and n_samples * distinct > _NEARLY_ALL * rows:
+        return Reading("identifier", column.series, "nearly all values are distinct")
+    if distinct > MOST_CATEGORIES:
+        reason = f"{distinct} values, more than {MOST_CATEGORIES} categories"
+        return Reading("identifier", column.series, reason)
+    return Reading("category", column.series, note)
+
+
+Rule = Callable[[PooledColumn], Reading | None]
+#: Rules for columns without numbers. The last rule always applies.
+_STRING_RULES: tuple[Rule, ...] = (_dates_as_strings, _shares)
+#: Rules for all columns.
+RULES: tuple[Rule, ...] = (
+    _number_types,
+    _date_types,
+    _booleans,
+    _categoricals,
+    _strings_of_numbers,
+    _codes_and_words,
+    _nearly_numbers,
+    _partly_numbers,
+    _two_types,
+    *_STRING_RULES,
+)
+
+
+# -- conversion to numbers ------------------------------------------------------------------------
+
+
+def _converted(column: PooledColumn, option: Any) -> Reading:
+    """Return the reading of a column after conversion to numbers.
+
+    `option` is "numeric", an integer to subtract, or a list of values in increasing order.
+    """
+    if isinstance(option, int):
+        return _differences(column, option)
+    order = column.common_order() if option == "numeric" else strings_of(option).values
+    if order is not None:
+        return Reading("numeric", column.ranks(order), "ranks of its values", order)
+    days = column.days()
+    if days is not None:
+        return Reading("numeric", days, "days since 1970", option)
+    if {*column.types} == {"number"}:
+        return Reading("numeric", column.series, option=option)
+    if column.is_boolean:
+        return Reading("numeric", column.codes({"False": 0.0, "True": 1.0}), "0 and 1", option)
+    return _stated_numbers(column) or _numbers(column)
+
+
+def _stated_numbers(column: PooledColumn) -> Reading | None:
+    """Read a column in which some values are not numbers, although it is stated to be numeric.
+
+    These values are missing values if most values are numbers, and if there are more than ten
+    distinct values or at most ten rows. Otherwise raise an error. Return None if all values are
+    numbers.
+    """
+    pooled = column.pooled_numerals
+    if not pooled.others:
+        return None
+    codes = len(pooled.distinct) <= FEW_VALUES < pooled.rows
+    reading = None
+    if pooled.count > _STATED_NUMERIC * pooled.rows and not codes:
+        reading = _without_words(column)
+    if reading is None:
+        odd, sample = next(
+            (each.other, sample)
+            for each, sample in zip(column.numerals, column.samples, strict=True)
+            if each.other is not None
+        )
+        raise column.error(f"has {odd!r} in {sample}, which is not a number", odd)
+    return reading
+
+
+def _differences(column: PooledColumn, base: int) -> Reading:
+    """Return the reading of a column of numbers after subtraction of `base`."""
+    note = _joined(f"difference from {base}", column.codes_note())
+    return Reading("numeric", column.differences(base), note, base)
+
+
+def _numbers(column: PooledColumn) -> Reading:
+    """Return the reading of a column of strings that are all numbers.
+
+    Raise an error if no decimal mark and thousands separator fit the strings of all samples.
+    """
+    numerals = column.numerals
+    style = common_style(numerals)
+    if style is None:
+        raise _styles_error(column)
+    arrays = [each.numbers(style) for each in numerals]
+    doubts = []
+    units = sorted(set().union(*(each.units for each in numerals)))
+    if len(units) > 1:
+        doubts.append(f"different units: {', '.join(unit or 'none' for unit in units)}")
+    for each, sample, array in zip(numerals, column.samples, arrays, strict=True):
+        if not np.array_equal(each.numbers(each.style), array, equal_nan=True):
+            mark = f"with {style.decimal!r} as the decimal mark"
+            doubts.append(f"{each.example!r} in {sample} is read {mark}")
+    example = next((each.example for each in numerals if each.count), None)
+    note = "" if example is None else f"read from strings such as {example!r}"
+    series = column.series_of(arrays)
+    return Reading("numeric", series, _joined(note, *doubts), "numeric", bool(doubts))
+
+
+def _styles_error(column: PooledColumn) -> InvalidInputError:
+    both = zip(column.numerals, column.samples, strict=True)
+    styles = " and ".join(f"{each.example!r} in {sample}" for each, sample in both)
+    return column.error(f"has different styles of numbers in the samples: {styles}")
+
+
+def _joined(*notes: str) -> str:
+    return "; ".join(filter(None, notes))
