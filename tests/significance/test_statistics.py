@@ -405,6 +405,22 @@ def test_ranks_are_those_of_the_raw_values(kind: str, monkeypatch: pytest.Monkey
         assert result.statistic == pytest.approx(result.comparison.distance, rel=1e-6)
 
 
+def test_columns_and_pairs_are_adjusted_together() -> None:
+    """Each p-value counts the labelings in which any feature of both families is as strong."""
+    rng = np.random.default_rng(0)
+    columns, pairs = 3 * rng.exponential(size=(2, 40)), 3 * rng.exponential(size=(5, 40))
+    findings = features.Findings(40, {})
+    findings.columns.add([Feature("distribution", n, (n,)) for n in "ab"], columns)
+    findings.pairs.add([Feature("dependence", n, ("a", n)) for n in "bcdef"], pairs)
+    # Columns have three quarters of the level, divided among two features.
+    weighted = np.concatenate([columns + math.log(0.75 / 2), pairs + math.log(0.25 / 5)])
+    expected = [
+        sum(weighted[:, b].max() >= own for b in range(1, 40)) + 1 for own in weighted[:, 0]
+    ]
+    adjusted = [findings.adjusted(family) for family in (findings.columns, findings.pairs)]
+    np.testing.assert_allclose(np.concatenate(adjusted), np.array(expected) / 40)
+
+
 def test_an_aligned_dependence_is_adjusted_for_all_compared_pairs() -> None:
     """A p-value of about 0.0004 after alignment: enough for 3 pairs, not for the best of 1000."""
     rng = np.random.default_rng(3)

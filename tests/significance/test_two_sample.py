@@ -15,6 +15,7 @@ import isodepth
 from experiments.power import laws
 from isodepth import InvalidInputError, InvalidOptionError, two_sample_test
 from isodepth.core.directions import rng_for
+from isodepth.significance.features import Findings
 from isodepth.significance.permutations import Permutations
 
 
@@ -242,6 +243,50 @@ def test_an_unchanged_column_is_not_called(change: str, tolerance: float | None)
         called += next(c.pvalue for c in result.column_tests if c.column == "column 0") <= 0.05
     # Of 20 tests at the level 5%, 5 or more are called once in 390.
     assert called <= 4
+
+
+def with_copies(seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Two samples of the same distribution. 60 rows of Y are copies of the other 40."""
+    rng = np.random.default_rng(seed)
+    X, Y = rng.normal(size=(2, 100, 3))
+    Y[40:] = Y[rng.integers(0, 40, 60)]
+    return X, Y
+
+
+def test_copies_of_rows_do_not_name_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    seeds = (1, 3, 6, 10)
+    for seed in seeds:
+        result = run(*with_copies(seed))
+        assert [change.kind for change in result.changes] == ["repeated"]
+        assert all(test.pvalue > 0.05 for test in result.column_tests)
+    # A column that changed is named, also without the copies.
+    X, Y = with_copies(1)
+    named = [change.columns for change in run(X, Y + [0, 2, 0]).changes]
+    assert ("column 1",) in named
+    assert ("column 0",) not in named
+    # The columns of these seeds would be named if copies counted as independent rows.
+    monkeypatch.setattr(Findings, "copies_explain", lambda findings, alpha: False)
+    for seed in seeds:
+        assert any(change.columns for change in run(*with_copies(seed)).changes)
+
+
+def test_rows_that_are_often_equal_are_not_copies() -> None:
+    """Rows of few values are equal by chance, and a constant column makes more of them equal."""
+    rng = np.random.default_rng(0)
+    X, Y = rng.integers(0, 4, size=(2, 200, 3)).astype(float)
+    Y[:, 1] = 2.0
+    changes = run(X, Y).changes
+    assert {"column 1"} == {name for change in changes for name in change.columns}
+
+
+def test_a_sample_of_one_repeated_row() -> None:
+    X = np.random.default_rng(0).normal(size=(50, 2))
+    result = run(X, np.repeat(X[:1], 50, axis=0))
+    assert result.pvalue == 0.01
+    assert {name for change in result.changes for name in change.columns} == {
+        "column 0",
+        "column 1",
+    }
 
 
 def test_contaminated_rows_do_not_hide_a_difference() -> None:

@@ -1,63 +1,52 @@
 """Description of a change of one column in the words that fit it best.
 
-The functions choose between a shift, a change of spread, of shape, of sign, of the unit, and an
-exchange of two columns. The choice uses the Kolmogorov-Smirnov distance D between the two samples,
-and the distance that remains after an alignment of the samples. An alignment explains the change if
-the remaining distance is small.
+A shift, a change of spread, of the unit or of the sign is an affine map from X to Y. A change of a
+single value, of extreme values or of the precision concerns a part of the rows. Each of these
+explanations is undone, and the two samples are compared again in bins. The explanation with the
+smallest deviance is chosen, after a penalty for each of its parameters (Schwarz 1978).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from isodepth.core.scaling import mad_spread
 from isodepth.data.results.changes import Change
-from isodepth.rowfunctions.families import cut_beyond_gap
+from isodepth.rowfunctions.families import Member, is_multiple
 
 # Maximum number of values of each sample that are used to choose a description.
 _MAX_VALUES = 10_000
-# An alignment explains a change if it leaves at most a fraction _EXPLAINED of the distance, or if
-# the remaining distance is below the 5% critical value of the Kolmogorov-Smirnov test. Changes of
-# sign and exchanges are stronger statements and must leave at most _EXACTLY. A change of the unit
-# must leave at most _MULTIPLIED in samples of any size.
-_EXPLAINED, _EXACTLY, _MULTIPLIED, _CRITICAL = 0.5, 0.3, 0.4, 1.36
-# Factors between common units, apart from powers of ten: miles, pounds, inches, feet, weeks,
-# months, hours, ounces, minutes and years. A conversion is compatible with the values if it leaves
-# a distance below the 1% critical value. Any other factor is often caused by another mix of rows,
-# and must leave at most _NEARLY_ALL.
-_CONVERSIONS = np.array([1.609344, 2.204623, 2.54, 3.28084, 7, 12, 24, 28.34952, 60, 365.25])
-_CONVERSION_CRITICAL, _NEARLY_ALL = 1.63, 0.1
-# An alignment of the spreads is better than a shift if it leaves at most this fraction of the
-# distance that the shift leaves.
-_BETTER = 0.6
-# A shift or a change of spread is preferred to a description of the shape if it leaves at most this
-# fraction of the distance.
-_PARTLY = 0.75
+# Levels of the quantiles that separate the bins in which samples are compared, and number of values
+# that a bin must have.
+_BIN_LEVELS = np.array(
+    [0.01, 0.02, 0.05, *np.arange(0.1, 0.91, 0.1).round(1).tolist(), 0.95, 0.98, 0.99]
+)
+_BIN_VALUES = 4
 # Levels of the quantiles whose differences and ratios are tried as shifts and factors.
-_LEVELS = np.arange(1, 10) / 10
-# Minimum factor between the medians that is called a change of the unit.
+_LEVELS = np.arange(1, 20) / 20
+# A change of sign or unit, and an exchange of columns, are strong statements. They are made if the
+# deviance that they leave has a p-value of at least 0.1%, or is at most a fraction _NEARLY_ALL of
+# the deviance without them.
+_LEAST_PVALUE, _NEARLY_ALL = 0.001, 0.05
+# A description of the shape is used if every other explanation leaves more than this fraction of
+# the deviance.
+_PARTLY = 0.5
+# Factors between common units, apart from powers of ten: miles, pounds, inches, feet, weeks,
+# months, hours, ounces, minutes and years. They are not estimated from the values.
+_CONVERSIONS = np.array([1.609344, 2.204623, 2.54, 3.28084, 7, 12, 24, 28.34952, 60, 365.25])
+# Minimum factor between the values that is called a change of the unit.
 _FACTOR = 1.25
-# Minimum fraction of values with the same sign in a column that can change its sign or unit.
-_SAME_SIGN = 0.75
-# Minimum factor between spreads, and minimum shift in units of the spread, that are described.
-_WIDENED, _MOVED = 1.1, 0.2
-# Factor between spreads from which on a change of spread is named before a small shift.
-_CLEARLY_WIDER = 1.3
-# Fraction of values that must be multiples of the resolution of a column.
-_MOST = 0.9
-# The medians differ significantly if the share of a sample up to the median of the other differs
-# from 1/2 by this multiple of sqrt(1/n + 1/m), the limit of a two-sided test at 5%.
-_MEDIAN_CRITICAL = 0.98
-# Aligned values that differ by at most this multiple of the spread are ties, because of rounding.
-_ROUNDING = 1e-9
+# Minimum and maximum ratio of the shift, or factor, of the shown numbers to the explanation.
+_SHOWN = 0.5, 4.0
 # A difference is described by the values beyond a point instead of those up to it if at most this
 # fraction of the values lies beyond.
 _TAIL = 0.25
-# A description by a function with values 0 and 1 is used if it explains at least this fraction of
-# the largest difference of shares.
+# The share of a single value describes a change of the shape if it explains at least this fraction
+# of the largest difference of shares.
 _COMPARABLE = 0.8
 
 
@@ -81,224 +70,329 @@ def _distribution_functions(
     return values, below[0], below[1]
 
 
-def _distance_beyond(a: np.ndarray, b: np.ndarray, tolerance: float) -> float:
-    """Return the Kolmogorov-Smirnov distance that remains if values may move by `tolerance`.
+def _deviance(first: np.ndarray, second: np.ndarray) -> float:
+    """Return the deviance G^2 between counts (K,) of two samples in K bins.
 
-    The values a (n,) and b (m,) are sorted.
+    It is twice the logarithm of the likelihood ratio of separate and of common shares.
     """
-    largest = 0.0
-    for values, others in ((a, b), (b, a)):
-        with np.errstate(over="ignore"):
-            up_to = others.searchsorted(values + tolerance, side="right")
-        excess = np.arange(1, len(values) + 1) / len(values) - up_to / len(others)
-        largest = max(largest, float(excess.max()))
-    return largest
+    counts = np.stack([first, second]).astype(float)
+    expected = counts.sum(axis=0) * counts.sum(axis=1, keepdims=True) / max(1.0, counts.sum())
+    ratios = np.divide(counts, expected, out=np.ones_like(counts), where=counts > 0)
+    return float(2.0 * (counts * np.log(ratios)).sum())
 
 
-def _resolution(values: np.ndarray) -> float:
-    """Return the largest power of ten of which most values are multiples; 0 if there is none."""
-    for power in range(3, -7, -1):
-        # Values of a ColumnPair are multiplied by 0.25.
-        ratios = 4.0 * values / 10.0**power
-        if np.mean(np.abs(ratios - np.round(ratios)) <= 1e-6) >= _MOST:
-            return 0.25 * 10.0**power
-    return 0.0
+def _deviance_limit(degrees: int) -> float:
+    """Return the deviance with p-value `_LEAST_PVALUE`, the quantile of a chi-squared variable."""
+    from scipy.special import chdtri
+
+    return float(chdtri(degrees, _LEAST_PVALUE))
+
+
+def _precision_deviance(a: np.ndarray, b: np.ndarray, unit: float) -> float:
+    """Return the deviance between the shares of multiples of a unit in two samples.
+
+    The values a (n,) and b (m,) are those of a `ColumnPair`, multiplied by 0.25.
+    """
+    with np.errstate(over="ignore"):
+        ones = [np.count_nonzero(is_multiple(4.0 * values, unit)) for values in (a, b)]
+    counts = [np.array([k, len(v) - k]) for k, v in zip(ones, (a, b), strict=True)]
+    return _deviance(counts[0], counts[1])
+
+
+def _bin_edges(ordered: np.ndarray) -> np.ndarray:
+    """Return points between distinct values of a sorted sample, near the quantiles of _BIN_LEVELS.
+
+    A point in the middle between two values is not crossed by an error of rounding.
+    """
+    values, counts = np.unique(ordered, return_counts=True)
+    if len(values) < 2:
+        return values
+    up_to = np.cumsum(counts)[:-1] / len(ordered)
+    levels = _BIN_LEVELS[np.minimum(_BIN_LEVELS, 1 - _BIN_LEVELS) * len(ordered) >= _BIN_VALUES]
+    if not len(levels):
+        levels = np.array([0.5])
+    nearest = np.unique(np.abs(up_to[:, None] - levels).argmin(axis=0))
+    # Two more points separate the values outside of the range of the sample.
+    low, high = 1.5 * values[0] - 0.5 * values[1], 1.5 * values[-1] - 0.5 * values[-2]
+    return np.array([low, *(0.5 * values[nearest] + 0.5 * values[nearest + 1]), high])
+
+
+class Explanation(NamedTuple):
+    """Explanation of a change, and the deviance between both samples after it is undone.
+
+    Attributes
+    ----------
+    kind : str
+        Kind of the change, as in `Change`, or "both" for location and spread.
+    n_parameters : int
+        Number of parameters that were fitted to the values. A combination counts as one more,
+        because a single change is more likely.
+    deviance : float
+    factor, shift : float
+        The values of Y are `factor` times those of X plus `shift`.
+    share : Change or None
+        Change of the share of a part of the rows. For a map of all values, it is the change of
+        precision that remains.
+    """
+
+    kind: str
+    n_parameters: int
+    deviance: float
+    factor: float = 1.0
+    shift: float = 0.0
+    share: Change | None = None
 
 
 class ColumnPair:
-    """Values of one column in two samples, without missing values, and their alignments.
+    """Values of one column in two samples, without missing values, and explanations of a change.
 
     Parameters
     ----------
     name : str
     x, y : ndarrays of shape (n,) and (m,), not empty
+    shares : sequence of (Member, Change)
+        Significant changes of functions of this column with values 0 and 1.
     """
 
-    def __init__(self, name: str, x: np.ndarray, y: np.ndarray) -> None:
-        self.name, self.x, self.y = name, x, y
+    def __init__(
+        self,
+        name: str,
+        x: np.ndarray,
+        y: np.ndarray,
+        shares: Sequence[tuple[Member, Change]] = (),
+    ) -> None:
+        self.name, self.x, self.y, self.shares = name, x, y, shares
         # Values are multiplied by 0.25, so that differences of very large values do not overflow.
         self._a, self._b = (0.25 * np.sort(values[:_MAX_VALUES]) for values in (x, y))
         self.medians = float(np.median(self._a)), float(np.median(self._b))
-        self.spreads = tuple(float(mad_spread(v[:, None])[0]) for v in (self._a, self._b))
-        sizes = len(self._a), len(self._b)
-        self.noise = (sum(sizes) / (sizes[0] * sizes[1])) ** 0.5
-        self.critical = _CRITICAL * self.noise
-        rounding = _ROUNDING * min(self.spreads)
-        self._tolerance = max(rounding, 0.499 * min(_resolution(self._a), _resolution(self._b)))
-        self.distance = _distance_beyond(self._a, self._b, rounding)
-
-    def _remaining(self, a: np.ndarray, b: np.ndarray) -> float:
-        """Return the distance between aligned values.
-
-        Values that differ by less than half of the resolution of the column are ties: rounded
-        values cannot be aligned exactly.
-        """
-        return _distance_beyond(a, b, self._tolerance)
-
-    def _quantiles(self) -> tuple[np.ndarray, np.ndarray]:
-        x, y = (np.quantile(v, _LEVELS) for v in (self._a, self._b))
-        return x, y
-
-    def without_shift(self) -> float:
-        """Return the distance that remains after the best shift by a difference of quantiles."""
-        x, y = self._quantiles()
-        return min(self._remaining(self._a, self._b - shift) for shift in np.unique(y - x))
-
-    def without_spread(self) -> float:
-        """Return the distance that remains after an alignment of the spreads."""
-        return min(
-            self._remaining(self._a, (self._b - self.medians[1]) * factor + self.medians[1])
-            for factor in self._spread_factors(1)
-        )
-
-    def without_both(self) -> float:
-        """Return the distance that remains after an alignment of a quantile and the spreads."""
-        x, y = self._quantiles()
-        return min(
-            self._remaining(self._a - low, (self._b - high) * factor)
-            for low, high in zip(x, y, strict=True)
-            for factor in self._spread_factors(3)
-        )
-
-    def median_moved(self) -> bool:
-        """Return whether the median moved by more than sampling error explains.
-
-        The median of each sample is compared with the ranks of the other sample, which also works
-        for columns with ties, gaps and heavy tails.
-        """
-        effects = []
-        for values, other in ((self._a, self.medians[1]), (self._b, self.medians[0])):
-            below, up_to = np.mean(values < other), np.mean(values <= other)
-            effects.append(abs(0.5 * float(below + up_to) - 0.5))
-        return min(effects) > _MEDIAN_CRITICAL * self.noise
-
-    def _spread_factors(self, n_ranges: int) -> list[float]:
-        """Return the ratios of the spreads of X and Y: their MADs and ranges between quantiles."""
-        x, y = self._quantiles()
-        factors = [self.spreads[0] / self.spreads[1]]
-        for i in range(n_ranges):
-            before, after = x[-1 - i] - x[i], y[-1 - i] - y[i]
-            if before > 0 and after > 0:
-                factors.append(float(before / after))
-        return factors
+        # Bins are chosen from the sample with fewer distinct values, which may be rounded.
+        self._from_y = len(np.unique(self._b)) < len(np.unique(self._a))
+        self._edges = _bin_edges(self._b if self._from_y else self._a)
+        # Change of the precision with the largest difference of shares.
+        rounded = [each for each in shares if each[0].kind == "precision"]
+        self._precision = max(rounded, key=lambda each: _size(each[1]), default=None)
+        self.deviance = self._after(1.0, 0.0) + self._after_precision(1.0, 0.0)
 
     @property
-    def limit(self) -> float:
-        """Largest remaining distance with which an alignment explains the change."""
-        return max(_EXPLAINED * self.distance, min(self.critical, 0.9 * self.distance))
+    def penalty(self) -> float:
+        """Penalty of one parameter of an explanation."""
+        return math.log(len(self._a) + len(self._b))
 
-    def exactly(self, remaining: float) -> bool:
-        """Return whether an alignment that leaves this distance explains nearly all of it."""
-        return remaining <= max(_EXACTLY * self.distance, min(self.critical, 0.9 * self.distance))
+    def explains(self, deviance: float) -> bool:
+        """Return whether an explanation that leaves this deviance explains nearly all of it."""
+        return deviance <= max(_deviance_limit(len(self._edges)), _NEARLY_ALL * self.deviance)
 
-    def factor(self) -> float | None:
-        """Return the factor between the values of Y and X of one sign, if it explains the change.
+    def _counts(self, values: np.ndarray) -> np.ndarray:
+        """Return the numbers of sorted values in all bins."""
+        return np.diff(np.searchsorted(values, self._edges), prepend=0, append=len(values))
 
-        Ratios of quantiles are tried, and the nearest power of ten. The ratio that fits best is
-        returned only if it explains nearly all of the change, or if a conversion of units is
-        compatible with the values.
+    def _after(self, factor: float, shift: float) -> float:
+        """Return the deviance after the map x -> factor x + shift is undone."""
+        a, b, order = self._a, self._b, 1 if factor > 0 else -1
+        with np.errstate(over="ignore", invalid="ignore"):
+            if self._from_y:
+                a = (a * factor + shift)[::order]
+            else:
+                b = ((b - shift) / factor)[::order]
+        return _deviance(self._counts(a), self._counts(b))
+
+    def _after_precision(self, factor: float, shift: float) -> float:
+        """Return the deviance between the shares of rounded values after a map is undone.
+
+        If Y has more rounded values than X, X is mapped instead: a map that undoes the rounding of
+        Y does not explain it.
         """
+        if self._precision is None:
+            return 0.0
+        a, b, (member, change) = self._a, self._b, self._precision
+        with np.errstate(over="ignore", invalid="ignore"):
+            if change.after > change.before:
+                a = a * factor + shift
+            else:
+                b = (b - shift) / factor
+        return _precision_deviance(a, b, member.value)
+
+    def _keeps_whole_numbers(self, factor: float) -> bool:
+        """Return whether X times a factor has as many whole numbers as Y, up to chance.
+
+        Counts remain whole numbers, so that a factor of 1.5 does not explain their change.
+        """
+        with np.errstate(over="ignore"):
+            deviance = _precision_deviance(self._a * factor, self._b, 1.0)
+        return deviance <= _deviance_limit(1)
+
+    def _quantiles(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return quantiles of X and Y. They are values of the samples, so that ties stay ties."""
+        x, y = (np.quantile(v, _LEVELS, method="nearest") for v in (self._a, self._b))
+        return x, y
+
+    # -- explanations ---------------------------------------------------------------------------
+
+    def explanations(self) -> list[Explanation]:
+        """Return the best explanation of each kind, the best one first.
+
+        A change of sign comes first if it explains the change, because it is much more common than
+        a shift to the opposite values.
+        """
+        found = sorted([*self._of_shares(), *self._maps(), *self._units()], key=self._cost)
+        signs = [float(np.mean(values >= 0)) for values in (self._a, self._b)]
+        if abs(signs[0] - signs[1]) > 0.5:
+            sign = self._best("sign", 0, [(-1.0, 0.0)])
+            found = [sign, *found] if self.explains(sign.deviance) else found
+        return found
+
+    def _ratios(self) -> np.ndarray:
+        """Return the positive ratios between quantiles of Y and X."""
         x, y = self._quantiles()
-        known = (x != 0) & (y != 0)
-        ratios = y[known] / x[known]
-        ratios = ratios[np.isfinite(ratios) & (ratios > 0)]
+        same = (np.sign(x) == np.sign(y)) & (x != 0)
+        with np.errstate(over="ignore", under="ignore"):
+            ratios = y[same] / x[same]
+        return ratios[np.isfinite(ratios) & (ratios > 0)]
+
+    def _cost(self, explanation: Explanation) -> float:
+        return explanation.deviance + self.penalty * explanation.n_parameters
+
+    def _best(
+        self, kind: str, n_parameters: int, maps: Iterable[tuple[float, float]]
+    ) -> Explanation:
+        """Return the explanation by one of several maps that leaves the smallest deviance."""
+        found = []
+        for each in maps:
+            left, rounded = self._after(*each), self._after_precision(*each)
+            if self._precision is not None and rounded > self.penalty:
+                share = self._precision[1]
+                found.append(Explanation(kind, n_parameters + 1, left, *each, share))
+            else:
+                found.append(Explanation(kind, n_parameters, left + rounded, *each))
+        return min(found, key=self._cost)
+
+    def _of_shares(self) -> Iterator[Explanation]:
+        """Yield the explanations by a change of a part of the rows, which are left out."""
+        if self._precision is not None:
+            yield Explanation("precision", 0, self._after(1.0, 0.0), share=self._precision[1])
+        for member, change in self.shares:
+            at, parts = 0.25 * member.value, []
+            if member.kind == "precision":
+                continue
+            for values in (self._a, self._b):
+                if member.kind == "value":
+                    parts.append(values[values != at])
+                else:
+                    parts.append(values[values < at] if member.upper else values[values > at])
+            left = _deviance(self._counts(parts[0]), self._counts(parts[1]))
+            if self._precision is not None:
+                left += _precision_deviance(parts[0], parts[1], self._precision[0].value)
+            n_parameters = 1 if member.kind == "value" else 2
+            yield Explanation(change.kind, n_parameters, left, share=change)
+
+    def _maps(self) -> Iterator[Explanation]:
+        """Yield the explanations by a shift, a change of spread about the median, and both."""
+        x, y = self._quantiles()
+        yield self._best("location", 1, [(1.0, shift) for shift in np.unique(y - x).tolist()])
+        factors = self._spread_factors()
+        if factors:
+            yield self._spread_about(self.medians[1])
+            anchors = [*zip(x[1::4].tolist(), y[1::4].tolist(), strict=True)]
+            maps = [(f, high - f * low) for low, high in anchors for f in factors]
+            yield self._best("both", 3, maps)
+
+    def _spread_about(self, middle: float) -> Explanation:
+        """Return the explanation by a change of spread about a center."""
+        return self._best("spread", 1, [(f, middle - f * middle) for f in self._spread_factors()])
+
+    def _units(self) -> Iterator[Explanation]:
+        """Yield explanations by a constant factor that explain nearly all of the change.
+
+        A power of ten is not fitted. If a column has values of both signs, any other factor is
+        described as a change of spread.
+        """
+        ratios = self._ratios()
         if not len(ratios):
-            return None
+            return
         power = 10.0 ** round(math.log10(float(np.median(ratios))))
-        left = self._after_division([power, *np.unique(ratios).tolist()])
-        factor = min(left, key=left.__getitem__)
-        if left[factor] > min(_MULTIPLIED * self.distance, self.without_shift()):
-            return None
-        nearly_all = left[factor] <= _NEARLY_ALL * self.distance
-        return factor if nearly_all or self._is_conversion(power) else None
+        both = self.medians[0] == self.medians[1] or 0.25 < np.mean(self._a >= 0) < 0.75
+        others = [*_CONVERSIONS.tolist(), *(1 / _CONVERSIONS).tolist(), *ratios.tolist()]
+        others = [factor for factor in others if self._keeps_whole_numbers(factor)]
+        for factors, n_parameters in (([power], 0), ([] if both else others, 1)):
+            maps = [(f, 0.0) for f in factors if not 1 / _FACTOR < f < _FACTOR]
+            best = self._best("unit", n_parameters, maps) if maps else None
+            if best is not None and self.explains(best.deviance):
+                yield best
 
-    def _is_conversion(self, power: float) -> bool:
-        """Return whether a conversion, or a power of ten, explains the change up to chance."""
-        left = self._after_division([power, *_CONVERSIONS.tolist(), *(1 / _CONVERSIONS).tolist()])
-        limit = min(_EXPLAINED * self.distance, _CONVERSION_CRITICAL * self.noise)
-        return min(left.values()) <= limit
-
-    def _after_division(self, factors: Sequence[float]) -> dict[float, float]:
-        """Return, for each factor, the distance that remains if Y is divided by it."""
-        return {each: self._remaining(self._a, self._b / each) for each in factors}
-
-    def mainly_wider(self, spread: Change, unexplained: bool) -> bool:
-        """Return whether a change of spread is named before a change of the median.
-
-        `unexplained` is true if a shift does not explain the change, or not as well as a change of
-        spread. If the median moved significantly,
-        it must have moved by less than half a spread, and the spread must have changed clearly.
-        """
-        low, high = sorted((spread.before, spread.after))
-        clearly = high >= _CLEARLY_WIDER * low
-        if not self.median_moved():
-            return clearly or unexplained
-        near = abs(self.medians[1] - self.medians[0]) < 0.5 * max(self.spreads)
-        return clearly and near and unexplained
-
-    def isolated_shares(self) -> tuple[float, float] | None:
-        """Return the shares of values beyond a gap in X and Y, if these values explain the change.
-
-        They do if the distance between the other values is below its critical value.
-        """
-        for a, b in ((self._a, self._b), (-self._a, -self._b)):
-            cut = cut_beyond_gap(np.sort(np.concatenate([a, b])), len(a) + len(b))
-            if cut is not None:
-                first, second = a[a < cut], b[b < cut]
-                sizes = len(first), len(second)
-                critical = _CRITICAL * (sum(sizes) / max(1, sizes[0] * sizes[1])) ** 0.5
-                if min(sizes) and ks_distance(first, second) <= critical:
-                    return 1 - sizes[0] / len(a), 1 - sizes[1] / len(b)
-        return None
+    def _spread_factors(self) -> list[float]:
+        """Return the ratios of the spreads of Y and X: their MADs and ranges between quantiles."""
+        x, y = self._quantiles()
+        before, after = (float(mad_spread(v[:, None])[0]) for v in (self._a, self._b))
+        pairs = [(before, after)]
+        for i in range(len(x) // 2):
+            pairs.append((float(x[-1 - i] - x[i]), float(y[-1 - i] - y[i])))
+        return [high / low for low, high in pairs if low > 0 and high > 0]
 
     def like(self, other: ColumnPair) -> bool:
         """Return whether the values of Y in this column look like those of X in another."""
-        unit = _ROUNDING * min(other.spreads)
-        with np.errstate(over="ignore", invalid="ignore"):
-            a, b = np.round(other._a / unit), np.round(self._b / unit)
-        return self.exactly(ks_distance(np.nan_to_num(a), np.nan_to_num(b)))
+        edges = _bin_edges(other._a)
+        counts = [
+            np.diff(np.searchsorted(v, edges), prepend=0, append=len(v))
+            for v in (other._a, self._b)
+        ]
+        return self.explains(_deviance(counts[0], counts[1]))
 
     # -- descriptions ---------------------------------------------------------------------------
 
-    def sign_or_unit(self, pvalue: float) -> Change | None:
-        """Return a change of the sign or of the unit of the column, if it explains the change."""
-        signs = [float(np.mean(v >= 0)) for v in (self._a, self._b)]
-        before, after = (4.0 * median for median in self.medians)
-        if min(signs) >= _SAME_SIGN or max(signs) <= 1 - _SAME_SIGN:
-            factor = self.factor()
-            if factor is not None and not 1 / _FACTOR < factor < _FACTOR:
-                quantity = f"values multiplied by {factor:.4g}, median"
-                return Change("unit", (self.name,), quantity, before, after, pvalue)
-        left = self._remaining(self._a, -self._b[::-1])
-        if abs(signs[0] - signs[1]) > 0.5 and self.exactly(left):
-            return Change("sign", (self.name,), "sign changed, median", before, after, pvalue)
-        return None
+    def describe(self, explanation: Explanation, pvalue: float) -> list[Change]:
+        """Describe the change by an explanation; empty if no number shows it."""
+        kind, factor, share = explanation.kind, explanation.factor, explanation.share
+        rounded = [share] if share is not None else []
+        if kind in ("sign", "unit"):
+            text = "sign changed" if kind == "sign" else f"values multiplied by {factor:.4g}"
+            quantity, before, after = "median", *(4.0 * median for median in self.medians)
+            if before == after:
+                quantity, before, after = "interquartile range", *self._ranges()
+            change = Change(kind, (self.name,), f"{text}, {quantity}", before, after, pvalue)
+            return [change, *rounded]
+        if kind not in ("location", "spread", "both"):
+            return rounded
+        parts = []
+        if kind != "spread":
+            parts.append(self.moved(explanation, pvalue))
+        if kind != "location":
+            parts.append(self.widened(explanation, pvalue))
+        if kind == "both":
+            # A change of spread about the median of Y would also reduce a shift.
+            location, spread = next(self._maps()), self._spread_about(self.medians[0])
+            parts = parts if location.deviance <= spread.deviance else parts[::-1]
+        changes = [part for part in parts if part is not None]
+        return [*changes, *rounded] if changes else []
 
-    def shift(self, pvalue: float, least: float = _MOVED) -> Change | None:
-        """Return the change of the median, or of the mean if the medians are nearly equal.
+    def _ranges(self) -> tuple[float, float]:
+        """Return the interquartile ranges of X and Y."""
+        x, y = (float(np.subtract(*np.quantile(v, [0.75, 0.25]))) for v in (self.x, self.y))
+        return x, y
 
-        A change is nearly equal if it is less than `least` spreads and not significant.
-        """
-        medians = float(np.median(self.x)), float(np.median(self.y))
+    def moved(self, explanation: Explanation, pvalue: float) -> Change | None:
+        """Return the change of the median or the mean that shows a shift."""
+        middle = self.medians[0]
         with np.errstate(over="ignore", invalid="ignore"):
+            wanted = 4.0 * (explanation.factor * middle + explanation.shift - middle)
             means = float(np.mean(self.x)), float(np.mean(self.y))
-            deviation = max(float(np.std(self.x)), float(np.std(self.y)))
-        near = abs(medians[1] - medians[0]) < least * 4.0 * min(self.spreads)
-        if not near or (medians[0] != medians[1] and self.median_moved()):
-            return Change("location", (self.name,), "median", *medians, pvalue)
-        if abs(means[1] - means[0]) >= least * deviation:
-            return Change("location", (self.name,), "mean", *means, pvalue)
+        medians = float(np.median(self.x)), float(np.median(self.y))
+        if not wanted:
+            return None
+        for quantity, (before, after) in (("median", medians), ("mean", means)):
+            if _SHOWN[0] <= (after - before) / wanted <= _SHOWN[1]:
+                return Change("location", (self.name,), quantity, before, after, pvalue)
         return None
 
-    def spread(self, pvalue: float) -> Change | None:
-        """Return the change of the interquartile range, or of the standard deviation."""
-        for quantity in ("interquartile range", "standard deviation"):
-            if quantity == "interquartile range":
-                both = [float(np.subtract(*np.quantile(v, [0.75, 0.25]))) for v in (self.x, self.y)]
-            else:
-                both = [float(np.std(v)) for v in (self.x, self.y)]
-            if min(both) > 0 and max(both) >= _WIDENED * min(both):
-                return Change("spread", (self.name,), quantity, both[0], both[1], pvalue)
+    def widened(self, explanation: Explanation, pvalue: float) -> Change | None:
+        """Return the change of a spread that shows a factor."""
+        wanted = math.log(explanation.factor)
+        with np.errstate(over="ignore", invalid="ignore"):
+            deviations = float(np.std(self.x)), float(np.std(self.y))
+        both = (("interquartile range", self._ranges()), ("standard deviation", deviations))
+        for quantity, (before, after) in both:
+            known = wanted != 0 and min(before, after) > 0
+            if known and _SHOWN[0] <= math.log(after / before) / wanted <= _SHOWN[1]:
+                return Change("spread", (self.name,), quantity, before, after, pvalue)
         return None
 
     def shape(self, pvalue: float) -> Change:
@@ -324,18 +418,17 @@ class ColumnPair:
         return Change("extremes", (self.name,), quantity, low, high, pvalue)
 
 
-def describe_column(
-    column: ColumnPair, ranks_changed: bool, shares: Sequence[Change], pvalue: float
-) -> list[Change]:
+def _size(change: Change) -> float:
+    """Return the difference of the shares."""
+    return abs(change.after - change.before)
+
+
+def describe_column(column: ColumnPair, pvalue: float) -> list[Change]:
     """Describe the change of the values of a numeric column.
 
     Parameters
     ----------
     column : ColumnPair
-    ranks_changed : bool
-        Whether the ranks of the column changed significantly.
-    shares : sequence of Change
-        Significant changes of functions of this column with values 0 and 1.
     pvalue : float
         Adjusted p-value of the strongest change of the column.
 
@@ -345,63 +438,16 @@ def describe_column(
         The description that fits best, and a second one if two changes explain the difference
         together.
     """
-    isolated = column.isolated_shares() if shares else None
-    if isolated is not None:
-        apart = 0.1 * abs(isolated[1] - isolated[0])
-        same = [
-            each
-            for each in shares
-            if each.kind in ("value", "extremes")
-            and abs(each.before - isolated[0]) + abs(each.after - isolated[1]) <= apart
-        ]
-        if same:
-            return [max(same, key=lambda each: each.kind)]  # "value" is more exact than "extremes"
-    distance = column.distance if ranks_changed else 0.0
-    sizes = {change: abs(change.after - change.before) for change in shares}
-    largest = max([distance, *sizes.values()])
-    best: dict[str, Change] = {}
-    for each in sorted(shares, key=sizes.__getitem__):
-        if sizes[each] >= _COMPARABLE * largest or each.kind == "precision":
-            best[each.kind] = each
-    precision = best.get("precision")
-    rounded = [precision] if precision is not None and sizes[precision] > 0.5 else []
-    exact = [best[kind] for kind in ("value", "precision") if kind in best]
-    exact = [each for each in exact if sizes[each] >= _COMPARABLE * largest]
-    moved = widened = None
-    if ranks_changed:
-        known = column.sign_or_unit(pvalue)
-        if known is not None:
-            return [known]
-        shift, spread = column.without_shift(), column.without_spread()
-        # A sentinel or rounding also moves quantiles. A shift or a change of spread must then
-        # explain most of the difference.
-        limit = _EXPLAINED * column.distance if exact else column.limit
-        moved = column.shift(pvalue, _MOVED if shift > limit else 0.5 * _MOVED)
-        widened = column.spread(pvalue)
-        both = column.without_both() if widened is not None else np.inf
-        unexplained = shift > limit or both <= _BETTER * shift
-        explained = min(spread, both) <= min(1.1 * shift, limit)
-        if widened is not None and explained and column.mainly_wider(widened, unexplained):
-            second = [moved] if moved is not None and column.median_moved() else []
-            return [widened, *second, *rounded]
-        if moved is not None and shift <= min(limit, 1.1 * spread):
-            wider = shift > column.critical and both <= _EXPLAINED * shift
-            return [moved, *([widened] if widened is not None and wider else []), *rounded]
-        if widened is not None and spread <= limit:
-            return [widened, *rounded]
-    if exact:
-        return exact[:1]
-    if moved is not None and widened is not None and both <= column.limit:
-        return [moved, widened]
-    if moved is not None and shift <= _PARTLY * column.distance:
-        return [moved]
-    if widened is not None and spread <= _PARTLY * column.distance:
-        return [widened]
-    if "extremes" in best:
-        return [best["extremes"]]
-    if ranks_changed:
-        return [column.shape(pvalue)]
-    return [max(shares, key=sizes.__getitem__)]
+    for each in column.explanations():
+        if each.deviance <= _PARTLY * column.deviance or column.explains(each.deviance):
+            changes = column.describe(each, pvalue)
+            if changes:
+                return changes
+    shares = [change for _, change in column.shares]
+    largest = max(shares, key=_size, default=None)
+    if largest is not None and _size(largest) >= _COMPARABLE * ks_distance(column.x, column.y):
+        return [largest]
+    return [column.shape(pvalue)]
 
 
 def exchanged_columns(

@@ -110,7 +110,7 @@ class Member(NamedTuple):
         if self.kind == "missing":
             return np.isnan(values)
         if self.kind == "precision":
-            return _is_multiple(values, self.value)
+            return is_multiple(values, self.value)
         if self.kind == "extremes":
             return values >= self.value if self.upper else values <= self.value
         return values == self.value
@@ -339,13 +339,13 @@ def all_units(n_columns: int) -> list[Member]:
 def count_multiples(numbers: np.ndarray) -> np.ndarray:
     """Return the number of rows of `numbers` (n, d) for which each function of `all_units` is 1."""
     # All multiples of the other units are whole tenths, which are few in most columns.
-    rows, columns = np.nonzero(_is_multiple(numbers, 0.1))
+    rows, columns = np.nonzero(is_multiple(numbers, 0.1))
     values, d = numbers[rows, columns], numbers.shape[1]
-    counts = [np.bincount(columns[_is_multiple(values, u)], minlength=d) for u in _UNITS]
+    counts = [np.bincount(columns[is_multiple(values, u)], minlength=d) for u in _UNITS]
     return np.stack(counts, axis=1).ravel()
 
 
-def _is_multiple(values: np.ndarray, unit: float) -> np.ndarray:
+def is_multiple(values: np.ndarray, unit: float) -> np.ndarray:
     """Return whether values are multiples of a unit, up to rounding; False for NaN."""
     # Values are multiplied by 10 and not divided by 0.1, which is not a binary fraction.
     with np.errstate(over="ignore", invalid="ignore"):

@@ -46,6 +46,10 @@ MAX_NUMBERS = 100_000_000
 # A change of dependence is reported if its adjusted p-value is at most _ALIGNED_LEVEL after
 # `_remaining_pairs` removes the changes of single columns. At most _ALIGNED_ROWS rows are used.
 _ALIGNED_LEVEL, _ALIGNED_ROWS = 0.02, 50_000
+# Part of the level with which columns are named. The rest is for pairs of columns.
+_COLUMNS_LEVEL = 0.75
+# Maximum share of rows that occur more than once in a sample whose rows are rarely equal.
+_RARELY_EQUAL = 0.1
 # Maximum number of columns that the description of a joint change names.
 _JOINT = 3
 # Maximum number of changed columns among which exchanges of values are searched.
@@ -79,6 +83,12 @@ class Feature(NamedTuple):
         assert self.member is not None
         return self.member.change(self.columns, self.value, *self.shares, pvalue)
 
+    @property
+    def subject(self) -> tuple[Any, ...]:
+        """The column, its missing values, or the pair of columns to which the feature belongs."""
+        pair = len(self.columns) > 1
+        return (*self.columns, self.kind == "missing", self.value if pair else None)
+
 
 def direction_feature(kind: str, direction: np.ndarray, names: tuple[str, ...]) -> Feature:
     """Return the feature of the projections on a direction."""
@@ -92,7 +102,8 @@ Test = tuple[float, float, Feature]
 class Family:
     """Features whose p-values are adjusted for multiple testing by the maximum statistic."""
 
-    def __init__(self, count: int) -> None:
+    def __init__(self, count: int, level: float = 1.0) -> None:
+        self.level = level  # part of the level if it is adjusted together with other families
         self.features: list[Feature] = []
         self.observed: list[float] = []  # -log p of each feature under the given labels
         self.largest = np.zeros(count)  # maximum of -log p over all features, for all labelings
@@ -107,9 +118,18 @@ class Family:
         """Return the p-values of all features, adjusted for multiple testing."""
         return permutation_pvalue(np.array(self.observed), self.largest[1:])
 
-    def significant(self, alpha: float) -> list[Test]:
-        """Return the tests of the features whose adjusted p-value is at most alpha."""
-        tests = zip(self.observed, self.pvalues().tolist(), self.features, strict=True)
+    @property
+    def offset(self) -> float:
+        """Term that is added to -log p if features are adjusted together with other families."""
+        return math.log(self.level / max(1, len(self.features)))
+
+    def significant(self, alpha: float, pvalues: np.ndarray | None = None) -> list[Test]:
+        """Return the tests of the features whose adjusted p-value is at most alpha.
+
+        `pvalues` are the adjusted p-values; None for those of this family alone.
+        """
+        adjusted = self.pvalues() if pvalues is None else pvalues
+        tests = zip(self.observed, adjusted.tolist(), self.features, strict=True)
         return [test for test in tests if test[1] <= alpha]
 
 
@@ -122,7 +142,10 @@ class Findings:
         self.neg_log_p: dict[str, np.ndarray] = {}  # (B + 1,), -log p of each statistic
         self.strongest: dict[str, Feature] = {}  # with the largest value under the given labels
         # Single columns, pairs of columns, and functions of all columns.
-        self.columns, self.pairs, self.whole = (Family(count) for _ in range(3))
+        self.columns, self.pairs = Family(count, _COLUMNS_LEVEL), Family(count, 1 - _COLUMNS_LEVEL)
+        self.whole = Family(count)
+        # Statistics of the distinct rows of each sample, if one sample has copies of rows.
+        self.distinct: Findings | None = None
         self.notes: list[str] = []  # remarks for the user
         # Functions with values 0 and 1, with the first labelings, for `TolerantFindings`.
         self.shares: list[Shares] = []
@@ -151,6 +174,36 @@ class Findings:
         name = max(self.neg_log_p, key=lambda n: self.neg_log_p[n][0] + math.log(self.weights[n]))
         part = self.neg_log_p[name]
         return float(part[0]), permutation_pvalue(part[0], part[1:]), self.strongest[name]
+
+    def adjusted(self, family: Family) -> np.ndarray:
+        """Return the p-values of `columns` or `pairs`, adjusted for all features of both families.
+
+        The probability that any column or pair without a change is significant at level alpha is
+        at most alpha. Each family has a part of the level, because pairs may be much more numerous
+        than columns. With `distinct`, a p-value is at least that of the distinct rows.
+        """
+        if not family.features:
+            return np.empty(0)
+        families = [each for each in (self.columns, self.pairs) if each.features]
+        largest = np.max([each.largest + each.offset for each in families], axis=0)
+        pvalues = permutation_pvalue(np.array(family.observed) + family.offset, largest[1:])
+        if self.distinct is None:
+            return pvalues
+        same = self.distinct.columns if family is self.columns else self.distinct.pairs
+        smallest: dict[Any, float] = {}
+        for feature, pvalue in zip(same.features, self.distinct.adjusted(same), strict=True):
+            smallest[feature.subject] = min(pvalue, smallest.get(feature.subject, 1.0))
+        others = [smallest.get(feature.subject, 1.0) for feature in family.features]
+        return np.maximum(pvalues, others)
+
+    def copies_explain(self, alpha: float) -> bool:
+        """Return whether one sample has copies of rows, and rows of the other are rarely equal.
+
+        Copies are not independent, so that columns of a sample with copies differ more by chance
+        than permutations show.
+        """
+        repeated = (test for test in self.whole.significant(alpha) if test[2].kind == "repeated")
+        return any(min(feature.shares) <= _RARELY_EQUAL for *_, feature in repeated)
 
     def add_to_families(self, features: Sequence[Feature], neg_log_p: np.ndarray) -> None:
         """Add features with -log p (F, B + 1) to `columns`, or to `whole` without a column."""
@@ -296,9 +349,11 @@ def significant_changes(rows: PooledSample, findings: Findings, alpha: float) ->
     If no column or pair is significant by itself, the strongest statistic is described if it
     belongs to a column. Otherwise, the significant functions of all columns are described.
     """
-    tests = findings.columns.significant(alpha)
-    changes = _column_changes(rows, tests)
-    pairs = findings.pairs.significant(alpha)
+    columns, pairs = (
+        family.significant(alpha, findings.adjusted(family))
+        for family in (findings.columns, findings.pairs)
+    )
+    changes = _column_changes(rows, columns)
     for strength, pvalue, feature in _remaining_pairs(rows, pairs, len(findings.pairs.features)):
         changes.append((strength, [_pair_change(rows, feature, pvalue)]))
     whole = findings.whole.significant(alpha)
@@ -306,11 +361,14 @@ def significant_changes(rows: PooledSample, findings: Findings, alpha: float) ->
     changes += [(test[0], [test[2].share_change(test[1])]) for test in repeated]
     if not changes:
         strongest = findings.strongest_test()
-        whole = [strongest] if strongest[2].columns or not whole else whole
-        changes = [
-            (strength, [_whole_change(rows, feature, pvalue)])
-            for strength, pvalue, feature in whole
-        ]
+        if len(strongest[2].columns) == 1 and strongest[2].kind != "dependence":
+            changes = _column_changes(rows, [strongest])
+        else:
+            whole = [strongest] if strongest[2].columns or not whole else whole
+            changes = [
+                (strength, [_whole_change(rows, feature, pvalue)])
+                for strength, pvalue, feature in whole
+            ]
     ordered = sorted(changes, key=lambda each: -each[0])
     return list(dict.fromkeys(change for _, group in ordered for change in group))
 
@@ -328,13 +386,18 @@ def _column_changes(rows: PooledSample, tests: list[Test]) -> list[tuple[float, 
         for (name, missing), own in tested.items()
         if not missing and any(test[2].kind == "distribution" for test in own)
     ]
-    pairs = {name: ColumnPair(name, *rows.samples.read.numbers(name)) for name in changed}
+    pairs: dict[str, ColumnPair] = {}
+    for (name, missing), own in tested.items():
+        if not missing and name in rows.samples.names:
+            members = [(test, test[2].member) for test in own]
+            shares = [(m, t[2].share_change(t[1])) for t, m in members if m is not None]
+            pairs[name] = ColumnPair(name, *rows.samples.read.numbers(name), shares)
     pvalues = {name: min(test[1] for test in tested[name, False]) for name in changed}
-    exchanged = exchanged_columns([*pairs.values()][:_MOST_EXCHANGED], pvalues)
+    compared = [pairs[name] for name in changed if name in pairs][:_MOST_EXCHANGED]
+    exchanged = exchanged_columns(compared, pvalues)
     changes = []
     for (name, missing), own in tested.items():
         strength, pvalue = max(test[0] for test in own), min(test[1] for test in own)
-        shares = [test[2].share_change(test[1]) for test in own if test[2].member]
         if missing or name not in rows.samples.names:
             strongest = max(own, key=lambda test: (test[2].member is not None, test[0]))
             group = [_whole_change(rows, strongest[2], pvalue)]
@@ -343,8 +406,7 @@ def _column_changes(rows: PooledSample, tests: list[Test]) -> list[tuple[float, 
         elif name in exchanged:
             group = [exchanged[name]]
         else:
-            column = pairs.get(name) or ColumnPair(name, *rows.samples.read.numbers(name))
-            group = describe_column(column, name in pairs, shares, pvalue)
+            group = describe_column(pairs[name], pvalue)
         changes.append((strength, group))
     return changes
 
@@ -428,9 +490,6 @@ def _whole_change(rows: PooledSample, feature: Feature, pvalue: float) -> Change
         change = dependence_change((feature.columns[0], CENTER), both[:n_x], both[n_x:], pvalue)
         text = f"{feature.columns[0]} depends differently on the distance from the center"
         return replace(change, kind="joint", columns=feature.columns, quantity=text)
-    if feature.columns:
-        (name,) = feature.columns
-        return ColumnPair(name, *rows.samples.read.numbers(name)).shape(pvalue)
     names: tuple[str, ...] = ()
     if feature.direction:
         direction = np.array(feature.direction)

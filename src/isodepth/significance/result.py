@@ -102,9 +102,9 @@ class ColumnTest(NamedTuple):
         Median of Y minus median of X, divided by the robust standard deviation of the column in
         both samples together; None for a category, and if the missing values changed most.
     pvalue : float
-        P-value, adjusted for the number of columns, and at least the p-value of the whole test. If
-        the unchanged columns have the same joint distribution in both samples, the probability that
-        any of these columns has a p-value of at most a is at most a.
+        P-value, adjusted for all columns and pairs of columns, and at least the p-value of the
+        whole test. If the unchanged columns have the same joint distribution in both samples, the
+        probability that any of these columns has a p-value of at most a is at most a.
     """
 
     column: str

@@ -17,7 +17,7 @@ import numpy as np
 from isodepth._core import project
 from isodepth.core.directions import unit_vectors
 from isodepth.core.scaling import column_units, mad_spread
-from isodepth.data.arrays import describe, is_missing
+from isodepth.data.arrays import describe, is_missing, row_hashes
 from isodepth.data.columns.kinds import MISSING, category_values
 from isodepth.data.missing import NAN_POLICIES, MissingPair
 from isodepth.data.validation import (
@@ -159,6 +159,20 @@ class Samples:
         with np.errstate(over="ignore"):
             varies = high - low > _CONSTANT * np.maximum(np.abs(low), np.abs(high))
         return np.flatnonzero(varies & (known >= LEAST_ROWS))
+
+    def without_copies(self) -> Samples:
+        """Return the samples with the first of all equal rows of each sample; without blocks."""
+        codes = [category.all_codes for category in self.categories]
+        keys = row_hashes(np.column_stack([self.numbers, *codes]))
+        parts = [np.sort(np.unique(k, return_index=True)[1]) for k in np.split(keys, [self.n_x])]
+        points = self.read.points[0][parts[0]], self.read.points[1][parts[1]]
+        values = {
+            name: [[column[i] for i in kept] for column, kept in zip(both, parts, strict=True)]
+            for name, both in self.read.categories.items()
+        }
+        read = replace(self.read, points=points, categories=values)
+        categories = [category_of(name, [*x, *y]) for name, (x, y) in values.items()]
+        return Samples(np.concatenate(points), read, categories, None)
 
     @property
     def missing(self) -> MissingPair:

@@ -383,6 +383,18 @@ def _statistics(rows: PooledSample, settings: Settings) -> Findings:
         return tolerant_statistics(rows, share, advance)
 
 
+def _distinct_statistics(samples: Samples, settings: Settings) -> Findings | None:
+    """Return the statistics of the distinct rows of each sample; None if a sample has only one.
+
+    Directions other than the axes are left out, because only columns and pairs are needed.
+    """
+    distinct = samples.without_copies()
+    if min(distinct.read.n_rows) < 2:
+        return None
+    settings = replace(settings, n_directions=max(1, len(samples.names)), progress=False)
+    return _statistics(_pool(distinct, settings), settings)
+
+
 def _result(rows: PooledSample, findings: Findings, settings: Settings) -> TwoSampleResult:
     """Return the result of the test from its statistics."""
     samples, metric, d = rows.samples, settings.metric, len(rows.names)
@@ -405,6 +417,8 @@ def _result(rows: PooledSample, findings: Findings, settings: Settings) -> TwoSa
         alone = float(permutation_pvalue(part[0], part[1:]))
         components.append(Component(name, feature.kind, feature.label, value, alone))
     strengths = {name: part[0] + np.log(findings.weights[name]) for name, part in parts.items()}
+    if pvalue <= ALPHA and samples.blocks is None and findings.copies_explain(ALPHA):
+        findings.distinct = _distinct_statistics(samples, settings)
     changes = significant_changes(rows, findings, ALPHA) if pvalue <= ALPHA else []
     compare = None
     if d:
@@ -483,8 +497,9 @@ def _column_tests(
 ) -> list[ColumnTest]:
     """Return the test of each column, with adjusted p-values.
 
-    P-values are adjusted for the number of columns, and are at least `pvalue`, the p-value of the
-    whole test. A column has one entry: the strongest test of its values or its missing values.
+    P-values are adjusted for columns and pairs of columns together, and are at least `pvalue`, the
+    p-value of the whole test. A column has one entry: the strongest test of its values or of its
+    missing values.
     """
     family, n_x = findings.columns, rows.n_x
     kinds: dict[str, str] = {}
@@ -506,7 +521,7 @@ def _column_tests(
     for category in rows.categories:
         shares = category.shares(n_x)
         differences[category.name] = 0.5 * sum(abs(share.x - share.y) for share in shares), None
-    pvalues = np.maximum(family.pvalues(), pvalue) if family.features else np.empty(0)
+    pvalues = np.maximum(findings.adjusted(family), pvalue)
     tests: dict[str, ColumnTest] = {}
     for f in np.argsort(-np.array(family.observed), kind="stable"):
         feature = family.features[f]

@@ -8,6 +8,8 @@ from typing import Any
 
 from isodepth.data.results.base import p_text
 
+# Ratio below which two numbers are formatted separately, with three significant digits each.
+_FAR_BELOW = 0.002
 # Kinds whose values are shares, which are shown in percent.
 _SHARES = ("shares", "value", "missing", "extremes", "precision", "repeated")
 
@@ -40,7 +42,7 @@ class Change:
         Values of the quantity in the first and in the second sample. Medians, means and spreads are
         in the units of the column. Shares are fractions between 0 and 1.
     pvalue : float
-        P-value, adjusted for multiple testing of columns or pairs of columns.
+        P-value, adjusted for multiple testing of columns and pairs of columns.
     value : str or None
         Number or category whose share changed, or category within which a numeric column changed.
         None for other changes.
@@ -123,8 +125,8 @@ def format_pair(before: float, after: float, *, percent: bool = False) -> tuple[
     (('129', '158'), ('0.0123', '0.0187'))
     >>> format_pair(0, 0.06, percent=True), format_pair(0.52, 0.06, percent=True)
     (('0%', '6%'), ('52%', '6%'))
-    >>> format_pair(1.5e9, 2.5e9)
-    ('1.5e+09', '2.5e+09')
+    >>> format_pair(1.5e9, 2.5e9), format_pair(0.5883, 588.3)
+    (('1.5e+09', '2.5e+09'), ('0.588', '588'))
     """
     if percent:
         before, after = 100 * before, 100 * after
@@ -133,6 +135,9 @@ def format_pair(before: float, after: float, *, percent: bool = False) -> tuple[
     # Comparisons with NaN are false, so NaN is formatted here.
     if not (1e-4 <= size < 1e7 and step < 1e7):
         return f"{before:.4g}{sign}", f"{after:.4g}{sign}"
+    smaller = min(abs(before), abs(after))
+    if not percent and 0 < smaller < _FAR_BELOW * size:
+        return f"{float(f'{before:.3g}'):.10g}", f"{float(f'{after:.3g}'):.10g}"
     step = step or size
     decimals = min(max(0, 1 - math.floor(math.log10(step))), 8)
     if step >= 1 and size >= 10:
