@@ -27,6 +27,15 @@ def test_a_covariance_that_cannot_be_estimated() -> None:
         AIIRWDepth(covariance=Refusing()).fit(np.eye(5))
 
 
+@pytest.mark.parametrize("d", [1, 3, 8])
+def test_projections_of_scaled_columns_do_not_overflow(d: int) -> None:
+    points = np.full((2, d), 1e300) * [[1.0], [-1.0]]
+    scaled = whitening.scale_columns(points, np.full(d, -100))
+    assert np.isfinite(4 * np.abs(scaled).sum(axis=1)).all()
+    np.testing.assert_array_equal(np.sign(scaled), np.sign(points))
+    np.testing.assert_array_equal(whitening.scale_columns(points, np.full(d, 2)), points / 4)
+
+
 def repeats(weights: np.ndarray) -> tuple[np.ndarray, Sample]:
     """How often each row of a sample with these weights is repeated."""
     points = np.arange(float(len(weights)))[:, None]

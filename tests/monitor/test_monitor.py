@@ -324,14 +324,14 @@ def test_the_text_of_a_verdict() -> None:
     verdict = Verdict(
         batch=3, label="May", group="north", n_rows=40, pvalue=0.25, window=4, window_pvalue=1e-4,
         threshold=2e-4, crossing=True, alarm=False, alarm_since=None,
-        changed_share=0.123, beyond_blocks=False, changes=changes, suspicious=2,
+        changed_share=0.963, beyond_blocks=False, changes=changes, suspicious=2,
         suspicious_rows=[3, 5], score=None, exact=False,
     )  # fmt: skip
     assert str(verdict).splitlines() == [
         "batch 3 (May) of group north: threshold crossed, no alarm yet",
         "  p-value    0.25 for this batch (rows: 40)",
         "  window     p = 0.0001 for the last 4 batches, threshold 0.0002, approximately",
-        "  changed    at least 12% of the rows of the last 4 batches (95% confidence)",
+        "  changed    at least 96% of the rows of the last 4 batches (95% confidence)",
         f"  changes    {changes[0]}",
         *(f"             {change}" for change in changes[1:5]),
         "             and 2 more",

@@ -248,6 +248,18 @@ def test_a_direction_learned_anew_for_every_labeling(drawn: Drawn) -> None:
         assert found[stable] == pytest.approx(wanted[stable], abs=2e-4)
 
 
+def test_a_direction_is_learned_if_most_rows_are_equal() -> None:
+    """Rows at the center do not count in the typical distance, above which a row is far."""
+    rng = np.random.default_rng(0)
+    points = rng.normal(size=(600, 3))
+    points[300:, 1] += 1.5
+    points[rng.random(600) < 0.6] = 0.0
+    rows = pooled(points, ("a", "b", "c"), np.eye(3), Permutations.draw(300, 300, 39, rng), rng)
+    values, direction = learned_direction(rows)
+    assert values[0] > values[1:].max()
+    assert np.abs(direction).argmax() == 1
+
+
 def test_a_direction_learned_on_a_subset_is_evaluated_on_all_rows(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
