@@ -49,7 +49,11 @@ class Group(NamedTuple):
     hashes: ReferenceHashes | None = None  # to find repeated rows; None with blocks
 
     def counted(self, parts: Iterable[np.ndarray], unseen: dict[int, str]) -> Batch:
-        """Return the counts of a batch given in parts; `unseen` is a field of `Batch`."""
+        """Count the functions of this group in a batch, and check the size of the batch.
+
+        `parts` are arrays with consecutive rows of the batch. `unseen` is the field of `Batch` of
+        the same name. With blocks, an error is raised if the batch is not as large as the blocks.
+        """
         batch = self.functions.count_batch(parts, unseen, keep_rows=self.model is not None)
         if self.model is not None:
             self.model.check_size(batch.counts.n_rows)
