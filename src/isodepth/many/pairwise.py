@@ -202,7 +202,7 @@ class DistanceMatrix(ResultMixin):
     def __repr__(self) -> str:
         n, m = self.values.shape
         same = self.labels == self.other_labels
-        among = f"between {n} samples" if same else f"from {n} to {m} samples"
+        among = f"between {n} sample{'s' * (n != 1)}" if same else f"from {n} to {m} samples"
         lines = [f"DistanceMatrix: distances {among}"]
         if self.signature:
             lines.append(self.signature)

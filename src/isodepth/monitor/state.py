@@ -174,8 +174,10 @@ def fit_state(
         part, width = rows[mask], reader.width
         title = "the reference" if name is None else f"group {name!r} of the reference"
         if len(part) < LEAST_ROWS:
-            message = f"{title} has {len(part)} rows, and a monitor needs at least {LEAST_ROWS}"
-            raise InvalidInputError(message)
+            raise InvalidInputError(
+                f"{title} must have at least {LEAST_ROWS} rows for a monitor, got {len(part)}; "
+                "use more rows"
+            )
         if days is None:
             functions, counts, hashes = fit_functions(part, width, rng, reader.names, title)
             fitted[name] = Group(functions, counts, hashes=hashes)
