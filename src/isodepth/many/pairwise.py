@@ -274,7 +274,7 @@ def region_tables(
         Divisors of the columns. "pooled" is the robust standard deviation in all samples together.
         Tables store their scale. ``Metric(scale=tables.scale, ...)`` computes further tables that
         can be compared with the first ones.
-    random_state : None, int or numpy.random.Generator, default None
+    random_state : None, int, numpy.random.Generator or numpy.random.RandomState, default None
         Seed of the directions, which are sampled once for all samples. With None every call draws a
         new integer as the seed, and the signature contains this integer. Tables of different calls
         can be compared if they have the same integer.
@@ -348,7 +348,7 @@ def pairwise(
         Divisors of the columns. "pooled" is the robust standard deviation in all samples together.
         Tables store their scale. ``Metric(scale=tables.scale, ...)`` computes further tables that
         can be compared with the first ones.
-    random_state : None, int or numpy.random.Generator, default None
+    random_state : None, int, numpy.random.Generator or numpy.random.RandomState, default None
         Seed of the directions, which are sampled once for all samples. With None every call draws a
         new integer as the seed, and the signature contains this integer. Tables of different calls
         can be compared if they have the same integer.
