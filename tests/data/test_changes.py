@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from isodepth.data.results.changes import Change, format_pair
+from isodepth.data.results.changes import Change, format_pair, lower_percent
 
 
 @pytest.mark.parametrize(
@@ -48,3 +48,12 @@ def test_pairs_of_numbers_show_their_difference(before: float, after: float, sho
 def test_texts_of_changes(change: Change, text: str) -> None:
     assert str(change) == f"{text} (p = 0.5)"
     assert change.to_dict() == {**vars(change), "columns": list(change.columns), "text": text}
+
+
+@pytest.mark.parametrize("count", [1, 7, 99, 100, 290, 999, 1000, 5700, 9960, 9999, 10000])
+def test_lower_bounds_are_rounded_down(count: int) -> None:
+    # `count` is the share in units of 1/10000, so that the reference needs integers only.
+    step = 100 if count >= 1000 else 10 if count >= 100 else 1
+    shown = lower_percent(count / 10000)
+    assert round(100 * float(shown.removesuffix("%"))) == count // step * step
+    assert "e" not in shown

@@ -17,6 +17,7 @@ from cli.helpers import QUICK, refusal, run, run_json
 import isodepth
 from isodepth.data.columns.kinds import (
     MISSING,
+    ColumnKind,
     attention_lines,
     category_values,
     column_lines,
@@ -233,6 +234,11 @@ def test_one_style_for_both_samples() -> None:
     days = split(pd.to_datetime(["1970-01-03 06:00", "1969-12-31 00:00"]), v="numeric")
     assert days.numeric[0]["v"].tolist() == [2.25, -1.0]
     assert column_lines(days.columns) == ["numbers: v (days since 1970)"]
+    few = [
+        ColumnKind(name, "numeric", "numbers", note)
+        for name, note in zip("abc", "xyx", strict=True)
+    ]
+    assert column_lines(few) == ["numbers: a, c (x), b (y)"]
     assert split(["10000000000000000000", "2"]).numeric[0]["v"].tolist() == [1e19, 2.0]
     assert split([1.5, 2.5], ["1.5", "n/a"]).columns[0].kind == "numeric"
     with pytest.raises(InvalidInputError, match="'x' in X, which is not a number"):

@@ -76,7 +76,7 @@ def test_integers_from_the_lowest_on() -> None:
         (np.zeros((0, 2)), "empty: got 0 sample"),
         (np.zeros((2, 0)), "empty: got 0 feature"),
         (np.zeros(3), "got 1 dimension .*reshape"),
-        (np.zeros((2, 2, 2)), "got 3"),
+        (np.zeros((2, 2, 2)), r"got 3 .*; use X.reshape\(len\(X\), -1\) for one row per entry"),
         (None, r"X must be a table of shape \(n .*got None; pass a sample$"),
         ({"a": [1]}, "X must be a table .*got a dict; pass a data frame: pandas"),
         (3, "X must be a table .*an int"),
@@ -93,6 +93,18 @@ def test_other_samples_are_refused(sample: Any, reason: str) -> None:
     with pytest.raises(InvalidInputError, match=reason) as caught:
         check_points(sample)
     assert ("reshape" in str(caught.value)) == (np.ndim(sample) in (1, 3))
+
+
+@pytest.mark.parametrize(
+    ("sample", "received"),
+    [(None, "None; pass a sample"), ({"a": [1]}, "a dict; pass a data frame"), (3, "an int")],
+)
+def test_samples_with_missing_values_are_refused_by_the_same_words(
+    sample: Any, received: str
+) -> None:
+    for nan_policy in ("raise", "omit"):
+        with pytest.raises(InvalidInputError, match=f"X must be a table .*, got {received}"):
+            isodepth.two_sample_test(sample, np.eye(3), nan_policy=nan_policy)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

@@ -50,6 +50,19 @@ def test_the_distance_has_its_units(options: dict, unit: str) -> None:
     assert result.distance == isodepth.distance(X, Y, random_state=0, scale=scale)
 
 
+@pytest.mark.parametrize(
+    ("scale", "unit"),
+    [
+        ("pooled", "robust standard deviations"),
+        (None, "the units"),
+        ([1.0, 2.0, 3.0], "given scales"),
+    ],
+)
+def test_the_comparison_of_a_test_has_the_units_of_the_test(scale: object, unit: str) -> None:
+    test = isodepth.two_sample_test(X, Y, n_permutations=1, scale=scale, random_state=0)
+    assert test.comparison.units == f"{unit} of the columns"
+
+
 def test_of_many_columns_three_are_printed() -> None:
     wide = RNG.standard_normal((30, 6))
     second = repr(isodepth.compare(wide, wide + 1.0, scale=None, random_state=0)).splitlines()[1]

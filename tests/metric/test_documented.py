@@ -52,6 +52,13 @@ def test_options_are_documented_in_each_function(name: str) -> None:
     assert OPTIONS_LINE not in taker.__doc__
 
 
+@pytest.mark.parametrize("name", TAKERS)
+def test_signatures_show_types_as_they_are_written(name: str) -> None:
+    shown = str(inspect.signature(getattr(isodepth, name)))
+    assert "eps: 'float' = 0.1" in shown
+    assert "ForwardRef" not in shown
+
+
 def test_estimators_explain_all_they_take() -> None:
     for name in ("RegionTransformer", "DepthDistance"):
         taker = getattr(isodepth, name)

@@ -92,6 +92,12 @@ def test_estimators_that_cannot_be_copied_are_refused_at_once() -> None:
             Metric(depth=depth)
 
 
+@pytest.mark.parametrize(("n_levels", "reason"), [(0, "integer >= 1, got 0$"), (9, "levels=9 for")])
+def test_a_number_of_levels_needs_random_levels(n_levels: int, reason: str) -> None:
+    with pytest.raises(InvalidOptionError, match=reason):
+        Metric(n_levels=n_levels)
+
+
 def test_a_metric_cannot_be_changed() -> None:
     with pytest.raises(FrozenInstanceError):
         Metric().p = 3  # type: ignore[misc]

@@ -136,6 +136,10 @@ def test_a_median_within_a_category_is_drawn_from_its_rows() -> None:
     change = Change("location", ("size",), "median", 4.5, 104.5, 0.01)
     text = change_figure(change, TwoSamples((x, y), ("size",), {}), loose_figure(2, 1))
     assert text.endswith("; 1 row further out, drawn at the ends")
+    # The rarer of two values is not far out.
+    rare = (np.arange(40.0)[:, None] == 0).astype(float)
+    text = change_figure(change, TwoSamples((rare, rare), ("size",), {}), loose_figure(2, 1))
+    assert text == "-0.5 to 1.5"
 
 
 def test_blocks_of_a_test_reach_its_profile() -> None:

@@ -108,11 +108,14 @@ def stream_table(
 def _by_passes(
     checked: CheckedSource, selection: Selection, fitted: FittedMetric, drawn: np.ndarray
 ) -> tuple[np.ndarray, dict[str, Any]]:
-    """Compute the support values (L, 2K) of a source by passes over its chunks.
+    """Compute the support values of the regions of a source by passes over its chunks.
 
-    Return also a dictionary with the values of `SourceRegions.bounds` and `depth_bound`. The
-    dictionary is empty if the support values are exact. `drawn` (m, d) are the distinct rows of a
-    random subset.
+    `selection` computes order statistics by passes. `fitted` has the depth, directions and levels.
+    `drawn` (m, d) are the distinct rows of a random subset.
+
+    Return the support values (L, 2K) for L levels and both signs of K directions, and a dictionary
+    with the values of `SourceRegions.bounds` and `depth_bound`. The dictionary is empty if the
+    support values are exact.
     """
     depth: Any = fitted._source
     name, memory_mb = builtin_name(depth), fitted._resources.memory_mb

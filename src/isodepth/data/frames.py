@@ -139,8 +139,8 @@ def with_nan(X: Any) -> Any:
         array = np.asarray(X)
     except (TypeError, ValueError, RuntimeError):
         return X  # the conversion in `to_array`, which follows, raises an error with the reason
-    if array.dtype != object:
-        return X
+    if array.dtype != object or array.ndim == 0:
+        return X  # `frame_or_list` describes None and dictionaries, which are not tables
     filled = array.copy()
     filled[np.reshape([is_missing(value) for value in array.flat], array.shape)] = np.nan
     return filled

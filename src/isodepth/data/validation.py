@@ -123,6 +123,8 @@ def check_table_shape(shape: tuple[int, ...], name: str) -> None:
     if len(shape) != 2:
         dimensions = "1 dimension" if len(shape) == 1 else f"{len(shape)} dimensions"
         advice = f"use {name}.reshape(-1, 1) for one column or {name}.reshape(1, -1) for one row"
+        if len(shape) > 2:
+            advice = f"use {name}.reshape(len({name}), -1) for one row per entry of the first axis"
         raise shape_error(name, f"{dimensions} with shape {shape}; {advice}")
     # The estimator checks of scikit-learn require the wording of the message about empty tables.
     if 0 in shape:

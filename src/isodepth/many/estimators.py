@@ -108,7 +108,7 @@ class RegionTransformer(_BagTransformer):
         of [0, 1 - eps].
     scale : None, "pooled" or array of shape (d,), default None
         Divisors of the columns; "pooled" is the robust standard deviation in all fitted bags.
-    random_state : None, int or numpy.random.Generator, default None
+    random_state : None, int, numpy.random.Generator or numpy.random.RandomState, default None
         Seed of the directions. With None, `fit` samples new directions and keeps them.
     {options of Metric}
     storage : {"float64", "float32"}, default "float64"
@@ -187,7 +187,7 @@ class DepthDistance(_BagTransformer):
         of [0, 1 - eps].
     scale : None, "pooled" or array of shape (d,), default None
         Divisors of the columns; "pooled" is the robust standard deviation in all fitted bags.
-    random_state : None, int or numpy.random.Generator, default None
+    random_state : None, int, numpy.random.Generator or numpy.random.RandomState, default None
         Seed of the directions. With None, `fit` samples new directions and keeps them.
     {options of Metric}
     storage : {"float64", "float32"}, default "float64"

@@ -202,7 +202,7 @@ class DistanceMatrix(ResultMixin):
     def __repr__(self) -> str:
         n, m = self.values.shape
         same = self.labels == self.other_labels
-        among = f"between {n} samples" if same else f"from {n} to {m} samples"
+        among = f"between {n} sample{'s' * (n != 1)}" if same else f"from {n} to {m} samples"
         lines = [f"DistanceMatrix: distances {among}"]
         if self.signature:
             lines.append(self.signature)
@@ -274,7 +274,7 @@ def region_tables(
         Divisors of the columns. "pooled" is the robust standard deviation in all samples together.
         Tables store their scale. ``Metric(scale=tables.scale, ...)`` computes further tables that
         can be compared with the first ones.
-    random_state : None, int or numpy.random.Generator, default None
+    random_state : None, int, numpy.random.Generator or numpy.random.RandomState, default None
         Seed of the directions, which are sampled once for all samples. With None every call draws a
         new integer as the seed, and the signature contains this integer. Tables of different calls
         can be compared if they have the same integer.
@@ -348,7 +348,7 @@ def pairwise(
         Divisors of the columns. "pooled" is the robust standard deviation in all samples together.
         Tables store their scale. ``Metric(scale=tables.scale, ...)`` computes further tables that
         can be compared with the first ones.
-    random_state : None, int or numpy.random.Generator, default None
+    random_state : None, int, numpy.random.Generator or numpy.random.RandomState, default None
         Seed of the directions, which are sampled once for all samples. With None every call draws a
         new integer as the seed, and the signature contains this integer. Tables of different calls
         can be compared if they have the same integer.

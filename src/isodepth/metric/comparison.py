@@ -158,7 +158,9 @@ class Comparison(TwoSampleReport):
         scale = self._fitted.settings.scale
         if scale is None:
             return "the units of the columns"
-        by = "robust standard deviations" if isinstance(scale, str) else "given scales"
+        # The comparison of a test has the array of the divisors that the test computed.
+        of_test = self.test is not None and self.test.settings.get("scale") == "pooled"
+        by = "robust standard deviations" if isinstance(scale, str) or of_test else "given scales"
         return f"{by} of the columns"
 
     @property

@@ -329,13 +329,13 @@ def _checked_levels(levels: Any, n_levels: Any) -> Any:
         check_choice(levels, "levels", ("exact", "monte-carlo"))
     else:
         levels = check_integer(levels, "levels", 1, "; or 'exact', or 'monte-carlo'", high=MOST)
-    if levels == "monte-carlo":
-        if n_levels is None:
-            raise InvalidOptionError(
-                "levels='monte-carlo' needs n_levels, such as n_levels=20", option="n_levels"
-            )
+    if n_levels is not None:
         check_integer(n_levels, "n_levels", 1, high=MOST)
-    elif n_levels is not None:
+    elif levels == "monte-carlo":
+        raise InvalidOptionError(
+            "levels='monte-carlo' needs n_levels, such as n_levels=20", option="n_levels"
+        )
+    if n_levels is not None and levels != "monte-carlo":
         raise InvalidOptionError(
             f"n_levels={n_levels!r} needs levels='monte-carlo', got levels={levels!r}; use "
             f"levels={n_levels!r} for a grid with that number of levels",
@@ -409,11 +409,13 @@ def _show_options(documented: Any, leave_out: Iterable[str], defaults: Mapping[s
         return
     for field in fields(MetricSettings):
         if field.name not in {*leave_out, *parameters}:
+            annotation = MetricOptions.__annotations__[field.name]
             parameters[field.name] = inspect.Parameter(
                 field.name,
                 inspect.Parameter.KEYWORD_ONLY,
                 default=defaults.get(field.name, field.default),
-                annotation=MetricOptions.__annotations__[field.name],
+                # A TypedDict stores a string as a ForwardRef, which `help` would show.
+                annotation=getattr(annotation, "__forward_arg__", annotation),
             )
     documented.__signature__ = signature.replace(parameters=list(parameters.values()))
 

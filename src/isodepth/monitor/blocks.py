@@ -50,7 +50,29 @@ class BlockModel:
     def fit(
         cls, rows: np.ndarray, labels: np.ndarray, width: int, rng: np.random.Generator, seed: int
     ) -> tuple[Functions, Counts, BlockModel]:
-        """Return functions chosen from a quarter of the blocks, the counts of all, and a model."""
+        """Choose functions from a random quarter of the blocks, and score the other blocks.
+
+        Parameters
+        ----------
+        rows : ndarray of shape (n, c)
+            Numeric columns, followed by the codes of categories.
+        labels : ndarray of shape (n,)
+            Label of the block of each row.
+        width : int
+            Number of numeric columns.
+        rng : numpy.random.Generator
+            Generator for the choice of blocks and functions.
+        seed : int
+            Seed of the directions of region tables, and of the p-values of later batches.
+
+        Returns
+        -------
+        functions : Functions
+            Functions of a row with values 0 and 1, chosen from a quarter of the blocks.
+        reference : Counts
+            Counts of these functions in all rows of all blocks.
+        model : BlockModel
+        """
         _, index, sizes = np.unique(labels, return_inverse=True, return_counts=True)
         if len(sizes) < _LEAST_BLOCKS:
             message = f"blocks must have at least {_LEAST_BLOCKS} labels, got {len(sizes)}"

@@ -94,7 +94,11 @@ class Counts(NamedTuple):
 
     @property
     def quartiles(self) -> np.ndarray:
-        """Median and interquartile range (2, d) of each numeric column; means for added counts."""
+        """Median and interquartile range (2, d) of each numeric column; NaN without values.
+
+        For a sum of counts, such as a window of several batches, these are the means of the medians
+        and ranges of the batches, weighted by their numbers of values.
+        """
         return self.summaries[1:] / np.where(self.summaries[0], self.summaries[0], np.nan)
 
 

@@ -61,7 +61,7 @@ class Monitor(ReportableResult):
     nan_policy : {"omit", "raise"}, default "omit"
         With "omit", missing values are counted like a category, and no row is dropped. With
         "raise", they are an error.
-    random_state : None, int or numpy.random.Generator, default None
+    random_state : None, int, numpy.random.Generator or numpy.random.RandomState, default None
         Seed of the choice of functions.
     path : str or path-like, optional
         Save the monitor to this file now and after every batch.

@@ -49,7 +49,11 @@ class Group(NamedTuple):
     hashes: ReferenceHashes | None = None  # to find repeated rows; None with blocks
 
     def counted(self, parts: Iterable[np.ndarray], unseen: dict[int, str]) -> Batch:
-        """Return the counts of a batch given in parts; `unseen` is a field of `Batch`."""
+        """Count the functions of this group in a batch, and check the size of the batch.
+
+        `parts` are arrays with consecutive rows of the batch. `unseen` is the field of `Batch` of
+        the same name. With blocks, an error is raised if the batch is not as large as the blocks.
+        """
         batch = self.functions.count_batch(parts, unseen, keep_rows=self.model is not None)
         if self.model is not None:
             self.model.check_size(batch.counts.n_rows)
@@ -170,8 +174,10 @@ def fit_state(
         part, width = rows[mask], reader.width
         title = "the reference" if name is None else f"group {name!r} of the reference"
         if len(part) < LEAST_ROWS:
-            message = f"{title} has {len(part)} rows, and a monitor needs at least {LEAST_ROWS}"
-            raise InvalidInputError(message)
+            raise InvalidInputError(
+                f"{title} must have at least {LEAST_ROWS} rows for a monitor, got {len(part)}; "
+                "use more rows"
+            )
         if days is None:
             functions, counts, hashes = fit_functions(part, width, rng, reader.names, title)
             fitted[name] = Group(functions, counts, hashes=hashes)

@@ -9,7 +9,7 @@ from typing import Any
 
 from isodepth.data.files.records import unpacked
 from isodepth.data.results.base import ResultMixin, document, p_text, printable
-from isodepth.data.results.changes import Change
+from isodepth.data.results.changes import Change, lower_percent
 
 # Maximum number of changes in the text of a verdict.
 _SHOWN = 5
@@ -122,7 +122,7 @@ class Verdict(ResultMixin):
             *(f"  {'' if i else 'changes':10} {text}" for i, text in enumerate(changes)),
         ]
         if self.changed_share:
-            share = f"at least {100 * self.changed_share:.2g}% of the rows of {window}"
+            share = f"at least {lower_percent(self.changed_share)} of the rows of {window}"
             lines.insert(3, f"  changed    {share} (95% confidence)")
         if self.suspicious:
             lines.append(f"  suspicious rows outside the reference: {self.suspicious}")

@@ -250,7 +250,11 @@ class AlarmPolicy:
 
     @property
     def level(self) -> float:
-        """Level for the whole stream. With blocks, it is the threshold of 1 / evidence."""
+        """Level `alpha`, or 1 / `arl`, from which the levels of all windows are derived.
+
+        With blocks there are no windows. The evidence of `RankEvidence` is then significant if
+        1 / evidence is at most this level.
+        """
         return self.alpha or 1.0 / (self.arl or 1.0)
 
     def window_level(self, scale: int, end: int, n_groups: int = 1) -> float:

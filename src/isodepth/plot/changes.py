@@ -117,8 +117,10 @@ def _without_ticks(ax: Axes) -> None:
 def _range(values: np.ndarray) -> tuple[float, float]:
     """Return the minimum and the maximum of the values without extreme values.
 
-    Extreme values would compress the other values.
+    Extreme values would compress the other values. The rarer of two values is not extreme.
     """
+    if len(distinct := np.unique(values)) == 2:
+        return float(distinct[0]), float(distinct[1])
     low, high = np.quantile(values, [0.1, 0.9])
     reach = 1.5 * (high - low) or 3 * float(values.std())
     near = values[(values >= low - reach) & (values <= high + reach)]

@@ -337,7 +337,11 @@ def all_units(n_columns: int) -> list[Member]:
 
 
 def count_multiples(numbers: np.ndarray) -> np.ndarray:
-    """Return the number of rows of `numbers` (n, d) for which each function of `all_units` is 1."""
+    """Count the multiples of each unit (0.1, 1, 5 and 10) in each column of `numbers` (n, d).
+
+    Return the counts in the order of `all_units`: all units of the first column, then all units of
+    the second column, and so on.
+    """
     # All multiples of the other units are whole tenths, which are few in most columns.
     rows, columns = np.nonzero(is_multiple(numbers, 0.1))
     values, d = numbers[rows, columns], numbers.shape[1]

@@ -73,11 +73,14 @@ def log_adjusted_pvalues(
 
 
 def _lowest_log_pvalues(a: np.ndarray, n: int, b: np.ndarray, m: int, dirty: int) -> np.ndarray:
-    """Return the minimum log p-value (H,) over all counts with the same number of ones.
+    """Return a lower bound (H,) on the log p-values of `log_pvalues`, given the sums a + b.
 
-    If `dirty` of the m rows may be contaminated, the number of ones in the other rows lies in an
-    interval. As a function of this number, the minimum p-value has its only local minima at n and
-    at the number of other rows. So its minimum over the interval is at an end or at one of these.
+    Each of H functions with values 0 and 1 is 1 in `a` of n rows and in `b` of m rows. The bound
+    is the log p-value of the most extreme table with the same sum a + b.
+
+    If `dirty` of the m rows may be contaminated, only the other m - dirty rows count, and the sum
+    lies in an interval. As a function of the sum, the bound has its only local minima at n and at
+    m - dirty. So its minimum over the interval is at an end of the interval or at one of these.
     """
     from scipy.special import gammaln
 

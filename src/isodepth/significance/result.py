@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,7 +16,7 @@ from isodepth.core.directions import rng_for
 from isodepth.data.columns.kinds import ColumnKind, attention_suffix
 from isodepth.data.missing import MissingPair
 from isodepth.data.results.base import document, p_text
-from isodepth.data.results.changes import Change
+from isodepth.data.results.changes import Change, lower_percent
 from isodepth.errors import DegenerateDepthWarning
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.fitted import FittedMetric
@@ -280,9 +279,7 @@ class TwoSampleResult(TwoSampleReport):
         share = self.changed_share
         if share < 0.01:
             return f"no change of at least 1% of the rows can be claimed ({confidence})"
-        percent = math.floor(1000 * share) / 10
-        shown = f"{percent:.1f}" if percent < 10 else f"{math.floor(percent)}"
-        return f"at least {shown.removesuffix('.0')}% of the rows changed ({confidence})"
+        return f"at least {lower_percent(share)} of the rows changed ({confidence})"
 
     @cached_property
     def changes(self) -> list[Change]:

@@ -89,9 +89,22 @@ def allowed_share(tolerance: float, n: int, m: int) -> float:
 
 
 def beyond(differences: np.ndarray, units: Any, share: float) -> np.ndarray:
-    """Divide |G(h)| (F, B + 1) by units (F,); subtract `share` from observed differences first.
+    """Return differences in their units, less the part that contaminated rows can explain.
 
-    The last axis has the given labels, whose differences are observed, and then B permutations.
+    Parameters
+    ----------
+    differences : ndarray of shape (F, B + 1)
+        Absolute differences between the means of F functions over X and over Y. The first column
+        is for the given labels, and the others are for B permutations.
+    units : array-like of shape (F,) or float
+        Divisor of the differences of each function.
+    share : float
+        Allowed share of contaminated rows. It is subtracted from the differences for the given
+        labels, which become at least 0. Those for permutations are only divided.
+
+    Returns
+    -------
+    relative : ndarray of shape (F, B + 1)
     """
     kept = differences.copy()
     kept[..., 0] = np.maximum(kept[..., 0] - share, 0.0)
@@ -288,14 +301,27 @@ class TolerantFindings(Findings):
 
 
 def _margins(critical: float, level: float, units: np.ndarray, n_x: int, n_y: int) -> np.ndarray:
-    """Return z u(h) (F,), with a correction of the critical value z for different sample sizes.
+    """Return the margins of error (F,) of the differences between the means of F functions.
 
-    If the distributions differ, the variance of G(h) may be larger than its variance under
-    permutation by a factor of up to the ratio of the sample sizes: permutations exchange the
-    variances of the samples. The standard deviation of G(h) is at most about u(h) for shares, and
-    0.5 sqrt(1 / n_x + 1 / n_y) for every function. So z u(h) is increased to the normal quantile of
-    `level`, which is -log p, times this standard deviation, but at most by the square root of the
-    ratio.
+    The margin of a function is `critical` times its unit, if the samples have equal sizes.
+    Otherwise it may be larger. If the distributions differ, the variance of a difference may exceed
+    its variance under permutation by a factor of up to the ratio of the sample sizes, because
+    permutations exchange the variances of the samples. The margin is then at least the normal
+    quantile of the p-value exp(-level) times an upper bound on the standard deviation. This
+    increases the margin at most by the square root of the ratio of the sample sizes.
+
+    Parameters
+    ----------
+    critical : float
+        Critical value of the differences divided by their units.
+    level : float
+        -log p of the critical value.
+    units : ndarray of shape (F,)
+        Units of the differences. For functions with values 0 and 1, the standard deviation of a
+        difference is at most about its unit.
+    n_x, n_y : int
+        Sample sizes. The standard deviation of a difference is at most
+        0.5 sqrt(1 / n_x + 1 / n_y), because functions have values in [0, 1].
     """
     from scipy.special import ndtri_exp
 

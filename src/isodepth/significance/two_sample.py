@@ -225,7 +225,7 @@ def two_sample_test(
     levels : int or None
         For ``method="regions"``: number of nested regions of each sample that are compared, 20 if
         None.
-    random_state : None, int or numpy.random.Generator
+    random_state : None, int, numpy.random.Generator or numpy.random.RandomState
         Seed of the directions and permutations. With None every call draws new directions and
         permutations. The standard deviation of the p-value p over calls is then about
         sqrt(p (1 - p) / n_permutations). For the adjusted p-values of columns it is up to 3.5 times

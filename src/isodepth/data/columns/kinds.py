@@ -83,7 +83,8 @@ def column_lines(columns: Sequence[ColumnKind]) -> list[str]:
     """Return lines that describe the kinds of columns in a summary of a result.
 
     First comes one line per column of doubtful kind. Then there is one line each for categories,
-    columns that are left out, and numeric columns with a note.
+    columns that are left out, and numeric columns with a note. Numeric columns with equal notes are
+    listed together.
 
     Examples
     --------
@@ -92,14 +93,19 @@ def column_lines(columns: Sequence[ColumnKind]) -> list[str]:
     ['categories: carrier', 'left out: when (dates and times)']
     """
     lines = attention_lines(columns)
-    for use, head in (("shares", "categories"), ("left out", "left out"), ("numbers", "numbers")):
+    for use, head in (("shares", "categories"), ("left out", "left out")):
         described = [
             f"{each.column} ({each.note})" if each.note and not each.attention else each.column
             for each in columns
-            if each.use == use and (use != "numbers" or (each.note and not each.attention))
+            if each.use == use
         ]
         lines += [f"{head}: {', '.join(described)}"] if described else []
-    return lines
+    by_note: dict[str, list[str]] = {}
+    for each in columns:
+        if each.use == "numbers" and each.note and not each.attention:
+            by_note.setdefault(each.note, []).append(each.column)
+    described = [f"{', '.join(names)} ({note})" for note, names in by_note.items()]
+    return [*lines, f"numbers: {', '.join(described)}"] if described else lines
 
 
 def attention_lines(columns: Sequence[ColumnKind]) -> list[str]:

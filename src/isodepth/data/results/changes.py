@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
+from decimal import ROUND_FLOOR, Decimal
 from typing import Any
 
 from isodepth.data.results.base import p_text
@@ -114,6 +115,21 @@ class Change:
 
     def __str__(self) -> str:
         return f"{self.text} (p = {p_text(self.pvalue)})"
+
+
+def lower_percent(share: float) -> str:
+    """Format a lower bound for a share as a percentage of about two digits, rounded down.
+
+    Examples
+    --------
+    >>> lower_percent(0.997), lower_percent(0.29), lower_percent(0.0199), lower_percent(0.0004)
+    ('99%', '29%', '1.9%', '0.04%')
+    """
+    # The decimal digits of 0.29 are exact, unlike 100 * 0.29, which is below 29.
+    percent = 100 * Decimal(str(float(share)))
+    digits = 0 if percent >= 10 else 1 - percent.adjusted()
+    shown = percent.quantize(Decimal(1).scaleb(-digits), ROUND_FLOOR)
+    return f"{shown.normalize():f}%"
 
 
 def format_pair(before: float, after: float, *, percent: bool = False) -> tuple[str, str]:
