@@ -258,7 +258,7 @@ def test_suspicious_rows_are_listed() -> None:
     ("change", "text"),
     [
         (lambda x: -x, "b: sign changed, median 1 -> -1 "),
-        (lambda x: 1000 * x, "b: values multiplied by about 1000, median 1 -> 968 "),
+        (lambda x: 1000 * x, "b: values multiplied by about 1000, median 0.988 -> 968 "),
         (lambda x: np.where(EVERY_25, 1000 * x, x), "b above 15.13: 0% -> 4% "),
         (lambda x: np.where(EVERY_25, -9999, x), "b = -9999: 0% -> 4% "),
         (lambda x: np.where(EVERY_25, 0, x), "b = 0: 0% -> 4% "),

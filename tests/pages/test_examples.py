@@ -20,7 +20,7 @@ NOT_RUN = {
     "index.md": 1,
     "json.md": 1,
     "project_page.md": 1,
-    "scale.md": 2,
+    "scale.md": 3,
     "text.md": 2,
     "text_study.md": 2,
 }

@@ -326,7 +326,9 @@ class ColumnPair:
         pairs = [(before, after)]
         for i in range(len(x) // 2):
             pairs.append((float(x[-1 - i] - x[i]), float(y[-1 - i] - y[i])))
-        return [high / low for low, high in pairs if low > 0 and high > 0]
+        ratios = [high / low for low, high in pairs if low > 0]
+        # Numbers near the limits of floating point have ratios of 0 or infinity.
+        return [ratio for ratio in ratios if 0 < ratio < math.inf]
 
     def like(self, other: ColumnPair) -> bool:
         """Return whether the values of Y in this column look like those of X in another."""
@@ -390,8 +392,8 @@ class ColumnPair:
             deviations = float(np.std(self.x)), float(np.std(self.y))
         both = (("interquartile range", self._ranges()), ("standard deviation", deviations))
         for quantity, (before, after) in both:
-            known = wanted != 0 and min(before, after) > 0
-            if known and _SHOWN[0] <= math.log(after / before) / wanted <= _SHOWN[1]:
+            known = wanted != 0 and 0 < min(before, after) and max(before, after) < math.inf
+            if known and _SHOWN[0] <= (math.log(after) - math.log(before)) / wanted <= _SHOWN[1]:
                 return Change("spread", (self.name,), quantity, before, after, pvalue)
         return None
 

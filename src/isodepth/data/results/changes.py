@@ -153,7 +153,7 @@ def format_pair(before: float, after: float, *, percent: bool = False) -> tuple[
         return f"{before:.4g}{sign}", f"{after:.4g}{sign}"
     smaller = min(abs(before), abs(after))
     if not percent and 0 < smaller < _FAR_BELOW * size:
-        return f"{float(f'{before:.3g}'):.10g}", f"{float(f'{after:.3g}'):.10g}"
+        return _three_digits(before), _three_digits(after)
     step = step or size
     decimals = min(max(0, 1 - math.floor(math.log10(step))), 8)
     if step >= 1 and size >= 10:
@@ -163,6 +163,11 @@ def format_pair(before: float, after: float, *, percent: bool = False) -> tuple[
         decimals -= 1
         shown = [f"{v:.{decimals}f}" for v in (before, after)]
     return tuple(_unsigned_zero(text) + sign for text in shown)  # type: ignore[return-value]
+
+
+def _three_digits(value: float) -> str:
+    """Format a number with three significant digits, and with all digits before the point."""
+    return f"{value:.0f}" if abs(value) >= 100 else f"{float(f'{value:.3g}'):.10g}"
 
 
 def _unsigned_zero(text: str) -> str:
