@@ -195,3 +195,10 @@ def test_dependence_by_hand() -> None:
     change = conditional_change(("v", "w"), "a", x, y, 0.5)
     assert change.text == "median of v within w = a: 2 -> 4"
     assert conditional_change(("v", "w"), "a", x, np.array([2.0, 2.0, 2.0]), 0.5).quantity == "mean"
+
+
+def test_spreads_near_the_limits_of_floating_point_are_described() -> None:
+    tiny, huge = NORMAL[0] * 1e-310, NORMAL[1] * 1e305
+    for x, y in ((tiny, huge), (huge, tiny)):
+        (change, *_) = describe_column(ColumnPair("a", x, y), 0.01)
+        assert change.columns == ("a",)
