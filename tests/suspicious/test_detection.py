@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import isodepth
+from isodepth.errors import InvalidOptionError
 from isodepth.suspicious import RULE, SuspiciousRows, repeated_values, suspicious_rows
 from isodepth.suspicious.contradictions import find_contradictions
 from isodepth.two_samples import TwoSamples
@@ -44,6 +45,8 @@ def test_values_units_and_categories_are_found_by_row_as_given() -> None:
     found = result.suspicious_rows()
     assert set(found.indices("Y")) == {50, 120}
     assert found.indices("X").tolist() == [9]
+    with pytest.raises(InvalidOptionError, match="sample must be one of X, Y, got 'Z'"):
+        found.indices("Z")
     by_row = {(row.sample, row.row): row for row in found}
     assert by_row["Y", 50].column == "height"
     assert by_row["Y", 50].value == -9999

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from isodepth.data.results.base import ResultMixin, document
+from isodepth.data.validation import check_choice
 from isodepth.two_samples import TwoSamples
 
 RULE = (
@@ -208,6 +209,7 @@ class SuspiciousRows(ResultMixin):
 
     def indices(self, sample: str) -> np.ndarray:
         """Return the row indices of one sample, "X" or "Y", most suspicious first."""
+        check_choice(sample, "sample", ("X", "Y"))
         return np.array([row.row for row in self.rows if row.sample == sample], dtype=np.int64)
 
     def __len__(self) -> int:
