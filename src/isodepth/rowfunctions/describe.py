@@ -392,7 +392,7 @@ class ColumnPair:
             deviations = float(np.std(self.x)), float(np.std(self.y))
         both = (("interquartile range", self._ranges()), ("standard deviation", deviations))
         for quantity, (before, after) in both:
-            known = wanted != 0 and 0 < min(before, after) and max(before, after) < math.inf
+            known = wanted != 0 and min(before, after) > 0 and max(before, after) < math.inf
             if known and _SHOWN[0] <= (math.log(after) - math.log(before)) / wanted <= _SHOWN[1]:
                 return Change("spread", (self.name,), quantity, before, after, pvalue)
         return None
