@@ -24,8 +24,7 @@ OTHERS = {"text.pairs.pair_distances", "torch.DepthLoss"}
 #: Classes of parts of results.
 PARTS = {
     "checks.Check", "data.columns.kinds.ColumnKind", "data.results.changes.Change",
-    "significance.result.ColumnTest", "significance.result.Component", "suspicious.SuspiciousRow",
-    "suspicious.SuspiciousRows", "typical.TypicalRows",
+    "suspicious.SuspiciousRow", "suspicious.SuspiciousRows", "typical.TypicalRows",
 }  # fmt: skip
 _ROW = re.compile(r"^\| `(\w+)` \| (.*?) \|", re.MULTILINE)
 
