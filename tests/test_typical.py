@@ -158,3 +158,9 @@ def test_input_that_is_not_possible() -> None:
     assert len(typical_rows(TwoSamples.read(x[:5], y), 3).rows) == 6
     with pytest.raises(ValueError, match="n_rows"):
         typical_rows(TwoSamples.read(x, y), 0)
+
+
+def test_a_difference_in_the_last_rows_of_large_samples_is_found() -> None:
+    x, y = np.random.default_rng(0).normal(size=(2, 12_000, 40))
+    y[8_000:, 2] += 6
+    assert min(typical_rows(TwoSamples.read(x, y)).indices("Y")) >= 8_000

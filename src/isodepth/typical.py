@@ -203,7 +203,10 @@ def _scores(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     folds = [rng.permutation(len(part)) % _FOLDS for part in (x, y)]
     parts = [[part[of == fold] for fold in range(_FOLDS)]
              for part, of in zip((x, y), folds, strict=True)]  # fmt: skip
-    moments = [[_Moments.of(rows[:_MAX_ROWS]) for rows in part] for part in parts]
+    # Rows at equal distances: the first rows of a sorted sample differ from the others.
+    moments = [
+        [_Moments.of(rows[:: len(rows) // _MAX_ROWS + 1]) for rows in part] for part in parts
+    ]
     scores = np.empty(len(x)), np.empty(len(y))
     for fold in range(_FOLDS):
         direction, middle = _direction(*(_Moments.total(part, fold) for part in moments))

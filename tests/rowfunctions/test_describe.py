@@ -202,3 +202,16 @@ def test_spreads_near_the_limits_of_floating_point_are_described() -> None:
     for x, y in ((tiny, huge), (huge, tiny)):
         (change, *_) = describe_column(ColumnPair("a", x, y), 0.01)
         assert change.columns == ("a",)
+
+
+def test_a_description_does_not_depend_on_the_order_of_the_rows() -> None:
+    rng = np.random.default_rng(0)
+    x, y = np.sort(rng.exponential(size=(2, 25_000)))
+    for changed in (1.5 * y, y + 0.3, np.where(y > 2, 9.0, y)):
+        of_sorted, of_shuffled = (
+            describe_column(ColumnPair("a", a, b), 0.01)
+            for a, b in ((x, changed), (rng.permutation(x), rng.permutation(changed)))
+        )
+        assert [c.text for c in of_sorted] == [c.text for c in of_shuffled]
+    (change, *_) = describe_column(ColumnPair("a", x, 1.5 * y), 0.01)
+    assert (change.before, change.after) == (np.median(x), np.median(1.5 * y))

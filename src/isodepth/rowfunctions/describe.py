@@ -99,6 +99,14 @@ def _precision_deviance(a: np.ndarray, b: np.ndarray, unit: float) -> float:
     return _deviance(counts[0], counts[1])
 
 
+def _order_statistics(values: np.ndarray) -> np.ndarray:
+    """Return the sorted values (n,), or `_MAX_VALUES` of them at equal distances."""
+    ordered = np.sort(values)
+    if len(ordered) <= _MAX_VALUES:
+        return ordered
+    return ordered[np.linspace(0, len(ordered) - 1, _MAX_VALUES).astype(np.int64)]
+
+
 def _bin_edges(ordered: np.ndarray) -> np.ndarray:
     """Return points between distinct values of a sorted sample, near the quantiles of _BIN_LEVELS.
 
@@ -115,6 +123,12 @@ def _bin_edges(ordered: np.ndarray) -> np.ndarray:
     # Two more points separate the values outside of the range of the sample.
     low, high = 1.5 * values[0] - 0.5 * values[1], 1.5 * values[-1] - 0.5 * values[-2]
     return np.array([low, *(0.5 * values[nearest] + 0.5 * values[nearest + 1]), high])
+
+
+def _binned_deviance(a: np.ndarray, b: np.ndarray, edges: np.ndarray) -> float:
+    """Return the deviance between two sorted samples in the bins between edges."""
+    counts = [np.diff(np.searchsorted(v, edges), prepend=0, append=len(v)) for v in (a, b)]
+    return _deviance(counts[0], counts[1])
 
 
 class Explanation(NamedTuple):
@@ -163,8 +177,8 @@ class ColumnPair:
     ) -> None:
         self.name, self.x, self.y, self.shares = name, x, y, shares
         # Values are multiplied by 0.25, so that differences of very large values do not overflow.
-        self._a, self._b = (0.25 * np.sort(values[:_MAX_VALUES]) for values in (x, y))
-        self.medians = float(np.median(self._a)), float(np.median(self._b))
+        self._a, self._b = (_order_statistics(0.25 * values) for values in (x, y))
+        self.medians = float(np.median(0.25 * x)), float(np.median(0.25 * y))
         # Bins are chosen from the sample with fewer distinct values, which may be rounded.
         self._from_y = len(np.unique(self._b)) < len(np.unique(self._a))
         self._edges = _bin_edges(self._b if self._from_y else self._a)
@@ -182,10 +196,6 @@ class ColumnPair:
         """Return whether an explanation that leaves this deviance explains nearly all of it."""
         return deviance <= max(_deviance_limit(len(self._edges)), _NEARLY_ALL * self.deviance)
 
-    def _counts(self, values: np.ndarray) -> np.ndarray:
-        """Return the numbers of sorted values in all bins."""
-        return np.diff(np.searchsorted(values, self._edges), prepend=0, append=len(values))
-
     def _after(self, factor: float, shift: float) -> float:
         """Return the deviance after the map x -> factor x + shift is undone."""
         a, b, order = self._a, self._b, 1 if factor > 0 else -1
@@ -194,7 +204,7 @@ class ColumnPair:
                 a = (a * factor + shift)[::order]
             else:
                 b = ((b - shift) / factor)[::order]
-        return _deviance(self._counts(a), self._counts(b))
+        return _binned_deviance(a, b, self._edges)
 
     def _after_precision(self, factor: float, shift: float) -> float:
         """Return the deviance between the shares of rounded values after a map is undone.
@@ -279,7 +289,7 @@ class ColumnPair:
                     parts.append(values[values != at])
                 else:
                     parts.append(values[values < at] if member.upper else values[values > at])
-            left = _deviance(self._counts(parts[0]), self._counts(parts[1]))
+            left = _binned_deviance(parts[0], parts[1], self._edges)
             if self._precision is not None:
                 left += _precision_deviance(parts[0], parts[1], self._precision[0].value)
             n_parameters = 1 if member.kind == "value" else 2
@@ -332,12 +342,7 @@ class ColumnPair:
 
     def like(self, other: ColumnPair) -> bool:
         """Return whether the values of Y in this column look like those of X in another."""
-        edges = _bin_edges(other._a)
-        counts = [
-            np.diff(np.searchsorted(v, edges), prepend=0, append=len(v))
-            for v in (other._a, self._b)
-        ]
-        return self.explains(_deviance(counts[0], counts[1]))
+        return self.explains(_binned_deviance(other._a, self._b, _bin_edges(other._a)))
 
     # -- descriptions ---------------------------------------------------------------------------
 
