@@ -20,9 +20,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import multiprocessing
 import resource
 import time
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -224,39 +226,48 @@ def workers(options: argparse.Namespace) -> dict[str, Any]:
 
 def make_mixed(options: argparse.Namespace) -> dict[str, Any]:
     """Write ten columns: numbers, strings, booleans, dates and missing values."""
+    for name in ("a", "b"):
+        (options.folder / name).mkdir(parents=True, exist_ok=True)
+    files = [
+        (options.folder, side, number, min(options.file_rows, options.rows - first))
+        for side in (0, 1)
+        for number, first in enumerate(range(0, options.rows, options.file_rows))
+    ]
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(options.jobs or 1, mp_context=context) as pool:
+        list(pool.map(_write_mixed, *zip(*files, strict=True)))
+    return {"rows": options.rows}
+
+
+def _write_mixed(root: Path, side: int, number: int, n_rows: int) -> None:
+    """Write a Parquet file of one of the two samples."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     sites = np.array([f"site{i:02d}" for i in range(40)])
     start = np.datetime64("2024-01-01", "us")
-    for side, name in enumerate(("a", "b")):
-        folder = options.folder / name
-        folder.mkdir(parents=True, exist_ok=True)
-        for number, first in enumerate(range(0, options.rows, options.file_rows)):
-            rng = np.random.default_rng([side, number])
-            tables = []
-            end = min(options.rows, first + options.file_rows)
-            for begin in range(first, end, _GROUP):
-                n = min(_GROUP, end - begin)
-                base = rng.normal(size=(n, 4))
-                states = rng.choice(["ok", "warn", "fail"], n, p=[0.95, 0.04, 0.01])
-                when = start + rng.integers(0, 365 * 86400, n).astype("m8[s]")
-                columns = {
-                    "temp": 20 + 5 * base[:, 0] + 0.1 * side,
-                    "load": np.exp(base[:, 1]),
-                    "wind": (3 * base[:, 2] + 0.5 * base[:, 0]).round(1),
-                    "count": rng.poisson(7, n),
-                    "hour": rng.integers(0, 24, n),
-                    "ratio": pa.array(base[:, 3], mask=rng.random(n) < 0.02),
-                    "site": sites[np.minimum(rng.geometric(0.1, n) - 1, 39)],
-                    "state": states,
-                    "active": rng.random(n) < 0.7,
-                    "when": pa.array(when),
-                }
-                tables.append(pa.table(columns))
-            whole = pa.concat_tables(tables)
-            pq.write_table(whole, folder / f"{number:05d}.parquet", row_group_size=_GROUP)
-    return {"rows": options.rows}
+    rng = np.random.default_rng([side, number])
+    tables = []
+    for begin in range(0, n_rows, _GROUP):
+        n = min(_GROUP, n_rows - begin)
+        base = rng.normal(size=(n, 4))
+        states = rng.choice(["ok", "warn", "fail"], n, p=[0.95, 0.04, 0.01])
+        when = start + rng.integers(0, 365 * 86400, n).astype("m8[s]")
+        columns = {
+            "temp": 20 + 5 * base[:, 0] + 0.1 * side,
+            "load": np.exp(base[:, 1]),
+            "wind": (3 * base[:, 2] + 0.5 * base[:, 0]).round(1),
+            "count": rng.poisson(7, n),
+            "hour": rng.integers(0, 24, n),
+            "ratio": pa.array(base[:, 3], mask=rng.random(n) < 0.02),
+            "site": sites[np.minimum(rng.geometric(0.1, n) - 1, 39)],
+            "state": states,
+            "active": rng.random(n) < 0.7,
+            "when": pa.array(when),
+        }
+        tables.append(pa.table(columns))
+    path = root / "ab"[side] / f"{number:05d}.parquet"
+    pq.write_table(pa.concat_tables(tables), path, row_group_size=_GROUP)
 
 
 def _answers(x: Any, y: Any, options: argparse.Namespace, page: Path | None = None) -> Any:
