@@ -47,13 +47,13 @@ PYTEST      := $(BIN)/python -m pytest
 # Tests that need torch, transformers, Dask or the peers of the experiments, which `make test` does not install, and
 # tests of the experiments.
 WITH_EXTRAS := tests/tensors tests/text tests/chunked/test_dask.py tests/experiments tests/benchmarks tests/theory \
-	src/isodepth/tensors src/isodepth/torch src/isodepth/text
+	src/isodepth/engine/tensors src/isodepth/torch src/isodepth/text
 # Tests that run with sanitizers.
-KERNEL_TESTS ?= tests/core_kernels tests/hull
+KERNEL_TESTS ?= tests/core_kernels tests/geometry
 STUB        := src/isodepth/_core/__init__.pyi
 
 # Tests of the wheel; all of tests/ in the workflow that publishes.
-RELEASE_TESTS ?= tests/core_kernels tests/core tests/metric tests/cli
+RELEASE_TESTS ?= tests/core_kernels tests/geometry tests/metric tests/cli
 # Versions of Python in which the wheel is installed: all from 3.11 on that are found.
 RELEASE_PYTHONS ?= $(foreach v,11 12 13 14 15,$(shell python3.$v -c "print('python3.$v')" 2>/dev/null))
 

@@ -1,6 +1,6 @@
 """Build the sdist and the wheels, and test the wheels with the tests of the sdist.
 
-`python .ci/release_check.py dist tests/core tests/cli --python python3.11 --python python3.13`
+`python .ci/release_check.py dist tests/geometry tests/cli --python python3.11 --python python3.13`
 builds into `dist`, installs the wheel in an empty environment of each Python, unpacks the sdist
 beside it and runs these tests there, against the installed package and not against the sources.
 Nothing is left behind but `dist`.

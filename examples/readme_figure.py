@@ -17,7 +17,7 @@ from scipy.spatial import ConvexHull
 from scipy.spatial.distance import cdist
 
 import isodepth
-from isodepth.hull import hausdorff
+from isodepth import hausdorff
 
 FIGURE = Path(__file__).resolve().parents[1] / "docs" / "figures" / "readme.png"
 

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from isodepth.core.directions import mean_of_direction
+from isodepth.geometry.directions import mean_of_direction
 
 UNIT = 2.0**-24
 

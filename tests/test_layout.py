@@ -22,26 +22,24 @@ LAYERS = (
     ("errors", "_version", "_core"),
     ("html",),
     ("data",),
-    ("progress",),
+    ("results/changes",),
     ("engine",),
-    ("tensors",),
-    ("core",),
-    ("depth", "hull", "sources"),
-    ("two_samples",),
-    ("suspicious", "checks", "typical"),
-    ("protocols",),
-    ("summary",),
+    ("geometry",),
+    ("depth", "sources"),
+    ("inspection",),
+    ("results/protocols",),
+    ("results/summary",),
     ("plot",),
     ("report",),
     ("results",),
     ("metric",),
     ("rowfunctions",),
     ("significance",),
-    ("chunked", "torch"),
+    ("torch",),
     ("api",),
     ("many", "text"),
     ("monitor",),
-    ("__init__",),
+    ("__init__", "typing"),
     ("cli",),
     ("__main__",),
 )
@@ -49,7 +47,7 @@ LAYER_OF = {package: layer for layer, packages in enumerate(LAYERS) for package 
 
 
 def module_name(path: Path) -> str:
-    """`isodepth.core.regions`; a package is its `__init__`."""
+    """`isodepth.geometry.regions`; a package is its `__init__`."""
     return ".".join(["isodepth", *path.relative_to(PACKAGE).with_suffix("").parts])
 
 
@@ -107,14 +105,14 @@ def test_imports_are_seen(tmp_path: Path) -> None:
     """The reader of imports itself: modules, names of modules, packages, lazy imports."""
     file = tmp_path / "odd.py"
     file.write_text(
-        "from isodepth import tensors\n"
+        "from isodepth.engine import tensors\n"
         "from isodepth.depth import BY_NAME\n"
-        "def f():\n    from isodepth.core.regions import Sample\n    import isodepth.errors\n"
+        "def f():\n    from isodepth.geometry.regions import Sample\n    import isodepth.errors\n"
     )
     assert imports_of(file) == {
-        "isodepth.tensors.__init__",
+        "isodepth.engine.tensors.__init__",
         "isodepth.depth.__init__",
-        "isodepth.core.regions",
+        "isodepth.geometry.regions",
         "isodepth.errors",
     }
 
@@ -151,5 +149,5 @@ def test_a_call_passes_through_few_files(name: str) -> None:
         call(X, Y)
     finally:
         sys.setprofile(before)
-    assert "core/directions.py" in files
+    assert "geometry/directions.py" in files
     assert len(files) <= most, sorted(files)

@@ -21,7 +21,7 @@ def sampling():
 
 def test_listed_mutants_are_left_out(sampling, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    source = Path("src/isodepth/core/pairs.py")
+    source = Path("src/isodepth/geometry/pairs.py")
     source.parent.mkdir(parents=True)
     source.write_text("both = zip(x, y, strict=True)\nfound = True\n")
     rows = [
@@ -41,7 +41,7 @@ def test_listed_mutants_are_left_out(sampling, tmp_path, monkeypatch):
         )
         database.executemany("INSERT INTO work_items VALUES (?)", [row[:1] for row in rows])
         database.executemany("INSERT INTO mutation_specs VALUES (?, ?, ?, ?, ?, ?)", rows)
-    sampling.main("session", "10", "0", "core")
+    sampling.main("session", "10", "0", "geometry")
     with sqlite3.connect("session") as database:
         left = {job for (job,) in database.execute("SELECT job_id FROM work_items")}
     assert left == {"other operator", "other line"}

@@ -11,7 +11,7 @@ import isodepth
 from benchmarks.harness.contenders import DEFAULT_REFINE, load_all, ours
 from benchmarks.harness.data import DEPTHS, DTYPES, pair
 from benchmarks.harness.timing import Box, alternate, blas_threads
-from isodepth.core.directions import unit_vectors
+from isodepth.geometry.directions import unit_vectors
 
 N, D, K = 50, 3, 100
 

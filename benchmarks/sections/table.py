@@ -9,7 +9,7 @@ from benchmarks.harness.contenders import DEFAULT_REFINE, load_all, ours, the_au
 from benchmarks.harness.data import DEPTHS, DTYPES, pair
 from benchmarks.harness.timing import FULL, QUICK, Box, alternate, blas_threads, thread_counts
 from benchmarks.peers import authors, pot
-from isodepth.core.directions import unit_vectors
+from isodepth.geometry.directions import unit_vectors
 
 Row = dict[str, Any]
 

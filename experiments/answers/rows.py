@@ -17,8 +17,8 @@ from experiments.answers.changes import change
 from experiments.answers.row_cases import CASES, SMALL_SAMPLES, change_rows, draw, table
 from experiments.answers.tables import HELD_OUT, TABLES, halves, load
 from isodepth.errors import ColumnWarning, InvalidInputError
-from isodepth.suspicious import suspicious_rows
-from isodepth.two_samples import TwoSamples
+from isodepth.inspection.rows import TwoSamples
+from isodepth.inspection.suspicious import suspicious_rows
 
 # Fraction of the values of numeric columns that are removed from both halves.
 MISSING_SHARE = 0.2

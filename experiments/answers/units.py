@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from experiments.answers.tables import HELD_OUT, TABLES, load
-from isodepth.core.scaling import column_units, mad_spread
+from isodepth.geometry.scaling import column_units, mad_spread
 
 DRAWS = 30
 

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from isodepth import Metric, two_sample_test
-from isodepth.core.directions import unit_vectors
+from isodepth.geometry.directions import unit_vectors
 
 PERMUTATIONS = 999
 

@@ -17,8 +17,7 @@ import numpy as np
 from experiments.framework import Experiment, Part, Results, Streams, Verdict, run_experiment
 from experiments.framework.verdict import mean_and_error, outcome
 from experiments.synthetic.distributions import SHARE, correlated_sample
-from isodepth import AIIRWDepth, HalfspaceDepth, Metric, ProjectionDepth
-from isodepth.hull import hausdorff
+from isodepth import AIIRWDepth, HalfspaceDepth, Metric, ProjectionDepth, hausdorff
 
 MCD, PLAIN = "AI-IRW, MCD", "AI-IRW, plain covariance"
 DEPTHS: dict[str, Any] = {

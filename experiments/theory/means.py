@@ -19,9 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.core.directions import mean_of_direction
 from isodepth.data.validation import check_number
 from isodepth.errors import InvalidOptionError
+from isodepth.geometry.directions import mean_of_direction
 
 Gap = Callable[[np.ndarray], np.ndarray]
 

@@ -13,6 +13,5 @@ from isodepth._version import __version__ as __version__
 
 __getattr__, __dir__, _names = lazy_loader.attach_stub(__name__, __file__)
 
-# The modules plot, report, text and torch need optional packages, which `from isodepth import *`
-# should not import.
-__all__ = sorted({*_names, "__version__"} - {"plot", "report", "text", "torch"})
+# `from isodepth import *` imports no modules: some of them need optional packages.
+__all__ = sorted({*_names, "__version__"} - {"plot", "report", "text", "torch", "typing"})

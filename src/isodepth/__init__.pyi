@@ -2,12 +2,11 @@ from . import plot as plot
 from . import report as report
 from . import text as text
 from . import torch as torch
+from . import typing as typing
 from ._version import __version__ as __version__
 from .api import Metric as Metric
 from .api import compare as compare
 from .api import distance as distance
-from .core.directions import unit_vectors as unit_vectors
-from .core.regions import TrimmedRegions as TrimmedRegions
 from .depth.estimators import AIIRWDepth as AIIRWDepth
 from .depth.estimators import HalfspaceDepth as HalfspaceDepth
 from .depth.estimators import IRWDepth as IRWDepth
@@ -23,6 +22,9 @@ from .errors import IsodepthError as IsodepthError
 from .errors import MissingExtraError as MissingExtraError
 from .errors import ScaleWarning as ScaleWarning
 from .errors import UnreadableFileError as UnreadableFileError
+from .geometry.directions import unit_vectors as unit_vectors
+from .geometry.hull import hausdorff as hausdorff
+from .geometry.regions import TrimmedRegions as TrimmedRegions
 from .many.estimators import DepthDistance as DepthDistance
 from .many.estimators import RegionTransformer as RegionTransformer
 from .many.multiple_testing import PairwiseTestResult as PairwiseTestResult

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, Self, Unpack, overload
 
 import numpy as np
 
-from isodepth.core.regions import Sample, TrimmedRegions
 from isodepth.data.columns.kinds import ColumnKind, column_lines, numeric_columns
 from isodepth.data.frames import is_frame
 from isodepth.data.validation import is_chunked, is_tensor, refuse_chunks
 from isodepth.errors import ColumnWarning, InvalidOptionError, warn_user
+from isodepth.geometry.regions import Sample, TrimmedRegions
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.fitted import (
     FittedMetric,
@@ -113,7 +113,7 @@ class Metric(MetricSettings):
         distance : float, or a zero-dimensional tensor if X and Y are tensors
         """
         if is_chunked(X) or is_chunked(Y):
-            from isodepth.chunked import entry
+            from isodepth.metric.chunked import entry
 
             compared = entry.compare(self, X, Y, weights, kinds=kinds)
             _warn_of_omitted(compared.kinds, kinds)
@@ -147,7 +147,7 @@ class Metric(MetricSettings):
         see `Comparison.gradient`.
         """
         if is_chunked(X) or is_chunked(Y):
-            from isodepth.chunked import entry
+            from isodepth.metric.chunked import entry
 
             return entry.compare(self, X, Y, weights, kinds=kinds)
         # The result keeps the rows, for example for `suspicious_rows`.
@@ -223,7 +223,7 @@ class Metric(MetricSettings):
         """
         check_for_tables(self, storage)
         if is_chunked(X):
-            from isodepth.chunked import entry
+            from isodepth.metric.chunked import entry
 
             return entry.table(self, X, weights, storage)
         fitted, regions = self._fit_one(X, weights, "a table of rows")

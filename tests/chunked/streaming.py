@@ -10,8 +10,8 @@ from unittest import mock
 import numpy as np
 
 from isodepth import Metric, scan
-from isodepth.chunked import reading, table
-from isodepth.chunked.table import stream_table
+from isodepth.metric.chunked import reading, table
+from isodepth.metric.chunked.table import stream_table
 from isodepth.sources.passes import Rows
 
 KINDS = ["normal", "lattice", "constant", "duplicates", "heavy", "two", "line", "sorted"]

@@ -19,7 +19,7 @@ def test_an_interrupt_stops_within_a_second(tmp_path: Path) -> None:
 import signal, sys, time
 import numpy as np
 import isodepth
-from isodepth.chunked.entry import compare
+from isodepth.metric.chunked.entry import compare
 from isodepth.sources.passes import Runner
 
 # A process that was started in the background ignores this signal.

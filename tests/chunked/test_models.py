@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from chunked.streaming import fold_of, rows_of
 
-from isodepth.chunked import depths
-from isodepth.chunked.depths import ProjectionModel, RankCells, sized_numbers
-from isodepth.chunked.reading import Summary
-from isodepth.chunked.selection import RowValues, Selection
+from isodepth.metric.chunked import depths
+from isodepth.metric.chunked.depths import ProjectionModel, RankCells, sized_numbers
+from isodepth.metric.chunked.reading import Summary
+from isodepth.metric.chunked.selection import RowValues, Selection
 
 
 def summary_of(points: np.ndarray) -> Summary:

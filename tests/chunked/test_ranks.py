@@ -13,18 +13,18 @@ from hypothesis import strategies as st
 from scipy.stats import rankdata
 
 from isodepth import AIIRWDepth, InvalidOptionError, Metric, scan
-from isodepth.chunked import depths
-from isodepth.chunked.depths import RankModel, rank_numbers, whitening
-from isodepth.chunked.entry import compare
-from isodepth.chunked.reading import Summary
-from isodepth.chunked.selection import RowValues, Selection
-from isodepth.chunked.table import stream_table
-from isodepth.core.directions import unit_vectors
-from isodepth.core.regions import Sample
 from isodepth.depth import BY_NAME, SteadyIRW
 from isodepth.depth.base import Projections, center_and_exponent
 from isodepth.depth.whitening import Whitening
-from isodepth.engine import Resources
+from isodepth.engine.compiled import Resources
+from isodepth.geometry.directions import unit_vectors
+from isodepth.geometry.regions import Sample
+from isodepth.metric.chunked import depths
+from isodepth.metric.chunked.depths import RankModel, rank_numbers, whitening
+from isodepth.metric.chunked.entry import compare
+from isodepth.metric.chunked.reading import Summary
+from isodepth.metric.chunked.selection import RowValues, Selection
+from isodepth.metric.chunked.table import stream_table
 
 
 def metric(depth: Any, **options: Any) -> Metric:

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from isodepth import InvalidInputError, Metric, scan
-from isodepth.chunked import reading
-from isodepth.chunked.reading import CheckedSource, Limits, Summary, load_rows, selection_of
-from isodepth.chunked.selection import margin_of
+from isodepth.metric.chunked import reading
+from isodepth.metric.chunked.reading import CheckedSource, Limits, Summary, load_rows, selection_of
+from isodepth.metric.chunked.selection import margin_of
 from isodepth.sources.passes import DaskRunner, Runner, row_keys
 
 RNG = np.random.default_rng(7)

@@ -10,8 +10,14 @@ from chunked.streaming import KINDS, fold_of, points_of, rows_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from isodepth.chunked import selection
-from isodepth.chunked.selection import BracketPass, RowValues, Selection, level_ranks, margin_of
+from isodepth.metric.chunked import selection
+from isodepth.metric.chunked.selection import (
+    BracketPass,
+    RowValues,
+    Selection,
+    level_ranks,
+    margin_of,
+)
 
 NUMBERS = RowValues((np.zeros(1), 0), np.eye(1))
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 import isodepth
 from isodepth import InvalidInputError, Metric, scan
-from isodepth.chunked.table import column_spreads, stream_table
-from isodepth.core.scaling import units_of_samples
+from isodepth.geometry.scaling import units_of_samples
+from isodepth.metric.chunked.table import column_spreads, stream_table
 from isodepth.sources.passes import Runner
 
 

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from isodepth.data.results.changes import Change, format_pair, lower_percent
+from isodepth.results.changes import Change, format_pair, lower_percent
 
 
 @pytest.mark.parametrize(

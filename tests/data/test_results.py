@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import isodepth
+from isodepth.data.export import ResultMixin, plain
 from isodepth.data.frames import Table
-from isodepth.data.results.base import ResultMixin, plain
 from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.html import escaped, shown
 from isodepth.text import Scores

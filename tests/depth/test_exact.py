@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from twins import naive_geometry as naive
 
-from isodepth.core.regions import Sample
 from isodepth.depth import exact
-from isodepth.engine import Resources
+from isodepth.engine.compiled import Resources
 from isodepth.errors import InvalidInputError, InvalidOptionError
+from isodepth.geometry.regions import Sample
 
 Case = tuple[np.ndarray, np.ndarray, np.ndarray]
 

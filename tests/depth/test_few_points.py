@@ -7,12 +7,12 @@ import pytest
 from scipy.spatial.distance import pdist
 
 from isodepth import Metric
-from isodepth.core.directions import unit_vectors
-from isodepth.core.regions import Sample
 from isodepth.depth import IRW, Dual, SteadyIRW
 from isodepth.depth.base import Projections
 from isodepth.depth.integrated import MOST_POINTS, span_of_sample
-from isodepth.engine import Resources
+from isodepth.engine.compiled import Resources
+from isodepth.geometry.directions import unit_vectors
+from isodepth.geometry.regions import Sample
 
 DEPTHS = [SteadyIRW(), Dual()]
 

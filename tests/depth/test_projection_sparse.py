@@ -8,7 +8,7 @@ from twins import naive, naive_geometry
 
 import isodepth
 from isodepth import ProjectionDepth
-from isodepth.core.regions import Sample
+from isodepth.geometry.regions import Sample
 
 FEW = 64  # so many points are looked at along several directions at once
 # Ratios of sums of a few products, in units of 1e-16.

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from isodepth import AIIRWDepth, DegenerateDepthWarning, HalfspaceDepth, IRWDepth, ProjectionDepth
-from isodepth.core.regions import Sample
 from isodepth.depth.base import standardize
+from isodepth.geometry.regions import Sample
 
 CORNERS = np.array([[0.0, 0.0, 1.0], [2.0, 0.0, 0.0], [0.0, 3.0, 0.0], [1.0, 1.0, 7.0]])
 

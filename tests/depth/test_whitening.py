@@ -7,9 +7,9 @@ import pytest
 from sklearn.covariance import EmpiricalCovariance
 
 from isodepth import AIIRWDepth, IRWDepth
-from isodepth.core.regions import Sample
 from isodepth.depth import whitening
 from isodepth.errors import InvalidInputError, InvalidOptionError
+from isodepth.geometry.regions import Sample
 
 
 @pytest.mark.parametrize("covariance", ["oas", 3, object()])

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import joblib
 import pytest
 
-from isodepth.engine import Resources, available_cores
+from isodepth.engine.compiled import Resources, available_cores
 
 
 @pytest.fixture(autouse=True)

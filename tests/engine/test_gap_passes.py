@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from twins import naive, naive_gaps
 
 from isodepth import _core as core
-from isodepth import engine
-from isodepth.engine import Resources
+from isodepth.engine import compiled as engine
+from isodepth.engine.compiled import Resources
 
 DTYPES = ["float32", "float64"]
 N_JOBS = (1, 3, 16)

@@ -26,8 +26,8 @@ from fuzz.samples import SAMPLES, sample, weights
 from twins import naive, naive_families, naive_means
 
 import isodepth
-from isodepth.chunked.entry import compare as compare_chunks
-from isodepth.core.directions import mean_of_direction
+from isodepth.geometry.directions import mean_of_direction
+from isodepth.metric.chunked.entry import compare as compare_chunks
 from isodepth.monitor.functions import Functions, total
 from isodepth.rowfunctions.families import FAMILIES, Rows
 

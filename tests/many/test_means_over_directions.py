@@ -9,7 +9,7 @@ import pytest
 from twins import naive_means
 
 import isodepth
-from isodepth.core.directions import mean_of_direction
+from isodepth.geometry.directions import mean_of_direction
 
 
 def bags(seed: int = 0, count: int = 12, d: int = 3) -> list[np.ndarray]:

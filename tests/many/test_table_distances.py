@@ -10,7 +10,7 @@ import pytest
 from twins import naive, naive_gaps, naive_tables
 
 from isodepth import InvalidInputError, Metric, pairwise
-from isodepth.engine import Resources, table_distances
+from isodepth.engine.compiled import Resources, table_distances
 from isodepth.metric import table as table_module
 from isodepth.metric.signature import plain_settings
 from isodepth.metric.table import TableStack

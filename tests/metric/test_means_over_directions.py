@@ -12,8 +12,8 @@ from strategies import odd_pair
 from twins import naive, naive_means
 
 import isodepth
-from isodepth.core.directions import mean_of_direction, unit_vectors
 from isodepth.errors import InvalidOptionError
+from isodepth.geometry.directions import mean_of_direction, unit_vectors
 
 QS = (1.0, 1.5, 2.0, 4.0, 40.0)
 

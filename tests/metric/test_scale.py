@@ -10,8 +10,8 @@ import pytest
 from twins import naive_settings
 
 import isodepth
-from isodepth.core.scaling import column_units
 from isodepth.errors import InvalidInputError, InvalidOptionError
+from isodepth.geometry.scaling import column_units
 
 RNG = np.random.default_rng(0)
 UNITS = np.array([1.0, 1000.0, 0.01])

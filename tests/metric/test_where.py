@@ -7,7 +7,7 @@ import pytest
 from twins import naive, naive_where
 
 import isodepth
-from isodepth.core.directions import unit_vectors
+from isodepth.geometry.directions import unit_vectors
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.standard_normal((14, 3)), 1.5 * RNG.standard_normal((17, 3)) + [0.5, 0, 0]

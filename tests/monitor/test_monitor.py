@@ -24,7 +24,7 @@ from isodepth import (
     scan,
 )
 from isodepth.data.frames import Table
-from isodepth.data.results.changes import Change
+from isodepth.results.changes import Change
 
 pd = pytest.importorskip("pandas")
 

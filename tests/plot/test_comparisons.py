@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 import isodepth
-from isodepth.data.results.changes import Change
+from isodepth.inspection.rows import TwoSamples
 from isodepth.plot import contributions, gap_profile, null_distribution
 from isodepth.plot.changes import change_figure
 from isodepth.plot.style import loose_figure
+from isodepth.results.changes import Change
 from isodepth.significance.result import null_profile
-from isodepth.two_samples import TwoSamples
 
 pytest.importorskip("matplotlib")
 

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.covariance import OAS, MinCovDet
 
 import isodepth
-from isodepth.core.weights import exact_masses
+from isodepth.geometry.weights import exact_masses
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((12, 3))

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import isodepth
-from isodepth.core.directions import integer_seed, rng_for
 from isodepth.errors import InvalidOptionError
+from isodepth.geometry.directions import integer_seed, rng_for
 
 N, D, K = 60, 40, 200
 

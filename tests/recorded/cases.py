@@ -22,8 +22,8 @@ import numpy as np
 
 import isodepth
 from experiments import theory
-from isodepth import hull
-from isodepth.core.directions import unit_vectors
+from isodepth.geometry import hull
+from isodepth.geometry.directions import unit_vectors
 from isodepth.text import DepthScore
 
 VALUES = Path(__file__).with_name("values.json")

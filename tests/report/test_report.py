@@ -13,15 +13,15 @@ import numpy as np
 import pytest
 
 import isodepth
-from isodepth.checks import Check
 from isodepth.data.frames import Table
 from isodepth.errors import InvalidInputError, InvalidOptionError, MissingExtraError
+from isodepth.inspection.checks import Check
+from isodepth.inspection.rows import TwoSamples
 from isodepth.plot.changes import column_figure
 from isodepth.report import html_report, write_report
 from isodepth.report.comparison import comparison_content, comparison_lines
 from isodepth.report.repeat import TableFile
-from isodepth.summary import comparison_headline, subtitle, unused_part
-from isodepth.two_samples import TwoSamples
+from isodepth.results.summary import comparison_headline, subtitle, unused_part
 
 pytest.importorskip("matplotlib")
 

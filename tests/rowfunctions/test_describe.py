@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from isodepth.data.results.changes import Change
+from isodepth.results.changes import Change
 from isodepth.rowfunctions.describe import (
     ColumnPair,
     conditional_change,

@@ -8,7 +8,7 @@ import scipy.special
 
 import isodepth
 from isodepth import InvalidInputError
-from isodepth.core.directions import rng_for
+from isodepth.geometry.directions import rng_for
 from isodepth.significance import result
 from isodepth.significance.permutations import Permutations, neg_log_p
 from isodepth.significance.result import null_profile

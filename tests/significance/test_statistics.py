@@ -20,7 +20,8 @@ from twins import naive_permutation as twin
 
 from isodepth import two_sample_test
 from isodepth._core import share_differences
-from isodepth.core.scaling import mad_spread
+from isodepth.geometry.scaling import mad_spread
+from isodepth.inspection.rows import TwoSamples
 from isodepth.metric.settings import MetricSettings
 from isodepth.rowfunctions.describe import ks_distance
 from isodepth.significance import aggregated, features
@@ -51,7 +52,6 @@ from isodepth.significance.tolerance import (
     share_units,
     tolerant_statistics,
 )
-from isodepth.two_samples import TwoSamples
 
 COUNT = 5
 

@@ -14,7 +14,7 @@ from twins import naive_permutation, naive_settings
 import isodepth
 from experiments.power import laws
 from isodepth import InvalidInputError, InvalidOptionError, two_sample_test
-from isodepth.core.directions import rng_for
+from isodepth.geometry.directions import rng_for
 from isodepth.significance.features import Findings
 from isodepth.significance.permutations import Permutations
 

@@ -11,7 +11,7 @@ from sources.tables import mixed_frame, scanned
 
 import isodepth
 from isodepth import scan
-from isodepth.suspicious import chunks
+from isodepth.inspection.suspicious import chunks
 
 OPTIONS = {"random_state": 0, "n_permutations": 19}
 

@@ -20,7 +20,13 @@ import numpy as np
 
 FILE = Path(__file__).with_name("surface.json")
 #: Modules with public names of their own.
-MODULES = ("isodepth", "isodepth.hull", "isodepth.plot", "isodepth.report", "isodepth.text")
+MODULES = (
+    "isodepth",
+    "isodepth.plot",
+    "isodepth.report",
+    "isodepth.text",
+    "isodepth.typing",
+)
 #: Base classes whose attributes are not part of the surface of their subclasses.
 _FOREIGN = ("sklearn", "torch", "builtins", "abc", "typing", "collections")
 

@@ -15,7 +15,7 @@ import pytest
 from text_extra import needs
 
 import isodepth
-from isodepth.data.results.base import ResultMixin
+from isodepth.data.export import ResultMixin
 
 X = np.random.default_rng(0).normal(size=(60, 2))
 Y = np.random.default_rng(1).normal(size=(50, 2)) + [1, 0]

@@ -12,7 +12,7 @@ import isodepth
 from isodepth.errors import DeviceMemoryError, InvalidInputError, InvalidOptionError
 
 torch = pytest.importorskip("torch")
-from isodepth.tensors.products import full_precision  # noqa: E402
+from isodepth.engine.tensors.products import full_precision  # noqa: E402
 from isodepth.torch.device import distance_on_device, fit_pair  # noqa: E402
 from isodepth.torch.samples import check_tensors  # noqa: E402
 
@@ -98,7 +98,7 @@ def test_single_precision_is_within_the_documented_bound(seed):
 @pytest.mark.parametrize(("n", "d"), [(30_000, 10), (50_000, 64), (40_000, 2)])
 def test_kernels_agree_with_plain_operations(depth, n, d, monkeypatch):
     """Single precision: depths are the same numbers, but for the rounding of products."""
-    from isodepth.tensors import kernels
+    from isodepth.engine.tensors import kernels
     from isodepth.torch import device, regions
 
     generator = torch.Generator("cuda").manual_seed(n)
@@ -134,7 +134,7 @@ def test_gradients_on_the_gpu(depth, levels):
 @pytest.mark.parametrize("shape", [(200, 3000, 16), (5000, 9, 33), (1000, 1400, 70), (33, 77, 300)])
 def test_products_of_parts_are_as_accurate_as_plain_products(shape, size):
     """The error is below the bound for any order of summation; products of integers are exact."""
-    from isodepth.tensors.kernels.multiply import products
+    from isodepth.engine.tensors.kernels.multiply import products
 
     a, b, d = shape
     generator = torch.Generator("cuda").manual_seed(d)

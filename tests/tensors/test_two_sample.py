@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import isodepth
+from isodepth.engine.tensors.host import arrays_on_host
 from isodepth.errors import InvalidInputError
-from isodepth.tensors.host import arrays_on_host
 
 torch = pytest.importorskip("torch")
 

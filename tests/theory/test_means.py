@@ -17,8 +17,8 @@ from experiments.theory.means import (
     radius_of_mass,
     radius_power_mean,
 )
-from isodepth.core.directions import mean_of_direction
 from isodepth.errors import InvalidOptionError
+from isodepth.geometry.directions import mean_of_direction
 
 
 def covariance(seed: int, d: int) -> np.ndarray:

@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 
 import click
 
-from isodepth.data.results.base import printable
+from isodepth.data.export import printable
 from isodepth.errors import InvalidOptionError, IsodepthError
 
 _INPUT_ERROR = 2

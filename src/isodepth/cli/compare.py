@@ -165,8 +165,8 @@ def _scanned(paths: Sequence[str], reading: cli.Reading, blocks: str | None) -> 
 def _compare_chunks(
     paths: Sequence[str], reading: cli.Reading, settings: Options, test: Options
 ) -> Any:
-    from isodepth.chunked.entry import compare
-    from isodepth.progress import progress_bar
+    from isodepth.data.progress import progress_bar
+    from isodepth.metric.chunked.entry import compare
     from isodepth.sources.passes import Runner
 
     if settings.get("refine"):

@@ -16,9 +16,9 @@ import isodepth
 import isodepth.cli.options as cli
 from isodepth.cli.commands import Answer, Command
 from isodepth.cli.tables import _natural, frames_of, label_column, open_sources, read_tables
+from isodepth.data.export import document
 from isodepth.data.files.input_file import table_files
 from isodepth.data.frames import Table
-from isodepth.data.results.base import document
 from isodepth.errors import BusyFileError, InvalidInputError, InvalidOptionError
 
 # Number of attempts to check a batch. An attempt fails if another process changes the file of the
@@ -220,7 +220,7 @@ def reset(monitor: str) -> Answer:
 
 def _shown(fitted: isodepth.Monitor) -> Answer:
     from isodepth.data.columns.kinds import column_lines
-    from isodepth.summary import alarm_promise, monitor_headline
+    from isodepth.results.summary import alarm_promise, monitor_headline
 
     summary = fitted.to_dict()
     lines = [f"columns     {', '.join(summary['columns'])}"]

@@ -11,9 +11,9 @@ import isodepth
 import isodepth.cli.options as cli
 from isodepth.cli.commands import Answer, Command, progress_wanted
 from isodepth.cli.tables import open_sources, read_samples, read_tables
+from isodepth.data.export import document
 from isodepth.data.files.output import check_target, csv_bytes, replace_file
 from isodepth.data.frames import in_order
-from isodepth.data.results.base import document
 from isodepth.errors import InvalidInputError
 
 # Maximum number of samples for which `pairwise` prints the matrix; a larger matrix is too wide.

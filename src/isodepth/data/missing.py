@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from isodepth.data.arrays import column_labels, named_counts
-from isodepth.data.results.base import plain
+from isodepth.data.export import plain
 from isodepth.errors import InvalidInputError
 
 #: Allowed values of the option `nan_policy`.

@@ -14,10 +14,10 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from isodepth import _core
-from isodepth.core.regions import Sample, TrimmedRegions
 from isodepth.data.validation import MOST, check_choice, check_integer, check_n_jobs
-from isodepth.engine import Resources
+from isodepth.engine.compiled import Resources
 from isodepth.errors import DegenerateDepthWarning, warn_user
+from isodepth.geometry.regions import Sample, TrimmedRegions
 
 #: Values of the option `method` of the halfspace depth.
 METHODS = ("directions", "exact")

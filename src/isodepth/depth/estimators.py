@@ -13,13 +13,13 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import validate_data
 
-from isodepth.core.directions import unit_vectors
-from isodepth.core.regions import Sample
 from isodepth.data.validation import check_points
 from isodepth.depth.base import Depth, Halfspace, Projection, Projections
 from isodepth.depth.integrated import AIIRW, IRW
-from isodepth.engine import Resources
+from isodepth.engine.compiled import Resources
 from isodepth.errors import InvalidInputError
+from isodepth.geometry.directions import unit_vectors
+from isodepth.geometry.regions import Sample
 
 
 class NotFittedDepthError(InvalidInputError, NotFittedError):

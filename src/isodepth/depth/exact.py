@@ -15,10 +15,10 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from isodepth import _core
-from isodepth.core.regions import Sample
-from isodepth.core.weights import trailing_zeros
-from isodepth.engine import Resources
+from isodepth.engine.compiled import Resources
 from isodepth.errors import InvalidInputError, InvalidOptionError
+from isodepth.geometry.regions import Sample
+from isodepth.geometry.weights import trailing_zeros
 
 #: Maximum number of elementary steps of one computation, about ten minutes on one core.
 MAX_WORK = 5e10

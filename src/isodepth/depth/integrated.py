@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from isodepth import _core
-from isodepth.core.directions import rng_for
-from isodepth.core.regions import Sample
 from isodepth.depth.base import Depth, Projections, Queries, standardize
 from isodepth.depth.whitening import Whitening, check_covariance, outside_span, shrinks
-from isodepth.engine import Resources
+from isodepth.engine.compiled import Resources
+from isodepth.geometry.directions import rng_for
+from isodepth.geometry.regions import Sample
 
 #: Maximum number of points for which `SteadyIRW` uses its control variate, because the time is
 #: proportional to the cube of the number of points. For more points `SteadyIRW` is the same as IRW.

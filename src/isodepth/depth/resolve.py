@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.core.regions import Sample
 from isodepth.depth import BY_NAME
 from isodepth.depth.base import (
     Depth,
@@ -20,6 +19,7 @@ from isodepth.depth.base import (
     plain_name,
 )
 from isodepth.errors import InvalidInputError, InvalidOptionError
+from isodepth.geometry.regions import Sample
 
 
 class CustomDepth(DepthSource):

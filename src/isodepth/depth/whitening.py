@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.core.regions import Sample
 from isodepth.depth.base import center_and_exponent, moved_by
 from isodepth.errors import InvalidInputError, InvalidOptionError
+from isodepth.geometry.regions import Sample
 
 COVARIANCES = ("empirical", "mcd", "ledoit-wolf")
 

@@ -12,14 +12,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from isodepth.api import Metric
-from isodepth.core.scaling import units_of_samples
 from isodepth.data.arrays import describe
+from isodepth.data.export import label_text
 from isodepth.data.frames import in_order, is_frame, labels_of
-from isodepth.data.results.base import label_text
 from isodepth.data.validation import check_same_columns, check_same_width, is_chunked, is_tensor
+from isodepth.engine.tensors.host import to_host
 from isodepth.errors import InvalidInputError, InvalidOptionError
+from isodepth.geometry.scaling import units_of_samples
 from isodepth.metric.fitted import prepare
-from isodepth.tensors.host import to_host
 
 
 def labeled(samples: Any, by: Any = None, name: str = "samples") -> tuple[Any, list[str] | None]:
@@ -189,7 +189,7 @@ def with_shared_scale(metric: Metric, *groups: SampleGroup) -> Metric:
         samples += [each if group.in_chunks else each.points for each in group.samples]
         weights += group.weights if group.in_chunks else [each.weights for each in group.samples]
     if any(group.in_chunks for group in groups):
-        from isodepth.chunked.entry import shared_scale
+        from isodepth.metric.chunked.entry import shared_scale
 
         return replace(metric, scale=shared_scale(metric, samples, weights, groups[0].name))
     first, last = samples[0], samples[-1]

@@ -19,8 +19,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from isodepth.core.directions import mean_of_direction
 from isodepth.data.validation import check_choice, refuse_chunks
+from isodepth.geometry.directions import mean_of_direction
 from isodepth.many.collections import as_list, prepare_group, with_shared_scale
 from isodepth.many.pairwise import NOT_FOR_TABLES, TABLE_LEVELS, fit_tables, table_metric
 from isodepth.metric.settings import STORAGES, Precision, with_metric_options

@@ -9,12 +9,12 @@ from typing import Any, Literal, TypedDict, Unpack
 import numpy as np
 
 from isodepth.data.arrays import listed
-from isodepth.data.results.base import ResultMixin, document, label_text
+from isodepth.data.export import ResultMixin, document, label_text
+from isodepth.data.progress import progress_bar
 from isodepth.data.validation import check_integer
 from isodepth.errors import InvalidInputError
 from isodepth.many.collections import as_list, labeled
 from isodepth.metric.settings import RandomState
-from isodepth.progress import progress_bar
 from isodepth.significance.result import TwoSampleResult
 from isodepth.significance.two_sample import two_sample_test
 

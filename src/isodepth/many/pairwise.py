@@ -13,14 +13,15 @@ from typing import Any, Unpack
 import numpy as np
 
 from isodepth.api import Metric
-from isodepth.core.directions import draws_at_random, integer_seed
-from isodepth.core.regions import Sample
-from isodepth.core.scaling import scaled
 from isodepth.data.arrays import describe
-from isodepth.data.results.base import ResultMixin, document, label_text
+from isodepth.data.export import ResultMixin, document, label_text
+from isodepth.data.progress import progress_bar
 from isodepth.data.validation import check_n_jobs, split_weights
-from isodepth.engine import Resources, thread_map, worker_count
+from isodepth.engine.compiled import Resources, thread_map, worker_count
 from isodepth.errors import InvalidInputError, InvalidOptionError
+from isodepth.geometry.directions import draws_at_random, integer_seed
+from isodepth.geometry.regions import Sample
+from isodepth.geometry.scaling import scaled
 from isodepth.many.collections import (
     SampleGroup,
     as_list,
@@ -36,7 +37,6 @@ from isodepth.metric.settings import (
     with_metric_options,
 )
 from isodepth.metric.table import RegionTable, TableStack, check_comparable, fill_distances
-from isodepth.progress import progress_bar
 
 #: Default number of levels, that is of nested regions, in a region table.
 TABLE_LEVELS = 20

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.data.results.base import ResultMixin, document
-from isodepth.hull import Gaps
+from isodepth.data.export import ResultMixin, document
+from isodepth.geometry.hull import Gaps
 
 # Target number of support values that are in memory at a time.
 _BLOCK_NUMBERS = 1 << 20

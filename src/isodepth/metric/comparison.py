@@ -9,16 +9,17 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 
-from isodepth.core.directions import rng_for
-from isodepth.core.regions import TrimmedRegions
 from isodepth.data.arrays import column_labels
 from isodepth.data.columns.kinds import ColumnKind
+from isodepth.data.export import ResultMixin, document
 from isodepth.data.missing import MissingPair
-from isodepth.data.results.base import ResultMixin, document
 from isodepth.data.validation import check_integer
-from isodepth.engine import write_supports
+from isodepth.engine.compiled import write_supports
 from isodepth.errors import InvalidInputError
-from isodepth.hull import Gaps, upper_bounds
+from isodepth.geometry.directions import rng_for
+from isodepth.geometry.hull import Gaps, upper_bounds
+from isodepth.geometry.regions import TrimmedRegions
+from isodepth.inspection.rows import TwoSamples
 from isodepth.metric.attribution import (
     LargestGap,
     contribution_rows,
@@ -28,9 +29,8 @@ from isodepth.metric.attribution import (
 )
 from isodepth.metric.gradient import Gradient, gradient_of_comparison
 from isodepth.metric.signature import json_settings
-from isodepth.results import TwoSampleReport, unscaled_points
-from isodepth.summary import summary_lines
-from isodepth.two_samples import TwoSamples
+from isodepth.results.base import TwoSampleReport, unscaled_points
+from isodepth.results.summary import summary_lines
 
 # Options of the metric that do not affect the distance of given rows.
 _NOT_OF_DISTANCE = ("nan_policy", "n_jobs", "memory_mb")

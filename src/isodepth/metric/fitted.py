@@ -8,21 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.core.directions import rng_for, seeded_vectors, unit_vectors
-from isodepth.core.regions import (
-    LevelPlan,
-    Sample,
-    TrimmedRegions,
-    exact_plan,
-    level_plan,
-    power_mean,
-)
-from isodepth.core.scaling import (
-    check_scale_width,
-    scaled,
-    units_of_samples,
-    warn_of_different_spreads,
-)
 from isodepth.data.frames import in_order, labels_of
 from isodepth.data.missing import MissingPair
 from isodepth.data.validation import (
@@ -37,9 +22,24 @@ from isodepth.data.validation import (
 )
 from isodepth.depth.base import Depth, DepthSource, Projections
 from isodepth.depth.resolve import same_depth
-from isodepth.engine import Resources, thread_map, worker_count, write_supports
+from isodepth.engine.compiled import Resources, thread_map, worker_count, write_supports
 from isodepth.errors import ColumnWarning, InvalidInputError, InvalidOptionError, warn_user
-from isodepth.hull import Gaps, find_gaps
+from isodepth.geometry.directions import rng_for, seeded_vectors, unit_vectors
+from isodepth.geometry.hull import Gaps, find_gaps
+from isodepth.geometry.regions import (
+    LevelPlan,
+    Sample,
+    TrimmedRegions,
+    exact_plan,
+    level_plan,
+    power_mean,
+)
+from isodepth.geometry.scaling import (
+    check_scale_width,
+    scaled,
+    units_of_samples,
+    warn_of_different_spreads,
+)
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.settings import STORAGES, MetricSettings, midpoint_levels
 from isodepth.metric.signature import plain_settings, signature_of

@@ -19,11 +19,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.core.directions import mean_of_direction
-from isodepth.core.regions import TrimmedRegions
-from isodepth.engine import decode, support_rows
+from isodepth.engine.compiled import decode, support_rows
 from isodepth.errors import InvalidOptionError
-from isodepth.hull import Gaps, project_to_hull
+from isodepth.geometry.directions import mean_of_direction
+from isodepth.geometry.hull import Gaps, project_to_hull
+from isodepth.geometry.regions import TrimmedRegions
 
 # Maximum number of support values (levels times directions) in memory at a time.
 _HELD = 1 << 19

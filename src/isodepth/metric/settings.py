@@ -17,13 +17,6 @@ from typing import Any, Literal, Self, TypedDict, TypeVar
 
 import numpy as np
 
-from isodepth.core.directions import (
-    FAMILIES,
-    check_direction_rows,
-    check_random_state,
-    draws_at_random,
-)
-from isodepth.core.scaling import SCALES, check_scale
 from isodepth.data.missing import NAN_POLICIES
 from isodepth.data.validation import (
     MOST,
@@ -38,7 +31,14 @@ from isodepth.depth import BY_NAME
 from isodepth.depth.base import DepthSource
 from isodepth.depth.resolve import private_copy, resolve_depth
 from isodepth.errors import InvalidOptionError
-from isodepth.hull import WAYS
+from isodepth.geometry.directions import (
+    FAMILIES,
+    check_direction_rows,
+    check_random_state,
+    draws_at_random,
+)
+from isodepth.geometry.hull import WAYS
+from isodepth.geometry.scaling import SCALES, check_scale
 from isodepth.metric.signature import signature_of
 
 #: Line of a docstring that `with_metric_options` replaces with the descriptions of parameters.

@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.core.directions import mean_of_direction
+from isodepth.data.export import EqualFields
 from isodepth.data.frames import clashing_columns
-from isodepth.data.results.base import EqualFields
+from isodepth.data.progress import progress_bar
 from isodepth.data.validation import check_n_jobs
-from isodepth.engine import Resources, table_distances
+from isodepth.engine.compiled import Resources, table_distances
 from isodepth.errors import InvalidInputError, UnreadableFileError
+from isodepth.geometry.directions import mean_of_direction
 from isodepth.metric.settings import STORAGES
 from isodepth.metric.signature import (
     ALGORITHM,
@@ -23,7 +24,6 @@ from isodepth.metric.signature import (
     settings_before_1_0,
     signature_text,
 )
-from isodepth.progress import progress_bar
 
 KIND = "region table"
 # Target size in bytes of a block of tables whose distances are computed in one call.

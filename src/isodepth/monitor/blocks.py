@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from isodepth.api import Metric
-from isodepth.core.directions import rng_for
-from isodepth.core.scaling import column_units
 from isodepth.errors import InvalidInputError
+from isodepth.geometry.directions import rng_for
+from isodepth.geometry.scaling import column_units
 from isodepth.metric.table import RegionTable
 from isodepth.monitor.functions import Batch, Counts, Functions, total
 from isodepth.monitor.windows import Evidence, pvalue_of

@@ -29,10 +29,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from isodepth.core.directions import unit_vectors
-from isodepth.core.scaling import mad_spread
 from isodepth.data.arrays import row_hashes
 from isodepth.errors import DependenceWarning, warn_user
+from isodepth.geometry.directions import unit_vectors
+from isodepth.geometry.scaling import mad_spread
 from isodepth.monitor.repeated import ReferenceHashes
 from isodepth.rowfunctions.families import (
     UNSEEN,

@@ -9,18 +9,18 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, replace
 from typing import Any, ClassVar, Literal
 
-from isodepth.core.directions import integer_seed
 from isodepth.data.columns.kinds import ColumnKind
+from isodepth.data.export import document
 from isodepth.data.files import output
 from isodepth.data.missing import NAN_POLICIES
-from isodepth.data.results.base import document
 from isodepth.data.validation import check_boolean, check_choice
 from isodepth.errors import BusyFileError, InvalidInputError, InvalidOptionError
+from isodepth.geometry.directions import integer_seed
 from isodepth.monitor.saved import check_new, read_state, write_state
 from isodepth.monitor.state import MonitorState, fit_state
 from isodepth.monitor.verdict import Verdict
 from isodepth.monitor.windows import AlarmPolicy
-from isodepth.results import ReportableResult
+from isodepth.results.base import ReportableResult
 
 _LONGEST_LABEL = 200
 

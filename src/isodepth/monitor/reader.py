@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.chunked.reading import load_mixed_rows, load_rows, row_chunks
 from isodepth.data.arrays import column_labels
 from isodepth.data.columns.kinds import ColumnKind, MixedFrames, category_values, split_columns
 from isodepth.data.frames import Names, Table, differing, in_order, labels_of, select_columns
 from isodepth.data.validation import OMIT_HINT, check_same_width, is_chunked, read_sample
 from isodepth.errors import InvalidInputError
+from isodepth.metric.chunked.reading import load_mixed_rows, load_rows, row_chunks
 from isodepth.monitor.functions import UNSEEN
 from isodepth.sources.frames import typed_table
 from isodepth.sources.passes import FrameReading

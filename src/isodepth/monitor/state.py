@@ -22,8 +22,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.core.directions import rng_for
 from isodepth.errors import InvalidInputError
+from isodepth.geometry.directions import rng_for
 from isodepth.monitor.blocks import BlockModel
 from isodepth.monitor.functions import LEAST_ROWS, Batch, Counts, Functions, fit_functions
 from isodepth.monitor.reader import BatchReader

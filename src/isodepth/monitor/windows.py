@@ -13,13 +13,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from isodepth.core.weights import contaminated_rows
-from isodepth.data.results.changes import Change
 from isodepth.data.validation import check_integer, check_number
 from isodepth.errors import InvalidOptionError
+from isodepth.geometry.weights import contaminated_rows
 from isodepth.monitor.functions import Counts, Functions
 from isodepth.monitor.reader import BatchReader
 from isodepth.monitor.repeated import REPEATED_LEVEL, RepeatedCounts
+from isodepth.results.changes import Change
 from isodepth.rowfunctions.families import UNSEEN, Member
 from isodepth.significance.fisher import least_changed, log_adjusted_pvalues, log_pvalues
 

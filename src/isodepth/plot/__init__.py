@@ -11,7 +11,7 @@ from isodepth.plot.comparisons import contributions, gap_profile, null_distribut
 from isodepth.plot.matrices import distance_matrix
 from isodepth.plot.regions import nested_regions
 from isodepth.plot.timelines import monitor_timeline
-from isodepth.protocols import AnyResult
+from isodepth.results.protocols import AnyResult
 
 __all__ = [
     "bagplot", "contributions", "distance_matrix", "gap_profile", "monitor_timeline",

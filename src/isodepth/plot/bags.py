@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from isodepth.core.directions import unit_vectors
-from isodepth.core.regions import Sample
 from isodepth.data.arrays import column_labels
 from isodepth.data.validation import check_points
 from isodepth.depth.base import Projections
 from isodepth.depth.resolve import private_copy, resolve_depth
-from isodepth.engine import Resources
+from isodepth.engine.compiled import Resources
 from isodepth.errors import InvalidInputError
+from isodepth.geometry.directions import unit_vectors
+from isodepth.geometry.regions import Sample
 from isodepth.plot.style import FIRST, INK, MARK, PAPER, dress, legend_below, new_axes, short
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from isodepth.data.results.changes import Change
+from isodepth.inspection.rows import TwoSamples
+from isodepth.inspection.suspicious.results import range_text
 from isodepth.plot import style
-from isodepth.suspicious.results import range_text
-from isodepth.two_samples import TwoSamples
+from isodepth.results.changes import Change
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -81,7 +81,7 @@ def score_figure(x: np.ndarray, y: np.ndarray, figure: Figure) -> Figure:
     """Draw the scores (n,) and (m,) of the rows of two samples into an empty figure.
 
     Scores are positions along the direction in which the samples differ most, see
-    `isodepth.typical.TypicalRow`.
+    `isodepth.inspection.typical.TypicalRow`.
     """
     _histogram(figure.subplots(), x, y)
     return figure

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from isodepth.plot import style
-from isodepth.protocols import ComparisonLike, PairResult, TwoSampleTestLike
+from isodepth.results.protocols import ComparisonLike, PairResult, TwoSampleTestLike
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,7 +8,7 @@ import numpy as np
 
 from isodepth.errors import InvalidInputError
 from isodepth.plot import style
-from isodepth.protocols import DistanceMatrixLike
+from isodepth.results.protocols import DistanceMatrixLike
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,7 +10,7 @@ import numpy as np
 from isodepth.data.arrays import column_labels
 from isodepth.errors import InvalidInputError
 from isodepth.plot.style import FIRST, SECOND, dress, legend_below, new_axes, short
-from isodepth.protocols import ComparisonLike
+from isodepth.results.protocols import ComparisonLike
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

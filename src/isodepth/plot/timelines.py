@@ -9,7 +9,7 @@ import numpy as np
 
 from isodepth.errors import InvalidInputError
 from isodepth.plot import style
-from isodepth.protocols import MonitorLike, VerdictLike
+from isodepth.results.protocols import MonitorLike, VerdictLike
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

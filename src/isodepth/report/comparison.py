@@ -13,14 +13,22 @@ from isodepth.data.columns.kinds import attention_lines
 from isodepth.data.files.output import csv_bytes
 from isodepth.data.validation import check_option_names
 from isodepth.errors import InvalidInputError, InvalidOptionError
+from isodepth.inspection.rows import TwoSamples
+from isodepth.inspection.suspicious import SuspiciousRows
+from isodepth.inspection.typical import TypicalRows
 from isodepth.plot.changes import change_figure, column_figure, score_figure
 from isodepth.plot.comparisons import contributions, gap_profile, null_distribution
 from isodepth.plot.regions import nested_regions
 from isodepth.plot.style import loose_axes, loose_figure
-from isodepth.protocols import ChanceLevelLike, ComparisonLike, PairResult, TwoSampleTestLike
 from isodepth.report.figures import WIDTH
 from isodepth.report.repeat import TableFile, compare_code
-from isodepth.summary import (
+from isodepth.results.protocols import (
+    ChanceLevelLike,
+    ComparisonLike,
+    PairResult,
+    TwoSampleTestLike,
+)
+from isodepth.results.summary import (
     comparison_headline,
     distance_sentence,
     find_typical_rows,
@@ -31,9 +39,6 @@ from isodepth.summary import (
     summary_lines,
     unused_part,
 )
-from isodepth.suspicious import SuspiciousRows
-from isodepth.two_samples import TwoSamples
-from isodepth.typical import TypicalRows
 
 _MAX_CHANGES, _MAX_ROWS = 30, 100
 # Maximum number of columns with a figure. A figure takes about 30 ms and 3 kB.

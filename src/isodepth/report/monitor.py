@@ -8,9 +8,9 @@ from typing import Any
 from isodepth.data.validation import check_option_names
 from isodepth.plot.style import loose_figure
 from isodepth.plot.timelines import monitor_timeline
-from isodepth.protocols import MonitorLike
 from isodepth.report.figures import WIDTH
-from isodepth.summary import alarm_promise, monitor_headline
+from isodepth.results.protocols import MonitorLike
+from isodepth.results.summary import alarm_promise, monitor_headline
 
 
 @check_option_names

@@ -10,17 +10,19 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import Any
 
-from isodepth.data.results.base import p_text
+from isodepth.data.export import p_text
 from isodepth.errors import InvalidInputError
 from isodepth.html import notebook_html
-from isodepth.protocols import AnyResult, MonitorLike, PairResult
+from isodepth.inspection.rows import TwoSamples
+from isodepth.inspection.suspicious import SuspiciousRows
 from isodepth.report.comparison import (
     change_entries,
     share_sentence,
     suspicious_entries,
 )
 from isodepth.report.figures import inline_svg
-from isodepth.summary import (
+from isodepth.results.protocols import AnyResult, MonitorLike, PairResult
+from isodepth.results.summary import (
     alarm_promise,
     comparison_headline,
     find_typical_rows,
@@ -29,8 +31,6 @@ from isodepth.summary import (
     monitor_headline,
     remarks,
 )
-from isodepth.suspicious import SuspiciousRows
-from isodepth.two_samples import TwoSamples
 
 # Maximum numbers of changes, of suspicious rows and of batches.
 _MAX_CHANGES, _MAX_ROWS, _MAX_BATCHES = 5, 5, 8

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from isodepth.data.columns.kinds import MISSING, ColumnKind
-from isodepth.protocols import ComparisonLike, TwoSampleTestLike
+from isodepth.results.protocols import ComparisonLike, TwoSampleTestLike
 
 CANNOT_REPEAT = (
     "# This result cannot be repeated from files alone: it has directions, scales, a depth or\n"

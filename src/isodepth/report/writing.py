@@ -11,15 +11,15 @@ from typing import Any, Unpack
 from markupsafe import Markup
 
 from isodepth._version import __version__
+from isodepth.data.export import p_text
 from isodepth.data.extras import load_extra
 from isodepth.data.files.output import PAGE_ENDINGS, check_target, replace_file
-from isodepth.data.results.base import p_text
 from isodepth.errors import InvalidInputError
 from isodepth.html import render
-from isodepth.protocols import AnyResult, ReportOptions
 from isodepth.report.comparison import comparison_context
 from isodepth.report.figures import inline_svg
 from isodepth.report.monitor import monitor_context
+from isodepth.results.protocols import AnyResult, ReportOptions
 
 
 def write_report(result: AnyResult, path: Any, **options: Unpack[ReportOptions]) -> None:

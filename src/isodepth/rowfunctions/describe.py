@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from isodepth.core.scaling import mad_spread
-from isodepth.data.results.changes import Change
+from isodepth.geometry.scaling import mad_spread
+from isodepth.results.changes import Change
 from isodepth.rowfunctions.families import Member, is_multiple
 
 # Maximum number of values of each sample that are used to choose a description.

@@ -19,7 +19,7 @@ from typing import ClassVar, NamedTuple, Self
 import numpy as np
 
 from isodepth.data.arrays import row_hashes
-from isodepth.data.results.changes import Change
+from isodepth.results.changes import Change
 
 #: Code of a category that the reference does not have. The code of a missing category is NaN.
 UNSEEN = -1

@@ -15,8 +15,8 @@ from dataclasses import replace
 import numpy as np
 
 from isodepth import _core
-from isodepth.core.directions import mean_of_direction
 from isodepth.errors import DegenerateDepthWarning
+from isodepth.geometry.directions import mean_of_direction
 from isodepth.metric.fitted import fit_for_one_sample
 from isodepth.metric.settings import MetricSettings, midpoint_levels
 from isodepth.rowfunctions.families import Repeated

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from isodepth.data.columns.kinds import MISSING
-from isodepth.data.results.changes import Change
+from isodepth.results.changes import Change
 from isodepth.rowfunctions.describe import (
     ColumnPair,
     conditional_change,

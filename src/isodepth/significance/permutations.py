@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from isodepth._core import order
-from isodepth.engine import thread_map
+from isodepth.engine.compiled import thread_map
 
 if TYPE_CHECKING:
-    from isodepth.tensors.labels import DeviceLabels
+    from isodepth.engine.tensors.labels import DeviceLabels
 
 #: Number of bits of an integer. The bits of one integer are the labels of one row in 64 labelings.
 WORD = 64
@@ -204,7 +204,7 @@ class Permutations:
 
     def _on_device(self) -> DeviceLabels:
         """Return the labels on the device, which are copied there at the first call."""
-        from isodepth.tensors.labels import DeviceLabels
+        from isodepth.engine.tensors.labels import DeviceLabels
 
         assert self.device is not None
         if self._moved is None:

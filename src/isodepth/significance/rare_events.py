@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from isodepth.data.results.changes import Change
+from isodepth.results.changes import Change
 from isodepth.rowfunctions.families import LEAST_ROWS, Extremes, Member, Rows
 from isodepth.significance.fisher import log_pvalues
 from isodepth.significance.result import ALPHA, Component, TwoSampleResult

@@ -11,26 +11,26 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 import numpy as np
 
 from isodepth._version import __version__
-from isodepth.checks import Check
-from isodepth.core.directions import rng_for
 from isodepth.data.columns.kinds import ColumnKind, attention_suffix
+from isodepth.data.export import document, p_text
 from isodepth.data.missing import MissingPair
-from isodepth.data.results.base import document, p_text
-from isodepth.data.results.changes import Change, lower_percent
 from isodepth.errors import DegenerateDepthWarning
+from isodepth.geometry.directions import rng_for
+from isodepth.inspection.checks import Check
+from isodepth.inspection.rows import TwoSamples
+from isodepth.inspection.suspicious import SuspiciousRows, suspicious_rows
+from isodepth.inspection.suspicious.chunks import suspicious_source_rows
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.fitted import FittedMetric
 from isodepth.metric.settings import midpoint_levels
 from isodepth.metric.signature import json_settings
-from isodepth.results import TwoSampleReport
+from isodepth.results.base import TwoSampleReport
+from isodepth.results.changes import Change, lower_percent
+from isodepth.results.summary import find_typical_rows, summary_lines
 from isodepth.significance.permutations import Permutations, fewest_labelings
 from isodepth.significance.samples import Samples, ValueShare
 from isodepth.sources.passes import runner_of
 from isodepth.sources.subsets import SubsetPair
-from isodepth.summary import find_typical_rows, summary_lines
-from isodepth.suspicious import SuspiciousRows, suspicious_rows
-from isodepth.suspicious.chunks import suspicious_source_rows
-from isodepth.two_samples import TwoSamples
 
 #: Significance level for headlines and lists of changes.
 ALPHA = 0.05

@@ -15,8 +15,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from isodepth._core import project
-from isodepth.core.directions import unit_vectors
-from isodepth.core.scaling import column_units, mad_spread
 from isodepth.data.arrays import describe, is_missing, row_hashes
 from isodepth.data.columns.kinds import MISSING, category_values
 from isodepth.data.missing import NAN_POLICIES, MissingPair
@@ -26,11 +24,13 @@ from isodepth.data.validation import (
     check_finite,
     to_array,
 )
+from isodepth.engine.tensors.host import to_host
 from isodepth.errors import InvalidInputError, InvalidOptionError
+from isodepth.geometry.directions import unit_vectors
+from isodepth.geometry.scaling import column_units, mad_spread
+from isodepth.inspection.rows import TwoSamples
 from isodepth.rowfunctions.families import LEAST_ROWS, Rows
 from isodepth.significance.permutations import Permutations, precision, unit_ranks
-from isodepth.tensors.host import to_host
-from isodepth.two_samples import TwoSamples
 
 #: A category is rare if it has fewer than FEWEST_ROWS rows, and a share below SMALLEST_SHARE, in
 #: both samples together.

@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 
 from isodepth._core import quantile, share_differences
-from isodepth.core.scaling import mad_spread
-from isodepth.core.weights import contaminated_rows
+from isodepth.geometry.scaling import mad_spread
+from isodepth.geometry.weights import contaminated_rows
 from isodepth.significance.features import (
     Feature,
     Findings,

@@ -10,13 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.checks import table_checks
-from isodepth.core.directions import mean_of_direction, rng_for
-from isodepth.core.scaling import check_scale_width, column_units
 from isodepth.data.arrays import describe, listed
 from isodepth.data.columns.kinds import column_lines
 from isodepth.data.frames import Table
-from isodepth.data.results.changes import Change
+from isodepth.data.progress import progress_bar
 from isodepth.data.validation import (
     MOST,
     check_boolean,
@@ -28,11 +25,15 @@ from isodepth.data.validation import (
     is_tensor,
 )
 from isodepth.depth.resolve import depth_text
-from isodepth.engine import available_cores
+from isodepth.engine.compiled import available_cores
+from isodepth.engine.tensors.host import arrays_on_host
 from isodepth.errors import InvalidInputError, InvalidOptionError
+from isodepth.geometry.directions import mean_of_direction, rng_for
+from isodepth.geometry.scaling import check_scale_width, column_units
+from isodepth.inspection.checks import table_checks
 from isodepth.metric.fitted import compare_arrays
 from isodepth.metric.settings import MetricSettings
-from isodepth.progress import progress_bar
+from isodepth.results.changes import Change
 from isodepth.rowfunctions.describe import ks_distance
 from isodepth.significance.aggregated import aggregated_statistics
 from isodepth.significance.features import Findings, bound_labelings, significant_changes
@@ -58,7 +59,6 @@ from isodepth.significance.tolerance import (
 )
 from isodepth.sources.passes import runner_of
 from isodepth.sources.subsets import subset_pair
-from isodepth.tensors.host import arrays_on_host
 
 METHODS = ("aggregated", "regions")
 # Options of method="regions", and their defaults.

@@ -21,11 +21,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isodepth.core.directions import seed_sequence
-from isodepth.core.scaling import scaled
 from isodepth.data.extras import load_extra
 from isodepth.data.validation import OMIT_HINT, check_finite, check_weights, to_float
-from isodepth.engine import available_cores
+from isodepth.engine.compiled import available_cores
+from isodepth.geometry.directions import seed_sequence
+from isodepth.geometry.scaling import scaled
 from isodepth.sources.source import Chunk, Part, Source
 
 # Maximum number of threads that read chunks of any types. Each needs memory for a chunk.

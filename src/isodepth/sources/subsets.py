@@ -8,11 +8,11 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from isodepth.core.directions import rng_for
 from isodepth.data.columns.kinds import ColumnKind, check_kinds, check_some_numeric
 from isodepth.data.frames import differing
 from isodepth.data.validation import check_integer, check_same_columns, check_same_width
 from isodepth.errors import InvalidInputError
+from isodepth.geometry.directions import rng_for
 from isodepth.sources.mixed import MixedReader, mixed_readers
 from isodepth.sources.passes import FrameReading, FrameRows, Pass, Runner, runner_of
 from isodepth.sources.profile import Profile, RandomRows

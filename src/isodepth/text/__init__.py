@@ -4,6 +4,7 @@ The encoders need ``pip install 'isodepth[text]'``. Scores with a custom encoder
 """
 
 from isodepth.text.encoder import CachedEncoder, Encoder
+from isodepth.text.pairs import pair_distances
 from isodepth.text.score import DepthScore, Scores
 
-__all__ = ["CachedEncoder", "DepthScore", "Encoder", "Scores"]
+__all__ = ["CachedEncoder", "DepthScore", "Encoder", "Scores", "pair_distances"]

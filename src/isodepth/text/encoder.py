@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from isodepth.data.progress import progress_bar
 from isodepth.data.validation import check_choice, check_integer
 from isodepth.errors import InvalidInputError, InvalidOptionError, warn_user
-from isodepth.progress import progress_bar
 from isodepth.text import models
 from isodepth.text.clouds import check_text
 

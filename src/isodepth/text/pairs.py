@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from isodepth.api import Metric
-from isodepth.engine import Resources, thread_map
+from isodepth.engine.compiled import Resources, thread_map
 
 # Number of pairs that a thread processes per task.
 _BLOCK = 16
@@ -39,7 +39,7 @@ def pair_distances(
     --------
     >>> import numpy as np
     >>> from isodepth import Metric
-    >>> from isodepth.text.pairs import pair_distances
+    >>> from isodepth.text import pair_distances
     >>> X = np.random.default_rng(7).normal(size=(10, 50))
     >>> metric = Metric(depth="irw", gap="exact", random_state=0)
     >>> pair_distances([X, X + 1.0], [(0, 0), (0, 1)], metric).round(6)

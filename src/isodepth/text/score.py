@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from isodepth.api import Metric
-from isodepth.data.results.base import ResultMixin, document
+from isodepth.data.export import ResultMixin, document
 from isodepth.data.validation import check_choice, check_integer, check_number
 from isodepth.depth import Dual, SteadyIRW
 from isodepth.errors import InvalidOptionError, warn_user

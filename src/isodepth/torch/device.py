@@ -8,17 +8,17 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from isodepth.core.directions import mean_of_direction
-from isodepth.core.regions import Sample, TrimmedRegions
+from isodepth.engine.tensors.gaps import mean_gap_gradient, mean_gaps, support_rows
+from isodepth.engine.tensors.host import to_host
+from isodepth.engine.tensors.kernels import passes_for
+from isodepth.engine.tensors.products import budget_on, working_on
 from isodepth.errors import InvalidOptionError
+from isodepth.geometry.directions import mean_of_direction
+from isodepth.geometry.regions import Sample, TrimmedRegions
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.fitted import FittedMetric, fit_for_one_sample
 from isodepth.metric.gradient import mean_slopes
 from isodepth.metric.settings import MetricSettings
-from isodepth.tensors.gaps import mean_gap_gradient, mean_gaps, support_rows
-from isodepth.tensors.host import to_host
-from isodepth.tensors.kernels import passes_for
-from isodepth.tensors.products import budget_on, working_on
 from isodepth.torch.regions import (
     DeviceRegions,
     check_depth,

@@ -17,13 +17,13 @@ from typing import Any, NoReturn
 
 import torch
 
-from isodepth.core.scaling import warn_of_different_spreads
+from isodepth.engine.tensors.host import to_host
 from isodepth.errors import InvalidOptionError
+from isodepth.geometry.scaling import warn_of_different_spreads
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.fitted import compare_arrays, fit_both
 from isodepth.metric.gradient import check_has_gradient
 from isodepth.metric.settings import MetricSettings
-from isodepth.tensors.host import to_host
 from isodepth.torch import device
 from isodepth.torch.samples import TensorPair, check_tensors
 

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from isodepth.core.weights import exact_masses
 from isodepth.data.validation import (
     check_finite,
     check_same_width,
@@ -22,8 +21,9 @@ from isodepth.data.validation import (
 )
 from isodepth.depth.base import exact_center
 from isodepth.depth.whitening import column_exponents, inverse_root, stretch_of
+from isodepth.engine.tensors.host import check_both_tensors, to_host
 from isodepth.errors import InvalidInputError
-from isodepth.tensors.host import check_both_tensors, to_host
+from isodepth.geometry.weights import exact_masses
 
 _SPACED_ROWS = 7
 _COLUMNS_TRIED = 4

@@ -1,1 +1,0 @@
-"""Basic types and functions for samples, directions, regions, levels, weights and column units."""

@@ -1,0 +1,189 @@
+"""Base class of results, and conversion of values to JSON and strings.
+
+A result implements `to_dict`, `_rows` and `__repr__`. `isodepth.results.base` adds figures and
+reports.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any, Self
+
+import numpy as np
+
+from isodepth.data.extras import load_extra
+from isodepth.errors import InvalidOptionError
+
+# Escapes for control characters, and for characters that change the text direction.
+_UNPRINTABLE = {
+    code: f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
+    for code in (*range(32), *range(127, 160), *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+    if chr(code) not in "\n\t"
+}
+#: Number of the schema of JSON output, which docs/schema/isodepth-1.json describes. It increases if
+#: a key is removed or changes its meaning.
+SCHEMA = 1
+_BACKENDS = {"pandas": "DataFrame", "polars": "DataFrame", "pyarrow": "table"}
+
+
+def plain(value: Any) -> Any:
+    """Convert a value to types that JSON has: numbers, strings, lists and dictionaries.
+
+    NaN and infinity, which JSON does not have, become None.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> plain({"a": np.arange(2), "b": (np.float64(0.5), float("inf")), "c": np.bool_(True)})
+    {'a': [0, 1], 'b': [0.5, None], 'c': True}
+    """
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(key): plain(each) for key, each in value.items()}
+    if hasattr(value, "_asdict"):
+        return plain(value._asdict())
+    if isinstance(value, list | tuple):
+        return [plain(each) for each in value]
+    return value
+
+
+def document(kind: str, content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a result as a dictionary for JSON, with the number of the schema and its type.
+
+    Examples
+    --------
+    >>> document("chance_level", {"distances": np.array([0.5, 1.0])})
+    {'schema': 1, 'type': 'chance_level', 'distances': [0.5, 1.0]}
+    """
+    return {"schema": SCHEMA, "type": kind, **plain(content)}
+
+
+def printable(text: str) -> str:
+    """Escape control characters, which names of columns may contain, for a terminal.
+
+    Examples
+    --------
+    >>> print(printable("\\x1b[31mred"))
+    \\x1b[31mred
+    """
+    return text.translate(_UNPRINTABLE)
+
+
+def p_text(pvalue: float) -> str:
+    """Format a p-value with three significant digits, or nine if rounding moves it across 5%.
+
+    Examples
+    --------
+    >>> p_text(0.0123456), p_text(0.050001)
+    ('0.0123', '0.050001')
+    """
+    text = f"{pvalue:.3g}"
+    return text if (float(text) <= 0.05) == (pvalue <= 0.05) else f"{pvalue:.9g}"
+
+
+def equal_values(first: Any, second: Any) -> bool:
+    """Return whether two values are equal; arrays are equal if all entries are equal or both NaN.
+
+    Examples
+    --------
+    >>> equal_values((1, np.array([0.0, np.nan])), (1, np.array([0.0, np.nan])))
+    True
+    """
+    if isinstance(first, np.ndarray) or isinstance(second, np.ndarray):
+        return np.array_equal(first, second, equal_nan=np.asarray(first).dtype.kind == "f")
+    if isinstance(first, list | tuple) and type(first) is type(second):
+        pairs = zip(first, second, strict=False)
+        return len(first) == len(second) and all(equal_values(a, b) for a, b in pairs)
+    if isinstance(first, float) and isinstance(second, float):
+        return first == second or (math.isnan(first) and math.isnan(second))
+    return bool(first == second)
+
+
+class EqualFields:
+    """Base class of data classes that are equal if their public fields are equal, arrays too.
+
+    A subclass is a data class with ``eq=False``.
+    """
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        if type(self) is not type(other):
+            return NotImplemented
+        names = [each.name for each in fields(self) if not each.name.startswith("_")]  # type: ignore[arg-type]
+        return all(equal_values(getattr(self, name), getattr(other, name)) for name in names)
+
+
+class ResultMixin(EqualFields):
+    """Base class of results that can be converted to JSON and to data frames."""
+
+    __slots__ = ()
+
+    def _with(self, **values: Any) -> Self:
+        """Return a copy with other values of some fields, of private fields too.
+
+        `dataclasses.replace` does not copy private fields, which are not part of the constructor.
+        Cached attributes are not copied.
+        """
+        names = {each.name for each in fields(self)}  # type: ignore[arg-type]
+        assert names >= set(values)
+        kept = {name: value for name, value in vars(self).items() if name in names}
+        result = object.__new__(type(self))
+        vars(result).update(kept | values)
+        return result
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as a dictionary that JSON can store; non-finite numbers become None."""
+        raise NotImplementedError
+
+    def _rows(self) -> dict[str, list[Any]]:
+        """Return the table of the result as a dictionary from column names to lists of values."""
+        raise NotImplementedError
+
+    def to_json(self, **options: Any) -> str:
+        """Return the output of `to_dict` as JSON; the options are those of `json.dumps`."""
+        return json.dumps(self.to_dict(), **{"allow_nan": False, **options})
+
+    def _repr_html_(self) -> str:
+        """Return the first line and the table of the result as HTML, which notebooks display.
+
+        The table has at most 12 rows and 12 columns.
+        """
+        # Imported here and not at the top, because `isodepth.html` imports Jinja, which is slow.
+        from isodepth.html import table_html
+
+        return table_html(str(self).partition("\n")[0], self._rows())
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """Return the table of the result as a data frame.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}
+            Library of the frame; needs ``isodepth[frames]``.
+        """
+        if backend not in _BACKENDS:
+            raise InvalidOptionError(
+                f"backend must be one of {', '.join(map(repr, _BACKENDS))}, got {backend!r}"
+            )
+        library = load_extra(backend, "frames", "making a data frame")
+        return getattr(library, _BACKENDS[backend])(self._rows())
+
+
+def label_text(label: Any) -> str:
+    """Convert the label of a sample to a string; the elements of a tuple are joined by commas.
+
+    Examples
+    --------
+    >>> label_text(("EWR", 7)), label_text((7,)), label_text(np.int64(7)), label_text(7.0)
+    ('EWR, 7', '7', '7', '7.0')
+    """
+    if isinstance(label, tuple):
+        return ", ".join(str(part) for part in label)
+    return str(label)

@@ -1,1 +1,0 @@
-"""Base classes of results, and values that results consist of."""

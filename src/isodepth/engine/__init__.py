@@ -1,0 +1,1 @@
+"""Passes over rows along directions: by the compiled core, and on tensors."""

@@ -1,0 +1,376 @@
+"""Triton kernels for halfspace masses, with histograms of projections instead of full sorts.
+
+The halfspace mass of a point along a direction is the smaller of two counts: the projections that
+are at most that of the point, and the projections that are at least that of the point. The kernels
+compute the minimum over all directions. A histogram of the projections gives a lower and an upper
+bound on the mass. A direction can attain the minimum only if its lower bound is below the minimum
+of the upper bounds of all directions, which few directions satisfy. Along these directions the bin
+of the point is opened: the values in it are sorted and ranked. The result is exact for any choice
+of bins.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+import triton
+import triton.language as tl
+
+from isodepth.engine.tensors import ranks
+from isodepth.engine.tensors.kernels.middles import pilot_rows
+from isodepth.engine.tensors.kernels.multiply import products
+from isodepth.engine.tensors.products import blocks
+
+# Sizes of blocks of values, and target number of programs of a kernel, tuned on an H200.
+_BLOCK = 1024
+_RANKED = 1024
+_PROGRAMS = 4096
+# Target number of values per bin of the histogram, and maximum number of bins.
+_PER_BIN = 16
+_MOST_BINS = 1 << 16
+# Number of pilot rows, which are random rows whose projections determine the bins.
+_PILOT = 2048
+# The maximum depth of all points is assumed to be at most this multiple of the maximum depth of the
+# pilot rows. If this assumption is false, the computation is repeated with bins that divide all
+# values, not only the tails.
+_DEEPER = 4.0
+# Maximum number of cells of the grid in `_neighbors_together`, by which the points are sorted.
+_CELLS = 1024
+
+
+def smallest_halfspace(
+    points: torch.Tensor,
+    masses: torch.Tensor | None,
+    total: int,
+    directions: torch.Tensor,
+    budget: int,
+) -> torch.Tensor:
+    """Compute the minimum mass of a halfspace with each point on its boundary.
+
+    The result is that of `tensors.ranks.smallest_halfspace`. The points must be float32 with equal
+    masses.
+    """
+    assert masses is None
+    pilot = points[pilot_rows(total, points.device)[:_PILOT]]
+    deepest = float(ranks.smallest_halfspace(pilot, None, len(pilot), directions, budget).max())
+    tail = (_DEEPER * deepest + 8 * math.sqrt(deepest) + 8) / len(pilot)
+    order = _neighbors_together(points, pilot)
+    points = points[order]
+    masses_in_order = _by_bins(points, directions, pilot, tail, budget) if tail < 0.4 else None
+    if masses_in_order is None:
+        masses_in_order = _by_bins(points, directions, pilot, 0.5, budget)
+    assert masses_in_order is not None
+    return torch.empty_like(order).scatter_(0, order, masses_in_order.long())
+
+
+def _neighbors_together(points: torch.Tensor, pilot: torch.Tensor) -> torch.Tensor:
+    """Return a permutation (n,) that sorts the points (n, d) by the cells of a grid.
+
+    Points that follow each other then have similar projections along every direction, so their
+    bins are close to each other in memory.
+    """
+    d = points.shape[1]
+    side = int(_CELLS ** (1 / d) + 1e-9)
+    if side < 2:
+        return torch.arange(len(points), device=points.device)
+    cuts = torch.arange(1, side, device=points.device) * len(pilot) // side
+    edges = pilot.T.sort(dim=1).values[:, cuts].contiguous()
+    cells = torch.searchsorted(edges, points.T.contiguous())
+    powers = side ** torch.arange(d, device=points.device)
+    return (cells * powers[:, None]).sum(dim=0).argsort()
+
+
+def _edges(directions: torch.Tensor, pilot: torch.Tensor, tail: float) -> torch.Tensor:
+    """Return the parameters (K, 4) of the histogram bins of the projections on K directions.
+
+    The bins divide the lower and the upper tail, and a middle bin contains all values between them.
+    The parameters are the lower edge of the middle bin, the inverse unit of the lower tail, the
+    upper edge of the middle bin, and the inverse unit of the upper tail. Each tail contains a
+    fraction `tail` of the pilot rows. The unit of a tail is a length: half of the pilot rows in the
+    tail are within one unit of the middle bin.
+    """
+    ordered = (directions @ pilot.T).sort(dim=1).values
+    at, last = int(tail * (len(pilot) - 1)), len(pilot) - 1
+    sides = []
+    for inner, outer, end in ((at, at // 2, 0), (last - at, last - at // 2, last)):
+        edge = ordered[:, inner]
+        unit = (ordered[:, outer] - edge).abs()
+        unit = torch.where(unit > 0, unit, (ordered[:, end] - edge).abs())
+        sides += [edge, torch.where(unit > 0, 1 / unit, 0)]
+    return torch.stack(sides, dim=1).clamp_(max=torch.finfo(pilot.dtype).max)
+
+
+def _by_bins(
+    points: torch.Tensor, directions: torch.Tensor, pilot: torch.Tensor, tail: float, budget: int
+) -> torch.Tensor | None:
+    """Compute the minimum halfspace mass of each point, as an int32 tensor (n,), by histograms.
+
+    The bins divide the two tails of the projections, each with about a fraction `tail` of the
+    points. The points between the tails are in one middle bin, which is too large to sort. Return
+    None if a point may attain its minimum in a middle bin.
+    """
+    n = len(points)
+    edges = _edges(directions, pilot, tail)
+    # The int32 counts of the bins of all directions use less than a quarter of the memory budget.
+    n_bins = min(n // _PER_BIN, budget // (32 * len(directions)), _MOST_BINS) * 2 * tail
+    half = triton.next_power_of_2(max(int(n_bins), 4)) // 2
+    # A direction needs n * 4 bytes for projections and half * 64 bytes for arrays of bins. A third
+    # of the memory budget is reserved for sorting.
+    cut = blocks(len(directions), n * 4 + half * 64, budget - budget // 3)
+    best = torch.full((n,), n, dtype=torch.int32, device=points.device)
+    tables = []
+    projections = None
+    for which in cut:
+        # Free the memory of the previous block of directions before the next block is allocated.
+        projections = None
+        projections = products(directions[which], points)
+        tables.append(_count(projections, edges[which], half))
+        _bound(projections, edges[which], tables[-1], best)
+    outside = torch.cat([torch.minimum(t[:, half - 1], n - t[:, half]) for t in tables]).amin()
+    if tail < 0.5 and bool(best.amax() > outside + 1):
+        return None
+    for which, upto in zip(cut, tables, strict=True):
+        if len(cut) > 1:
+            projections = None
+            projections = products(directions[which], points)
+        assert projections is not None
+        _open(projections, edges[which], upto, best, budget // 3)
+    return best
+
+
+def _before(upto: torch.Tensor) -> torch.Tensor:
+    """Convert counts (B, bins) of values up to the end of each bin to counts before each bin.
+
+    Rows are the histograms of B directions.
+    """
+    return torch.nn.functional.pad(upto[:, :-1], (1, 0))
+
+
+def _least(upto: torch.Tensor) -> torch.Tensor:
+    """Return a lower bound (B, bins) on the halfspace mass of the values in each bin.
+
+    The halfspace mass of a value is the number of values that are at most it, or at least it,
+    whichever is smaller. `upto` (B, bins) is the number of values up to the end of each bin.
+    """
+    return torch.minimum(_before(upto), upto[:, -1:] - upto) + 1
+
+
+def _count(projections: torch.Tensor, edges: torch.Tensor, half: int) -> torch.Tensor:
+    """Count the projections (B, n) up to the end of each bin, for each of B directions.
+
+    `edges` (B, 4) are the parameters of the bins; see `_edges`. There are 2 * `half` bins. The
+    result is an int32 tensor of shape (B, bins).
+    """
+    count, n = projections.shape
+    counted = torch.zeros(count, 2 * half, dtype=torch.int32, device=projections.device)
+    parts = triton.cdiv(n, _BLOCK)
+    _histogram[(parts * count,)](
+        projections, edges, counted, n, parts, HALF=half, BLOCK=_BLOCK, num_warps=4
+    )
+    # The kernel does not count the middle bin, which usually has most values: many atomic updates
+    # of one counter would be slow.
+    counted[:, half] = n - counted.sum(dim=1, dtype=torch.int32)
+    return torch.cumsum(counted, dim=1, dtype=torch.int32)
+
+
+def _bound(
+    projections: torch.Tensor, edges: torch.Tensor, upto: torch.Tensor, best: torch.Tensor
+) -> None:
+    """Lower the upper bounds `best` (n,) on the halfspace masses of n points by counts of bins.
+
+    The mass of a point along a direction is at most the number of projections up to the end of its
+    bin, `upto` (B, bins). It is also at most the number of projections from the start of its bin.
+    """
+    count, n = projections.shape
+    most = torch.minimum(upto, n - _before(upto))
+    parts = triton.cdiv(n, _BLOCK)
+    per = triton.cdiv(count, max(1, _PROGRAMS // parts))
+    _lower_to_bounds[(parts * triton.cdiv(count, per),)](
+        projections, edges, most, best, n, count, parts, per,
+        HALF=upto.shape[1] // 2, BLOCK=_BLOCK, num_warps=4,
+    )  # fmt: skip
+
+
+def _open(
+    projections: torch.Tensor,
+    edges: torch.Tensor,
+    upto: torch.Tensor,
+    best: torch.Tensor,
+    budget: int,
+) -> None:
+    """Lower the upper bounds `best` (n,) on halfspace masses to exact masses along B directions.
+
+    `projections` (B, n) are those of n points. Only bins that may contain a point with a mass below
+    its bound are opened: their values are sorted and ranked. `budget` is the memory in bytes.
+    """
+    count, n = projections.shape
+    bins = upto.shape[1]
+    parts = triton.cdiv(n, _BLOCK)
+    opened = torch.zeros(count, bins, dtype=torch.int8, device=best.device)
+    _mark[(parts * count,)](
+        projections, edges, _least(upto), best, opened, n, parts,
+        HALF=bins // 2, BLOCK=_BLOCK, num_warps=4,
+    )  # fmt: skip
+    # Only opened bins are sorted. `closed` is the number of values in unopened bins, up to the end
+    # of each bin. The rank of a value is `closed` plus its rank among the values of opened bins.
+    closed = torch.cumsum((upto - _before(upto)).mul_(opened == 0), dim=1, dtype=torch.int32)
+    n_open = n - closed[:, -1]
+    most = int(n_open.max())
+    if most == 0:
+        return
+    # Bytes per value: a float32 value, an int32 index, and two copies of the value and its int64
+    # index for the sort.
+    for which in blocks(count, most * (4 + 4 + 2 * 12), budget):
+        rows = len(n_open[which])
+        values = projections.new_full((rows, most), torch.inf)
+        index = torch.empty(rows, most, dtype=torch.int32, device=best.device)
+        filled = torch.zeros(rows, dtype=torch.int32, device=best.device)
+        _collect[(parts * rows,)](
+            projections[which], edges[which], opened[which], filled, values, index, n, parts, most,
+            HALF=bins // 2, BLOCK=_BLOCK, num_warps=4,
+        )  # fmt: skip
+        values, order = values.sort(dim=1)
+        ranked = triton.cdiv(most, _RANKED)
+        _lower[(ranked * rows,)](
+            values, order, index, edges[which], closed[which], n_open[which], best, n, most, ranked,
+            HALF=bins // 2, BLOCK=_RANKED, num_warps=4,
+        )  # fmt: skip
+        # Free the memory of this block of directions before the next block is allocated.
+        del values, order, index
+
+
+@triton.jit
+def _bin(v, edges, k, HALF: tl.constexpr):
+    """Return the index of the histogram bin of a projection v on direction k. Outer bins are wider.
+
+    Correctly rounded operations are monotone, so a larger value never has a smaller index.
+    """
+    low, high = tl.load(edges + 4 * k), tl.load(edges + 4 * k + 2)
+    below = (v - low) * tl.load(edges + 4 * k + 1)
+    above = (v - high) * tl.load(edges + 4 * k + 3)
+    t = tl.where(v < low, below, tl.where(v > high, above, 0.0))
+    steps = (HALF * tl.div_rn(tl.full(v.shape, 1.0, tl.float32), 1.0 + tl.abs(t))).to(tl.int32)
+    steps = tl.minimum(steps, HALF - 1)
+    upper = tl.minimum(2 * HALF - steps, 2 * HALF - 1)
+    return tl.where(t < 0, steps, tl.where(t > 0, upper, HALF))
+
+
+@triton.jit
+def _load(P, edges, k, i, n, HALF: tl.constexpr):
+    """Return the projections of points i on direction k, and the indices of their histogram bins.
+
+    Indices refer to the flattened array of the bins of all directions.
+    """
+    v = tl.load(P + k * n + i, mask=i < n, other=0.0)
+    return v, k * 2 * HALF + _bin(v, edges, k, HALF)
+
+
+@triton.jit
+def _histogram(P, edges, counted, n, parts, HALF: tl.constexpr, BLOCK: tl.constexpr):
+    """Count a block of projections on one direction in the bins, except those in the middle bin."""
+    k = (tl.program_id(0) // parts).to(tl.int64)
+    i = (tl.program_id(0) % parts) * BLOCK + tl.arange(0, BLOCK)
+    _, at = _load(P, edges, k, i, n, HALF)
+    tl.atomic_add(counted + at, 1, mask=(i < n) & (at != (2 * k + 1) * HALF), sem="relaxed")
+
+
+@triton.jit
+def _lower_to_bounds(
+    P, edges, most, best, n, count, parts, per, HALF: tl.constexpr, BLOCK: tl.constexpr
+):
+    """Lower the upper bounds `best` on the halfspace masses of a block of points.
+
+    `most` contains an upper bound for each bin of each direction. The new bound of a point is the
+    minimum over the bins that contain the point, in `per` directions.
+    """
+    first = (tl.program_id(0) // parts).to(tl.int64) * per
+    i = (tl.program_id(0) % parts) * BLOCK + tl.arange(0, BLOCK)
+    lowest = tl.full([BLOCK], 2147483647, tl.int32)
+    for k in range(first, tl.minimum(first + per, count)):
+        _, at = _load(P, edges, k, i, n, HALF)
+        lowest = tl.minimum(lowest, tl.load(most + at))
+    tl.atomic_min(best + i, lowest, mask=i < n, sem="relaxed")
+
+
+@triton.jit
+def _mark(P, edges, least, best, opened, n, parts, HALF: tl.constexpr, BLOCK: tl.constexpr):
+    """Mark the bins of one direction that contain a point whose mass may be below its bound `best`.
+
+    The mass is that along the direction, and `least` has a lower bound on it for each bin.
+    """
+    k = (tl.program_id(0) // parts).to(tl.int64)
+    i = (tl.program_id(0) % parts) * BLOCK + tl.arange(0, BLOCK)
+    _, at = _load(P, edges, k, i, n, HALF)
+    smaller = tl.load(least + at) < tl.load(best + i, mask=i < n, other=0)
+    tl.store(opened + at, tl.full([BLOCK], 1, tl.int8), mask=smaller)
+
+
+@triton.jit
+def _collect(
+    P, edges, opened, filled, values, index, n, parts, most,
+    HALF: tl.constexpr, BLOCK: tl.constexpr,
+):  # fmt: skip
+    """Copy the projections in opened bins, and the indices of their points, to sort them later."""
+    k = (tl.program_id(0) // parts).to(tl.int64)
+    i = (tl.program_id(0) % parts) * BLOCK + tl.arange(0, BLOCK)
+    v, at = _load(P, edges, k, i, n, HALF)
+    chosen = (i < n) & (tl.load(opened + at) != 0)
+    place = tl.cumsum(chosen.to(tl.int32), axis=0)
+    base = tl.atomic_add(filled + k, tl.max(place, axis=0), sem="relaxed")
+    to = k * most + base + place - 1
+    tl.store(values + to, v, mask=chosen)
+    tl.store(index + to, i, mask=chosen)
+
+
+@triton.jit
+def _lower(
+    values, order, index, edges, closed, n_open, best, n, most, parts,
+    HALF: tl.constexpr, BLOCK: tl.constexpr,
+):  # fmt: skip
+    """Lower the bounds `best` to the exact halfspace masses of the points in opened bins.
+
+    A program processes a block of the sorted projections on one direction. The mass of a point
+    includes all projections that are equal to its own.
+    """
+    k = (tl.program_id(0) // parts).to(tl.int64)
+    j = (tl.program_id(0) % parts) * BLOCK + tl.arange(0, BLOCK)
+    size = tl.load(n_open + k)
+    ok = j < size
+    base = values + k * most
+    v = tl.load(base + j, mask=ok, other=0.0)
+    before = j + tl.load(closed + k * 2 * HALF + _bin(v, edges, k, HALF), mask=ok, other=0)
+    upto = before + 1 + _count_ties(base, v, j, ok, size, 1)
+    beyond = n - before + _count_ties(base, v, j, ok, size, -1)
+    mass = tl.minimum(upto, beyond)
+    row = tl.load(index + k * most + tl.load(order + k * most + j, mask=ok, other=0), mask=ok)
+    # Most masses do not lower the bound `best`. To compare first is cheaper than an atomic minimum.
+    lower = ok & (mass < tl.load(best + row, mask=ok, other=0))
+    tl.atomic_min(best + row, mass, mask=lower, sem="relaxed")
+
+
+@triton.jit
+def _count_ties(base, v, j, ok, size, STEP: tl.constexpr):
+    """Count the values equal to v after index j of a sorted row, or before it if STEP is -1.
+
+    The count is nearly always 0 or 1. Larger counts are found by doubling and bisection.
+    """
+    at = j + STEP
+    there = ok & (at >= 0) & (at < size)
+    going = there & (tl.load(base + at, mask=there, other=float("nan")) == v)
+    known = going.to(tl.int32)
+    while tl.max(going.to(tl.int32), axis=0) > 0:
+        at = j + STEP * 2 * known
+        there = going & (at >= 0) & (at < size)
+        going = there & (tl.load(base + at, mask=there, other=float("nan")) == v)
+        known = tl.where(going, 2 * known, known)
+    beyond = tl.where(known > 0, 2 * known, 1)
+    while tl.max(beyond - known, axis=0) > 1:
+        half = (known + beyond) // 2
+        at = j + STEP * half
+        there = (beyond - known > 1) & (at >= 0) & (at < size)
+        same = there & (tl.load(base + at, mask=there, other=float("nan")) == v)
+        wide = beyond - known > 1
+        known = tl.where(wide & same, half, known)
+        beyond = tl.where(wide & ~same, half, beyond)
+    return known

@@ -1,0 +1,1 @@
+"""Samples, weights, directions, column units, nested regions, and convex hulls."""

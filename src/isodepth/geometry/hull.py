@@ -1,0 +1,488 @@
+"""Hausdorff distances between the convex hulls of nested regions, for all levels at once.
+
+The Hausdorff distance at a level is called its gap. It is the supremum over directions of the
+difference of the two support functions. `find_gaps` takes the maximum over sampled directions and
+refines it towards the supremum. Local ascent starts from the best sampled directions of a few
+levels. The directions that it finds are then evaluated at all levels. Each step of the ascent costs
+one projection of a sample, so the ascent is cheaper than evaluating the sampled directions. For
+small samples, the vertices of the regions are then searched one by one, as for the exact distance.
+The number of operations of this search is limited.
+
+`hausdorff`, `exact_gaps` and `project_to_hull` are exact up to rounding. Points are first centered
+and scaled to a size of about one. Few points in many dimensions are represented by coordinates in
+their span.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from isodepth import _core
+from isodepth.data.validation import check_points, check_same_width
+from isodepth.engine.compiled import ALONE, Resources, ascent, level_gaps, signed_directions
+from isodepth.geometry.directions import mean_of_direction
+from isodepth.geometry.regions import LevelPlan, TrimmedRegions
+
+#: Allowed values of the option `gap`.
+WAYS = ("search", "exact")
+_MOST_LEVELS = 8
+_FEWEST_CLIMBERS = 10
+_MOST_CLIMBERS = 40
+_MOST_WINNERS = 32
+# A search for a gap ends if the relative difference from an upper bound is at most this value.
+# `_SLACK` is for the ascent and the search of vertices that follows it. `_FULL` is for a search of
+# all vertices that replaces the ascent.
+_SLACK = 1e-3
+_FULL = 1e-10
+# Maximum cost of the search of vertices per refinement step, relative to the cost of a distance
+# without refinement. Twenty steps then take somewhat less time than this distance.
+_WORK_PER_STEP = 0.01
+# Lower limit for the maximum cost of the search of vertices, as a number of point coordinates. They
+# are read in a few milliseconds.
+_LEAST_WORK = 3e6
+_CHEAP = 0.25
+
+
+class HullGap(NamedTuple):
+    """Hausdorff distance of two convex hulls, and the direction along which it is attained.
+
+    Attributes
+    ----------
+    distance : float
+    direction : ndarray of shape (d,)
+        Unit vector u with ``|h_first(u) - h_second(u)| == distance``, where h is the support
+        function of a hull. It is arbitrary if the distance is 0.
+    from_first : bool
+        Whether the first hull extends farther along the direction.
+    """
+
+    distance: float
+    direction: np.ndarray
+    from_first: bool
+
+
+def hausdorff(first: ArrayLike, second: ArrayLike) -> HullGap:
+    """Compute the Hausdorff distance between the convex hulls of two sets of points.
+
+    This distance is the maximum distance from a point of one set to the hull of the other set. It
+    equals the supremum of ``|h_first(u) - h_second(u)|`` over unit vectors u, where h is the
+    support function of a hull.
+
+    Parameters
+    ----------
+    first, second : array-like of shape (n, d) and (m, d)
+
+    Returns
+    -------
+    HullGap
+
+    Examples
+    --------
+    >>> from isodepth.geometry.hull import hausdorff
+    >>> square = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]
+    >>> gap = hausdorff(square, [[0.5, 0.5], [0.5, 3.0]])
+    >>> round(gap.distance, 12), abs(gap.direction.round(12)).tolist(), gap.from_first
+    (2.0, [0.0, 1.0], False)
+    """
+    a, b = as_points(first, "the first sample"), as_points(second, "the second sample")
+    gaps, directions, from_first = exact_gaps(a, b, np.array([[len(a)], [len(b)]]))
+    return HullGap(float(gaps[0]), directions[0], bool(from_first[0]))
+
+
+def exact_gaps(
+    first: np.ndarray, second: np.ndarray, prefix_sizes: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Compute the exact Hausdorff distance between the convex hulls of two regions at each level.
+
+    The region of a level consists of the first rows of a sample.
+
+    Parameters
+    ----------
+    first, second : ndarrays of shape (n, d) and (m, d), deepest rows first
+    prefix_sizes : int64 ndarray of shape (2, L), non-decreasing, at least 1
+        Number of rows of both samples in the region of each level.
+
+    Returns
+    -------
+    gaps : ndarray of shape (L,)
+    directions : ndarray of shape (L, d)
+        Unit vectors u with ``|h_first(u) - h_second(u)|`` equal to the gap, where h is the support
+        function of a region; arbitrary if the gap is 0.
+    from_first : bool ndarray of shape (L,)
+        Whether the first hull extends farther along the direction.
+    """
+    frame = common_frame(first[: prefix_sizes[0, -1]], second[: prefix_sizes[1, -1]])
+    attained = np.zeros(prefix_sizes.shape[1])
+    gaps, _, inner, sides = _core.hull_levels(
+        frame.first, frame.second, prefix_sizes, attained, _core.EXACT_GAP, np.inf
+    )
+    return frame.lengths(gaps), frame.directions(inner), sides == 0
+
+
+def raise_gaps(
+    first: np.ndarray,
+    second: np.ndarray,
+    prefix_sizes: np.ndarray,
+    gaps: np.ndarray,
+    slack: float,
+    limit: float,
+    resources: Resources = ALONE,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Increase gaps towards the exact gaps by a search of vertices, at a limited cost.
+
+    The exact gap of a level is the Hausdorff distance between the convex hulls of two regions. It
+    is attained at a vertex of one of the hulls.
+
+    Parameters
+    ----------
+    first, second, prefix_sizes
+        As in `exact_gaps`.
+    gaps : ndarray of shape (L,)
+        Lower bounds on the exact gaps, each attained along a direction.
+    slack : float
+        Relative tolerance: the search of a level ends if its gap is within this fraction of an
+        upper bound.
+    limit : float
+        Maximum number of point coordinates that are read. If this number is reached, the outermost
+        levels are not searched.
+    resources : Resources
+
+    Returns
+    -------
+    raised : int ndarray of shape (J,)
+        Indices of the levels at which a larger gap was found.
+    gaps : ndarray of shape (J,)
+        Larger gaps of these levels.
+    directions : ndarray of shape (J, d)
+        Unit vectors that attain the larger gaps.
+    """
+    frame = common_frame(first[: prefix_sizes[0, -1]], second[: prefix_sizes[1, -1]])
+    attained = np.ldexp(gaps, -frame.exponent)
+    lower, _, inner, sides = _core.hull_levels(
+        frame.first, frame.second, prefix_sizes, attained, slack, limit, resources.n_threads
+    )
+    raised = np.flatnonzero(sides >= 0)
+    return raised, frame.lengths(lower[raised]), frame.directions(inner[raised])
+
+
+def upper_bounds(
+    first: np.ndarray, second: np.ndarray, prefix_sizes: np.ndarray, gaps: np.ndarray, slack: float
+) -> np.ndarray:
+    """Compute upper bounds (L,) on the exact gaps of all levels.
+
+    A point of one hull is at most as far from the other hull as from any point of that hull. Points
+    of the other hull are improved until the bound exceeds the gap by at most the fraction `slack`,
+    up to rounding. The other parameters are those of `raise_gaps`.
+    """
+    frame = common_frame(first[: prefix_sizes[0, -1]], second[: prefix_sizes[1, -1]])
+    attained = np.ldexp(gaps, -frame.exponent)
+    upper = _core.hull_levels(frame.first, frame.second, prefix_sizes, attained, slack, np.inf)[1]
+    return np.maximum(frame.lengths(upper), gaps)
+
+
+class Projection(NamedTuple):
+    """For each of q query points, the nearest point of the convex hull of n points.
+
+    Attributes
+    ----------
+    distance : ndarray of shape (q,)
+        Distance of each query to the nearest point of the hull.
+    nearest : ndarray of shape (q, d)
+        Nearest points of the hull, ``weights @ points``.
+    weights : ndarray of shape (q, n)
+        Coefficients of the convex combinations of the n points. At most d + 1 coefficients of a
+        query are positive.
+    gap : ndarray of shape (q,)
+        Error bound: the exact distance to the hull is at least ``distance - gap``.
+    """
+
+    distance: np.ndarray
+    nearest: np.ndarray
+    weights: np.ndarray
+    gap: np.ndarray
+
+
+def project_to_hull(points: np.ndarray, queries: np.ndarray) -> Projection:
+    """Find the nearest point of the convex hull of `points` (n, d) to each of `queries` (q, d)."""
+    frame = common_frame(points, queries)
+    weights, distance, lower = _core.nearest_in_hull(frame.first, frame.second)
+    gap = frame.lengths(distance - lower)
+    return Projection(frame.lengths(distance), weights @ points, weights, gap)
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Two sets of points in a common coordinate system, whose unit of length is a power of two.
+
+    Attributes
+    ----------
+    first, second : float64 ndarrays of shape (n, r) and (m, r), C-contiguous
+        Points in the new coordinates.
+    exponent : int
+        Original lengths are new lengths times ``2 ** exponent``. This scaling does not round, and
+        squares of new lengths neither overflow nor underflow.
+    basis : ndarray of shape (d, r) or None
+        Orthonormal columns that are the new axes; None if the axes are unchanged.
+    """
+
+    first: np.ndarray
+    second: np.ndarray
+    exponent: int
+    basis: np.ndarray | None
+
+    def lengths(self, values: np.ndarray) -> np.ndarray:
+        """Convert lengths in the new coordinates to lengths in the original coordinates."""
+        return np.ldexp(values, self.exponent)
+
+    def directions(self, vectors: np.ndarray) -> np.ndarray:
+        """Convert unit vectors (L, r) in the new coordinates to original coordinates (L, d)."""
+        if self.basis is None:
+            return vectors + 0.0  # adding zero converts -0.0 to 0.0
+        turned = vectors @ self.basis.T
+        return turned / np.linalg.norm(turned, axis=1, keepdims=True)
+
+
+def common_frame(a: np.ndarray, b: np.ndarray) -> Frame:
+    """Convert two samples (n, d) and (m, d) to a common coordinate system.
+
+    Points are centered at the first point and scaled by a power of two. If there are at most as
+    many points as dimensions, they are represented by coordinates in their span, the triangular
+    factor of a QR factorization.
+    """
+    check_same_width(a.shape[1], b.shape[1], "the first set of points", "the second")
+    points = np.concatenate([a, b], dtype=np.float64)
+    exponent = math.frexp(float(np.abs(points).max()))[1]
+    points = np.ldexp(points, -exponent)
+    # Adding zero turns -0.0 into 0.0, so that equal points have equal bits.
+    points = np.ascontiguousarray(points - points[0] + 0.0)
+    basis = None
+    if points.shape[1] >= len(points):
+        # Equal points must have distance exactly 0. They are merged before the factorization, so
+        # that rounding cannot make their coordinates differ.
+        distinct, place = np.unique(points, axis=0, return_inverse=True)
+        basis, triangle = np.linalg.qr(distinct.T)
+        points = np.ascontiguousarray(triangle.T[place.ravel()])
+    return Frame(points[: len(a)], points[len(a) :], exponent, basis)
+
+
+def as_points(points: ArrayLike, name: str) -> np.ndarray:
+    """Convert to a float64 array (n, d), and check that it is nonempty and finite.
+
+    `name` is used in messages. Values of any size are allowed, because `common_frame` scales them.
+    """
+    return check_points(points, name, "float64", any_size=True)[0]
+
+
+# -- gaps of the regions of two samples --------------------------------------------------------
+
+
+class Gaps(NamedTuple):
+    """Gaps between the regions of two samples, at all levels.
+
+    Attributes
+    ----------
+    plan : LevelPlan with L levels
+    values : ndarray of shape (L,)
+        Gap of each level: the distance between both regions.
+    vectors : ndarray of shape (J, d)
+        Unit vectors along which gaps were evaluated.
+    codes : int64 ndarray of shape (L,)
+        Vector that attains the gap of each level: k for vector k, and -1 - k for its opposite.
+    exact : bool
+        Whether the values are suprema over all directions.
+    """
+
+    plan: LevelPlan
+    values: np.ndarray
+    vectors: np.ndarray
+    codes: np.ndarray
+    exact: bool = False
+
+    def directions(self, levels: Any = slice(None)) -> np.ndarray:
+        """Return the unit vectors, one per row, along which the gaps are attained.
+
+        `levels` selects levels by a slice or indices; by default all.
+        """
+        return signed_directions(self.vectors, self.codes[levels])
+
+
+def find_gaps(
+    x: TrimmedRegions,
+    y: TrimmedRegions,
+    plan: LevelPlan,
+    directions: np.ndarray,
+    way: str,
+    q: float,
+    refine: int,
+    resources: Resources,
+) -> Gaps:
+    """Compute the gap between the regions of two samples at each level.
+
+    For q = inf the gap is the maximum over directions u of |h_x(u) - h_y(u)|, where h is the
+    support function of a region. For a finite q it is the mean of order q over directions, divided
+    by its expected value for a translation of length one. The q-th power of the gap is then an
+    unbiased estimate of the q-th power of the L_q distance between the support functions.
+
+    A translation by m has the gap |m|, with a relative standard error of c / sqrt(K) for K random
+    directions. Here c^2 = (E|u_1|^(2q) / (E|u_1|^q)^2 - 1) / q^2, and u_1 is the first coordinate
+    of a random unit vector. The error is 0 if the mean of |<m, u>|^q over the directions equals the
+    mean over the sphere. This is the case for orthonormal bases if q = 2, and for K equispaced
+    directions in the plane if q is even and q < 2K.
+
+    Parameters
+    ----------
+    x, y : TrimmedRegions
+    plan : LevelPlan with L levels
+    directions : ndarray of shape (K, d)
+    way : {"search", "exact"}
+        Value of the option `gap`.
+    q : float in [1, inf]
+        Order of the mean over directions; inf for the maximum.
+    refine : int
+        Number of refinement steps.
+    resources : Resources
+    """
+    sizes = plan.prefix_sizes
+    unit = mean_of_direction(x.n_features, q)
+    first, second = x.ordered, y.ordered
+    if q < math.inf or (way == "search" and (refine == 0 or x.n_features == 1)):
+        # Refinement is not needed in one dimension, because the search evaluates both directions.
+        values, codes = level_gaps(first, second, sizes, directions, resources, q)
+        return Gaps(plan, values / unit, directions, codes)
+    # Rounding errors of the ascent and of exact hull distances depend on the order of the two
+    # samples. A canonical order makes the distance exactly symmetric.
+    inner = plan
+    if _comes_after(first, second, plan):
+        first, second, sizes = second, first, sizes[::-1]
+        inner = replace(plan, prefix_sizes_x=sizes[0], prefix_sizes_y=sizes[1])
+    if way == "exact":
+        values, vectors, _ = exact_gaps(first, second, np.stack(sizes))
+        return Gaps(plan, values, vectors, np.arange(len(values)), exact=True)
+    values, codes = level_gaps(first, second, sizes, directions, resources)
+    refined = refine_gaps(first, second, inner, directions, values, codes, refine, resources)
+    return Gaps(plan, *refined)
+
+
+def _comes_after(x: np.ndarray, y: np.ndarray, plan: LevelPlan) -> bool:
+    """Return whether y precedes x in the canonical order of samples.
+
+    The sample with fewer points comes first. Samples with the same number of points are ordered by
+    the first entry in which they differ.
+    """
+    if len(x) != len(y):
+        return len(x) > len(y)
+    for a, b in ((x, y), plan.prefix_sizes):
+        # Rows are compared in blocks, because most samples differ in the first few rows.
+        for start in range(0, len(a), 1024):
+            first, second = a[start : start + 1024], b[start : start + 1024]
+            differ = first != second
+            if differ.any():
+                at = np.unravel_index(int(differ.argmax()), differ.shape)
+                return bool(first[at] > second[at])
+    return False
+
+
+def refine_gaps(
+    x: np.ndarray,
+    y: np.ndarray,
+    plan: LevelPlan,
+    directions: np.ndarray,
+    gaps: np.ndarray,
+    codes: np.ndarray,
+    steps: int,
+    resources: Resources,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Increase the gaps of `level_gaps` by local ascent and, for few points, a search of vertices.
+
+    The ascent takes at most `steps` steps from each starting direction. The search examines the
+    vertices of the convex hulls of both regions. For very few points the search replaces the
+    ascent. For somewhat more points it follows the ascent.
+
+    Parameters
+    ----------
+    x, y : ndarrays of shape (n, d) and (m, d), deepest rows first
+    plan : LevelPlan with L levels
+    directions : ndarray of shape (K, d)
+    gaps, codes : ndarrays of shape (L,), results of `level_gaps`
+    steps : int
+    resources : Resources
+
+    Returns
+    -------
+    gaps : ndarray of shape (L,), not smaller than the input gaps
+    vectors : ndarray of shape (K + J, d), the directions followed by J new ones
+    codes : int64 ndarray of shape (L,)
+        Vector that attains each gap, encoded as in `level_gaps`.
+    """
+    n, m, d = int(plan.prefix_sizes_x[-1]), int(plan.prefix_sizes_y[-1]), x.shape[1]
+    limit = max(_LEAST_WORK, _WORK_PER_STEP * steps * len(directions) * (n + m) * (d + 50))
+    every_corner = 2 * n * m * d
+    # If there are few points, a search of all vertices is cheaper than an ascent and replaces it.
+    cheap = every_corner <= _CHEAP * limit
+    if not cheap:
+        chosen = chosen_levels(plan, gaps)
+        sizes = plan.prefix_sizes_x[chosen], plan.prefix_sizes_y[chosen]
+        winners = np.unique(codes)
+        best = np.append(codes[chosen], winners[:: -(-len(winners) // _MOST_WINNERS)])
+        starts = np.concatenate([signed_directions(directions, best), _apart(x, y, sizes)])
+        # The ascent copies its rows to float64. To save memory, it gets only the rows of the
+        # regions of the chosen levels.
+        inner_x, inner_y = x[: sizes[0][-1]], y[: sizes[1][-1]]
+        starts = np.concatenate([starts, -starts])
+        # The number of ascents is proportional to the number of sampled directions, within limits.
+        climbers = min(_MOST_CLIMBERS, max(_FEWEST_CLIMBERS, len(directions) // 12))
+        tops = ascent(inner_x, inner_y, sizes, starts, climbers, steps, _SLACK, resources)
+        climbed, new_codes = level_gaps(x, y, plan.prefix_sizes, tops, resources)
+        new_codes += np.where(new_codes >= 0, len(directions), -len(directions))
+        codes = np.where(climbed > gaps, new_codes, codes)
+        gaps = np.maximum(climbed, gaps)
+        directions = np.concatenate([directions, tops])
+    if every_corner <= 2 * limit:
+        stops, slack = np.stack(plan.prefix_sizes), _FULL if cheap else _SLACK
+        raised, values, sharper = raise_gaps(x, y, stops, gaps, slack, limit, resources)
+        gaps, codes = gaps.copy(), codes.copy()
+        gaps[raised] = np.maximum(gaps[raised], values)
+        codes[raised] = len(directions) + np.arange(len(raised))
+        directions = np.concatenate([directions, sharper])
+    return gaps, directions, codes
+
+
+def chosen_levels(plan: LevelPlan, gaps: np.ndarray) -> np.ndarray:
+    """Return the indices of at most eight levels at which the ascent starts.
+
+    If there are more levels, seven levels that are evenly spaced by cumulative weight are chosen,
+    and the level with the maximum gap.
+    """
+    n_levels = len(plan.shares)
+    if n_levels <= _MOST_LEVELS:
+        return np.arange(n_levels)
+    reached = np.cumsum(plan.shares)
+    wanted = (np.arange(_MOST_LEVELS - 1) + 0.5) / (_MOST_LEVELS - 1)
+    spread = np.searchsorted(reached, wanted).clip(max=n_levels - 1)
+    # A level occupies an interval of cumulative weight. The chosen level is the first level whose
+    # midpoint is at least `wanted`: the level found by `searchsorted`, or the next level.
+    spread += reached[spread] - 0.5 * plan.shares[spread] < wanted
+    return np.unique(np.append(spread.clip(max=n_levels - 1), gaps.argmax()))
+
+
+def _apart(x: np.ndarray, y: np.ndarray, sizes: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+    """Return the unit vectors from the mean of y to the mean of x in the regions of each level.
+
+    Levels at which the means coincide are excluded. `sizes` are the numbers of rows (L,) of x and
+    of y in the region of each level.
+    """
+    apart = np.stack([_prefix_mean(x, i) - _prefix_mean(y, j) for i, j in zip(*sizes, strict=True)])
+    largest = np.abs(apart).max(axis=1)
+    apart = apart[largest > 0] / largest[largest > 0, None]
+    return apart / np.linalg.norm(apart, axis=1, keepdims=True)
+
+
+def _prefix_mean(rows: np.ndarray, size: int) -> np.ndarray:
+    # The mean of a few hundred evenly spaced rows is accurate enough for a starting direction.
+    subset = rows[: size : max(1, size // 256)]
+    return np.add.reduce(subset, axis=0, dtype=np.float64) / len(subset)

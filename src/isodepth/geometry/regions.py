@@ -1,0 +1,400 @@
+"""Canonical form of a sample, its nested regions, and the levels of a comparison.
+
+The canonical form has the distinct rows in lexicographic order, each with an integer mass. All
+computations use it. Results therefore do not depend on the order of the rows, w equal rows have the
+same effect as one row of weight w, and equal rows have equal depths in spite of rounding.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from isodepth import _core
+from isodepth.data.export import equal_values
+from isodepth.data.validation import check_weights, to_array
+from isodepth.engine.compiled import ALONE, Resources, write_supports
+from isodepth.errors import InvalidInputError
+from isodepth.geometry.directions import check_direction_rows
+from isodepth.geometry.weights import exact_masses
+
+#: Relative difference up to which a level counts as equal to 1 - eps, the upper end of all levels.
+#: eps is the fraction of the mass that the distance trims.
+SLIVER = 1e-14
+#: A power mean with an exponent p below this value has a relative error above 1e-13 if it is
+#: computed as a sum of powers.
+SMALL_POWER = 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Distinct points of a sample, with integer masses that are proportional to their weights.
+
+    Attributes
+    ----------
+    points : ndarray of shape (u, d)
+        Distinct rows in lexicographic order.
+    masses : int64 ndarray of shape (u,), or None
+        Mass of each distinct point, proportional to the total weight of the rows that equal the
+        point; None if all are 1.
+    total : int
+        Sum of the masses.
+    inverse : intp ndarray of shape (n,)
+        Index in `points` of each input row; -1 for rows of weight zero.
+    """
+
+    points: np.ndarray
+    masses: np.ndarray | None
+    total: int
+    inverse: np.ndarray
+
+    @classmethod
+    def of(
+        cls,
+        points: np.ndarray,
+        weights: Any = None,
+        name: str = "weights",
+        resources: Resources = ALONE,
+    ) -> Sample:
+        """Return the distinct points and masses of validated points (n, d) with weights (n,).
+
+        If `weights` is None, all weights are equal. `name` is the name of the weights in messages.
+        """
+        checked = check_weights(weights, len(points), name)
+        if checked is None:
+            return cls._merge(points, None, resources)
+        present = checked > 0
+        if present.all():
+            return cls._merge(points, exact_masses(checked), resources)
+        merged = cls._merge(points[present], exact_masses(checked[present]), resources)
+        inverse = np.full(len(points), -1, dtype=np.intp)
+        inverse[present] = merged.inverse
+        return cls(merged.points, merged.masses, merged.total, inverse)
+
+    def with_queries(self, queries: np.ndarray) -> Sample:
+        """Return the sample with `queries` (m, d) as additional points of mass zero.
+
+        A query that equals a sample point is merged with it, so that both have the same depth. The
+        attribute `inverse` (m,) of the result refers to the queries.
+        """
+        masses = np.zeros(len(self.points) + len(queries), dtype=np.int64)
+        masses[: len(self.points)] = 1 if self.masses is None else self.masses
+        joint = self._merge(np.concatenate([self.points, queries]), masses)
+        return Sample(joint.points, joint.masses, joint.total, joint.inverse[len(self.points) :])
+
+    def find(self, queries: np.ndarray) -> np.ndarray:
+        """Return the index of the sample point that equals each of `queries` (m, d).
+
+        The result has shape (m,). The index is -1 if no sample point equals the query.
+        """
+        joint = self.with_queries(queries)
+        index = np.full(joint.n_points, -1)
+        index[joint.unit_masses > 0] = np.arange(self.n_points)
+        return index[joint.inverse]
+
+    @classmethod
+    def _merge(
+        cls, points: np.ndarray, masses: np.ndarray | None, resources: Resources = ALONE
+    ) -> Sample:
+        rows, inverse, merged = _core.distinct_rows(
+            np.ascontiguousarray(points), masses, resources.n_threads
+        )
+        total = len(rows) if merged is None else int(merged.sum())
+        return cls(rows, merged, total, inverse)
+
+    @property
+    def n_points(self) -> int:
+        """Number of distinct points."""
+        return len(self.points)
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns of the points."""
+        return self.points.shape[1]
+
+    @cached_property
+    def is_simplex(self) -> bool:
+        """Whether the points are affinely independent, and so the vertices of a simplex."""
+        u, d = self.points.shape
+        if u == 1 or u > d + 1:
+            return u == 1
+        edges = self.points[1:].astype(np.float64) - self.points[0]
+        # Edges are differences from the first point. Scale each edge to length about 1, so that a
+        # distant point does not make the other edges negligible.
+        edges /= np.abs(edges).max(axis=1, keepdims=True)
+        singular = np.linalg.svd(edges, compute_uv=False)
+        return bool(singular[-1] > singular[0] * d * np.finfo(self.points.dtype).eps)
+
+    @property
+    def unit_masses(self) -> np.ndarray:
+        """Masses as an int64 array of shape (u,); all ones if `masses` is None."""
+        if self.masses is None:
+            return np.ones(self.n_points, dtype=np.int64)
+        return self.masses
+
+    @property
+    def shares(self) -> np.ndarray:
+        """Masses as float64 fractions of the total, of shape (u,)."""
+        return self.unit_masses / self.total
+
+
+@dataclass(frozen=True, eq=False)
+class TrimmedRegions:
+    """Nested depth-trimmed regions of one sample.
+
+    The region of level beta is the smallest set of deepest points with more than a fraction beta of
+    the mass. Points of equal depth are in the same regions. A region is represented by its support
+    function h(u), the maximum of <x, u> over the sample points x inside. Regions are created by
+    :meth:`isodepth.Metric.regions`.
+
+    Attributes
+    ----------
+    points : ndarray of shape (n, d)
+        Rows of the sample after validation and scaling.
+    weights : ndarray of shape (n,) or None
+    depth : ndarray of shape (n,)
+        Depth of each row of `points`.
+    columns : tuple of str or None
+    sample : Sample
+        Distinct points with integer masses.
+    order : ndarray of shape (u,)
+        Indices of the distinct points from the deepest to the least deep.
+    alphas : ndarray of shape (g,)
+        Distinct depths, in decreasing order. Depths that count as equal are one entry, their
+        minimum.
+    counts : ndarray of shape (g,)
+        Number of distinct points whose depth is at least the corresponding entry of `alphas`.
+    masses : ndarray of shape (g,)
+        Fraction of the total mass of the points whose depth is at least the corresponding entry of
+        `alphas`, increasing to 1.
+    ordered : ndarray of shape (u, d)
+        Distinct points, deepest first. The points of a region are the first rows of this array.
+    origin : Origin or None
+        Depth function, directions and scale. A metric accepts only regions with an equal origin.
+
+    Examples
+    --------
+    >>> import isodepth
+    >>> regions = isodepth.Metric(depth="halfspace").regions([[1.0], [2.0], [4.0], [8.0], [16.0]])
+    >>> regions.alpha(0.5), regions.inside(0.5)
+    (0.4, array([1, 2, 3]))
+    >>> regions.support([[1.0], [-1.0]], 0.5)
+    array([ 8., -2.])
+    """
+
+    points: np.ndarray
+    weights: np.ndarray | None
+    depth: np.ndarray
+    columns: tuple[str, ...] | None
+    sample: Sample
+    order: np.ndarray
+    alphas: np.ndarray
+    counts: np.ndarray
+    masses: np.ndarray
+    ordered: np.ndarray
+    origin: Any = None
+
+    @classmethod
+    def from_depths(
+        cls,
+        sample: Sample,
+        distinct_depth: np.ndarray,
+        points: np.ndarray,
+        depth: np.ndarray,
+        weights: np.ndarray | None = None,
+        tie_tolerance: float = 0.0,
+        *,
+        columns: tuple[str, ...] | None = None,
+        origin: Any = None,
+        resources: Resources = ALONE,
+    ) -> TrimmedRegions:
+        """Create the regions of a sample from the depths of its points.
+
+        `distinct_depth` (u,) are the depths of the distinct points, and `depth` (n,) those of the
+        rows `points` (n, d). Depths that differ by at most `tie_tolerance` count as equal.
+        """
+        order = _core.order(-distinct_depth, resources.n_threads)
+        falling = distinct_depth[order]
+        ends = tie_ends(falling, tie_tolerance)
+        alphas = falling if len(ends) == len(falling) else falling[ends - 1]
+        cumulated = ends if sample.masses is None else np.cumsum(sample.masses[order])[ends - 1]
+        masses, ordered = cumulated / sample.total, sample.points.take(order, axis=0)
+        return cls(
+            points, weights, depth, columns, sample, order, alphas, ends, masses, ordered, origin
+        )
+
+    @property
+    def n_points(self) -> int:
+        """Number of rows of the sample."""
+        return len(self.points)
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns of the sample."""
+        return self.points.shape[1]
+
+    def group(self, beta: Any) -> np.ndarray:
+        """Return the index in `alphas`, `counts` and `masses` of the region of level beta."""
+        return self.masses.searchsorted(check_levels(beta), side="right")
+
+    def prefix_sizes(self, betas: np.ndarray) -> np.ndarray:
+        """Return the number of distinct points (L,) in the region of each level `betas` (L,).
+
+        The region consists of this number of points at the beginning of `ordered`. The levels are
+        not checked.
+        """
+        return self.counts[self.masses.searchsorted(betas, side="right")]
+
+    def alpha(self, beta: Any) -> Any:
+        """Return the minimum depth in the region of level beta.
+
+        This is the maximum depth g for which the points of depth at least g have more than a
+        fraction beta of the mass.
+
+        Parameters
+        ----------
+        beta : float or array of shape (L,), in [0, 1)
+
+        Returns
+        -------
+        alpha : float or ndarray of shape (L,)
+        """
+        result = self.alphas[self.group(beta)]
+        return float(result) if np.ndim(beta) == 0 else result
+
+    def inside(self, beta: float) -> np.ndarray:
+        """Return the indices, in increasing order, of the rows in the region of level beta.
+
+        Rows of weight zero do not belong to the sample and are never inside.
+        """
+        rank = np.empty(self.sample.n_points, dtype=np.intp)
+        rank[self.order] = np.arange(self.sample.n_points)
+        present = self.sample.inverse >= 0
+        within = rank[self.sample.inverse] < self.counts[self.group(beta)]
+        return np.flatnonzero(present & within)
+
+    def support(self, u: Any, beta: Any) -> np.ndarray:
+        """Compute the support function of the region of level beta.
+
+        The support function h(u) is the maximum of <x, u> over the sample points x in the region.
+
+        Parameters
+        ----------
+        u : array of shape (d,) or (K, d)
+            Directions, which are scaled to length one.
+        beta : float or array of shape (L,), in [0, 1)
+
+        Returns
+        -------
+        support : float64 ndarray
+            Shape (L, K). The first axis is absent if `beta` is a number, and the second if `u` is a
+            single direction.
+        """
+        rows = check_direction_rows(np.atleast_2d(np.asarray(u, dtype=float)), self.n_features)
+        sizes, place = np.unique(self.counts[self.group(beta)], return_inverse=True)
+        ordered = self.ordered.astype(np.float64, copy=False)
+        both = np.empty((len(sizes), 2 * len(rows)))
+        write_supports(ordered, sizes, rows, both, ALONE)
+        result = both[np.atleast_1d(place), : len(rows)]
+        if np.ndim(u) == 1:
+            result = result[:, 0]
+        return result[0] if np.ndim(beta) == 0 else result
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, TrimmedRegions):
+            return NotImplemented
+        names = ("points", "weights", "depth", "columns", "alphas")
+        return all(equal_values(getattr(self, name), getattr(other, name)) for name in names)
+
+    def __repr__(self) -> str:
+        return (
+            f"TrimmedRegions(n={self.n_points}, d={self.n_features}, regions={len(self.counts)}, "
+            f"depth from {self.alphas[-1]:.4g} to {self.alphas[0]:.4g})"
+        )
+
+
+def tie_ends(falling: np.ndarray, tolerance: float) -> np.ndarray:
+    """Divide decreasing depths (u,) into groups of ties, and return the end index of each group.
+
+    A group has all depths that are at most `tolerance` below its first depth.
+    """
+    return _core.tie_ends(np.ascontiguousarray(falling, dtype=np.float64), tolerance)
+
+
+@dataclass(frozen=True, eq=False)
+class LevelPlan:
+    """Levels at which the regions of two samples x and y are compared.
+
+    The region of a level has the deepest points, with more than this fraction of the mass.
+
+    Attributes
+    ----------
+    levels : ndarray of shape (L, 2) or (L,)
+        Intervals [start, stop) of levels on which the regions of both samples are constant, of
+        shape (L, 2), or single levels, of shape (L,).
+    shares : ndarray of shape (L,)
+        Weights of the intervals, proportional to their lengths, or equal weights of single levels.
+        Their sum is 1.
+    prefix_sizes_x, prefix_sizes_y : int64 ndarrays of shape (L,)
+        Number of distinct points of x and of y in the region of each level.
+    """
+
+    levels: np.ndarray
+    shares: np.ndarray
+    prefix_sizes_x: np.ndarray
+    prefix_sizes_y: np.ndarray
+
+    @property
+    def prefix_sizes(self) -> tuple[np.ndarray, np.ndarray]:
+        """Numbers of points in the regions: the pair of `prefix_sizes_x` and `prefix_sizes_y`."""
+        return self.prefix_sizes_x, self.prefix_sizes_y
+
+
+def exact_plan(x: TrimmedRegions, y: TrimmedRegions, eps: float) -> LevelPlan:
+    """Return a plan with all intervals of levels on which the regions of x and y are constant.
+
+    The intervals cover [0, 1 - eps].
+    """
+    end = 1.0 - eps
+    # A region may change at the level 1 - eps, which rounding can make slightly smaller. A level
+    # from `last` on counts as the end, which avoids an additional interval of length about 1e-16.
+    last = end * (1.0 - SLIVER)
+    return LevelPlan(*_core.merge_levels(x.masses, x.counts, y.masses, y.counts, end, last))
+
+
+def level_plan(x: TrimmedRegions, y: TrimmedRegions, betas: np.ndarray) -> LevelPlan:
+    """Return the plan that compares two samples at given levels (L,) of equal weight."""
+    betas = np.sort(betas)
+    shares = np.full(len(betas), 1.0 / len(betas))
+    return LevelPlan(betas, shares, x.prefix_sizes(betas), y.prefix_sizes(betas))
+
+
+def power_mean(gaps: np.ndarray, shares: np.ndarray, p: float, length: float = 1.0) -> float:
+    """Compute (length * sum of shares * gaps**p) ** (1/p); the maximum gap for p = inf.
+
+    Gaps are distances between regions at each level, and shares are the weights of the levels.
+    `length` is 1 for a mean over levels, or the length of the range of levels for an integral. Gaps
+    are divided by their maximum first, so that powers do not overflow. As p tends to 0, the result
+    tends to the geometric mean of the gaps, or to 0 if a gap is 0 or length < 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> power_mean(np.array([3.0, 4.0]), np.array([0.5, 0.5]), p=1)
+    3.5
+    """
+    values, weights = (np.ascontiguousarray(a, dtype=np.float64) for a in (gaps, shares))
+    return _core.power_mean(values, weights, p, length)
+
+
+def check_levels(betas: Any, name: str = "beta") -> np.ndarray:
+    """Check that all levels of depth-trimmed regions lie in [0, 1), and return a float64 array."""
+    array = to_array(betas, name)
+    if array.dtype.kind not in "biuf" or not ((array >= 0) & (array < 1)).all():
+        raise InvalidInputError(
+            f"{name} must be a number or an array of numbers in [0, 1), got {betas!r:.80}"
+        )
+    return array.astype(np.float64)

@@ -1,0 +1,1 @@
+"""Single rows and columns of two samples: checks, suspicious rows, typical rows."""

@@ -1,0 +1,494 @@
+"""Checks of two tables: facts that need no test, each described by one sentence."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import zip_longest
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from isodepth.data.arrays import listed, row_hashes
+from isodepth.data.columns.dates import apart, range_text, read_dates
+from isodepth.data.columns.kinds import ColumnKind
+from isodepth.data.columns.numerals import Numerals
+from isodepth.data.columns.pooled import column_type
+from isodepth.data.columns.values import strings_of
+from isodepth.data.frames import Table, is_frame, object_numbers
+from isodepth.data.missing import TELLING, share_z
+from isodepth.inspection.rows import TwoSamples, category_codes
+
+# Maximum number of columns, categories or spellings that a sentence names.
+_FEW = 3
+# A table in which more than this fraction of the rows of both samples are repeated is discrete:
+# equal rows are to be expected, and are not reported.
+_DISCRETE = 0.5
+# Probability above which a difference of counts may be chance.
+_CHANCE = 0.01
+_TYPES = {
+    "number": "numbers", "date": "dates", "boolean": "booleans", "category": "categories",
+    "text": "strings",
+}  # fmt: skip
+# Minimum number of rows of each sample in which integers in increasing order are row numbers.
+_FEWEST_ROW_NUMBERS = 10
+
+
+@dataclass(frozen=True, kw_only=True)
+class Check:
+    """One fact about two tables, such as a column that became empty.
+
+    Attributes
+    ----------
+    kind : str
+        "column" (in one sample only), "type", "empty", "constant", "new category", "vanished
+        category", "rare categories" (in one sample only), "spelling", "missing", "date range",
+        "date format", "time zone", "not a date", "not a number", "row number", "repeated rows",
+        "shared rows" or "not compared".
+    columns : tuple of str
+        Columns that the fact concerns; empty if it concerns whole rows.
+    text : str
+        The fact in one sentence. The first sample is described as before, the second as after.
+    before, after : float or None
+        Fractions of the rows of the first and of the second sample. They have the values that the
+        kind names: missing values, new or vanished categories, other spellings than the most
+        frequent one, repeated rows, or rows that also occur in the other sample. None for facts
+        that are not about fractions of rows.
+    sample : {"X", "Y"} or None
+        The sample that the fact concerns; None if it concerns both.
+    """
+
+    kind: str
+    columns: tuple[str, ...]
+    text: str
+    before: float | None = None
+    after: float | None = None
+    sample: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the attributes as a dictionary of numbers, strings and lists."""
+        return {**asdict(self), "columns": list(self.columns)}
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def table_checks(X: Any, Y: Any, samples: TwoSamples) -> tuple[Check, ...]:
+    """Return facts about two tables that need no test.
+
+    The facts are exact. Facts that are likely by chance, such as a rare category that one sample
+    does not have, are stated in one sentence for all columns. Shares of missing values are reported
+    only for columns that are not compared, if they differ by four standard errors.
+
+    Rows are compared by their numbers and categories. Equal rows are not reported if more than half
+    of the rows of both samples are repeated. Rows that occur in both samples are reported if they
+    are more than twice as frequent as repeated rows within a sample.
+
+    Parameters
+    ----------
+    X, Y : data frames, arrays or tensors
+        The samples as the user passed them.
+    samples : TwoSamples
+        The result of ``TwoSamples.read(X, Y, kinds, common=True)``.
+
+    Returns
+    -------
+    checks : tuple of Check
+        Empty if nothing was found.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> X = pd.DataFrame({"year": [2013] * 20, "size": range(20), "city": list("abab") * 5})
+    >>> Y = pd.DataFrame({"year": [2013] * 20, "size": [None] * 20, "city": list("abcc") * 5})
+    >>> for check in table_checks(X, Y, TwoSamples.read(X, Y)):
+    ...     print(check)
+    size became empty
+    year is constant (2013)
+    city: new category c (10 rows, 50%)
+    repeated rows: 0% -> 100%
+    """
+    columns = _columns(samples)
+    stored = _stored_columns(X, Y, samples)
+    words = _words_among_numbers(stored)
+    reported = {check.columns[0] for check in words}
+    return (
+        *_columns_of_one_sample(samples),
+        *words,
+        *_changed_types([each for each in stored if each[0].column not in reported]),
+        *_empty_columns(columns),
+        *_constant_columns(columns),
+        *_categories(columns),
+        *(check for each in columns for check in _spellings(each)),
+        *(check for kind, pair in stored if kind.use == "left out" for check in _dates(kind, pair)),
+        *_row_numbers(columns),
+        *_equal_rows(samples),
+        *_columns_not_compared(samples.kinds),
+    )
+
+
+# -- columns --------------------------------------------------------------------------------------
+
+
+class _Column(NamedTuple):
+    """Known values of one compared column, with the numbers of rows of both samples.
+
+    Attributes
+    ----------
+    name : str
+    values : pair of Counter, or pair of ndarrays
+        Number of rows of each category, or numbers without NaN, in X and in Y.
+    n_rows : pair of int
+    base : int
+        Number to add to the numbers of a column of integers beyond 2**53, else 0.
+    """
+
+    name: str
+    values: tuple[Any, Any]
+    n_rows: tuple[int, int]
+    base: int = 0
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """Number of known values of each sample."""
+        x, y = (v.total() if isinstance(v, Counter) else len(v) for v in self.values)
+        return x, y
+
+    def constant(self, sample: int) -> str | None:
+        """Return the only value of a sample as a string; None if there are no or several values."""
+        values = self.values[sample]
+        if isinstance(values, Counter):
+            return next(iter(values)) if len(values) == 1 else None
+        if not len(values) or values.min() != values.max():
+            return None
+        return str(self.base + int(values[0])) if self.base else f"{values[0]:.10g}"
+
+    def n_others(self, sample: int, constant: str | None) -> int:
+        """Return the number of values that differ from the value `constant` of the other sample.
+
+        It is 0 if the other sample is not constant.
+        """
+        if constant is None:
+            return 0
+        values, other = self.values[sample], self.values[1 - sample]
+        if isinstance(values, Counter):
+            return values.total() - values[constant]
+        return int((values != other[0]).sum())
+
+
+def _columns(samples: TwoSamples) -> list[_Column]:
+    bases = {k.column: k.option for k in samples.kinds if isinstance(k.option, int)}
+    columns = []
+    for name in samples.columns:
+        columns.append(_Column(name, samples.numbers(name), samples.n_rows, bases.get(name, 0)))
+    for name, both in samples.categories.items():
+        x, y = (Counter(values) for values in both)
+        del x[None], y[None]
+        columns.append(_Column(name, (x, y), samples.n_rows))
+    return columns
+
+
+def _stored_columns(
+    X: Any, Y: Any, samples: TwoSamples
+) -> list[tuple[ColumnKind, tuple[Any, Any]]]:
+    """Return the columns of data frames as narwhals series; [] for arrays."""
+    if not samples.kinds or any(isinstance(each, Table) or not is_frame(each) for each in (X, Y)):
+        return []
+    import narwhals as nw
+
+    frames = [nw.from_native(each, eager_only=True) for each in (X, Y)]
+    x, y = ({str(label): frame.get_column(label) for label in frame.columns} for frame in frames)
+    return [(kind, (x[kind.column], y[kind.column])) for kind in samples.kinds]
+
+
+def _columns_of_one_sample(samples: TwoSamples) -> Iterator[Check]:
+    for sample, names, word in zip("XY", samples.only, ("missing", "new"), strict=True):
+        if names:
+            head = f"{word} column" if len(names) == 1 else f"{len(names)} {word} columns"
+            text = f"{head}, not compared: {listed(names, _FEW)}"
+            yield Check(kind="column", columns=names, text=text, sample=sample)
+
+
+def _words_among_numbers(stored: Sequence[tuple[ColumnKind, tuple[Any, Any]]]) -> list[Check]:
+    """Return the facts about numeric columns with strings that are not numbers."""
+    checks = []
+    for kind, pair in stored:
+        # The note of such a column is shown first. See `isodepth.data.columns.rules`.
+        if not (kind.use == "numbers" and kind.option == "numeric" and kind.attention):
+            continue
+        values = [strings_of(series.to_list()).values for series in pair]
+        numerals = Numerals([*values[0], *values[1]])
+        x, y = (sum(value in numerals.others for value in part) for part in values)
+        if not x + y:
+            continue
+        words = listed(sorted(map(repr, numerals.others)), _FEW)
+        are = "is not a number" if x + y == 1 else "are not numbers"
+        text = f"{kind.column}: {x + y} of {numerals.rows} values {are} ({words}), read as missing"
+        shares = x / max(1, len(values[0])), y / max(1, len(values[1]))
+        checks.append(_of_column("not a number", kind.column, text, *shares))
+    return checks
+
+
+def _changed_types(stored: Sequence[tuple[ColumnKind, tuple[Any, Any]]]) -> Iterator[Check]:
+    for kind, (x, y) in stored:
+        if x.dtype == y.dtype or x.null_count() == len(x) or y.null_count() == len(y):
+            continue
+        before, after = (_TYPES[column_type(object_numbers(series))] for series in (x, y))
+        if before != after:
+            text = f"{kind.column}: type {before} -> {after}"
+            yield Check(kind="type", columns=(kind.column,), text=text)
+
+
+def _empty_columns(columns: Sequence[_Column]) -> Iterator[Check]:
+    always, once = [], []
+    for each in columns:
+        (before, after), (n, m) = each.sizes, each.n_rows
+        if not before and not after:
+            always.append(each.name)
+        elif before and after:
+            continue
+        elif _by_chance(before, after, n, m):
+            once.append(each.name)
+        elif before:
+            text = f"{each.name} became empty"
+            yield _of_column("empty", each.name, text, 1 - before / n, 1.0, "Y")
+        else:
+            text = f"{each.name} is not empty any more"
+            yield _of_column("empty", each.name, text, 1.0, 1 - after / m, "X")
+    yield from _together("empty", "empty", always)
+    yield from _together("empty", "empty in one sample", once)
+
+
+def _constant_columns(columns: Sequence[_Column]) -> Iterator[Check]:
+    always: dict[str, str] = {}
+    once: dict[str, str] = {}
+    for each in columns:
+        x, y = each.constant(0), each.constant(1)
+        if (x is None and y is None) or not all(each.sizes):
+            continue
+        if x is not None and y is not None:
+            if x == y:
+                always[each.name] = x
+            else:
+                text = f"{each.name} is constant in each sample: {x} -> {y}"
+                yield _of_column("constant", each.name, text)
+        elif _by_chance(each.n_others(0, y), each.n_others(1, x), *each.sizes):
+            once[each.name] = str(x if y is None else y)
+        elif x is None:
+            text = f"{each.name} became constant ({y})"
+            yield _of_column("constant", each.name, text, sample="Y")
+        else:
+            text = f"{each.name} is not constant any more (it was {x})"
+            yield _of_column("constant", each.name, text, sample="X")
+    yield from _together("constant", "constant", always)
+    yield from _together("constant", "constant in one sample", once)
+
+
+def _row_numbers(columns: Sequence[_Column]) -> Iterator[Check]:
+    """Yield the columns that count the rows from 0 or 1, in each sample or in both together."""
+    for each in columns:
+        x, y = each.values
+        if (
+            isinstance(x, Counter)
+            or each.sizes != each.n_rows
+            or min(each.sizes) < _FEWEST_ROW_NUMBERS
+        ):
+            continue
+        if any((np.diff(values) <= 0).any() or (values % 1 != 0).any() for values in (x, y)):
+            continue
+        pooled = np.unique(np.concatenate([x, y]))
+        together = len(pooled) == len(x) + len(y) and _is_consecutive(pooled)
+        if pooled[0] in (0, 1) and (together or (_is_consecutive(x) and _is_consecutive(y))):
+            yield _of_column("row number", each.name, f"{each.name} looks like a row number")
+
+
+def _is_consecutive(values: np.ndarray) -> bool:
+    """Return whether increasing integers (n,) have no gaps."""
+    return bool(values[-1] - values[0] == len(values) - 1)
+
+
+def _columns_not_compared(kinds: Sequence[ColumnKind]) -> Iterator[Check]:
+    omitted = [kind for kind in kinds if kind.use == "left out"]
+    if omitted:
+        described = [f"{kind.column} ({kind.note})" for kind in omitted]
+        names = tuple(kind.column for kind in omitted)
+        text = f"not compared: {listed(described, 2 * _FEW)}"
+        yield Check(kind="not compared", columns=names, text=text)
+
+
+def _of_column(
+    kind: str,
+    name: str,
+    text: str,
+    before: float | None = None,
+    after: float | None = None,
+    sample: str | None = None,
+) -> Check:
+    return Check(kind=kind, columns=(name,), text=text, before=before, after=after, sample=sample)
+
+
+def _together(
+    kind: str, adjective: str, columns: Sequence[str] | dict[str, str]
+) -> Iterator[Check]:
+    """Yield one sentence about all columns that are, for example, constant, with their values."""
+    names = tuple(columns)
+    if not names:
+        return
+    values = [f" ({value})" for value in columns.values()] if isinstance(columns, dict) else []
+    described = [f"{name}{value}" for name, value in zip_longest(names, values, fillvalue="")]
+    text = f"{len(names)} columns are {adjective}: {listed(described, 2 * _FEW)}"
+    if len(names) == 1:
+        text = f"{names[0]} is {adjective}{''.join(values)}"
+    yield Check(kind=kind, columns=names, text=text)
+
+
+def _by_chance(x: int, y: int, n: int, m: int) -> bool:
+    """Return whether x of n rows of X and y of m rows of Y, x or y being 0, may be chance.
+
+    If rows are assigned to the samples at random, the x + y rows are all in the same sample with
+    about this probability. Facts that may be chance are stated in one sentence for all columns.
+    """
+    return bool(((n if x else m) / (n + m)) ** (x + y) >= _CHANCE)
+
+
+# -- categories -----------------------------------------------------------------------------------
+
+
+def _categories(columns: Sequence[_Column]) -> Iterator[Check]:
+    """Yield the categories that occur in one sample only, the most frequent ones first."""
+    rare: dict[str, str] = {}
+    for column in columns:
+        x, y = column.values
+        if not isinstance(x, Counter) or not x or not y:
+            continue  # an empty column is reported as empty
+        numbers = []
+        for kind, at in (("new", 1), ("vanished", 0)):
+            counts, other, n_rows = column.values[at], column.values[1 - at], column.n_rows[at]
+            sizes = column.n_rows if at == 0 else column.n_rows[::-1]
+            only = {value: k for value, k in counts.items() if value not in other}
+            listed_ones = Counter({v: k for v, k in only.items() if not _by_chance(k, 0, *sizes)})
+            if len(listed_ones) < len(only):
+                numbers.append(f"{len(only) - len(listed_ones)} {kind}")
+            if listed_ones:
+                share = listed_ones.total() / n_rows
+                described = [
+                    f"{value} ({_rows(k)}, {_percent(k / n_rows)})"
+                    for value, k in listed_ones.most_common()
+                ]
+                noun = f"{kind} category"
+                if len(described) > 1:
+                    noun = f"{len(described)} {kind} categories:"
+                text = f"{column.name}: {noun} {listed(described, _FEW)}"
+                shares = (0.0, share) if at else (share, 0.0)
+                yield _of_column(f"{kind} category", column.name, text, *shares, "XY"[at])
+        if numbers:
+            rare[column.name] = " and ".join(numbers)
+    if rare:
+        described = [f"{name} ({numbers})" for name, numbers in rare.items()]
+        text = f"rare categories in one sample only: {listed(described, 2 * _FEW)}"
+        yield Check(kind="rare categories", columns=tuple(rare), text=text)
+
+
+def _spellings(column: _Column) -> Iterator[Check]:
+    """Yield categories that differ only in case, or in surrounding or repeated spaces."""
+    x, y = column.values
+    if not isinstance(x, Counter):
+        return
+    groups = defaultdict(list)
+    for value in x | y:
+        groups[" ".join(value.split()).casefold()].append(value)
+    groups_of_several = [sorted(group, key=lambda v: -x[v] - y[v]) for group in groups.values()]
+    groups_of_several = [group for group in groups_of_several if len(group) > 1]
+    if not groups_of_several:
+        return
+    others = [value for group in groups_of_several for value in group[1:]]
+    shares = [
+        sum(counts[value] for value in others) / n
+        for counts, n in zip((x, y), column.n_rows, strict=True)
+    ]
+    first = max(groups_of_several, key=lambda group: sum(x[v] + y[v] for v in group[1:]))
+    described = [f"{value!r} ({x[value]} -> {_rows(y[value])})" for value in first]
+    more = len(groups_of_several) - 1
+    end = f"; {more} more categories have several spellings" if more > 1 else ""
+    end = "; 1 more category has several spellings" if more == 1 else end
+    text = f"{column.name}: spellings that differ in case or spaces: {listed(described, _FEW)}{end}"
+    yield _of_column("spelling", column.name, text, *shares)
+
+
+def _rows(n: int) -> str:
+    return "1 row" if n == 1 else f"{n} rows"
+
+
+def _percent(share: float) -> str:
+    """Format a fraction of rows: at least two digits, and never 0% or 100% by rounding."""
+    percent = 100 * share
+    digits = 0 if percent in (0, 100) or 9.5 <= percent <= 99 else 1 if percent > 9.5 else 2
+    return f"{percent:.{digits}f}%" if percent > 9.5 or not percent else f"{percent:.{digits}g}%"
+
+
+# -- dates and other columns that are not compared -------------------------------------------------
+
+
+def _dates(kind: ColumnKind, pair: tuple[Any, Any]) -> Iterator[Check]:
+    """Yield facts about the quality of a column that is not compared, in most cases of dates."""
+    name = kind.column
+    x, y = (read_dates(series, kind.kind == "date") for series in pair)
+    n, m = map(len, pair)
+    if n and m and abs(share_z(x.missing * n, y.missing * m, n, m)) > TELLING:
+        text = f"{name}: missing {_percent(x.missing)} -> {_percent(y.missing)}"
+        yield _of_column("missing", name, text, x.missing, y.missing)
+    if x.odd or y.odd:
+        shares = f"{_percent(x.odd)} -> {_percent(y.odd)}"
+        text = f"{name}: not a date {shares}, such as {(x.example or y.example)!r}"
+        yield _of_column("not a date", name, text, x.odd, y.odd)
+    for title, before, after in (
+        ("date format", x.formats, y.formats),
+        ("time zone", x.zones, y.zones),
+    ):
+        if before and after and before != after:
+            both = " -> ".join(" and ".join(sorted(each)) for each in (before, after))
+            yield _of_column(title, name, f"{name}: {title} {both}")
+    if x.range and y.range and apart(x.range, y.range):
+        text = f"{name}: {range_text(x.range, y.range)}, without overlap"
+        yield _of_column("date range", name, text)
+
+
+# -- rows -----------------------------------------------------------------------------------------
+
+
+def _equal_rows(samples: TwoSamples) -> Iterator[Check]:
+    """Yield the fractions of repeated rows, and of rows that occur in both samples."""
+    x, y = _row_keys(samples)
+    if not len(x) or not len(y):
+        return
+    counts = [np.unique(keys, return_inverse=True, return_counts=True) for keys in (x, y)]
+    repeated = [(n[at] > 1).mean() for _, at, n in counts]
+    before, after = (float(share) for share in repeated)
+    if min(before, after) > _DISCRETE:
+        return
+    if before or after:
+        text = f"repeated rows: {_percent(before)} -> {_percent(after)}"
+        yield Check(kind="repeated rows", columns=(), text=text, before=before, after=after)
+    in_y = np.isin(x, counts[1][0])
+    in_x = np.isin(y, counts[0][0])
+    # If rows are equal by chance, a row of Y equals one of the n rows of X about as often as a row
+    # of X equals another row of X.
+    expected = max(len(y) * before, len(x) * after)
+    if in_x.sum() > 2 * expected + 2:
+        text = (
+            f"{_percent(in_x.mean())} of the rows of the second sample also occur in the first "
+            f"({in_x.sum()} of {len(y)} rows)"
+        )
+        before, after = float(in_y.mean()), float(in_x.mean())
+        yield Check(kind="shared rows", columns=(), text=text, before=before, after=after)
+
+
+def _row_keys(samples: TwoSamples) -> tuple[np.ndarray, np.ndarray]:
+    """Return a 64-bit hash of the numbers and categories of each row with at least one value."""
+    codes, _ = category_codes(samples.categories, samples.n_rows)
+    keys = []
+    for numbers, own in zip(samples.points, codes, strict=True):
+        rows = np.column_stack([numbers.astype(np.float64), np.where(own < 0, np.nan, own)])
+        keys.append(row_hashes(rows[~np.isnan(rows).all(axis=1)]))
+    return keys[0], keys[1]

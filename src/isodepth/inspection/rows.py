@@ -1,0 +1,140 @@
+"""Rows of two samples as the user passed them, with missing values and categories."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from isodepth.data.arrays import column_labels
+from isodepth.data.columns.kinds import (
+    ColumnKind,
+    check_kinds,
+    column_lines,
+    split_columns,
+)
+from isodepth.data.frames import common_columns, is_frame
+from isodepth.data.validation import is_chunked, is_tensor, read_pair
+from isodepth.engine.tensors.host import to_host
+from isodepth.errors import InvalidInputError
+
+
+@dataclass(frozen=True, eq=False)
+class TwoSamples:
+    """Rows of two samples as the user passed them.
+
+    Attributes
+    ----------
+    points : pair of ndarrays of shape (n, d) and (m, d)
+        Values of the numeric columns; NaN for missing values.
+    columns : tuple of str
+        Names of the numeric columns; "column 0", "column 1", ... if they have no names.
+    categories : dict
+        For the name of each categorical column, the list of values of X and that of Y. Values are
+        strings, or None if missing.
+    kinds : tuple of ColumnKind
+        Kind and use of every column that both samples have; empty for arrays.
+    only : pair of tuples of str
+        Names of the columns that only X has, and of those that only Y has.
+    named : bool
+        Whether the numeric columns have names in the data.
+    """
+
+    points: tuple[np.ndarray, np.ndarray]
+    columns: tuple[str, ...]
+    categories: dict[str, list[list[str | None]]]
+    kinds: tuple[ColumnKind, ...] = ()
+    only: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+    named: bool = True
+
+    @property
+    def n_rows(self) -> tuple[int, int]:
+        """Number of rows of each sample."""
+        return len(self.points[0]), len(self.points[1])
+
+    @classmethod
+    def read(
+        cls,
+        X: Any,
+        Y: Any,
+        kinds: dict[str, Any] | None = None,
+        *,
+        common: bool = False,
+    ) -> TwoSamples:
+        """Read two samples in memory. Missing values are kept, as NaN and None.
+
+        Parameters
+        ----------
+        X, Y : array-likes, data frames or tensors, with n and m rows
+            The columns of data frames are matched by name.
+        kinds : dict or None
+            Option of :func:`isodepth.two_sample_test`.
+        common : bool
+            Whether to leave out columns that only one sample has. Otherwise they are an error.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> X = pd.DataFrame({"delay": [1.0, None], "carrier": ["AA", "UA"], "seats": [9, 8]})
+        >>> Y = pd.DataFrame({"carrier": ["UA", None, "AA"], "delay": [5.0, 6.0, 7.0]})
+        >>> samples = TwoSamples.read(X, Y, common=True)
+        >>> samples.columns, samples.points[0].tolist(), samples.only
+        (('delay',), [[1.0], [nan]], (('seats',), ()))
+        >>> samples.categories
+        {'carrier': [['AA', 'UA'], ['UA', None, 'AA']]}
+        """
+        if is_chunked(X) or is_chunked(Y):
+            raise InvalidInputError(
+                "single rows need both samples in memory, and these are read in chunks; pass a "
+                "part of the rows as arrays or data frames"
+            )
+        if is_tensor(X) or is_tensor(Y):
+            X, Y = to_host(X), to_host(Y)
+        only: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+        mixed = None
+        if is_frame(X) or is_frame(Y) or kinds is not None:
+            if common:
+                X, Y, only = common_columns(X, Y)
+                kinds = check_kinds(kinds)
+                kinds = {k: v for k, v in kinds.items() if k not in (*only[0], *only[1])}
+            mixed = split_columns((X, Y), ("X", "Y"), kinds)
+        if mixed is not None:
+            X, Y = mixed.numeric
+        categories, found = (mixed.categories, mixed.columns) if mixed is not None else ({}, ())
+        if mixed is None or X is not None:
+            x, y = read_pair(X, Y, "keep")
+            names = x.columns or column_labels(x.points.shape[1])
+            named = x.columns is not None
+            return cls((x.points, y.points), names, categories, found, only, named)
+        if not categories:
+            raise InvalidInputError(
+                "X and Y must have a column of numbers or categories, got neither; "
+                f"{'; '.join(column_lines(found))}"
+            )
+        n, m = map(len, next(iter(categories.values())))
+        return cls((np.empty((n, 0)), np.empty((m, 0))), (), categories, found, only)
+
+    def numbers(self, column: str) -> tuple[np.ndarray, np.ndarray]:
+        """Return the values of one numeric column in X and in Y, without missing values."""
+        j = self.columns.index(column)
+        x, y = (points[:, j] for points in self.points)
+        return x[~np.isnan(x)], y[~np.isnan(y)]
+
+
+def category_codes(
+    categories: dict[str, list[list[str | None]]], n_rows: Sequence[int]
+) -> tuple[list[np.ndarray], list[list[str]]]:
+    """Return the codes of categories in both samples, and the values of each category in order.
+
+    The codes have shapes (n, k) and (m, k). Missing values have the code -1.
+    """
+    codes = [np.full((n, len(categories)), -1, dtype=np.int64) for n in n_rows]
+    labels = []
+    for c, both in enumerate(categories.values()):
+        index: dict[str, int] = {}
+        for part, values in zip(codes, both, strict=True):
+            part[:, c] = [-1 if v is None else index.setdefault(v, len(index)) for v in values]
+        labels.append(list(index))
+    return codes, labels

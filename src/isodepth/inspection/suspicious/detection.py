@@ -1,0 +1,265 @@
+"""Search for the rows of each sample that do not look like any row of the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from isodepth.inspection.rows import TwoSamples, category_codes
+from isodepth.inspection.suspicious.contradictions import find_contradictions
+from isodepth.inspection.suspicious.repeated import (
+    Sentinel,
+    find_sentinels,
+    one_sided_values,
+    repeated_values,
+)
+from isodepth.inspection.suspicious.results import SuspiciousRow, SuspiciousRows, range_text
+from isodepth.inspection.suspicious.scoring import Rows, RowScorer, Unusual
+
+# Rows with scores above _CLEARLY are removed from a sample before the other sample is compared with
+# it. If they are more than a fraction _MAX_REMOVED of the rows, none are removed, because the whole
+# distribution differs.
+_CLEARLY, _MAX_REMOVED = 1.5, 0.2
+# A listed row must also be unusual relative to the ordinary rows of both samples together. Rows
+# with scores up to this value are ordinary. The value is below 1, because some rows of a group of
+# wrong rows may have scores slightly below 1.
+_ORDINARY = 0.6
+#: Number of rows below which a sample is too small to estimate how far its values reach.
+SMALL_SAMPLE = 50
+# Order in which the reasons of a row are preferred; other reasons are last.
+_PREFERENCE = {"value": 0, "repeated value": 1}
+
+
+def suspicious_rows(samples: TwoSamples) -> SuspiciousRows:
+    """Find the rows of each sample that do not look like any row of the other.
+
+    Several numbers are computed for a row: its values, the logarithms of its values in positive
+    columns, the residuals of a regression of each column on the others, and deviations from the
+    medians of the rows with the same category. Each number is converted to a ratio: its distance
+    from the median of the other sample, divided by the distance of the 1% or 99% quantile from this
+    median. The threshold for a ratio is extrapolated from the tail of the ratios of the other
+    sample's rows. The score of a row is the maximum of its ratios, each divided by its threshold.
+    Missing values are ignored: a row is scored by the values that it has.
+
+    A row is listed if its score exceeds 1, both relative to the other sample and relative to the
+    ordinary rows of both samples together. Rows with scores up to 0.6 are ordinary, and at least
+    the half of each sample with the smaller scores is ordinary. This second reference has about
+    twice as many rows, so fewer correct rows are listed.
+
+    Two more kinds of rows are listed. They have a value that many rows of their sample repeat and
+    the other sample nearly never has (see `find_sentinels`), or a pair of categories that the other
+    sample excludes (see `find_contradictions`).
+    """
+    codes, labels = category_codes(samples.categories, samples.n_rows)
+    sentinels = find_sentinels(samples.points)
+    detector = Detector.fit(samples, codes, labels, sentinels)
+    rows: list[SuspiciousRow] = []
+    for side, (points, own) in enumerate(zip(samples.points, codes, strict=True)):
+        both = Rows(points, own)
+        rows += detector.explained_rows(side, both, *detector.unusual_rows(side, both))
+    rows += _repeated_rows(samples, sentinels)
+    rows += contradictory_rows(samples, codes, labels)
+    return SuspiciousRows(
+        rows=distinct_rows(rows),
+        values=one_sided_values(samples),
+        n_rows=samples.n_rows,
+        skipped=detector.skipped,
+        repeated=repeated_values(samples, sentinels),
+        small=tuple(name for name, n in zip("XY", samples.n_rows, strict=True) if n < SMALL_SAMPLE),
+    )
+
+
+def distinct_rows(rows: Sequence[SuspiciousRow]) -> list[SuspiciousRow]:
+    """Return each row once, with the preferred reason; the largest scores first."""
+    first: dict[tuple[str, int], SuspiciousRow] = {}
+    for row in sorted(rows, key=lambda row: (_PREFERENCE.get(row.reason, 2), -row.score)):
+        first.setdefault((row.sample, row.row), row)
+    return sorted(first.values(), key=lambda row: -row.score)
+
+
+@dataclass(frozen=True)
+class Detector:
+    """Scorers of the rows of X and of Y, fitted to rows of both samples.
+
+    Attributes
+    ----------
+    kept : tuple of int
+        Indices of the numeric columns that are used.
+    skipped : tuple of str
+        Columns in which the whole distribution differs.
+    scorers : list of RowScorer
+        The first scores rows of X relative to Y, the second rows of Y relative to X. Empty if all
+        columns are skipped.
+    ordinary : Rows
+        Rows of both samples with small scores.
+    describe : _Descriptions
+    """
+
+    kept: tuple[int, ...]
+    skipped: tuple[str, ...]
+    scorers: list[RowScorer]
+    ordinary: Rows
+    describe: _Descriptions
+
+    @classmethod
+    def fit(
+        cls,
+        samples: TwoSamples,
+        codes: Sequence[np.ndarray],
+        labels: list[list[str]],
+        sentinels: Sequence[Sentinel],
+    ) -> Detector:
+        """Fit the scorers; `codes` and `labels` are those of `category_codes`."""
+        rows = [Rows(*each) for each in zip(samples.points, codes, strict=True)]
+        names, kept = list(samples.columns), list(range(len(samples.columns)))
+        skipped: list[str] = []
+        cleaned = _without_sentinels(rows, sentinels)
+        scorers: list[RowScorer] = []
+        ordinary = cleaned
+        while names:
+            references = _without_outliers(cleaned)
+            scorers = [RowScorer(references[1]), RowScorer(references[0])]
+            flagged = np.maximum(*(s.flagged(part) for s, part in zip(scorers, rows, strict=True)))
+            worst = int(flagged.argmax())
+            if flagged[worst] <= _MAX_REMOVED:
+                # The ordinary rows are taken from the rows without repeated values.
+                scores = [scorer.score(part) for scorer, part in zip(scorers, rows, strict=True)]
+                ordinary = [
+                    part.take(score <= max(_ORDINARY, float(np.median(score))))
+                    for part, score in zip(cleaned, scores, strict=True)
+                ]
+                break
+            skipped.append(names.pop(worst))
+            kept.pop(worst)
+            scorers = []
+            rows = [part.without_column(worst) for part in rows]
+            cleaned = [part.without_column(worst) for part in cleaned]
+        both = Rows(*(np.concatenate(arrays) for arrays in zip(*ordinary, strict=True)))
+        describe = _Descriptions(names, list(samples.categories), labels)
+        return cls(tuple(kept), tuple(skipped), scorers, both, describe)
+
+    @cached_property
+    def pooled(self) -> RowScorer:
+        """Scorer relative to the ordinary rows of both samples."""
+        return RowScorer(self.ordinary)
+
+    def unusual_rows(self, side: int, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
+        """Return the rows of a sample, X for side 0, with scores above 1 for both references.
+
+        `rows` have all numeric columns.
+
+        Returns
+        -------
+        indices : int64 ndarray of shape (k,)
+            Indices in `rows`, in increasing order.
+        scores : ndarray of shape (k,)
+            Scores relative to the other sample.
+        """
+        if not self.scorers:
+            return np.empty(0, dtype=np.int64), np.empty(0)
+        if len(self.kept) < rows.points.shape[1]:
+            rows = Rows(rows.points[:, list(self.kept)], rows.codes)
+        indices = self.scorers[side].candidates(rows)
+        scores = self.scorers[side].score(rows.take(indices))
+        indices, scores = indices[scores > 1], scores[scores > 1]
+        listed = self.pooled.score(rows.take(indices)) > 1 if len(indices) else np.empty(0, bool)
+        return indices[listed], scores[listed]
+
+    def explained_rows(
+        self, side: int, rows: Rows, indices: np.ndarray, scores: np.ndarray
+    ) -> list[SuspiciousRow]:
+        """Describe unusual rows, given by their indices (k,) in `rows` and their scores (k,)."""
+        if not len(indices):
+            return []
+        chosen = Rows(rows.points[indices][:, list(self.kept)], rows.codes[indices])
+        found = []
+        for i, unusual in enumerate(self.scorers[side].explain(chosen)):
+            fields = self.describe.row(chosen.points[i], chosen.codes[i], unusual)
+            found.append(SuspiciousRow("XY"[side], int(indices[i]), float(scores[i]), *fields))
+        return found
+
+
+def _without_sentinels(rows: Sequence[Rows], sentinels: Sequence[Sentinel]) -> list[Rows]:
+    """Return copies of the rows in which repeated values of the other sample are missing."""
+    points = [part.points.astype(np.float64, copy=True) for part in rows]
+    for each in sentinels:
+        column = points[each.side][:, each.column]
+        column[column == each.value] = np.nan
+    return [Rows(part, each.codes) for part, each in zip(points, rows, strict=True)]
+
+
+def _without_outliers(rows: Sequence[Rows]) -> list[Rows]:
+    """Return the rows of both samples without clear outliers, as references for the other sample.
+
+    Rows of a sample that are far from the other sample are removed, unless they are more than 20%
+    of the rows. If wrong rows remained in a reference, similar wrong rows of the other sample would
+    look usual. Wrong rows would also move the quantiles that define usual values.
+    """
+    kept = []
+    for part, other in (rows, rows[::-1]):
+        far = RowScorer(other).score(part) > _CLEARLY
+        kept.append(part.take(~far) if far.mean() <= _MAX_REMOVED else part)
+    return kept
+
+
+class _Descriptions(NamedTuple):
+    """Names of columns and categories, and the values of each category."""
+
+    names: list[str]
+    categories: list[str]
+    labels: list[list[str]]
+
+    def row(
+        self, point: np.ndarray, codes: np.ndarray, unusual: Unusual
+    ) -> tuple[str, float, tuple[float, float], str, str, str]:
+        """Return the fields of a suspicious row from `column` on."""
+        j, usual, reason, others = unusual
+        given = " and ".join(self._value(point, codes, i) for i in others)
+        where = ""
+        if reason == "value within a category":
+            where = f" for {given}"
+        elif reason == "value given the other columns":
+            where = f" at {given}" if given else " given the other columns"
+            given = given or "the other columns"
+        value = self._value(point, codes, j)
+        explanation = f"{value}{where}, usually {range_text(usual)}"
+        return self.names[j], float(point[j]), usual, reason, given, explanation
+
+    def _value(self, point: np.ndarray, codes: np.ndarray, index: int) -> str:
+        """Return "column = value"; the indices of categories follow those of the columns."""
+        c = index - len(point)
+        if c < 0:
+            return f"{self.names[index]} = {point[index]:.6g}"
+        return f"{self.categories[c]} = {self.labels[c][codes[c]]}"
+
+
+def _repeated_rows(samples: TwoSamples, sentinels: Sequence[Sentinel]) -> list[SuspiciousRow]:
+    found = []
+    for side, j, value, (own, other), score in sentinels:
+        column = samples.columns[j]
+        never = "never" if other == 0 else f"only {other} times"
+        explanation = f"{column} = {value:.6g} in {own} rows, {never} in the other sample"
+        fields = (score, column, value, None, "repeated value", "", explanation)
+        for i in np.flatnonzero(samples.points[side][:, j] == value):
+            found.append(SuspiciousRow("XY"[side], int(i), *fields))
+    return found
+
+
+def contradictory_rows(
+    samples: TwoSamples, codes: Sequence[np.ndarray], labels: Sequence[Sequence[str]]
+) -> list[SuspiciousRow]:
+    """Return rows with pairs of categories that the other sample excludes."""
+    found, names = [], list(samples.categories)
+    for side, sample in enumerate("XY"):
+        for i, c, given, usual, score in find_contradictions(codes[side], codes[1 - side]):
+            value, known = labels[c][codes[side][i, c]], labels[given][codes[side][i, given]]
+            expected = labels[c][usual]
+            condition = f"{names[given]} = {known}"
+            explanation = f"{names[c]} = {value}, but {condition} is always {expected}"
+            fields = (value, expected, "category given another category", condition, explanation)
+            found.append(SuspiciousRow(sample, i, score, names[c], *fields))
+    return found

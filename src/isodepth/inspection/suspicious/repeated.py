@@ -1,0 +1,202 @@
+"""Values that many rows of one sample have in common and that are unusual in the other sample."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from isodepth.inspection.rows import TwoSamples
+from isodepth.inspection.suspicious.results import OneSidedValue, RepeatedValue
+
+# A repeated value is unusual only if at least _MIN_REPEATED rows and at most a fraction
+# _MAX_FRACTION of the rows of a sample have it.
+_MIN_REPEATED, _MAX_FRACTION = 5, 0.2
+# Fraction of the rows of a sample from which on an unusual value is a `RepeatedValue`.
+_MIN_FRACTION = 0.01
+# A value is isolated if it is at least _ISOLATED times as frequent as the median of the _NEIGHBORS
+# next distinct values on each side. Columns with fewer than _MIN_DISTINCT values have no isolated
+# values.
+_ISOLATED, _NEIGHBORS, _MIN_DISTINCT = 3, 5, 10
+# Minimum ratio of the relative frequencies of the neighbors of an isolated value in both samples.
+_POPULATED = 0.5
+# A value is nearly absent in the other sample if its relative frequency there is at most this
+# fraction of the relative frequency in the sample.
+_NEARLY_ABSENT = 0.1
+# Upper bound on the probability that chance makes an isolated value frequent in one sample and
+# nearly absent in the other.
+_MAX_CHANCE = 0.01
+
+
+class Sentinel(NamedTuple):
+    """A value of one column that one sample repeats and that the other sample nearly never has.
+
+    Attributes
+    ----------
+    side : {0, 1}
+        0 if rows of X have the value, 1 if rows of Y have it.
+    column : int
+    value : float
+    counts : pair of int
+        Numbers of rows with the value in this sample and in the other sample.
+    score : float
+        Logarithm of the probability of these counts, divided by that of the maximum probability.
+        It is at least 1.
+    """
+
+    side: int
+    column: int
+    value: float
+    counts: tuple[int, int]
+    score: float
+
+
+def find_sentinels(points: Sequence[np.ndarray]) -> list[Sentinel]:
+    """Find isolated values of columns that one sample repeats and the other nearly never has.
+
+    Isolated values are found without the labels of rows. If labels are random, the number of rows
+    with the value in one sample has a hypergeometric distribution. The bound on the probability of
+    the counts is divided by the number of isolated values.
+    """
+    columns = [_isolated(*(part[:, j] for part in points)) for j in range(points[0].shape[1])]
+    n_isolated = sum(len(values) for values, _, _ in columns)
+    if not n_isolated:
+        return []
+    limit = math.log(_MAX_CHANCE / (2 * n_isolated))
+    found = []
+    for j, (values, counts, sizes) in enumerate(columns):
+        sentinels = []
+        for value, both in zip(values, counts, strict=True):
+            side = int(both[1] * sizes[0] > both[0] * sizes[1])
+            own, other = int(both[side]), int(both[1 - side])
+            rate, other_rate = own / sizes[side], other / sizes[1 - side]
+            if own < _MIN_REPEATED or other_rate > _NEARLY_ABSENT * rate or rate > _MAX_FRACTION:
+                continue
+            chance = _log_chance(own, own + other, sizes[side], sum(sizes))
+            if chance <= limit:
+                sentinels.append(Sentinel(side, j, float(value), (own, other), chance / limit))
+        if sentinels:
+            found += _of_few_rows(sentinels, sizes)
+    return found
+
+
+def _log_chance(own: int, both: int, size: int, total: int) -> float:
+    """Return the log probability that `own` or more of `both` rows are in a sample.
+
+    The sample has `size` of `total` rows, and the labels are random.
+    """
+    from scipy.stats import hypergeom  # loading it takes a second, and few tables need it
+
+    return float(hypergeom.logsf(own - 1, total, both, size))
+
+
+def _of_few_rows(sentinels: list[Sentinel], sizes: tuple[int, int]) -> list[Sentinel]:
+    """Return the sentinels of one column, or none if the whole distribution of the column differs.
+
+    The distribution differs if both samples have sentinels, as after a shift of all values, or if
+    more than 20% of the rows of a sample have one.
+    """
+    rates = [
+        sum(s.counts[0] for s in sentinels if s.side == side) / max(1, sizes[side])
+        for side in (0, 1)
+    ]
+    return [] if min(rates) > 0 or max(rates) > _MAX_FRACTION else sentinels
+
+
+def _isolated(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, tuple[int, int]]:
+    """Return the isolated values (k,) of a column, with counts (k, 2) in both samples.
+
+    `x` and `y` are the values of the column in both samples. Also return the numbers of values that
+    are not missing.
+    """
+    x, y = np.sort(x[~np.isnan(x)]), np.sort(y[~np.isnan(y)])
+    sizes = (len(x), len(y))
+    values, counts = np.unique(np.concatenate([x, y]), return_counts=True)
+    frequent = np.flatnonzero(counts >= _MIN_REPEATED)
+    if min(sizes) == 0 or len(values) < _MIN_DISTINCT or not len(frequent):
+        return np.empty(0), np.empty((0, 2), dtype=np.int64), sizes
+    offsets = np.delete(np.arange(-_NEIGHBORS, _NEIGHBORS + 1), _NEIGHBORS)
+    padded = np.pad(counts.astype(np.float64), _NEIGHBORS, constant_values=np.nan)
+    neighbors = np.nanmedian(padded[_NEIGHBORS + frequent[:, None] + offsets], axis=1)
+    places = frequent[counts[frequent] >= _ISOLATED * neighbors]
+    # If one sample hardly has values near an isolated value, the whole distribution differs there.
+    first, last = (
+        np.maximum(places - _NEIGHBORS, 0),
+        np.minimum(places + _NEIGHBORS, len(values) - 1),
+    )
+    near = [_rows_between(part, values[first], values[last]) for part in (x, y)]
+    both = [_rows_between(part, values[places], values[places]) for part in (x, y)]
+    rates = [(n - own) / size for n, own, size in zip(near, both, sizes, strict=True)]
+    kept = np.minimum(*rates) >= _POPULATED * np.maximum(*rates)
+    return values[places[kept]], np.column_stack(both)[kept], sizes
+
+
+def _rows_between(ordered: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """Return the numbers of sorted values from `low` to `high`, both included."""
+    return np.searchsorted(ordered, high, "right") - np.searchsorted(ordered, low, "left")
+
+
+def repeated_values(
+    samples: TwoSamples, sentinels: Sequence[Sentinel] | None = None
+) -> tuple[RepeatedValue, ...]:
+    """Find unusual values, such as -9999, that 1% to 20% of the rows of a sample have in common.
+
+    There are two kinds of unusual values. The first is the minimum or maximum of a column, and at
+    least five rows have it. Consider the interval of the central 90% of the other values of the
+    column, in both samples together. The distance of the unusual value from this interval is more
+    than three times the interval's length. The second kind is an isolated value that the other
+    sample nearly never has. `sentinels` is the result of `find_sentinels` for these samples, which
+    is computed if it is None.
+    """
+    if sentinels is None:
+        sentinels = find_sentinels(samples.points)
+    repeated = []
+    for side, sample in enumerate("XY"):
+        points = samples.points[side]
+        counts: Counter[float] = Counter()
+        unusual = [(each.column, each.value) for each in sentinels if each.side == side]
+        for j in range(points.shape[1]):
+            unusual += [(j, value) for value in _far_ends(samples, side, j)]
+        for j, value in unusual:
+            counts[value] = max(counts[value], int((points[:, j] == value).sum()))
+        for value, count in counts.most_common():
+            if _MIN_FRACTION * len(points) <= count <= _MAX_FRACTION * len(points):
+                equal = points == value
+                columns = tuple(np.array(samples.columns)[equal.sum(axis=0) == count].tolist())
+                fraction = count / len(points)
+                repeated.append(RepeatedValue(sample, value, columns, count, fraction))
+    return tuple(repeated)
+
+
+def _far_ends(samples: TwoSamples, side: int, j: int) -> list[float]:
+    """Return the repeated minimum and maximum of a column if they are far from other values."""
+    column = samples.points[side][:, j]
+    found: list[float] = []
+    if np.isnan(column).all():
+        return found
+    both = np.concatenate([part[:, j] for part in samples.points])
+    for value in sorted({float(np.nanmin(column)), float(np.nanmax(column))}):
+        others = both[(both != value) & ~np.isnan(both)]
+        if (column == value).sum() >= _MIN_REPEATED and len(others):
+            low, high = np.quantile(others, [0.05, 0.95])
+            if max(low - value, value - high) > 3 * (high - low) > 0:
+                found.append(value)
+    return found
+
+
+def one_sided_values(samples: TwoSamples) -> list[OneSidedValue]:
+    """Return the values of categories that occur in only one sample, most frequent first."""
+    values = []
+    for column, both in samples.categories.items():
+        counts = [Counter(value for value in part if value is not None) for part in both]
+        for side, sample in enumerate("XY"):
+            for value in counts[side].keys() - counts[1 - side].keys():
+                count, row = counts[side][value], both[side].index(value)
+                before = np.arange(count)
+                size, total = samples.n_rows[side], sum(samples.n_rows)
+                chance = float(np.prod((size - before) / (total - before)))
+                values.append(OneSidedValue(sample, column, value, count, row, chance))
+    return sorted(values, key=lambda each: (-each.n_rows, each.column, each.value))

@@ -1,0 +1,275 @@
+"""Results of the search for suspicious rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from isodepth.data.export import ResultMixin, document
+from isodepth.data.validation import check_choice
+from isodepth.inspection.rows import TwoSamples
+
+RULE = (
+    "The threshold is a rule, not a guarantee: it extrapolates the tail of the scores of the other "
+    "sample. A listed row may be correct, and a wrong row that looks like others is not listed."
+)
+
+
+def range_text(ends: tuple[float, float]) -> str:
+    """Return a range with four digits, without an exponent below 10^10.
+
+    Examples
+    --------
+    >>> range_text((3865.2, 16098.0))
+    '3865 to 16100'
+    """
+    return " to ".join(f"{float(f'{end:.4g}'):.10g}" for end in ends)
+
+
+class SuspiciousRow(NamedTuple):
+    """A row that does not look like the rows of the other sample.
+
+    Attributes
+    ----------
+    sample : {"X", "Y"}
+    row : int
+        Index of the row, from 0, in the sample as the user passed it.
+    score : float
+        Score defined in `suspicious_rows`: how unusual the row is, relative to a threshold. It is
+        above 1, and it orders the rows. It is not a probability.
+    column : str
+        Column with the unusual value.
+    value : float or str
+        Value of the row in this column; a string if the column is a category.
+    usual : pair of float, str or None
+        Range of about 98% of the values of this column in the other sample. If the value is unusual
+        only together with other values of the row, it is the range for these other values. For a
+        category, the only usual value. None if the reason is "repeated value".
+    reason : str
+        "value": the value is outside the usual range. "value within a category": it is outside the
+        range of the rows with the same category. "value given the other columns": it does not fit
+        the prediction from other columns. "category given another category": the pair of values
+        never occurs in the other sample. "repeated value": many rows have the value, and rows of
+        the other sample nearly never have it.
+    given : str
+        Other values of the row that make the value unusual, such as "weeks = 26"; empty if the
+        value is unusual by itself.
+    explanation : str
+        The reason in words, such as "weight = 9 at weeks = 26, usually 1.2 to 2.4".
+    file : str or None
+        File, array or partition with the row, if the sample was read in chunks.
+    file_row : int or None
+        Index of the row in `file`.
+    """
+
+    sample: str
+    row: int
+    score: float
+    column: str
+    value: float | str
+    usual: tuple[float, float] | str | None
+    reason: str
+    given: str
+    explanation: str
+    file: str | None = None
+    file_row: int | None = None
+
+    @property
+    def usual_text(self) -> str:
+        """Usual range or value as a string."""
+        if self.usual is None:
+            return "not repeated"
+        if isinstance(self.usual, str):
+            return self.usual
+        return range_text(self.usual)
+
+    def text(self, name: str) -> str:
+        """Describe the row in one line; `name` is the name of the sample."""
+        if self.file is not None:
+            return f"{self.file}, row {self.file_row}: {self.explanation}"
+        return f"{name}[{self.row}]: {self.explanation}"
+
+
+class OneSidedValue(NamedTuple):
+    """A value of a category that occurs in only one sample.
+
+    Attributes
+    ----------
+    sample : {"X", "Y"}
+        The sample that has the value.
+    column, value : str
+        Name of the column, and the value.
+    n_rows : int
+        Number of rows with the value.
+    row : int
+        Index of the first row with the value.
+    pvalue : float
+        Probability that all rows with this value belong to this sample if rows are assigned to the
+        two samples at random; not adjusted for the number of values.
+    """
+
+    sample: str
+    column: str
+    value: str
+    n_rows: int
+    row: int
+    pvalue: float
+
+    def __str__(self) -> str:
+        rows = "1 row" if self.n_rows == 1 else f"{self.n_rows} rows"
+        return f"only {self.sample} has {self.column} = {self.value} ({rows})"
+
+
+class RepeatedValue(NamedTuple):
+    """One unusual value, such as -9999, that many rows of a sample have in common.
+
+    Attributes
+    ----------
+    sample : {"X", "Y"}
+    value : float
+    columns : tuple of str
+        Columns with the maximum number of rows that have the value.
+    n_rows : int
+        Number of rows that have the value, in each of these columns.
+    fraction : float
+        `n_rows` divided by the number of rows of the sample.
+    """
+
+    sample: str
+    value: float
+    columns: tuple[str, ...]
+    n_rows: int
+    fraction: float
+
+    def text(self, name: str) -> str:
+        """Describe the rows with the value in one line; `name` is the name of the sample."""
+        more = len(self.columns) - 1
+        others = f" and {more} more column{'s' * (more > 1)}" if more else ""
+        where = f"{self.columns[0]}{others} = {self.value:.6g}"
+        return f"{self.n_rows} rows of {name} look wrong: {where}"
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class SuspiciousRows(ResultMixin):
+    """Rows of each sample that do not look like any row of the other sample.
+
+    Attributes
+    ----------
+    rows : list of SuspiciousRow
+        Suspicious rows of both samples, most suspicious first.
+    values : list of OneSidedValue
+        Values of categories that occur in only one sample, most frequent first.
+    n_rows : pair of int
+        Numbers of rows of X and Y.
+    skipped : tuple of str
+        Columns that were not used, because more than 20% of the rows of a sample have unusual
+        values in these columns. The whole distribution differs then, not single rows.
+    repeated : tuple of RepeatedValue
+        Unusual values that many rows have in common, see `repeated_values`.
+    small : tuple of {"X", "Y"}
+        Samples with too few rows to estimate how far their values reach. Rows of the other sample
+        are listed only if they are far beyond all values of the small sample.
+    unlisted : pair of int
+        Numbers of further suspicious rows of X and of Y, which have smaller scores, in samples that
+        are read in chunks.
+
+    Examples
+    --------
+    >>> import numpy as np, isodepth
+    >>> X = np.random.default_rng(5).normal(size=(200, 2))
+    >>> Y = np.random.default_rng(6).normal(size=(100, 2))
+    >>> Y[7, 1] = -9999
+    >>> suspicious = isodepth.compare(X, Y, random_state=0).suspicious_rows()
+    >>> len(suspicious), suspicious.indices("Y")
+    (1, array([7]))
+    >>> suspicious.rows[0].column, suspicious.rows[0].value
+    ('column 1', -9999.0)
+    """
+
+    rows: list[SuspiciousRow]
+    values: list[OneSidedValue]
+    n_rows: tuple[int, int]
+    skipped: tuple[str, ...] = ()
+    repeated: tuple[RepeatedValue, ...] = ()
+    small: tuple[str, ...] = ()
+    unlisted: tuple[int, int] = (0, 0)
+    _points: dict[tuple[str, int], np.ndarray] | None = field(init=False, repr=False, default=None)
+    # Numbers of random rows of X and of Y among which pairs of categories were searched, if not
+    # among all rows.
+    _pair_rows: tuple[int, int] | None = field(init=False, repr=False, default=None)
+
+    def points_of(self, row: SuspiciousRow, samples: TwoSamples) -> np.ndarray:
+        """Return the numeric values (d,) of a suspicious row; `samples` are those in memory."""
+        if self._points is not None:
+            return self._points[row.sample, row.row]
+        return samples.points["XY".index(row.sample)][row.row]
+
+    def indices(self, sample: str) -> np.ndarray:
+        """Return the row indices of one sample, "X" or "Y", most suspicious first."""
+        check_choice(sample, "sample", ("X", "Y"))
+        return np.array([row.row for row in self.rows if row.sample == sample], dtype=np.int64)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[SuspiciousRow]:
+        return iter(self.rows)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Convert to plain Python numbers, strings, lists and dictionaries."""
+        public = {name: value for name, value in vars(self).items() if not name.startswith("_")}
+        return document("suspicious_rows", {**public, "rule": RULE})
+
+    def _rows(self) -> dict[str, list[Any]]:
+        columns = {
+            name: [getattr(row, name) for row in self.rows]
+            for name in ("sample", "row", "score", "column", "value", "reason", "explanation")
+        }
+        if any(row.file is not None for row in self.rows):
+            columns["file"] = [row.file for row in self.rows]
+            columns["file_row"] = [row.file_row for row in self.rows]
+        # Some libraries of data frames do not allow numbers and strings in one column.
+        columns["value"] = [None if isinstance(value, str) else value for value in columns["value"]]
+        return columns
+
+    def summary(self, names: Sequence[str] = ("X", "Y")) -> str:
+        """Return a phrase with the number of listed rows, such as "12 suspicious rows in July".
+
+        `names` are the names of X and Y.
+        """
+        counts = [
+            (len(self.indices(sample)) + more, name)
+            for sample, name, more in zip("XY", names, self.unlisted, strict=True)
+        ]
+        parts = [f"{n} suspicious row{'s' * (n > 1)} in {name}" for n, name in counts if n]
+        return " and ".join(parts) or "no suspicious rows"
+
+    def notes(self, names: Sequence[str] = ("X", "Y")) -> list[str]:
+        """Return sentences about limits of the search; `names` are the names of X and Y."""
+        sentences = []
+        if self._pair_rows is not None:
+            first, second = self._pair_rows
+            sentences.append(
+                f"Pairs of categories that contradict each other were searched among {first} "
+                f"random rows of {names[0]} and {second} of {names[1]}; all other kinds of "
+                "suspicious rows among all rows."
+            )
+        for sample in self.small:
+            side = "XY".index(sample)
+            n, own, other = self.n_rows[side], names[side], names[1 - side]
+            rows = "1 row" if n == 1 else f"{n} rows"
+            sentences.append(
+                f"{own} has only {rows}, too few to estimate how far its values reach: rows of "
+                f"{other} are listed only if they are far beyond all values of {own}."
+            )
+        return sentences
+
+    def __repr__(self) -> str:
+        lines = [self.summary(), *(row.text(row.sample) for row in self.rows[:7])]
+        if len(self.rows) > 7:
+            lines.append(f"and {len(self.rows) - 7} more")
+        lines += [str(value) for value in self.values[: 10 - len(lines)]]
+        return "\n  ".join([*lines, *self.notes(), RULE])

@@ -1,0 +1,245 @@
+"""Entry points for samples that are read in chunks: region tables and comparisons."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from isodepth.data.columns.kinds import ColumnKind
+from isodepth.data.export import plain
+from isodepth.data.missing import MissingPair
+from isodepth.data.validation import check_same_columns, check_same_width, split_weights
+from isodepth.errors import InvalidInputError, InvalidOptionError
+from isodepth.geometry.directions import draws_at_random, integer_seed, mean_of_direction
+from isodepth.geometry.hull import Gaps
+from isodepth.geometry.regions import LevelPlan
+from isodepth.inspection.rows import TwoSamples
+from isodepth.inspection.suspicious import SuspiciousRows
+from isodepth.inspection.suspicious.chunks import suspicious_source_rows
+from isodepth.metric.chunked.table import SourceRegions, column_spreads, stream_table
+from isodepth.metric.comparison import Comparison
+from isodepth.metric.fitted import FittedMetric, fit_for_one_sample
+from isodepth.metric.settings import MetricSettings, check_for_tables
+from isodepth.metric.table import RegionTable, distances_between
+from isodepth.sources.passes import Runner, runner_of
+from isodepth.sources.scan import as_source
+from isodepth.sources.source import Source
+from isodepth.sources.subsets import SubsetPair, numeric_pair, source_pair, subset_pair
+
+#: Number of depth levels that replaces ``levels="exact"`` if samples are read in chunks.
+LEVELS = 20
+
+
+def table(metric: MetricSettings, X: Any, weights: Any, storage: str) -> RegionTable:
+    """Compute the region table of a source or Dask collection, for `Metric.table`.
+
+    A region table has the support values of the depth regions on a grid of levels and directions.
+    """
+    source = _source(X, weights, "X")
+    return stream_table(metric, source, storage, runner=runner_of(source)).table
+
+
+def compare(
+    metric: MetricSettings,
+    X: Any,
+    Y: Any,
+    weights: Any,
+    runner: Runner | None = None,
+    kinds: Mapping[str, Any] | None = None,
+) -> SourceComparison:
+    """Compare two samples, at least one of which is a source or a Dask collection.
+
+    `runner` is the object that runs computations over the chunks. If it is None, they run with Dask
+    if a sample is a Dask collection, and in this process otherwise. `kinds` is the option of
+    :func:`isodepth.compare`.
+    """
+    wx, wy = split_weights(weights)
+    x, y = source_pair(_source(X, wx, "X"), _source(Y, wy, "Y"))
+    metric = grid_metric(metric)
+    runner = runner or runner_of(x, y)
+    columns: tuple[ColumnKind, ...] = ()
+    if kinds or not (x.is_numeric and y.is_numeric):
+        x, y, columns = numeric_pair(x, y, kinds, runner)
+    if metric.dtype is None and x.dtype != y.dtype:
+        x, y = replace(x, dtype="float64"), replace(y, dtype="float64")
+    check_for_tables(metric)
+    if isinstance(metric.scale, str):
+        sides = [x, y] if metric.scale == "pooled" else [x]
+        metric = replace(metric, scale=column_spreads(sides, metric, runner))
+    first, second = (stream_table(metric, side, runner=runner) for side in (x, y))
+    compared = _compared(first, second, fit_for_one_sample(metric, x.n_features))
+    return compared._with(kinds=columns, _inputs=(X, Y, kinds))
+
+
+def shared_scale(metric: MetricSettings, samples: Any, weights: Any, name: str) -> np.ndarray:
+    """Compute the unit (d,) of each column, a robust standard deviation, from all samples together.
+
+    Samples may be arrays or sources. `name` is the name of the argument `samples` in messages.
+    """
+    sources = [
+        _source(sample, w, f"{name}[{i}]")
+        for i, (sample, w) in enumerate(zip(samples, weights, strict=True))
+    ]
+    for i, source in enumerate(sources):
+        check_same_width(sources[0].n_features, source.n_features, f"{name}[0]", f"{name}[{i}]")
+    return column_spreads(sources, metric, runner_of(*sources))
+
+
+def grid_metric(metric: MetricSettings) -> MetricSettings:
+    """Return a copy of the metric with options that are available for samples read in chunks.
+
+    The option ``levels="exact"`` is replaced with a grid of levels. Random directions get an
+    integer seed, so that all computations use the same directions. The option `refine`, a local
+    search for better directions, is set to 0; a positive value is an error.
+    """
+    changes: dict[str, Any] = {"refine": 0}
+    if metric.levels == "exact":
+        changes["levels"] = LEVELS
+    if metric.refine:
+        raise InvalidOptionError(
+            f"refine={metric.refine!r} is not available for samples read in chunks; remove it, and "
+            "use more directions instead"
+        )
+    if draws_at_random(metric.directions) and not isinstance(metric.random_state, int):
+        changes["random_state"] = integer_seed(metric.random_state)
+    return replace(metric, **changes)
+
+
+def _source(X: Any, weights: Any, name: str) -> Source:
+    if weights is not None:
+        raise InvalidInputError(
+            f"weights of {name} must be a column of samples that are read in chunks; name the "
+            "column, as in scan(..., weights='weight')"
+        )
+    return as_source(X)
+
+
+# -- result ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class SourceComparison(Comparison):
+    """Comparison of samples that were read in chunks, without results per row.
+
+    Attributes
+    ----------
+    distance_bounds : (float, float)
+        Lower and upper bounds on the distance that exact depths along the same directions would
+        give. Both equal `distance` if the depths are exact.
+    """
+
+    distance_bounds: tuple[float, float]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Convert to plain Python numbers and strings, including `distance_bounds`."""
+        return {**super().to_dict(), "distance_bounds": plain(self.distance_bounds)}
+
+    def __repr__(self) -> str:
+        lines = super().__repr__().splitlines()
+        low, high = self.distance_bounds
+        levels, directions = len(self._gaps.values), len(self._gaps.vectors)
+        how = f"{levels} levels, {directions} directions, no refinement"
+        lines.insert(1, f"  read in chunks: {how}")
+        if low < high:
+            lines.insert(2, f"  exact depths would give between {low:.6g} and {high:.6g}")
+        return "\n".join(lines)
+
+    @cached_property
+    def _pair(self) -> SubsetPair:
+        """Random rows of both samples."""
+        if self._inputs is None:
+            raise InvalidInputError(
+                "suspicious rows need the sources, which without_rows() released; use the original "
+                "result"
+            )
+        X, Y, kinds = self._inputs
+        known = None if self.test is None else self.test._pair
+        return known or subset_pair(X, Y, None, kinds, 0)
+
+    @cached_property
+    def samples(self) -> TwoSamples:
+        """Random rows of both samples, with missing values and categories."""
+        return TwoSamples.read(self._pair.x, self._pair.y, self._pair.kinds)
+
+    @cached_property
+    def _suspicious(self) -> SuspiciousRows:
+        return suspicious_source_rows(self._pair, self.samples, runner_of(*self._pair.sources))
+
+    @property
+    def _has_all_rows(self) -> bool:
+        return False
+
+    @property
+    def null_profile(self) -> None:  # type: ignore[override]
+        """None: permutations of the labels need the rows of the samples, which are not kept."""
+
+    def gradient(self, *_: Any, **__: Any) -> Any:
+        """Raise an error: the gradient needs the rows of the samples, which are not kept."""
+        raise InvalidInputError(
+            "gradient is not available for samples read in chunks; compare a subset of their rows "
+            "that fits into memory"
+        )
+
+    def _differences(self, part: slice) -> np.ndarray:
+        x, y = (side.table.values for side in self.regions)  # type: ignore[attr-defined]
+        count = x.shape[1] // 2
+        return np.hstack([(x - y)[:, :count][:, part], (x - y)[:, count:][:, part]])
+
+
+def _compared(x: SourceRegions, y: SourceRegions, fitted: FittedMetric) -> SourceComparison:
+    """Compare two sources by the support values of their regions.
+
+    `fitted` is the metric with which the regions of both sources were computed.
+    """
+    assert fitted._betas is not None
+    settings, betas, count = fitted.settings, fitted._betas, len(fitted.directions)
+    apart = np.abs(x.table.values - y.table.values)
+    at, gaps = apart.argmax(axis=1), apart.max(axis=1)
+    if settings.q < math.inf:
+        units = np.maximum(gaps, np.finfo(np.float64).tiny)
+        means = ((apart / units[:, None]) ** settings.q).mean(axis=1) ** (1 / settings.q)
+        gaps = units * means / mean_of_direction(x.n_features, settings.q)
+    no_sizes = np.zeros(len(betas), dtype=np.int64)
+    plan = LevelPlan(betas, np.full(len(betas), 1.0 / len(betas)), no_sizes, no_sizes)
+    codes = np.where(at < count, at, count - 1 - at)
+    distance, missing = x.table.distance_to(y.table), None
+    if x.missing is not None and y.missing is not None:
+        missing = MissingPair(x.missing, y.missing)
+    columns = check_same_columns(x.table.columns, y.table.columns)
+    found = Gaps(plan, gaps, fitted.directions, codes)
+    regions: Any = (x, y)
+    signature, bounds = x.table.signature, _bounds(x, y, distance)
+    return SourceComparison(
+        distance=distance,
+        regions=regions,
+        signature=signature,
+        columns=columns,
+        missing=missing,
+        distance_bounds=bounds,
+    )._with(_gaps=found, _fitted=fitted)
+
+
+def _bounds(x: SourceRegions, y: SourceRegions, distance: float) -> tuple[float, float]:
+    """Return lower and upper bounds on the distance that exact depths would give.
+
+    The exact depths are those along the same directions. `distance` is the computed distance.
+    """
+    if x.bounds is None and y.bounds is None:
+        return distance, distance
+    sides = [side.bounds or (side.table.values, side.table.values) for side in (x, y)]
+    (x_low, x_high), (y_low, y_high) = sides
+    with np.errstate(invalid="ignore"):
+        least = np.fmax(0.0, np.fmax(x_low - y_high, y_low - x_high))
+        most = np.maximum(x_high - y_low, y_high - x_low)
+    low, high = (
+        float(distances_between(x.table, apart[None], np.zeros((1, *apart.shape)))[0, 0])
+        if np.isfinite(apart).all()
+        else math.inf
+        for apart in (least, most)
+    )
+    return min(low, distance), max(high, distance)

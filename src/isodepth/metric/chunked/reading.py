@@ -1,0 +1,388 @@
+"""First pass over a source, which validates and summarizes the rows, and later passes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from isodepth.data.arrays import column_labels
+from isodepth.data.frames import Table
+from isodepth.data.missing import MissingReport
+from isodepth.errors import InvalidInputError
+from isodepth.geometry.scaling import is_integral
+from isodepth.metric.chunked.selection import Selection, margin_of
+from isodepth.metric.fitted import MEMORY_MB, FittedMetric
+from isodepth.sources.mixed import MixedReader, mixed_readers
+from isodepth.sources.passes import MassUnit, Pass, Preparation, Rows, Runner, row_keys
+from isodepth.sources.profile import Profile
+from isodepth.sources.scan import as_source
+from isodepth.sources.source import Source
+
+LEAST_PILOTS = 1 << 12
+_PILOTS = 1 << 16
+_MOST_CHUNK_ROWS = 1 << 15
+# Maximum number of projections per chunk, which is the number of rows times the number of
+# directions. Chunks must be fast to process, because a keyboard interrupt takes effect only between
+# two chunks.
+_MOST_WORK = 1 << 25
+# Estimated number of copies of a chunk that exist at one time. The chunk size depends on it, so
+# that all copies fit into the memory limit.
+_CHUNK_COPIES = 24
+# Estimated number of copies of a sample that exist at one time if it is processed in memory. A
+# sample is processed in memory only if all copies fit into the memory limit.
+_COPIES_IN_MEMORY = 10
+
+
+# -- first pass -----------------------------------------------------------------------------------
+
+
+class Summary(Pass):
+    """First pass over the data of a source, and also the result of this pass.
+
+    The result has the number of rows of positive weight, their mean weight, the minimum and maximum
+    of each column, and a random subset of rows. Each row has a random key, and the subset consists
+    of the rows with the smallest keys.
+
+    Parameters
+    ----------
+    capacity : int
+        Number of rows of the subset.
+    seed : int
+        Seed of the random keys.
+    whole : int
+        If the source has at most this number of rows, all rows are kept.
+    """
+
+    def __init__(self, capacity: int, seed: int = 0, whole: int = 0) -> None:
+        self.capacity, self.seed, self.whole = capacity, seed, whole
+        self.n_rows, self.mean_weight, self.integral = 0, 0.0, True
+        self.parts: list[tuple[np.ndarray, ...]] = []
+        self.limit = 1.0
+        # `ends` (2, d) has the negative minimum and the maximum of each column. `smallest` is the
+        # minimum absolute value of all nonzero entries.
+        self.ends: Any = -np.inf
+        self.smallest = np.inf
+
+    def add(self, start: int, points: np.ndarray, weights: np.ndarray | None) -> None:
+        """Add rows (n, d) with weights (n,) or None. The rows are numbered from `start` on."""
+        if not len(points):
+            return
+        keys = row_keys(self.seed, start, len(points))
+        near = keys <= self.limit
+        weights = np.ones(len(points)) if weights is None else weights
+        chunk = Summary(self.capacity)
+        chunk.n_rows, chunk.mean_weight = len(points), float((weights / len(points)).sum())
+        chunk.integral = is_integral(weights)
+        chunk.parts = [(keys[near], points[near], weights[near])]
+        # Minima and maxima are computed faster if the values of a column are contiguous.
+        columns = np.ascontiguousarray(points.T)
+        chunk.ends = np.stack([-columns.min(axis=1), columns.max(axis=1)])
+        sizes = np.abs(columns)
+        chunk.smallest = float(sizes.min(where=sizes > 0, initial=np.inf))
+        self += chunk
+
+    def start(self) -> Summary:
+        return Summary(self.capacity, self.seed, self.whole)
+
+    def step(self, state: Summary, rows: Rows, n_threads: int) -> None:
+        state.add(rows.start, rows.points, rows.weights)
+
+    def __iadd__(self, other: Summary) -> Summary:
+        if other.n_rows:
+            self.n_rows += other.n_rows
+            # Update the mean weight without the sum of all weights, which may overflow.
+            change = other.mean_weight - self.mean_weight
+            self.mean_weight += change * (other.n_rows / self.n_rows)
+            self.integral = self.integral and other.integral
+            self.parts += other.parts
+            self.ends = np.maximum(self.ends, other.ends)
+            self.smallest = min(self.smallest, other.smallest)
+            if sum(len(part[0]) for part in self.parts) > 1.25 * max(self.capacity, self.whole):
+                self._settle()
+        return self
+
+    @property
+    def row_count(self) -> float:
+        """Sum of the weights if all of them are integers, and the number of rows otherwise."""
+        return self.n_rows * (self.mean_weight if self.integral else 1.0)
+
+    def drawn(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the points (m, d) and weights (m,) of the random subset of rows.
+
+        If all rows were kept, they are in their original order. Otherwise the order is random.
+        """
+        self._settle()
+        return self.parts[0][1:]  # type: ignore[return-value]
+
+    def _settle(self) -> None:
+        """Reduce the subset of rows to the `capacity` rows with the smallest random keys.
+
+        All rows are kept if the source has at most `whole` rows.
+        """
+        keys, points, weights = (np.concatenate(part) for part in zip(*self.parts, strict=True))
+        if self.n_rows > self.whole and len(keys) > self.capacity:
+            kept = np.argsort(keys)[: self.capacity]
+            keys, points, weights = keys[kept], points[kept], weights[kept]
+            self.limit = keys[-1]
+        self.parts = [(keys, points, weights)]
+
+
+class MassPass(Pass):
+    """Pass over the data that sums the masses of all rows."""
+
+    def start(self) -> np.ndarray:
+        return np.zeros(1, dtype=np.int64)
+
+    def step(self, state: np.ndarray, rows: Rows, n_threads: int) -> None:
+        assert rows.masses is not None
+        state += rows.masses.sum()
+
+
+# -- all passes over a source ---------------------------------------------------------------------
+
+
+class Limits(NamedTuple):
+    """Maximum sizes of chunks and buffers, for which a computation fits into `memory_mb`.
+
+    Attributes
+    ----------
+    chunk_rows : int
+        Number of rows that are read at a time.
+    numbers : int
+        Number of values that a pass may collect, for all directions together.
+    pilots : int
+        Number of rows of the pilot, a random subset from which first estimates are computed.
+    rows_in_memory : int
+        Number of rows up to which a sample is processed in memory.
+    """
+
+    chunk_rows: int
+    numbers: int
+    pilots: int
+    rows_in_memory: int
+
+    @classmethod
+    def of(cls, fitted: FittedMetric, source: Source, runner: Runner) -> Limits:
+        """Compute the limits from the memory limit of `fitted` and the row size of `source`."""
+        budget = fitted._resources.memory_mb * 2**20
+        count, width = fitted.directions.shape
+        item = np.dtype(fitted.settings.dtype or source.dtype).itemsize
+        chunk = int(budget / 4 / (_CHUNK_COPIES * width * 8))
+        numbers = int(budget / 2 / (8 + 8 * source.weighted))
+        pilots = int(budget / 4 / (3 * (width * item + 16)))
+        # The pilot is a random subset of rows. A larger pilot makes later passes faster, but
+        # processing the pilot takes longer. Within limits, it has 1/128 of the rows of the source.
+        known = source.n_rows
+        pilots = min(pilots, _PILOTS if known is None else max(_PILOTS // 4, known >> 7))
+        return cls(
+            max(64, min(_MOST_CHUNK_ROWS, chunk, _MOST_WORK // count)),
+            min(numbers, runner.most_numbers * count),
+            max(LEAST_PILOTS, min(runner.most_rows, pilots)),
+            int(budget / (_COPIES_IN_MEMORY * (width * item + 16))),
+        )
+
+
+@dataclass(frozen=True)
+class CheckedSource:
+    """Source that the first pass has validated, with the settings of later passes.
+
+    Attributes
+    ----------
+    runner : Runner
+    source : Source
+    how : Preparation
+    limits : Limits
+    summary : Summary
+    tally : uint64 ndarray of shape (3 + d,)
+        Row counts and checksum of the first pass, which must be the same in every pass; see `Rows`.
+    """
+
+    runner: Runner
+    source: Source
+    how: Preparation
+    limits: Limits
+    summary: Summary
+    tally: np.ndarray
+
+    @classmethod
+    def of(
+        cls, runner: Runner, source: Source, fitted: FittedMetric, in_memory: bool = False
+    ) -> CheckedSource:
+        """Run the first pass, which validates the rows and summarizes them.
+
+        If `in_memory` is true and the rows fit into memory, the summary keeps all of them.
+        """
+        limits = Limits.of(fitted, source, runner)
+        dtype, nan_policy = fitted.settings.dtype, fitted.settings.nan_policy
+        scale, n_threads = fitted._origin.scale, fitted._resources.n_threads
+        how = Preparation.of(source, dtype, nan_policy, scale, limits.chunk_rows, n_threads)
+        fits = in_memory and (source.n_rows or 0) <= limits.rows_in_memory
+        first = Summary(limits.pilots, whole=limits.rows_in_memory if fits else 0)
+        summary, tally = runner.fold(source, first, how)
+        if not summary.n_rows:
+            reason = "it has no row"
+            if np.any(tally):
+                reason = "all weights are zero" if tally[1] else "every row has a missing value"
+            raise InvalidInputError(
+                f"{source.label} is empty: {reason}; a sample needs at least one row of positive "
+                "weight"
+            )
+        later = replace(how, most_rows=int(tally[0]))
+        return cls(runner, source, later, limits, summary, tally)
+
+    def fold(self, step: Pass) -> Any:
+        """Run a pass after the first pass, and return its state.
+
+        Raise an error if the rows have changed since the first pass.
+        """
+        state, tally = self.runner.fold(self.source, step, self.how)
+        if not np.array_equal(tally, self.tally):
+            n_rows, again = int(self.tally[0]), int(np.ravel(tally)[0])
+            now = "more" if again > n_rows else str(again)
+            now = "other values" if again == n_rows else now
+            raise InvalidInputError(
+                f"{self.source.label} has changed between two readings ({n_rows} rows, then {now}"
+                "); the data are read several times and must stay the same: a function must give "
+                "the same chunks at every call"
+            )
+        return state
+
+    def with_masses(self, count: int, alone: bool) -> CheckedSource:
+        """Return a copy in which each row has an integer mass, computed from its weight.
+
+        If this is the only source (`alone` is true), only ratios of weights matter, and `count` is
+        the number of rows. If several sources are pooled, an integer weight counts as this number
+        of rows, and non-integer weights are divided by their mean. `count` is then the sum of all
+        weights after this division.
+        """
+        mean = 1.0 if self.summary.integral and not alone else self.summary.mean_weight
+        return replace(self, how=replace(self.how, unit=MassUnit.of(mean, count, alone)))
+
+    @property
+    def missing(self) -> MissingReport | None:
+        """Report of the rows dropped because of missing values; None if nan_policy is "raise"."""
+        if self.how.nan_policy != "omit":
+            return None
+        labels = self.source.columns or column_labels(self.source.n_features)
+        n_rows, n_complete, _, *counts = self.tally.tolist()
+        return MissingReport(n_rows, n_rows - n_complete, tuple(zip(labels, counts, strict=True)))
+
+
+def selection_of(*sources: CheckedSource) -> Selection:
+    """Return an object that computes order statistics of the pooled rows of sources.
+
+    If there are several sources, an integer weight counts as this number of rows. Non-integer
+    weights are scaled, so that their sum is the number of rows of their source.
+    """
+    n_rows = sum(one.summary.n_rows for one in sources)
+    rows, shares = [], []
+    for one in sources:
+        points, weights = one.summary.drawn()
+        relative = weights / weights.max()
+        rows.append(points)
+        shares.append(relative * (one.summary.row_count / relative.sum()))
+    share = np.concatenate(shares)
+    # The pilot has the random rows of all sources. The rows are resampled in proportion to their
+    # weights, so that all rows of the pilot have equal mass.
+    upto = np.cumsum(share)
+    drawn = np.searchsorted(upto, (np.arange(len(upto)) + 0.5) * (upto[-1] / len(upto)))
+    first = sources[0]
+    pilot = Rows(np.concatenate(rows)[drawn], None, None, 0, first.tally)
+    weighted = any(one.source.weighted for one in sources)
+    if weighted:
+        alone = len(sources) == 1
+        count = n_rows if alone else round(sum(one.summary.row_count for one in sources))
+        sources = tuple(one.with_masses(count, alone) for one in sources)
+
+    def fold(step: Pass) -> Any:
+        state, *others = [one.fold(step) for one in sources]
+        for other in others:
+            step.merge(state, other)
+        return state
+
+    mass = int(fold(MassPass())[0]) if weighted else n_rows
+    margin = margin_of(share.sum() ** 2 / np.square(share).sum())
+    return Selection(fold, pilot, margin, mass, n_rows, first.limits.numbers, first.how.n_threads)
+
+
+# -- rows in memory -------------------------------------------------------------------------------
+
+# Estimated number of copies of the loaded rows that exist at one time. The maximum number of rows
+# depends on it, so that all copies fit into the memory limit.
+_COPIES = 6
+
+
+def load_rows(data: Any, name: str, nan_policy: str, seed: int | None) -> Table:
+    """Load the rows of a source or Dask collection into memory, as float64.
+
+    Missing values are kept if `nan_policy` is "omit", and are an error otherwise. The source must
+    not have weights.
+
+    Parameters
+    ----------
+    data : source, Dask collection, or data that `scan` accepts
+    name : str
+        Name of the sample in messages.
+    nan_policy : as in `Metric`
+    seed : int or None
+        If the rows do not fit into `MEMORY_MB`, this is the seed of a random subset, which is
+        returned instead. If the seed is None, an error is raised in this case.
+    """
+    source = as_source(data)
+    drawn = Summary(rows_in_memory(source), seed or 0)
+    for points in row_chunks(source, name, nan_policy):
+        drawn.add(drawn.n_rows, points, None)
+        if drawn.n_rows > drawn.capacity and seed is None:
+            raise too_many_rows(source, name)
+    return Table(drawn.drawn()[0], source.columns)
+
+
+def load_mixed_rows(data: Any, name: str, kinds: Any, seed: int | None) -> tuple[Any, MixedReader]:
+    """Load the rows of a source with columns of any type, as a pyarrow table with its kinds.
+
+    The parameters are those of `load_rows`; `kinds` is the option of
+    :func:`isodepth.two_sample_test`.
+    """
+    source = as_source(data)
+    profile = Profile.of(source, rows_in_memory(source), seed or 0)
+    if profile.n_rows > profile.max_rows and seed is None:
+        raise too_many_rows(source, name)
+    (reader,) = mixed_readers([profile], [f"the {name}"], kinds)
+    return profile.random_rows.table, reader
+
+
+def rows_in_memory(source: Source) -> int:
+    """Return the number of rows of a source that fit into `MEMORY_MB`."""
+    return max(1, int(MEMORY_MB * 2**20 / (_COPIES * source.n_features * 8)))
+
+
+def too_many_rows(source: Source, name: str) -> InvalidInputError:
+    """Return the error for a source whose rows do not fit into memory."""
+    return InvalidInputError(
+        f"{name} ({source.label}) has more than {rows_in_memory(source)} rows, which do not fit "
+        f"into {MEMORY_MB:g} MB of memory; give a smaller {name}"
+    )
+
+
+def row_chunks(source: Source, name: str, nan_policy: str) -> Iterator[np.ndarray]:
+    """Yield the rows of a source in chunks, as float64.
+
+    Raise an error if the source has weights, or no rows. Missing values are kept if `nan_policy` is
+    "omit", and are an error otherwise.
+    """
+    if source.weighted:
+        raise InvalidInputError(
+            f"the {name} must not have weights, because its rows are used one by one; scan the "
+            f"{name} without them"
+        )
+    how, empty = Preparation.of(source, "float64", nan_policy, None, _MOST_CHUNK_ROWS, 1), True
+    for chunk in source.chunks(how.chunk_rows):
+        points = how.split(chunk)[0]
+        if len(points):
+            empty = False
+            yield points
+    if empty:
+        raise InvalidInputError(f"the {name} ({source.label}) has no row; it needs at least one")

@@ -1,0 +1,1 @@
+"""Base classes of results, their parts, and their description in sentences."""

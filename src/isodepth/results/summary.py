@@ -1,0 +1,300 @@
+"""Headlines, remarks and short summaries of results, as strings.
+
+Results call this module for `repr`. It must therefore not import Jinja, which is slow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+from isodepth.data.arrays import listed
+from isodepth.data.columns.kinds import ColumnKind, attention_lines, column_lines
+from isodepth.data.export import printable
+from isodepth.errors import InvalidInputError
+from isodepth.inspection.suspicious import SuspiciousRows
+from isodepth.inspection.typical import TypicalRows, has_many_unnamed_columns
+from isodepth.results.protocols import (
+    ChanceLevelLike,
+    ComparisonLike,
+    PairResult,
+    TwoSampleTestLike,
+    VerdictLike,
+)
+
+# Columns are listed until their contributions sum to 60%, but at most three columns.
+_NAMED_SUM, _MAX_NAMED = 0.6, 3
+# Maximum numbers of changes and of suspicious rows in a summary, which then has about 12 lines.
+_MAX_CHANGES, _MAX_ROWS = 4, 3
+NOT_COMPUTED = "chance_level() gives the distances of random splits"
+
+
+class Headline(NamedTuple):
+    """Headline of a report and its status: "differs", "alike" or "open" (undecided)."""
+
+    sentence: str
+    kind: str
+
+
+def largest_contributions(shares: Sequence[tuple[str, float]]) -> str:
+    """Return a string with the columns that contribute most, and their contributions.
+
+    Columns are listed until their contributions sum to 60%, at most three.
+
+    Examples
+    --------
+    >>> largest_contributions([("dewp", 0.35), ("temp", 0.33), ("wind", 0.32)])
+    'dewp 35%, temp 33%'
+    """
+    named, total = [], 0.0
+    for name, share in shares[:_MAX_NAMED]:
+        named.append(f"{name} {share:.0%}")
+        total += share
+        if total >= _NAMED_SUM:
+            break
+    return ", ".join(named)
+
+
+def comparison_headline(result: PairResult, names: Sequence[str]) -> Headline:
+    """Return the headline of a result: whether the samples differ, and the strongest change.
+
+    `names` are the names of the two samples.
+    """
+    test = get_test(result)
+    if test is None:
+        assert result.result_type == "comparison"
+        x, y = names
+        dropped = "" if result.missing is None else result.missing.many_dropped
+        ending = f"; {dropped}" if dropped else ""
+        text = f"{x} and {y} are at distance {result.distance:.3g}, not tested{ending}."
+        return Headline(text, "open")
+    # Equality is not suggested if most of the data could not be compared.
+    kind = "differs" if test.significant else "open" if unused_part(result, names) else "alike"
+    return Headline(f"{test.headline_about(names)}.", kind)
+
+
+def get_test(result: PairResult) -> TwoSampleTestLike | None:
+    """Return the test of a comparison, or the result itself if it is a test."""
+    return result if result.result_type == "test" else result.test
+
+
+def remarks(result: PairResult, rows: SuspiciousRows | None, names: Sequence[str]) -> list[str]:
+    """Return short remarks that a summary and a report show below the headline.
+
+    Subjects of the remarks are columns of doubtful kind, unusual values that many rows have in
+    common, the number of further changes, suspicious rows, categories of only one sample, notes
+    about numeric columns, columns that were not compared, and dropped rows.
+
+    Parameters
+    ----------
+    result : Comparison or TwoSampleResult
+    rows : SuspiciousRows or None
+    """
+    test = get_test(result)
+    kinds = (test or result).kinds
+    parts = attention_lines(kinds)
+    headline = "" if test is None else test.headline_about(names)
+    texts = [each.text(names["XY".index(each.sample)]) for each in result.repeated_values]
+    parts += [text for text in texts if text not in headline]
+    parts += _further_changes(result)
+    if rows is not None:
+        parts.append(rows.summary(names))
+    parts += [line for line in column_lines(kinds) if line.startswith("numbers: ")]
+    if test is not None:
+        parts += [check.text for check in test.checks if check.text not in headline]
+    elif omitted := [kind.column for kind in kinds if kind.use == "left out"]:
+        parts.append(f"not compared: {listed(omitted, 3)}")
+    missing = result.missing
+    if missing is not None and (missing.x.n_dropped or missing.y.n_dropped):
+        dropped = missing.x.n_dropped + missing.y.n_dropped
+        difference = missing.difference(names) if test is None else ""
+        parts.append(f"{_count(dropped, 'row')} dropped: {difference or 'missing values'}")
+    return parts
+
+
+def _further_changes(result: PairResult) -> list[str]:
+    """Return the number of changes that the headline does not name, if there are any.
+
+    The headline names typical rows instead of a change if there are many unnamed columns.
+    """
+    test = get_test(result)
+    named = 0 if has_typical_rows(result) else 1
+    further = 0 if test is None else len(test.changes) - named
+    return [_count(further, "more change" if named else "change")] if further > 0 else []
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def subtitle(result: PairResult, rows: SuspiciousRows | None, names: Sequence[str]) -> str:
+    """Return one sentence with the counts of further findings, for the top of a report.
+
+    It is "" if there is nothing to count.
+    """
+    parts = _further_changes(result)
+    if rows is not None and len(rows):
+        parts.append(rows.summary(names))
+    missing = result.missing
+    if missing is not None and (missing.x.n_dropped or missing.y.n_dropped):
+        dropped = missing.x.n_dropped + missing.y.n_dropped
+        parts.append(f"{_count(dropped, 'row')} with missing values, left out of the distance")
+    if not parts:
+        return ""
+    *first, last = parts
+    return f"Also found: {', '.join(first)}{' and ' if first else ''}{last}."
+
+
+def unused_part(result: PairResult, names: Sequence[str]) -> str:
+    """Return a sentence if fewer than half of the rows or values of a sample were compared.
+
+    Values of columns that are left out, and missing values, count as not compared. Return "" if at
+    least half of the rows and of the values of both samples were compared. `names` are the names of
+    the samples.
+    """
+    tested = get_test(result) or result
+    missing, kinds = tested.missing, tested.kinds
+    for side, name in enumerate(names):
+        used = {"values": _used_columns(kinds)}
+        if missing is not None:
+            report = (missing.x, missing.y)[side]
+            known = [1 - (share.x, share.y)[side] for share in missing.shares]
+            used["values"] *= sum(known) / max(len(known), 1)
+            used["rows"] = 1 - report.n_dropped / max(report.n_rows, 1)
+        for noun, fraction in used.items():
+            if fraction < 0.5:
+                return f"Only {fraction:.0%} of the {noun} of {name} could be compared."
+    return ""
+
+
+def _used_columns(kinds: Sequence[ColumnKind]) -> float:
+    """Return the fraction of the columns that are compared."""
+    return sum(kind.use != "left out" for kind in kinds) / len(kinds) if kinds else 1.0
+
+
+def distance_sentence(comparison: ComparisonLike, chance: ChanceLevelLike | str) -> str:
+    """Return a sentence that compares the distance with the level of chance.
+
+    The level of chance consists of the distances between random splits of the pooled rows.
+
+    Parameters
+    ----------
+    chance : ChanceLevel or str
+        Level of chance, or the reason why it was not computed.
+    """
+    sentence = f"distance {comparison.distance:.4g} in {comparison.units}; {chance}"
+    if comparison.test is not None and not isinstance(chance, str):
+        sentence += " (the test uses more than the distance)"
+    return sentence
+
+
+def summary_lines(
+    result: PairResult,
+    names: Sequence[str] = ("X", "Y"),
+    *,
+    rows: SuspiciousRows | None = None,
+    chance: ChanceLevelLike | str = NOT_COMPUTED,
+) -> list[str]:
+    """Return a summary of a comparison or a test in about 12 lines, in the order of the report.
+
+    Parameters
+    ----------
+    result : Comparison or TwoSampleResult
+    rows : SuspiciousRows or None
+    chance : ChanceLevel or str
+        Distances between random splits of the pooled rows, or the reason why there are none.
+    """
+    test = get_test(result)
+    comparison = result if result.result_type == "comparison" else None
+    keeps_rows = result._keeps_rows
+    lines = [comparison_headline(result, names).sentence]
+    lines += ["; ".join(remarks(result, rows, names))]
+    if test is not None:
+        lines.append(test.tested_rows_text)
+        typical = find_typical_rows(test)
+        if typical is None:
+            # The first change is skipped, because it is in the headline.
+            lines += [str(change) for change in test.changes[1 : 1 + _MAX_CHANGES]]
+        lines.append(test.changed_share_text)
+        lines += [] if typical is None else typical.texts(names)
+    elif has_typical_rows(result):
+        lines.append("typical_rows() lists the rows that are most typical of the difference")
+    elif comparison is not None:
+        lines.append(f"largest contributions: {largest_contributions(comparison.contributions)}")
+    if rows is not None:
+        repeated = {(each.sample, each.value) for each in rows.repeated}
+        single = [row for row in rows.rows if (row.sample, row.value) not in repeated]
+        lines += [row.text(names["XY".index(row.sample)]) for row in single[:_MAX_ROWS]]
+    elif keeps_rows:
+        lines.append("suspicious_rows() lists the rows that look wrong")
+    if comparison is not None:
+        if chance is NOT_COMPUTED and not keeps_rows:
+            chance = "a level of chance needs the rows, which this result does not have"
+        lines.append(distance_sentence(comparison, chance))
+    lines.append(result.signature)
+    moved = getattr(result, "moved_from", None)
+    lines += [f"rows were copied from {moved} to the host"] if moved else []
+    return [printable(line) for line in lines if line]
+
+
+def has_typical_rows(result: PairResult) -> bool:
+    """Return whether a difference is described by rows, because there are many unnamed columns.
+
+    The names of such columns, "column 36", do not help a reader.
+    """
+    test = get_test(result)
+    if test is not None and not test.significant:
+        return False
+    try:
+        return result._has_all_rows and has_many_unnamed_columns(result.samples.columns)
+    except InvalidInputError:  # the result does not contain the rows
+        return bool(vars(result).get("_typical"))
+
+
+def find_typical_rows(result: PairResult) -> TypicalRows | None:
+    """Return the typical rows of samples with many unnamed columns that may differ, else None."""
+    # An error is raised if a sample has too few rows.
+    with suppress(InvalidInputError):
+        return result.typical_rows() if has_typical_rows(result) else None
+    return None
+
+
+def monitor_headline(verdicts: Sequence[VerdictLike], alarm: bool) -> Headline:
+    """Return the headline of a monitor, given the verdicts on all batches.
+
+    `alarm` is True if there is an alarm after the last batch.
+    """
+    if not verdicts:
+        return Headline("No batch has been checked yet.", "open")
+    last = verdicts[-1]
+    if last.beyond_blocks:
+        named = f": {last.changes[0].text}" if last.changes else ""
+        return Headline(f"Batch {last.batch} is far beyond all blocks{named}.", "differs")
+    alarms = [verdict.batch for verdict in verdicts if verdict.alarm]
+    if alarm:
+        text = f"Alarm since batch {last.alarm_since} of {last.batch}"
+        return Headline(f"{text}: {last.changes[0]}." if last.changes else f"{text}.", "differs")
+    if alarms:
+        text = f"No alarm now, after one until batch {alarms[-1]} of {last.batch}."
+        return Headline(text, "open")
+    count = "1 batch" if last.batch == 1 else f"{last.batch} batches"
+    return Headline(f"No alarm in {count} (last p-value {last.pvalue:.2g}).", "alike")
+
+
+def alarm_promise(summary: dict[str, Any]) -> str:
+    """Return a sentence with the bound on the false alarms of a monitor.
+
+    `summary` is the output of `Monitor.to_dict`.
+    """
+    policy = summary["policy"]
+    if policy["arl"] is not None:
+        text = f"On average at least {policy['arl']:g} batches lie between false alarms"
+    else:
+        text = f"Without a change, the probability of any alarm is at most {policy['alpha']:g}"
+    if policy["tolerance"]:
+        text += f", with up to {policy['tolerance']:.0%} contaminated rows"
+    if policy["patience"] > 1:
+        text += f"; an alarm takes {policy['patience']} crossings"
+    unit = "blocks" if any(group["blocks"] for group in summary["groups"]) else "rows"
+    return f"{text}, if {unit} are exchangeable."

@@ -1,0 +1,46 @@
+"""Classes of the parts of results, for annotations.
+
+Results have attributes and methods that return objects of these classes. Objects are not created
+by hand: their attributes are stable, but not their constructors.
+"""
+
+from isodepth.data.columns.kinds import ColumnKind
+from isodepth.data.missing import MissingPair, MissingReport, MissingShare
+from isodepth.geometry.hull import HullGap
+from isodepth.inspection.checks import Check
+from isodepth.inspection.suspicious import (
+    OneSidedValue,
+    RepeatedValue,
+    SuspiciousRow,
+    SuspiciousRows,
+)
+from isodepth.inspection.typical import TypicalRow, TypicalRows
+from isodepth.metric.attribution import LargestGap
+from isodepth.metric.comparison import ChanceLevel
+from isodepth.metric.gradient import Gradient
+from isodepth.results.changes import Change
+from isodepth.significance.result import ColumnTest, Component, NullProfile
+from isodepth.significance.samples import ValueShare
+
+__all__ = [
+    "ChanceLevel",
+    "Change",
+    "Check",
+    "ColumnKind",
+    "ColumnTest",
+    "Component",
+    "Gradient",
+    "HullGap",
+    "LargestGap",
+    "MissingPair",
+    "MissingReport",
+    "MissingShare",
+    "NullProfile",
+    "OneSidedValue",
+    "RepeatedValue",
+    "SuspiciousRow",
+    "SuspiciousRows",
+    "TypicalRow",
+    "TypicalRows",
+    "ValueShare",
+]

@@ -1,0 +1,91 @@
+"""The direction named for each level attains its gap: with its sign, and whatever its number."""
+
+from __future__ import annotations
+
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+
+import isodepth
+from isodepth.engine.compiled import Resources, level_gaps, signed_directions
+from isodepth.geometry import hull as gaps_module
+from isodepth.geometry.regions import exact_plan
+from isodepth.metric.comparison import Comparison
+
+# A dot product of some dozen numbers.
+RELATIVE = 1e-12
+
+
+def assert_attained(result: Comparison, slack: float = RELATIVE) -> None:
+    """Check |h_X(u) - h_Y(u)| at every level against plain maxima over the rows inside."""
+    np.testing.assert_allclose(np.linalg.norm(result.directions, axis=1), 1.0, rtol=RELATIVE)
+    x, y = result.regions
+    for u, level, gap in zip(result.directions, result.levels, result.gaps, strict=True):
+        h_x, h_y = ((r.sample.points[r.sample.inverse[r.inside(level)]] @ u).max() for r in (x, y))
+        attained = abs(h_x - h_y)
+        assert attained >= gap * (1 - RELATIVE) - RELATIVE
+        assert attained <= gap * (1 + slack) + RELATIVE
+
+
+@pytest.mark.parametrize("refined", [0, 20])
+@pytest.mark.parametrize("shift", [3.0, -3.0])
+@pytest.mark.parametrize("d", [1, 2])
+def test_a_single_direction(refined: int, shift: float, d: int) -> None:
+    """Number 0, with either sign: one sample is longer at one end alone."""
+    rng = np.random.default_rng(0)
+    X, Y = rng.random((2, 30, d))
+    Y[:, 0] = np.where(Y[:, 0] * shift > 0.5 * shift, Y[:, 0] + shift, Y[:, 0])
+    result = isodepth.compare(
+        X, Y, scale=None, directions=np.eye(d)[:1], refine=refined, depth="irw"
+    )
+    assert_attained(result)
+    if not refined:
+        # One of the two signs, by the end that is longer at the outermost level.
+        assert np.sign(result.directions[-1, 0]) == np.sign(shift)
+
+
+@pytest.mark.parametrize("case", range(6))
+def test_directions_found_by_climbing(case: int) -> None:
+    rng = np.random.default_rng([case, 7])
+    d = 2 + case
+    X, Y = rng.normal(size=(900, d)), rng.normal(size=(1000, d)) * rng.uniform(0.5, 2, d)
+    Y += rng.normal(size=d) * (case % 3)
+    result = isodepth.compare(
+        X, Y, scale=None, n_directions=20, random_state=case, depth="projection"
+    )
+    # A corner that reaches the gap up to the slack of the search may not be the furthest along the
+    # direction found for it.
+    assert_attained(result, slack=2 * gaps_module._SLACK)
+
+
+def climbed(case: int) -> tuple[np.ndarray, int]:
+    """Return codes after a climb from a few directions, having checked what they name."""
+    rng = np.random.default_rng([case, 8])
+    X, Y = rng.normal(size=(40, 3)), rng.normal(size=(50, 3)) + rng.normal(size=3)
+    metric = isodepth.Metric(depth="irw", n_directions=4, random_state=case)
+    x, y = metric.regions(X), metric.regions(Y)
+    plan = exact_plan(x, y, 0.1)
+    directions = rng.normal(size=(4, 3))
+    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+    found = level_gaps(x.ordered, y.ordered, plan.prefix_sizes, directions, Resources(1))
+    # No work is allowed for looking at corners: only climbing is left.
+    with patch.multiple(gaps_module, _LEAST_WORK=0.0, _WORK_PER_STEP=0.0):
+        gaps, vectors, where = gaps_module.refine_gaps(
+            x.ordered, y.ordered, plan, directions, *found, 20, Resources(1)
+        )
+    units = signed_directions(vectors, where)
+    for u, i, j, gap in zip(units, *plan.prefix_sizes, gaps, strict=True):
+        attained = (x.ordered[:i] @ u).max() - (y.ordered[:j] @ u).max()
+        assert abs(attained) == pytest.approx(gap, rel=RELATIVE)
+    assert (gaps >= found[0]).all()
+    return where, len(directions)
+
+
+def test_new_directions_are_numbered_after_the_old_ones() -> None:
+    """Over some cases the first of the new ones wins, itself and its opposite, and old ones too."""
+    seen: set[int] = set()
+    for case in range(12):
+        where, old = climbed(case)
+        seen.update((np.where(where >= 0, where - old, where + old)).tolist())
+    assert {0, -1} <= seen

@@ -1,0 +1,309 @@
+"""Suspicious rows: wrong rows are listed under their numbers as given, correct rows are not."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import isodepth
+from isodepth.errors import InvalidOptionError
+from isodepth.inspection.rows import TwoSamples
+from isodepth.inspection.suspicious import RULE, SuspiciousRows, repeated_values, suspicious_rows
+from isodepth.inspection.suspicious.contradictions import find_contradictions
+
+
+def frames(n: int = 400) -> tuple[pd.DataFrame, pd.DataFrame]:
+    rng = np.random.default_rng(11)
+    parts = []
+    for _ in range(2):
+        height = rng.normal(170, 10, n)
+        weight = 0.5 * height - 15 + rng.normal(0, 3, n)
+        kind = rng.choice(["a", "b"], n)
+        parts.append(pd.DataFrame({"height": height, "weight": weight, "kind": kind}))
+    return parts[0], parts[1]
+
+
+def test_clean_samples_have_no_suspicious_rows() -> None:
+    found = suspicious_rows(TwoSamples.read(*frames()))
+    assert len(found) == 0
+    assert RULE in str(found)
+
+
+def test_values_units_and_categories_are_found_by_row_as_given() -> None:
+    x, y = frames()
+    y.loc[3, "weight"] = np.nan
+    y.loc[50, "height"] = -9999
+    y.loc[120, "weight"] = 85.0  # usual by itself, not for this height
+    y.loc[120, "height"] = 150.0
+    y.loc[7, "kind"] = "new"
+    x.loc[9, "weight"] = 1e6
+    options = {"nan_policy": "omit", "random_state": 0, "n_directions": 50}
+    result = isodepth.compare(x, y, n_permutations=19, **options)
+    found = result.suspicious_rows()
+    assert set(found.indices("Y")) == {50, 120}
+    assert found.indices("X").tolist() == [9]
+    with pytest.raises(InvalidOptionError, match="sample must be one of X, Y, got 'Z'"):
+        found.indices("Z")
+    by_row = {(row.sample, row.row): row for row in found}
+    assert by_row["Y", 50].column == "height"
+    assert by_row["Y", 50].value == -9999
+    assert by_row["Y", 120].reason == "value given the other columns"
+    assert [(v.column, v.value, v.row) for v in found.values] == [("kind", "new", 7)]
+    tested = result.test.suspicious_rows()
+    assert tested.to_dict() == found.to_dict()
+
+
+def test_usual_ranges_of_counts_are_not_negative() -> None:
+    rng = np.random.default_rng(0)
+    x, y = (
+        pd.DataFrame({"a": a, "b": np.maximum(0, np.rint(2 * a + rng.normal(size=400)))})
+        for a in rng.uniform(0, 10, size=(2, 400))
+    )
+    y.loc[5, ["a", "b"]] = 0.2, 17
+    (row,) = suspicious_rows(TwoSamples.read(x, y)).rows
+    assert (row.row, row.column, row.reason) == (5, "b", "value given the other columns")
+    assert row.explanation.startswith("b = 17 at a = 0.2, usually 0 to ")
+
+
+def test_a_column_without_overlap_is_a_change_and_not_a_list_of_rows() -> None:
+    x, y = frames()
+    x["day"], y["day"] = np.arange(400.0), np.arange(1000.0, 1400.0)
+    y.loc[50, "height"] = -9999
+    found = suspicious_rows(TwoSamples.read(x, y))
+    assert found.skipped == ("day",)
+    assert found.indices("Y").tolist() == [50]
+    assert len(found) == 1
+
+
+def test_wrong_rows_of_one_sample_do_not_hide_those_of_the_other() -> None:
+    x, y = frames()
+    y.loc[:31, ["height", "weight"]] = -9999
+    x.loc[5, "height"] = -5000
+    found = suspicious_rows(TwoSamples.read(x, y))
+    assert set(found.indices("Y")) == set(range(32))
+    assert len(found.indices("X")) <= 1
+
+
+def test_the_pooled_reference_refutes_tails() -> None:
+    """Tails of 30 columns: relative to the other sample alone, 9 of these rows exceed 1."""
+    names = tuple(map(str, range(30)))
+    n_listed = 0
+    for seed in range(10):
+        pair = np.random.default_rng([15, seed]).standard_t(4, size=(2, 200, 30))
+        n_listed += len(suspicious_rows(TwoSamples((pair[0], pair[1]), names, {})))
+    assert n_listed <= 4
+
+
+def test_repeated_values_are_found_from_minima_and_maxima() -> None:
+    rng = np.random.default_rng(14)
+    x, y = rng.normal(size=(2, 200, 3))
+    y[:12, 1:] = 9999.0
+    x[:3] = -9999.0  # too few
+    x[10:14, 0] = 5.0  # too few, and not far from the other values
+    (repeated,) = repeated_values(TwoSamples((x, y), ("a", "b", "c"), {}))
+    assert repeated == ("Y", 9999.0, ("b", "c"), 12, 0.06)
+    assert repeated.text("July") == "12 rows of July look wrong: b and 1 more column = 9999"
+
+
+def read(x: pd.DataFrame, y: pd.DataFrame) -> SuspiciousRows:
+    return suspicious_rows(TwoSamples.read(x, y))
+
+
+def births(n: int, seed: int) -> pd.DataFrame:
+    rng = np.random.default_rng([16, seed])
+    weeks = np.round(rng.normal(38, 3, n))
+    weight = np.exp(2.0 + 0.1 * (weeks - 38) + rng.normal(0, 0.12, n))
+    sex = rng.choice(["f", "m"], n)
+    return pd.DataFrame({"weeks": weeks, "weight": weight, "sex": sex, "age": rng.normal(28, 6, n)})
+
+
+def test_a_row_is_scored_by_the_values_that_it_has() -> None:
+    """Half of the rows have a missing age. A regression on complete rows would not score them."""
+    x, y = births(400, 0), births(400, 1)
+    for part in (x, y):
+        part.loc[::2, "age"] = np.nan
+    wrong = list(range(20))
+    y.loc[wrong, "weeks"], y.loc[wrong, "weight"] = 28.0, 9 + 0.01 * np.arange(20)
+    found = read(x, y)
+    assert set(found.indices("Y")) == set(wrong)
+    assert len(found.indices("X")) == 0
+    (row,) = (row for row in found if row.row == 0)
+    # Either value may be the wrong one.
+    assert (row.column, row.value, row.given) == ("weeks", 28.0, "weight = 9")
+    low, high = row.usual
+    assert 36 < low < 40 < high < 44
+    usual = f"usually {low:.4g} to {high:.4g}"
+    assert row.text("July") == f"July[0]: weeks = 28 at weight = 9, {usual}"
+
+
+def test_numbers_within_a_category() -> None:
+    rng = np.random.default_rng(17)
+    parts = []
+    for _ in range(2):
+        kind = rng.choice(["fly", "cat", "cow"], 300)
+        size = rng.normal(0, 1, 300) + np.select([kind == "fly", kind == "cat"], [0, 20], 40)
+        parts.append(pd.DataFrame({"kind": kind, "size": size}))
+    x, y = parts
+    y.loc[5, ["kind", "size"]] = ["cat", 1.0]  # 1 is usual for a fly
+    (row,) = read(x, y)
+    assert (row.sample, row.row, row.column, row.given) == ("Y", 5, "size", "kind = cat")
+    assert row.reason == "value within a category"
+    assert 15 < row.usual[0] < 20 < row.usual[1] < 25
+    assert row.explanation.startswith("size = 1 for kind = cat, usually ")
+
+
+def countries() -> tuple[pd.DataFrame, pd.DataFrame]:
+    rng = np.random.default_rng(18)
+    continents = np.array(["Africa", "Asia", "Europe"])
+    country = rng.integers(0, 30, 600)
+    frame = pd.DataFrame(
+        {"country": [f"c{i}" for i in country], "continent": continents[country % 3]}
+    )
+    return frame[:300].reset_index(drop=True), frame[300:].reset_index(drop=True)
+
+
+def test_a_category_that_contradicts_another_one() -> None:
+    x, y = countries()
+    y.loc[7, ["country", "continent"]] = ["c3", "Asia"]
+    (row,) = read(x, y)
+    assert row.text("Y") == "Y[7]: continent = Asia, but country = c3 is always Africa"
+    assert (row.value, row.usual, row.usual_text) == ("Asia", "Africa", "Africa")
+    assert row.reason == "category given another category"
+    assert row.score > 1
+
+
+def test_pairs_of_categories_that_do_not_determine_each_other_are_not_listed() -> None:
+    x, y = countries()
+    rng = np.random.default_rng(19)
+    for part in (x, y):
+        part["continent"] = rng.choice(["Africa", "Asia", "Europe"], 300)
+        part["rare"] = np.where(rng.random(300) < 0.01, "yes", "no")
+    assert len(read(x, y)) == 0
+
+
+def test_a_repeated_value_inside_the_range() -> None:
+    rng = np.random.default_rng(20)
+    x, y = (pd.DataFrame({"price": np.exp(rng.normal(8, 1, 400)).round()}) for _ in range(2))
+    y.loc[:19, "price"] = 9999.0
+    found = read(x, y)
+    assert set(found.indices("Y")) == set(range(20))
+    assert len(found) == 20
+    assert found.rows[0].explanation == "price = 9999 in 20 rows, never in the other sample"
+    assert [each[:4] for each in found.repeated] == [("Y", 9999.0, ("price",), 20)]
+
+
+def test_values_of_a_shifted_discrete_column_are_not_repeated_values() -> None:
+    rng = np.random.default_rng(21)
+    x, y = (pd.DataFrame({"wage": rng.normal(50, 10, 500).round()}) for _ in range(2))
+    for part in (x, y):
+        part.loc[:49, "wage"] = 50.0
+    y["wage"] += 0.5
+    assert len(read(x, y)) == 0
+
+
+def test_proportional_columns_after_a_shift() -> None:
+    """No row is ordinary: all residuals are between 0.6 and 1 thresholds."""
+    rng = np.random.default_rng(22)
+    pair = []
+    for shift in (0.0, 0.2):
+        logarithm = rng.normal(4.6, 0.35, 1000)
+        points = np.column_stack([rng.normal(42, 11, 1000), logarithm + shift, np.exp(logarithm)])
+        pair.append(points)
+    found = suspicious_rows(TwoSamples((pair[0], pair[1]), ("age", "logwage", "wage"), {}))
+    assert len(found) <= 4
+
+
+@pytest.mark.parametrize("sizes", [(10, 1000), (20, 1000), (50, 50)])
+def test_few_rows_against_a_small_sample(sizes: tuple[int, int]) -> None:
+    n_listed = 0
+    for seed in range(10):
+        rng = np.random.default_rng([23, seed])
+        x, y = (np.column_stack([rng.normal(size=n), rng.exponential(size=n)]) for n in sizes)
+        n_listed += len(suspicious_rows(TwoSamples((x, y), ("a", "b"), {})))
+    assert n_listed <= 0.002 * 10 * sum(sizes)
+
+
+def test_a_constant_column_of_a_small_sample_is_not_scored() -> None:
+    rng = np.random.default_rng(36)
+    y = np.column_stack([rng.normal(size=1000), rng.integers(1, 4, 1000)])
+    for n, n_listed in ((10, 0), (60, 1)):
+        x = np.column_stack([rng.normal(size=n), np.ones(n)])
+        rare = np.where(np.arange(1000) == 4, y[:, 1], 1.0) if n == 60 else y[:, 1]
+        rare[4] = 3.0
+        pair = (x, np.column_stack([y[:, 0], rare]))
+        assert len(suspicious_rows(TwoSamples(pair, ("a", "b"), {}))) == n_listed
+
+
+def test_a_small_sample_is_noted_and_large_errors_are_still_listed() -> None:
+    rng = np.random.default_rng(24)
+    x, y = rng.normal(size=(10, 2)), rng.normal(size=(1000, 2))
+    y[3] = -9999
+    found = suspicious_rows(TwoSamples((x, y), ("a", "b"), {}))
+    assert (found.indices("Y").tolist(), found.small) == ([3], ("X",))
+    (note,) = found.notes(("June", "July"))
+    assert note.startswith("June has only 10 rows, too few")
+    assert "rows of July are listed" in note
+    assert found.notes()[0] in str(found)
+    assert suspicious_rows(TwoSamples((y, y), ("a", "b"), {})).notes() == []
+
+
+UNTIDY = {
+    "constant": lambda a: np.column_stack([a, np.full(len(a), 2013.0)]),
+    "all missing": lambda a: np.column_stack([a, np.full(len(a), np.nan)]),
+    "one value": lambda a: np.column_stack([a, np.r_[1.0, np.full(len(a) - 1, np.nan)]]),
+    "only missing": lambda a: np.full_like(a, np.nan),
+    "copies": lambda a: np.column_stack([a, a, 2 * a]),
+    "huge": lambda a: np.vstack([a[:-2], np.full((2, 2), 1e308) * [[1], [-1]]]),
+    "denormal": lambda a: a * 1e-310,
+    "no columns": lambda a: a[:, :0],
+}
+
+
+@pytest.mark.parametrize("kind", UNTIDY)
+@pytest.mark.parametrize("sizes", [(2, 5), (9, 300), (200, 200)])
+def test_untidy_columns_raise_no_warnings(kind: str, sizes: tuple[int, int]) -> None:
+    rng = np.random.default_rng(25)
+    x, y = (UNTIDY[kind](rng.normal(size=(n, 2))) for n in sizes)
+    names = tuple(f"c{j}" for j in range(x.shape[1]))
+    values = [["a" if i % 2 else None for i in range(n)] for n in sizes]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = suspicious_rows(TwoSamples((x, y), names, {"k": values}))
+    assert len(found) <= 2 * (kind == "huge") * len(sizes)
+
+
+def test_a_column_that_is_missing_in_one_sample() -> None:
+    rng = np.random.default_rng(35)
+    x, y = rng.normal(size=(2, 100, 2)).round(1)
+    x[:, 1], y[:50, 1] = np.nan, 0.0
+    assert len(suspicious_rows(TwoSamples((x, y), ("a", "b"), {}))) == 0
+
+
+def test_results_of_numbers_and_categories_become_data_frames() -> None:
+    x, y = countries()
+    y.loc[7, ["country", "continent"]] = ["c3", "Asia"]
+    rng = np.random.default_rng(26)
+    for part in (x, y):
+        part["size"] = rng.normal(size=300)
+    y.loc[9, "size"] = 1e6
+    found = read(x, y)
+    for backend in ("pandas", "polars", "pyarrow"):
+        assert len(found.to_frame(backend)) == 2
+    assert found.to_frame()["value"].dropna().tolist() == [1e6]
+    assert {row["value"] for row in found.to_dict()["rows"]} == {1e6, "Asia"}
+
+
+def test_a_rule_is_found_although_most_rows_have_one_value() -> None:
+    """98% of the rows are rodents; ten birds of two species show that species determine taxa."""
+    species = np.concatenate([np.arange(490) % 5, [5] * 5, [6] * 5])
+    codes = np.column_stack([species, species >= 5])
+    wrong = codes.copy()
+    wrong[[0, 1], 1] = [1, 2]  # a bird, and a taxon that the other sample does not have
+    found = [each for each in find_contradictions(wrong, codes) if each.column == 1]
+    assert [(each.row, each.given, each.usual) for each in found] == [(0, 0, 0), (1, 0, 0)]
+    # Without birds nothing shows that there is a rule.
+    rodents = codes[:490]
+    assert not find_contradictions(wrong[:490], rodents)

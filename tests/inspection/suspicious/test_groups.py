@@ -1,0 +1,76 @@
+"""Medians and spreads within groups, and isolated values, against loops."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from isodepth.inspection.suspicious.contradictions import find_contradictions
+from isodepth.inspection.suspicious.groups import _within, find_groups
+from isodepth.inspection.suspicious.repeated import find_sentinels
+from isodepth.inspection.suspicious.scoring import spreads
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_medians_and_variances_within_groups(seed: int) -> None:
+    rng = np.random.default_rng([30, seed])
+    values, group = rng.normal(size=60).round(1), rng.integers(0, 8, 60)
+    count = np.bincount(group, minlength=10)
+    median, variance = _within(values, group, count)
+    for g in range(10):
+        part = values[group == g]
+        if len(part) == 0:
+            assert np.isnan([median[g], variance[g]]).all()
+            continue
+        clipped = np.clip(part, *np.quantile(part, [0.1, 0.9]))
+        assert median[g] == pytest.approx(np.median(part))
+        assert variance[g] == pytest.approx(clipped.var() or part.var())
+
+
+def test_only_categories_that_explain_a_column_are_used() -> None:
+    rng = np.random.default_rng(31)
+    codes = rng.integers(0, 3, (300, 2))
+    standard = np.column_stack([rng.normal(size=300), codes[:, 1] + rng.normal(size=300) / 5])
+    standard = (standard - np.median(standard, axis=0)) / spreads(standard)
+    assert [(each.category, each.column) for each in find_groups(standard, codes)] == [(1, 1)]
+
+
+def test_unknown_groups_and_missing_values_have_no_deviation() -> None:
+    rng = np.random.default_rng(32)
+    codes = rng.integers(0, 3, (300, 1))
+    standard = (5.0 * codes) + rng.normal(size=(300, 1))
+    (groups,) = find_groups(standard, codes)
+    rows = np.array([[0.0], [0.0], [np.nan], [0.0]])
+    found = groups.deviations(rows, np.array([[7], [-1], [0], [1]]))
+    assert np.isnan(found[:3]).all()
+    assert found[3] < -3
+
+
+def test_isolated_values_need_enough_rows_and_one_sample() -> None:
+    rng = np.random.default_rng(33)
+    x, y = rng.normal(size=(2, 300, 3))
+    y[:20, 0] = 0.25  # in Y only
+    x[:10, 1] = y[:10, 1] = 0.5  # in both samples
+    y[:4, 2] = 0.75  # too few
+    (found,) = find_sentinels((x, y))
+    assert found[:4] == (1, 0, 0.25, (20, 0))
+    assert found.score > 1
+
+
+def test_random_labels_rarely_yield_a_repeated_value() -> None:
+    """The bound is 1% for all values of a pair of samples; the columns have natural ties."""
+    n_found = 0
+    for seed in range(150):
+        rng = np.random.default_rng([34, seed])
+        pooled = np.exp(rng.normal(4, 1, (200, 4))).round(1)
+        pooled[rng.random((200, 4)) < 0.05] = 60.0
+        n_found += bool(find_sentinels((pooled[:100], pooled[100:])))
+    assert n_found <= 5  # a binomial variable with n = 150 and p = 1% exceeds 5 with p = 0.4%
+
+
+def test_contradictions_need_a_usual_value_in_the_other_sample() -> None:
+    a = np.repeat(np.arange(20), 6)
+    other = np.column_stack([a, a % 2])
+    codes = np.array([[3, 0], [3, 1], [25, 0], [-1, 0], [4, -1]])
+    (found,) = find_contradictions(codes, other)
+    assert found[:4] == (0, 1, 0, 1)

@@ -1,0 +1,79 @@
+"""Regressions on the values that a row has, against least squares in a loop."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from isodepth.inspection.suspicious.regression import Regressions
+
+NO_CATEGORIES = np.empty((400, 0), dtype=np.int64)
+
+
+def rows(seed: int) -> np.ndarray:
+    z = np.random.default_rng([27, seed]).normal(size=(400, 4))
+    z[:, 1] = 0.9 * z[:, 0] + 0.3 * z[:, 1]
+    z[:, 2] += z[:, 1] ** 2 / 2
+    return z
+
+
+def ridge_residuals(z: np.ndarray, j: int, indicator: np.ndarray | None = None) -> np.ndarray:
+    """Residuals of column j from a ridge regression on the other columns and their squares."""
+    others = np.delete(z, j, axis=1)
+    parts = [np.ones((len(z), 1)), others, others**2 / 8]
+    terms = np.hstack(parts if indicator is None else [*parts, indicator[:, None]])
+    gram = terms.T @ terms / len(z) + 1e-3 * np.eye(terms.shape[1])
+    return z[:, j] - terms @ np.linalg.solve(gram, terms.T @ z[:, j] / len(z))
+
+
+@pytest.mark.parametrize("j", range(4))
+def test_residuals_of_complete_rows(j: int) -> None:
+    z = rows(0)
+    model = Regressions(z, NO_CATEGORIES, np.random.default_rng(0))
+    found = model.residuals(z, NO_CATEGORIES)[:, j]
+    np.testing.assert_allclose(found, ridge_residuals(z, j), atol=1e-10)
+
+
+def test_indicators_of_categories() -> None:
+    z, rng = rows(1), np.random.default_rng(28)
+    codes = rng.choice(3, (400, 1), p=[0.6, 0.38, 0.02])  # the last value is too rare
+    z[:, 3] += 3 * (codes[:, 0] == 1)
+    model = Regressions(z, codes, np.random.default_rng(0))
+    assert model.indicators == [(0, 1)]
+    wanted = ridge_residuals(z, 3, codes[:, 0] == 1)
+    np.testing.assert_allclose(model.residuals(z, codes)[:, 3], wanted, atol=1e-10)
+
+
+def test_leave_one_out_residuals() -> None:
+    z = rows(2)
+    model = Regressions(z, NO_CATEGORIES, np.random.default_rng(0))
+    i, others = 17, np.delete(np.arange(400), 17)
+    refitted = Regressions(z[others], NO_CATEGORIES[others], np.random.default_rng(0))
+    wanted = refitted.residuals(z[[i]], NO_CATEGORIES[[i]])[0]
+    # Both differ by the ridge penalty, which is relative to the number of rows.
+    np.testing.assert_allclose(model.fitted_residuals[i], wanted, atol=1e-3)
+
+
+def test_missing_values_change_neither_the_moments_nor_the_scale_of_residuals() -> None:
+    rng = np.random.default_rng(29)
+    z = np.vstack([rows(seed) for seed in range(3, 13)])
+    codes = np.empty((len(z), 0), dtype=np.int64)
+    holes = np.where(rng.random(z.shape) < 0.3, np.nan, z)
+    complete, partial = (Regressions(part, codes, np.random.default_rng(0)) for part in (z, holes))
+    # Standard errors of correlations are about 1 / sqrt(4000).
+    np.testing.assert_allclose(partial.moments, complete.moments, atol=0.1)
+    residuals = partial.residuals(holes, codes)
+    assert (np.isnan(residuals) == np.isnan(holes)).all()
+    spread = np.nanstd(residuals[np.isnan(holes).any(axis=1)], axis=0)
+    np.testing.assert_allclose(spread, complete.deviation, rtol=0.15)
+
+
+def test_the_contribution_of_a_column() -> None:
+    z = rows(13)
+    model = Regressions(z, NO_CATEGORIES, np.random.default_rng(0))
+    row = np.array([3.0, 2.7, 0.0, 0.1])
+    contributions = model.contributions(row, np.empty(0, dtype=np.int64), 1)
+    assert contributions.argmax() == 0
+    prediction = row[1] - model.residuals(row[None], NO_CATEGORIES[:1])[0, 1]
+    at_zero = -model.residuals(np.zeros((1, 4)), NO_CATEGORIES[:1])[0, 1]
+    assert contributions.sum() == pytest.approx(prediction - at_zero)
