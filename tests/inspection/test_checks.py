@@ -7,6 +7,7 @@ import datetime as dt
 import json
 from collections import Counter
 from decimal import Decimal
+from itertools import combinations_with_replacement
 
 import numpy as np
 import pandas as pd
@@ -244,17 +245,17 @@ ODD = {
 @pytest.mark.filterwarnings("ignore::isodepth.ColumnWarning")
 def test_odd_values_do_not_fail() -> None:
     n_read = 0
-    for first in ODD:
-        for second in ODD:
-            X, Y = (pd.DataFrame({"v": ODD[name], 5: A}) for name in (first, second))
-            try:
-                samples = TwoSamples.read(X, Y)
-            except InvalidInputError:
-                continue
-            n_read += 1
-            for fact in table_checks(X, Y, samples):
-                fact.text.encode()
-    assert n_read > 200
+    # One order of each pair: the other order takes as long and reads the same columns.
+    for names in combinations_with_replacement(ODD, 2):
+        X, Y = (pd.DataFrame({"v": ODD[name], 5: A}) for name in names)
+        try:
+            samples = TwoSamples.read(X, Y)
+        except InvalidInputError:
+            continue
+        n_read += 1
+        for fact in table_checks(X, Y, samples):
+            fact.text.encode()
+    assert n_read > 100
 
 
 def test_nested_columns_of_polars_do_not_fail() -> None:
