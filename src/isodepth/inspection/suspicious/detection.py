@@ -215,7 +215,7 @@ class _Descriptions(NamedTuple):
 
     def row(
         self, point: np.ndarray, codes: np.ndarray, unusual: Unusual
-    ) -> tuple[str, float, tuple[float, float], str, str, str]:
+    ) -> tuple[str, float, tuple[float, float] | str, str, str, str]:
         """Return the fields of a suspicious row from `column` on."""
         j, usual, reason, others = unusual
         given = " and ".join(self._value(point, codes, i) for i in others)
@@ -226,7 +226,8 @@ class _Descriptions(NamedTuple):
             where = f" at {given}" if given else " given the other columns"
             given = given or "the other columns"
         value = self._value(point, codes, j)
-        explanation = f"{value}{where}, usually {range_text(usual)}"
+        shown = usual if isinstance(usual, str) else range_text(usual)
+        explanation = f"{value}{where}, usually {shown}"
         return self.names[j], float(point[j]), usual, reason, given, explanation
 
     def _value(self, point: np.ndarray, codes: np.ndarray, index: int) -> str:

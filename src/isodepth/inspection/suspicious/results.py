@@ -47,7 +47,8 @@ class SuspiciousRow(NamedTuple):
     usual : pair of float, str or None
         Range of about 98% of the values of this column in the other sample. If the value is unusual
         only together with other values of the row, it is the range for these other values. For a
-        category, the only usual value. None if the reason is "repeated value".
+        category, the only usual value. For a number with few distinct values, the usual ones as a
+        string, such as "0 or 1". None if the reason is "repeated value".
     reason : str
         "value": the value is outside the usual range. "value within a category": it is outside the
         range of the rows with the same category. "value given the other columns": it does not fit

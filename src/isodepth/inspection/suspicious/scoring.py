@@ -31,6 +31,9 @@ _MIN_VALUES = 5
 # Number of values below which a constant column is not scored, and both tails of a column have at
 # least the threshold for absolute values.
 _FEW_VALUES = 50
+# The usual values of a column with at most _DISTINCT distinct values are named if they are at most
+# _NAMED. In other columns, a range is shown.
+_DISTINCT, _NAMED = 10, 3
 
 
 class Rows(NamedTuple):
@@ -62,8 +65,8 @@ class Unusual(NamedTuple):
     Attributes
     ----------
     column : int
-    usual : pair of float
-        Range of about 98% of the values, see `SuspiciousRow`.
+    usual : pair of float or str
+        Range of about 98% of the values, or their names, see `SuspiciousRow`.
     reason : str
         See `SuspiciousRow`.
     given : tuple of int
@@ -72,7 +75,7 @@ class Unusual(NamedTuple):
     """
 
     column: int
-    usual: tuple[float, float]
+    usual: tuple[float, float] | str
     reason: str
     given: tuple[int, ...]
 
@@ -127,7 +130,7 @@ class RowScorer:
         rng = rng_for(0, "subsamples")
         if len(reference.points) > _MAX_ROWS:
             reference = reference.take(rng.choice(len(reference.points), _MAX_ROWS, replace=False))
-        points = _bounded(reference.points)
+        points = self._points = _bounded(reference.points)
         d = points.shape[1]
         self.values = Tails.of(points)
         # For columns that are positive in the reference, logarithms are computed. Below `floors`,
@@ -258,7 +261,14 @@ class RowScorer:
         """Return the most unusual value of each row."""
         ratios = chain.from_iterable(self._blocks(rows))
         found = [self._explain_row(rows, i, np.nan_to_num(row)) for i, row in enumerate(ratios)]
-        return [each._replace(usual=self._clipped(each.usual, each.column)) for each in found]
+        distinct = {j: np.unique(self._points[:, j]) for j in {each.column for each in found}}
+        explained = []
+        for each, point in zip(found, rows.points, strict=True):
+            assert not isinstance(each.usual, str)
+            usual = self._clipped(each.usual, each.column)
+            named = _named_values(usual, float(point[each.column]), distinct[each.column])
+            explained.append(each._replace(usual=named or usual))
+        return explained
 
     def _clipped(self, usual: tuple[float, float], j: int) -> tuple[float, float]:
         """Return the part of a range within the values of column j in the reference.
@@ -361,6 +371,32 @@ def _logarithms(column: np.ndarray, floor: float) -> np.ndarray:
     below = np.minimum(column - floor, 0) / floor
     logarithms = np.log(np.maximum(column, floor)) + below
     return np.where(column == 0, np.nan, logarithms)
+
+
+def _named_values(usual: tuple[float, float], value: float, distinct: np.ndarray) -> str:
+    """Return the usual values of a column with few distinct values, such as "0 or 1".
+
+    They are the values in a usual range, or the value nearest to the middle of the range if no
+    value is inside. The result is empty if a range is shown. `value` is the unusual value, and
+    `distinct` has the sorted values of the reference.
+
+    Examples
+    --------
+    >>> _named_values((0.0, 0.045), 1.0, np.array([0.0, 1.0]))
+    '0'
+    >>> _named_values((0.9, 3.2), 7.0, np.array([0.0, 1.0, 2.0, 3.0, 4.0]))
+    '1, 2 or 3'
+    """
+    others = distinct[(distinct != value) & ~np.isnan(distinct)]
+    if not len(others) or len(distinct) > _DISTINCT:
+        return ""
+    inside = others[(others >= usual[0]) & (others <= usual[1])]
+    if not len(inside):
+        inside = others[[np.abs(others - (usual[0] / 2 + usual[1] / 2)).argmin()]]
+    if len(inside) > _NAMED:
+        return ""
+    names = [f"{float(f'{each:.6g}'):.10g}" for each in inside]
+    return " or ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def _range(tails: Tails, j: int) -> tuple[float, float]:
