@@ -230,7 +230,13 @@ class Metric(MetricSettings):
         values = np.empty(fitted._table_shape, dtype=storage)
         fitted._write_table(regions, values)
         settings = fitted._table_settings(str(regions.points.dtype))
-        return RegionTable(values, settings, regions.n_features, regions.columns, scale=self.scale)
+        return RegionTable(
+            values=values,
+            settings=settings,
+            n_features=regions.n_features,
+            columns=regions.columns,
+            scale=self.scale,
+        )
 
     def _fit_one(self, X: Any, weights: Any, purpose: str) -> tuple[FittedMetric, TrimmedRegions]:
         """Return the metric with sampled directions, and the regions of one sample.

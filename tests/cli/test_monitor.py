@@ -86,7 +86,7 @@ def test_a_folder_of_batches_is_checked_once_in_one_call(folder: Path) -> None:
 
 
 def test_columns_of_a_batch(folder: Path) -> None:
-    wanted = library().check(QUIET[0]).suspicious
+    wanted = library().check(QUIET[0]).n_suspicious
     digests = set()
     turned = save(Path("turned.csv"), QUIET[0][:, [2, 0, 1]], ("age", "size", "weight"))
     more = np.column_stack([QUIET[0], np.arange(40)])
@@ -95,7 +95,7 @@ def test_columns_of_a_batch(folder: Path) -> None:
     for batch in (turned, wide, "plain.npy"):
         # The same rows: a label is not refused.
         found = run_json("monitor", "check", "m.npz", batch, "--label", "same")
-        assert found["suspicious"] == wanted
+        assert found["n_suspicious"] == wanted
         digests.add(found["batch"])
     assert digests == {1}
     save(Path("other.csv"), QUIET[0], ("size", "weight", "sex"))

@@ -311,7 +311,7 @@ def report(
             f"{', '.join(files)}"
         )
     cli.save_report(result, page, **about)
-    kind = result.result_type
+    kind = result._result_type
     if about:
         from isodepth.report.comparison import comparison_content
 

@@ -66,7 +66,7 @@ def pairwise(
     content["output"] = output
     lines = _summary(matrix, settings["scale"]) + _files(reading, output)
     lines.append(f"signature      {matrix.signature}")
-    lines += ["", *matrix.matrix_lines()] if len(matrix) <= _PRINTED else []
+    lines += ["", *matrix._matrix_lines()] if len(matrix) <= _PRINTED else []
     return Answer(lines, content)
 
 

@@ -80,7 +80,7 @@ class Monitor(ReportableResult):
     (True, ('column 1',), 'location')
     """
 
-    result_type: ClassVar[Literal["monitor"]] = "monitor"
+    _result_type: ClassVar[Literal["monitor"]] = "monitor"
 
     def __init__(
         self,
