@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy, deepcopy
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self, Unpack, overload
 
 import numpy as np
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
     import torch
 
 
+# A constructor of its own, so that its errors name Metric.
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Metric(MetricSettings):
     __doc__ = MetricSettings.__doc__
 

@@ -58,7 +58,7 @@ def test_codes_numbers_show_and_reset(folder: Path) -> None:
     assert codes[:2] == [0, 0]
     assert codes[-1] == 1
     assert found["changes"][0]["columns"] == ["weight"]
-    shown = run("monitor", "show", "m.npz", "--report", "r.html").stdout
+    shown = run("monitor", "show", "m.npz", "-o", "r.html").stdout
     assert "Alarm since batch" in shown
     assert "any alarm is at most 0.01" in shown
     assert "Alarm since batch" in Path("r.html").read_text("utf-8")

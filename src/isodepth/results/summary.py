@@ -216,6 +216,8 @@ def summary_lines(
         if typical is None:
             # The first change is skipped, because it is in the headline.
             lines += [str(change) for change in test.changes[1 : 1 + _MAX_CHANGES]]
+            unlisted = len(test.changes) - 1 - _MAX_CHANGES
+            lines += [f"and {_count(unlisted, 'more change')}"] if unlisted > 0 else []
         lines.append(test.changed_share_text)
         lines += [] if typical is None else typical._texts(names)
     elif has_typical_rows(result):

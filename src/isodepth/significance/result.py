@@ -305,10 +305,13 @@ class TwoSampleResult(TwoSampleReport):
     @property
     def headline(self) -> str:
         """One sentence: whether the samples differ, the p-value, and the largest change."""
-        return self._headline_about()
+        return self._headline_about() + attention_suffix(self.kinds)
 
     def _headline_about(self, names: Sequence[str] | None = None) -> str:
-        """Return the headline with the names of X and Y, or "the samples" if None."""
+        """Return the headline with the names of X and Y, or "the samples" if None.
+
+        It does not name columns of doubtful kind, which a summary lists in its remarks.
+        """
         x, y = names or ("X", "Y")
         p = p_text(self.pvalue)
         if self.significant:
@@ -327,7 +330,7 @@ class TwoSampleResult(TwoSampleReport):
         facts = self._facts((x, y))
         if facts:
             headline += f"{'; also ' if self.significant else ', but '}{'; '.join(facts)}"
-        return self._caveat + headline + attention_suffix(self.kinds)
+        return self._caveat + headline
 
     def _facts(self, names: Sequence[str]) -> list[str]:
         """Return facts that need no test and are not part of the first change."""
