@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -76,5 +77,19 @@ def escape_bars(app, what, name, obj, options, lines):
             lines[number] = "``".join(parts)
 
 
+def repair_back_links(app, pagename, templatename, context, doctree):
+    """Correct the links from source code to the API pages.
+
+    sphinx.ext.viewcode assumes that all objects of a file are documented under one module. Here
+    `isodepth` documents results, and `isodepth.typing` their parts, which are in the same file. The
+    name of the API page is the full name of the object.
+    """
+    if pagename.startswith("_modules/"):
+        context["body"] = re.sub(
+            r'(generated/([\w.]*?\.(\w+))\.html)#[\w.]*?\.\3\b(?=[".])', r"\1#\2", context["body"]
+        )
+
+
 def setup(app):
     app.connect("autodoc-process-docstring", escape_bars, priority=100)
+    app.connect("html-page-context", repair_back_links)

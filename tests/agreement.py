@@ -49,12 +49,12 @@ class _Prefixes:
 
     def __init__(self, host, device):
         points = device.sample.points[device.order].cpu().numpy() + 0.0
-        known = {row.tobytes(): i for i, row in enumerate(host.ordered + 0.0)}
+        known = {row.tobytes(): i for i, row in enumerate(host._ordered + 0.0)}
         places = np.array([known[row.tobytes()] for row in points])
         # So many rows from the deepest on are the same ones, whatever their order among them.
         self.same = np.maximum.accumulate(places) == np.arange(len(places))
         self.masses = [host.masses, device.masses.cpu().numpy()]
-        self.counts = [host.counts, device.counts.cpu().numpy()]
+        self.counts = [host._counts, device.counts.cpu().numpy()]
 
     def edges(self):
         return np.concatenate(self.masses)

@@ -79,7 +79,7 @@ class MoverScore:
 
     Parameters
     ----------
-    encoder : callable with a method `tokens` that gives the numbers of the tokens of each text
+    encoder : callable with a method `token_ids` that gives the numbers of the tokens of each text
     """
 
     higher_is_better = True
@@ -90,7 +90,7 @@ class MoverScore:
     def score(self, candidates: Sequence[str], references: Sequence[list[str]]) -> list[float]:
         """Return the similarity of each candidate to its nearest reference, at most 1."""
         vectors = unit_vectors_of(self.encoder, candidates, references)
-        tokens = dict(zip(vectors, self.encoder.tokens(list(vectors)), strict=True))
+        tokens = dict(zip(vectors, self.encoder.token_ids(list(vectors)), strict=True))
         rarity = inverse_frequencies(tokens[text] for text in candidates)
         rarity_of_references = inverse_frequencies(
             tokens[text] for group in references for text in group
@@ -137,8 +137,8 @@ class BERTScore:
             warnings.simplefilter("ignore")
             scorer = BERTScorer(
                 model_type=self.encoder.path,
-                num_layers=self.encoder.resolved_layer(),
-                device=self.encoder.resolved_device(),
+                num_layers=self.encoder._resolved_layer(),
+                device=self.encoder._resolved_device(),
             )
             # The package fails on empty texts with current versions of transformers.
             scores = np.zeros(len(candidates))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy, deepcopy
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self, Unpack, overload
 
 import numpy as np
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
     import torch
 
 
+# A constructor of its own, so that its errors name Metric.
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Metric(MetricSettings):
     __doc__ = MetricSettings.__doc__
 
@@ -230,7 +233,13 @@ class Metric(MetricSettings):
         values = np.empty(fitted._table_shape, dtype=storage)
         fitted._write_table(regions, values)
         settings = fitted._table_settings(str(regions.points.dtype))
-        return RegionTable(values, settings, regions.n_features, regions.columns, scale=self.scale)
+        return RegionTable(
+            values=values,
+            settings=settings,
+            n_features=regions.n_features,
+            columns=regions.columns,
+            scale=self.scale,
+        )
 
     def _fit_one(self, X: Any, weights: Any, purpose: str) -> tuple[FittedMetric, TrimmedRegions]:
         """Return the metric with sampled directions, and the regions of one sample.

@@ -78,8 +78,8 @@ def test_outputs_that_are_inputs_are_refused(tmp_path: Path, files: list[str]) -
         ("pairwise", link, y, "-o", hard),
         ("pairwise", folder, "-o", x),
         ("depth", x, "-o", x),
-        ("depth", x, "--of", y, "-o", y),
-        ("compare", x, y, "--report", page),
+        ("depth", x, "--reference", y, "-o", y),
+        ("compare", x, y, "-o", page),
         ("report", x, y, "-o", page),
         ("monitor", "fit", x, "-o", link),
     ):
@@ -128,7 +128,7 @@ def test_names_of_files_that_are_not_utf_8(tmp_path: Path) -> None:
     for i, name in enumerate(names):
         save(Path(name), sample(i))
     page, matrix = tmp_path / "r.html", tmp_path / "d.csv"
-    run("compare", *names, "--report", page, *QUICK)
+    run("compare", *names, "-o", page, *QUICK)
     run("pairwise", *names, "-o", matrix, *QUICK)
     assert "t\\udcff" in page.read_text("utf-8")
     assert "t\\udcff" in matrix.read_text("utf-8")

@@ -99,7 +99,7 @@ def test_blocks_are_any_labels_and_need_not_be_chosen(files: list[str]) -> None:
 @pytest.mark.usefixtures("without_pictures")
 def test_reports_are_written(files: list[str]) -> None:
     for command in ("compare", "test"):
-        given = (*files[:2], "--permutations", 19, *QUICK, "--report", "r.html")
+        given = (*files[:2], "--permutations", 19, *QUICK, "-o", "r.html")
         assert run(command, *given).stdout.endswith("report: r.html\n")
         assert f"isodepth {command} june.csv july.csv" in Path("r.html").read_text("utf-8")
 
@@ -107,8 +107,8 @@ def test_reports_are_written(files: list[str]) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--report", "r.txt"], "must end in .html"),
-        (["--report", "absent/r.html"], "there is no folder"),
+        (["-o", "r.txt"], "must end in .html"),
+        (["-o", "absent/r.html"], "there is no folder"),
     ],
 )
 def test_outputs_are_checked_before_anything_is_read(
@@ -175,7 +175,7 @@ def test_folders_are_read_in_chunks(folders: list[str], tables: list[Table]) -> 
     assert found["distance"] == pytest.approx(isodepth.distance(*points, **options), rel=1e-12)
     assert found["columns"] == ["temp", "wind"]
     assert "read in chunks" in found["warnings"][0]
-    run("compare", *folders, "--report", "r.html", *QUICK)
+    run("compare", *folders, "-o", "r.html", *QUICK)
     assert "are at distance" in Path("r.html").read_text("utf-8")
 
 

@@ -99,6 +99,5 @@ def test_every_example_runs(example: str, tables: Path, monkeypatch: pytest.Monk
     # The temperature of July differs from that of June.
     code = 1 if "test" in arguments and "--max-changed" in arguments else 0
     assert run(*arguments, stdin=stdin, code=code).stdout.strip()
-    for flag in ("-o", "--report"):
-        if flag in arguments:
-            assert Path(arguments[arguments.index(flag) + 1]).stat().st_size > 0
+    if "-o" in arguments:
+        assert Path(arguments[arguments.index("-o") + 1]).stat().st_size > 0

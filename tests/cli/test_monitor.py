@@ -58,7 +58,7 @@ def test_codes_numbers_show_and_reset(folder: Path) -> None:
     assert codes[:2] == [0, 0]
     assert codes[-1] == 1
     assert found["changes"][0]["columns"] == ["weight"]
-    shown = run("monitor", "show", "m.npz", "--report", "r.html").stdout
+    shown = run("monitor", "show", "m.npz", "-o", "r.html").stdout
     assert "Alarm since batch" in shown
     assert "any alarm is at most 0.01" in shown
     assert "Alarm since batch" in Path("r.html").read_text("utf-8")
@@ -86,7 +86,7 @@ def test_a_folder_of_batches_is_checked_once_in_one_call(folder: Path) -> None:
 
 
 def test_columns_of_a_batch(folder: Path) -> None:
-    wanted = library().check(QUIET[0]).suspicious
+    wanted = library().check(QUIET[0]).n_suspicious
     digests = set()
     turned = save(Path("turned.csv"), QUIET[0][:, [2, 0, 1]], ("age", "size", "weight"))
     more = np.column_stack([QUIET[0], np.arange(40)])
@@ -95,7 +95,7 @@ def test_columns_of_a_batch(folder: Path) -> None:
     for batch in (turned, wide, "plain.npy"):
         # The same rows: a label is not refused.
         found = run_json("monitor", "check", "m.npz", batch, "--label", "same")
-        assert found["suspicious"] == wanted
+        assert found["n_suspicious"] == wanted
         digests.add(found["batch"])
     assert digests == {1}
     save(Path("other.csv"), QUIET[0], ("size", "weight", "sex"))

@@ -95,7 +95,7 @@ def test_depths_equal_those_of_the_library(folder: Path) -> None:
     assert f"least deep     row {lowest} ({fitted.depth_[lowest]:.4g})" in printed
     of = save(Path("of.csv"), sample(1)[:, [1, 2, 0]], ("dewp", "wind", "temp"))
     other = isodepth.HalfspaceDepth(n_directions=20, random_state=0).fit(sample(1))
-    answer = run_json("depth", table, "--of", of, "--depth", "halfspace", *QUICK)
+    answer = run_json("depth", table, "--reference", of, "--depth", "halfspace", *QUICK)
     assert answer["depths"] == other.score_samples(sample(0)).tolist()
 
 
@@ -113,7 +113,7 @@ def test_depths_are_written(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "cause"),
     [
-        (["--of", "absent.csv"], "no such file"),
+        (["--reference", "absent.csv"], "no such file"),
         (["-o", "absent/d.csv"], "no folder"),
         (["-o", "d.parquet"], ".csv"),
         (["--directions", "0"], "--directions"),

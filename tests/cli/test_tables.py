@@ -108,7 +108,7 @@ def test_declared_categories_keep_their_zeros(tmp_path: Path) -> None:
     options = ("--category", "code", "--nan-policy", "omit", "--permutations", 9)
     other = write(tmp_path / "other.csv", "a,code\n" + "1,03\n2,03\n3,03\n4,01\n" * 3)
     found = run_json("test", codes, other, *options)
-    assert {"01", "02", "03", "(missing)"} == {share["value"] for share in found["shares"]}
+    assert {"01", "02", "03", "(missing)"} == {share["value"] for share in found["category_shares"]}
 
 
 @pytest.mark.parametrize(
@@ -195,5 +195,5 @@ def test_csv_and_parquet_give_the_same_answer(tmp_path: Path) -> None:
     words = ("--missing", "NA", "--nan-policy", "omit", "--permutations", 19)
     strict = ("--nan-policy", "raise", *words[4:])
     assert "'land' of X has" in refusal("test", *files, *words[:2], *strict)
-    shares = run_json("test", *files, *words)["shares"]
+    shares = run_json("test", *files, *words)["category_shares"]
     assert "NA" not in {each["value"] for each in shares}

@@ -26,7 +26,10 @@ from isodepth.metric.signature import plain_settings
 METRIC = Metric(levels=2, n_directions=3, random_state=0, refine=0)
 SIGNATURE, SETTINGS = METRIC.signature, plain_settings(METRIC, None, 0)
 TABLE, OTHER = (
-    RegionTable(np.random.default_rng(seed).normal(size=(2, 6)), SETTINGS, 2) for seed in (0, 1)
+    RegionTable(
+        values=np.random.default_rng(seed).normal(size=(2, 6)), settings=SETTINGS, n_features=2
+    )
+    for seed in (0, 1)
 )
 #: More than any file here needs, and less than the sizes in their headers.
 MOST_BYTES = 20_000_000
@@ -54,7 +57,9 @@ def test_what_is_saved_comes_back(tmp_path: Path) -> None:
     for table in (
         TABLE,
         replace(TABLE, values=TABLE.values.astype("float32")),
-        RegionTable(TABLE.values, SETTINGS, 2, ("größe, cm", "x\n|y")),
+        RegionTable(
+            values=TABLE.values, settings=SETTINGS, n_features=2, columns=("größe, cm", "x\n|y")
+        ),
         METRIC.table([[1.0], [2.0], [4.0]]),
     ):
         table.save(tmp_path / "table.npz")

@@ -157,6 +157,6 @@ def test_print_of_a_matrix_shows_its_distances() -> None:
         "june     0  1.25",
         "july  1.25     0",
     ]
-    small, large = (isodepth.DistanceMatrix.of(np.eye(n, 12)).matrix_lines() for n in (12, 13))
+    small, large = (isodepth.DistanceMatrix.of(np.eye(n, 12))._matrix_lines() for n in (12, 13))
     assert len(small) == 13
     assert large == [*small, "(first rows and columns of 13 x 12)"]

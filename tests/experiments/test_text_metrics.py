@@ -94,11 +94,11 @@ def test_moverscore_weighs_rare_words():
 
         known = ("the", "a", "cat", "dog")
 
-        def tokens(self, texts):
+        def token_ids(self, texts):
             return [[self.known.index(word) for word in text.split()] for text in texts]
 
         def __call__(self, texts):
-            return [np.eye(4)[ids] for ids in self.tokens(texts)]
+            return [np.eye(4)[ids] for ids in self.token_ids(texts)]
 
     # Every text contains "the", which has weight 0: moving cat to dog costs sqrt(2).
     texts = ["the cat", "the dog"]

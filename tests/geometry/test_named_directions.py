@@ -22,7 +22,9 @@ def assert_attained(result: Comparison, slack: float = RELATIVE) -> None:
     np.testing.assert_allclose(np.linalg.norm(result.directions, axis=1), 1.0, rtol=RELATIVE)
     x, y = result.regions
     for u, level, gap in zip(result.directions, result.levels, result.gaps, strict=True):
-        h_x, h_y = ((r.sample.points[r.sample.inverse[r.inside(level)]] @ u).max() for r in (x, y))
+        h_x, h_y = (
+            (r._sample.points[r._sample.inverse[r.inside(level)]] @ u).max() for r in (x, y)
+        )
         attained = abs(h_x - h_y)
         assert attained >= gap * (1 - RELATIVE) - RELATIVE
         assert attained <= gap * (1 + slack) + RELATIVE
@@ -68,15 +70,15 @@ def climbed(case: int) -> tuple[np.ndarray, int]:
     plan = exact_plan(x, y, 0.1)
     directions = rng.normal(size=(4, 3))
     directions /= np.linalg.norm(directions, axis=1, keepdims=True)
-    found = level_gaps(x.ordered, y.ordered, plan.prefix_sizes, directions, Resources(1))
+    found = level_gaps(x._ordered, y._ordered, plan.prefix_sizes, directions, Resources(1))
     # No work is allowed for looking at corners: only climbing is left.
     with patch.multiple(gaps_module, _LEAST_WORK=0.0, _WORK_PER_STEP=0.0):
         gaps, vectors, where = gaps_module.refine_gaps(
-            x.ordered, y.ordered, plan, directions, *found, 20, Resources(1)
+            x._ordered, y._ordered, plan, directions, *found, 20, Resources(1)
         )
     units = signed_directions(vectors, where)
     for u, i, j, gap in zip(units, *plan.prefix_sizes, gaps, strict=True):
-        attained = (x.ordered[:i] @ u).max() - (y.ordered[:j] @ u).max()
+        attained = (x._ordered[:i] @ u).max() - (y._ordered[:j] @ u).max()
         assert abs(attained) == pytest.approx(gap, rel=RELATIVE)
     assert (gaps >= found[0]).all()
     return where, len(directions)

@@ -120,7 +120,7 @@ def test_repr_goes_from_the_least_deep_to_the_deepest() -> None:
 )
 def test_levels_are_numbers(beta: object) -> None:
     for ask in (REGIONS.alpha, REGIONS.inside, lambda b: REGIONS.support([[1.0]], b)):
-        with pytest.raises(InvalidInputError, match=r"beta must"):
+        with pytest.raises(InvalidInputError, match=r"level must"):
             ask(beta)
 
 

@@ -111,9 +111,9 @@ def test_results_have_typical_rows_and_the_report_shows_them(monkeypatch) -> Non
     first = ", ".join(map(str, rows.indices("Y")[:3]))
     phrase = f"most typical of the difference are rows .* of X and rows {first} of Y"
     assert re.search(phrase, result.headline)
-    assert rows.texts()[1] in repr(result)
+    assert rows._texts()[1] in repr(result)
     assert "column " not in repr(result)
-    line = rows.texts(("June", "July"))[1]
+    line = rows._texts(("June", "July"))[1]
     assert line.startswith(f"rows most typical of July: {rows.indices('Y')[0]}, ")
     page = html_report(result, names=("June", "July"))
     listed = ", ".join(map(str, rows.indices("Y")))
@@ -124,11 +124,11 @@ def test_results_have_typical_rows_and_the_report_shows_them(monkeypatch) -> Non
     assert f"<summary>{len(result.changes)} changes of columns" in page
     assert "All rows along the direction" in page
     assert "Contributions of the columns" not in page
-    assert rows.texts()[1][1:] in result._repr_html_()
+    assert rows._texts()[1][1:] in result._repr_html_()
     untested = isodepth.compare(x, y, n_directions=20, random_state=0)
     assert "typical_rows() lists" in repr(untested)
     assert "column " not in repr(untested)
-    assert rows.texts()[1][1:] in untested._repr_html_()
+    assert rows._texts()[1][1:] in untested._repr_html_()
     monkeypatch.setattr("isodepth.report.comparison._MAX_SCORES", 149)
     page = html_report(untested)
     assert f">{listed}<" in page

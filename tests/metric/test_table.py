@@ -200,5 +200,7 @@ def test_unit_directions_stay_bit_for_bit() -> None:
 
 def test_made_by_hand_a_table_is_a_table() -> None:
     made = Metric(**BASE).table(X)
-    copied = RegionTable(made.values * 1.0, made.settings, made.n_features)
+    copied = RegionTable(
+        values=made.values * 1.0, settings=made.settings, n_features=made.n_features
+    )
     assert copied.distance_to(made) == 0.0

@@ -115,7 +115,7 @@ def test_an_unseen_category_and_a_shift_ring_in_the_first_batch() -> None:
         assert len(verdict.changes) == 1
     verdict = copy.deepcopy(monitor).check(mixed(150, rng).assign(kind="new"))
     assert str(verdict.changes[0]).startswith("kind = new: 0% -> 100%")
-    assert verdict.suspicious == 150
+    assert verdict.n_suspicious == 150
 
 
 def test_a_shift_of_a_correlated_column_is_not_called_dependence() -> None:
@@ -233,7 +233,7 @@ def test_labels_are_remembered_after_their_verdicts(
         assert again.n_batches == 8
         assert found[5:] == verdicts[5:]
         for early, verdict in zip(found[:5], verdicts, strict=False):
-            for name in ("batch", "label", "n_rows", "alarm", "alarm_since", "suspicious"):
+            for name in ("batch", "label", "n_rows", "alarm", "alarm_since", "n_suspicious"):
                 assert getattr(early, name) == getattr(verdict, name)
             assert np.isnan(early.pvalue)
         assert str(found[0]) == "batch 1 (0): no alarm; its verdict is no longer stored"
@@ -248,10 +248,10 @@ def test_suspicious_rows_are_listed() -> None:
     rows = batches(1, rows=300)[0]
     rows[[7, 100, 250]] = 50.0
     verdict = fresh().check(scan(rows, chunk_rows=90))
-    assert {7, 100, 250} <= {*verdict.suspicious_rows}
-    assert len(verdict.suspicious_rows) == verdict.suspicious < 10
+    assert {7, 100, 250} <= {*verdict.suspicious_indices}
+    assert len(verdict.suspicious_indices) == verdict.n_suspicious < 10
     many = fresh().check(rows + 100.0)
-    assert (many.suspicious, many.suspicious_rows) == (300, list(range(100)))
+    assert (many.n_suspicious, many.suspicious_indices) == (300, list(range(100)))
 
 
 @pytest.mark.parametrize(
@@ -324,8 +324,8 @@ def test_the_text_of_a_verdict() -> None:
     verdict = Verdict(
         batch=3, label="May", group="north", n_rows=40, pvalue=0.25, window=4, window_pvalue=1e-4,
         threshold=2e-4, crossing=True, alarm=False, alarm_since=None,
-        changed_share=0.963, beyond_blocks=False, changes=changes, suspicious=2,
-        suspicious_rows=[3, 5], score=None, exact=False,
+        changed_share=0.963, beyond_blocks=False, changes=changes, n_suspicious=2,
+        suspicious_indices=[3, 5], score=None, exact=False,
     )  # fmt: skip
     assert str(verdict).splitlines() == [
         "batch 3 (May) of group north: threshold crossed, no alarm yet",
@@ -338,7 +338,7 @@ def test_the_text_of_a_verdict() -> None:
         "  suspicious rows outside the reference: 2",
     ]
     single = {"label": None, "group": None, "window": 1, "exact": True, "crossing": False}
-    verdict = replace(verdict, **single, changes=changes[:5], suspicious=0, changed_share=0.0)
+    verdict = replace(verdict, **single, changes=changes[:5], n_suspicious=0, changed_share=0.0)
     assert len(lines := str(verdict).splitlines()) == 8
     assert lines[0] == "batch 3: no alarm"
     assert lines[2] == "  window     p = 0.0001 for this batch, threshold 0.0002"
@@ -404,7 +404,7 @@ def test_a_batch_of_another_kind_is_refused_and_not_counted() -> None:
     codes = pd.DataFrame({"code": np.arange(300) % 3})
     coded = Monitor(codes, kinds={"code": "category"}, random_state=0)
     verdict = coded.check(pd.DataFrame({"code": [1, 7, 7, 8, 8, 8, 9, 9, 9]}))
-    assert (verdict.changes[0].value, verdict.suspicious) == ("9", 8)
+    assert (verdict.changes[0].value, verdict.n_suspicious) == ("9", 8)
     with pytest.raises(InvalidInputError, match="not a data frame"):
         monitor.check(REFERENCE[:, :2])
     with pytest.raises(InvalidInputError, match="no rows"):

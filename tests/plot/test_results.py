@@ -29,7 +29,7 @@ def results():
 def test_all_figures_of_all_results(results) -> None:
     for result in results:
         assert result.plot() is not None
-        for kind in FIGURES[result.result_type]:
+        for kind in FIGURES[result._result_type]:
             ax = new_axes()
             if kind == "timeline":
                 with pytest.raises(InvalidOptionError, match="two axes"):

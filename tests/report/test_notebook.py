@@ -47,7 +47,7 @@ def test_a_test_shows_its_headline_changes_and_suspicious_rows(result) -> None:
     page = result._repr_html_()
     change = result.changes[0]
     assert change.columns == ("temp",)
-    assert f"{change.label} {' → '.join(change.values)}" in text_of(page)
+    assert f"{change._label} {' → '.join(change._values)}" in text_of(page)
     assert page.count("<svg") == len(result.changes) > 0
     assert "= -9999</mark>" in page
     assert result.signature in text_of(page)
@@ -127,7 +127,7 @@ def test_a_verdict_and_suspicious_rows_are_tables(monitor, result) -> None:
     assert page.count("<tr>") == 1 + len(verdict.changes)
     rows = result.suspicious_rows()
     page = rows._repr_html_()
-    assert rows.summary() in page
+    assert rows._summary() in page
     assert ">-9999<" in page
     assert ">pvalue<" not in page  # small samples have no p-values
 

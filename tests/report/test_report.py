@@ -171,7 +171,7 @@ def test_headlines_of_a_comparison(comparison, pages) -> None:
     text = " ".join("".join(read(pages["test"]).words).split())
     first = comparison.test.changes[0]
     assert first.columns == ("temp",)
-    label, values = first.label, " → ".join(first.values)
+    label, values = first._label, " → ".join(first._values)
     assert f"Y differs from X (p = {comparison.test.pvalue:.3g}): {label} {values}." in text
     x, _ = pair()
     alike = isodepth.compare(x, x, n_permutations=39, n_directions=20, random_state=0)
@@ -388,7 +388,7 @@ def test_the_subtitle_is_one_sentence() -> None:
         x, y, nan_policy="omit", n_permutations=39, n_directions=20, random_state=0
     )
     page = html_report(result, names=("June", "July"))
-    counts = result.suspicious_rows().summary(("June", "July"))
+    counts = result.suspicious_rows()._summary(("June", "July"))
     dropped = "4 rows with missing values, left out of the distance"
     assert f'<p class="quiet">Also found: {counts} and {dropped}.</p>' in page
     x, y = pair(0.0)

@@ -176,7 +176,7 @@ def test_missing_categories() -> None:
     X.loc[4, "delay"] = np.nan
     result = run(X, Y)
     assert result.n_rows == (60, 60)
-    assert [share.x for share in result.shares if share.value == MISSING] == [1 / 60]
+    assert [share.x for share in result.category_shares if share.value == MISSING] == [1 / 60]
     X.loc[:29, "carrier"] = pd.NA
     assert run(X, Y).headline == ("The samples differ (p = 0.01): carrier: missing 50% -> 0%")
 

@@ -31,7 +31,7 @@ def test_all_rows_as_in_memory(form: str, tmp_path: Path) -> None:
     assert found.changes == expected.changes
     assert [each[:3] for each in found.kinds] == [each[:3] for each in expected.kinds]
     assert found.n_source_rows == found.n_rows == (300, 240)
-    assert found.tested_rows_text == ""
+    assert found._tested_rows_text == ""
 
 
 def test_random_rows() -> None:

@@ -56,8 +56,8 @@ def answers(x: Any, y: Any) -> list[Any]:
     rows = result.suspicious_rows()
     return [
         result.pvalue, result.statistic, [(each.column, each.use) for each in result.kinds],
-        [change.text for change in result.changes], [row[:9] for row in rows], rows.values,
-        rows.repeated,
+        [change.text for change in result.changes], [row[:9] for row in rows],
+        rows.one_sided_values, rows.repeated_values,
     ]  # fmt: skip
 
 

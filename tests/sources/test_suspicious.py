@@ -34,10 +34,10 @@ def test_all_rows_as_in_memory(form: str, tmp_path: Path) -> None:
     found = isodepth.two_sample_test(*sources, **OPTIONS).suspicious_rows()
     assert len(found) >= 2
     assert [row[:9] for row in found] == [row[:9] for row in expected]
-    assert found.values == expected.values
+    assert found.one_sided_values == expected.one_sided_values
     if form == "parquet":
         row = next(row for row in found if row.row == 150)
-        assert row.text("Y") == f"{tmp_path / 'y' / '2.parquet'}, row 50: {row.explanation}"
+        assert row._text("Y") == f"{tmp_path / 'y' / '2.parquet'}, row 50: {row.explanation}"
 
 
 @pytest.mark.parametrize("form", ["frames", "parquet", "dask"])
@@ -51,9 +51,9 @@ def test_rows_that_were_not_tested_are_scored(form: str, tmp_path: Path) -> None
     assert len(found) <= 10
     row = next(row for row in found if row.row == 1500)
     assert (row.column, row.value) == ("size", 60.0)
-    assert [(each.column, each.value, each.n_rows, each.row) for each in found.values] == [
-        ("site", "only here", 1, 7)
-    ]
+    assert [
+        (each.column, each.value, each.n_rows, each.row) for each in found.one_sided_values
+    ] == [("site", "only here", 1, 7)]
     result.report(tmp_path / "report.html")
     assert "60" in (tmp_path / "report.html").read_text()
     compared = isodepth.compare(*sources, nan_policy="omit", n_directions=9, random_state=0)
@@ -79,8 +79,8 @@ def test_the_number_of_listed_rows_is_bounded(monkeypatch: pytest.MonkeyPatch) -
     result = isodepth.two_sample_test(scan(x), scan(y), max_rows=800, **OPTIONS)
     found = result.suspicious_rows()
     assert [row.value for row in found if row.sample == "Y"] == [89.0, 88.0, 87.0]
-    assert found.unlisted[1] >= 37
-    assert "40 suspicious rows in Y" in found.summary()
+    assert found.n_unlisted[1] >= 37
+    assert "40 suspicious rows in Y" in found._summary()
 
 
 def test_listed_rows_do_not_keep_their_chunks() -> None:
@@ -97,7 +97,7 @@ def test_pairs_of_categories_are_searched_among_random_rows() -> None:
     x["zone"], y["zone"] = x["site"], y["site"]
     for rows, said in ((300, True), (900, False)):
         result = isodepth.two_sample_test(scan(x), scan(y), max_rows=rows, **OPTIONS)
-        notes = result.suspicious_rows().notes(("June", "July"))
+        notes = result.suspicious_rows()._notes(("June", "July"))
         assert [note[:72] for note in notes] == [
             "Pairs of categories that contradict each other were searched among 300 r"
         ] * said

@@ -84,7 +84,10 @@ def _commands() -> Iterator[tuple[str, str]]:
     def visit(path: str, command: click.Command) -> Iterator[tuple[str, str]]:
         yield path, "command"
         for option in command.params:
-            yield f"{path} {'/'.join(option.opts)}", f"{option.type.name}, default {option.default}"
+            # Click has a sentinel for options without a default, which depends on its version.
+            known = isinstance(option.default, str | int | float | tuple)
+            default = option.default if known else None
+            yield f"{path} {'/'.join(option.opts)}", f"{option.type.name}, default {default}"
         if isinstance(command, click.Group):
             for name, each in command.commands.items():
                 yield from visit(f"{path} {name}", each)

@@ -238,10 +238,10 @@ def test_a_result_without_rows_has_the_same_content(name: str, tmp_path: Any) ->
     assert pickle.loads(pickle.dumps(small)).to_dict() == result.to_dict()
     assert small._repr_html_()
     small.report(tmp_path / "report.html")
-    for refused in (small.suspicious_rows, lambda: small.samples):
+    for refused in (small.suspicious_rows, lambda: small._two_samples):
         with pytest.raises(isodepth.InvalidInputError, match="without_rows"):
             refused()
-    if small.result_type == "comparison":
+    if small._result_type == "comparison":
         for method in (small.gradient, small.chance_level):
             with pytest.raises(isodepth.InvalidInputError, match=r"need.* rows|read in chunks"):
                 method()

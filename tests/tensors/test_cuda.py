@@ -196,10 +196,10 @@ def test_permutations_are_computed_on_the_host():
     blocks = torch.arange(110, device="cuda") // 2
     found = isodepth.two_sample_test(X, Y, blocks=blocks, **options)
     assert (found.statistic, found.pvalue) == (expected.statistic, expected.pvalue)
-    assert found.moved_from == "cuda:0"
+    assert found.device == "cuda:0"
     assert "cuda:0" in repr(found)
     both = isodepth.compare(X, Y, scale=None, refine=0, **options)
-    assert both.test.moved_from == "cuda:0"
+    assert both.test.device == "cuda:0"
 
 
 @pytest.mark.parametrize("depth", ["projection", "halfspace", "irw"])

@@ -79,7 +79,7 @@ def test_single_precision_is_within_the_documented_bound(case, depth, levels, p,
     found = distance_on_device(metric, pair)
     if found is None:
         # In single precision rows may coincide, and too few are left.
-        assert min(r.sample.n_points for r in expected.regions) <= X.shape[1] + 1
+        assert min(r._sample.n_points for r in expected.regions) <= X.shape[1] + 1
         return
     regions = fit_pair(metric, pair).regions
     share = share_of_swapped_levels(metric, expected.regions, regions)

@@ -53,4 +53,4 @@ def test_a_test_on_a_device_equals_the_test_on_the_host():
         assert found.pvalue == pytest.approx(expected.pvalue, abs=0.0051)
         assert found.statistic == pytest.approx(expected.statistic, rel=1e-3, abs=1e-3)
         assert [c.text for c in found.changes] == [c.text for c in expected.changes]
-        assert found.moved_from == "cuda:0"
+        assert found.device == "cuda:0"

@@ -32,7 +32,7 @@ def test_tensors_and_arrays_agree(pair, kind, tolerance):
     assert (found.statistic, found.pvalue) == (expected.statistic, expected.pvalue)
     assert np.array_equal(found.null_distribution, expected.null_distribution)
     assert found.signature == expected.signature
-    assert found.moved_from is None
+    assert found.device is None
 
 
 def test_tensors_on_the_host_are_not_copied(pair):
@@ -77,7 +77,7 @@ def test_mixtures_are_refused(pair):
 def test_the_result_names_the_device_of_the_rows(pair):
     found = isodepth.two_sample_test(*pair, **OPTIONS)
     assert "copied" not in repr(found)
-    assert found.to_dict()["moved_from"] is None
-    moved = found._with(moved_from="cuda:1")
+    assert found.to_dict()["device"] is None
+    moved = found._with(device="cuda:1")
     assert "copied from cuda:1" in repr(moved)
-    assert json.loads(moved.to_json())["moved_from"] == "cuda:1"
+    assert json.loads(moved.to_json())["device"] == "cuda:1"

@@ -34,7 +34,7 @@ def encoder():
 def test_one_vector_per_token(encoder):
     clouds = encoder(TEXTS)
     assert [cloud.shape[1] for cloud in clouds] == [384] * len(TEXTS)
-    assert [len(cloud) for cloud in clouds] == [len(ids) for ids in encoder.tokens(TEXTS)]
+    assert [len(cloud) for cloud in clouds] == [len(ids) for ids in encoder.token_ids(TEXTS)]
     assert len(clouds[2]) == 0
     assert len(clouds[3]) == 1
     assert {cloud.dtype for cloud in clouds} == {np.dtype(np.float32)}
@@ -144,7 +144,7 @@ def test_cached_encoder_returns_the_same(encoder):
     first = cached(TEXTS)
     assert all(a is b for a, b in zip(first, cached(TEXTS), strict=True))
     assert all((a == b).all() for a, b in zip(first, encoder(TEXTS), strict=True))
-    assert cached.tokens(TEXTS) == encoder.tokens(TEXTS)
+    assert cached.token_ids(TEXTS) == encoder.token_ids(TEXTS)
     assert cached.signature == encoder.signature
 
 
@@ -152,7 +152,7 @@ def test_no_texts(encoder):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert encoder([]) == []
-        assert encoder.tokens([]) == []
+        assert encoder.token_ids([]) == []
 
 
 def test_invalid_texts_are_refused():
@@ -161,4 +161,4 @@ def test_invalid_texts_are_refused():
         with pytest.raises(InvalidInputError, match="texts must be"):
             encoder(texts)
         with pytest.raises(InvalidInputError, match="texts must be"):
-            encoder.tokens(texts)
+            encoder.token_ids(texts)

@@ -49,20 +49,20 @@ def test_equal_to_metric_distance(settings):
 def test_batch_independence_bit_for_bit(score):
     samples = clouds(40)
     candidates, references = samples[:20], [[cloud] for cloud in samples[20:]]
-    whole = score.score_clouds(candidates, references)
+    whole = score.score_vectors(candidates, references)
     one_by_one = [
-        score.score_clouds([c], [r])[0] for c, r in zip(candidates, references, strict=True)
+        score.score_vectors([c], [r])[0] for c, r in zip(candidates, references, strict=True)
     ]
     assert whole == one_by_one
     order = np.random.default_rng(1).permutation(20)
-    shuffled = score.score_clouds([candidates[i] for i in order], [references[i] for i in order])
+    shuffled = score.score_vectors([candidates[i] for i in order], [references[i] for i in order])
     assert shuffled == [whole[i] for i in order]
 
 
 def test_results_do_not_depend_on_the_number_of_threads():
     samples = clouds(20)
     scores = [
-        DepthScore(unused_encoder, n_directions=200, n_jobs=n_jobs).score_clouds(
+        DepthScore(unused_encoder, n_directions=200, n_jobs=n_jobs).score_vectors(
             samples[:10], [[cloud] for cloud in samples[10:]]
         )
         for n_jobs in (1, 2, 5)
@@ -73,9 +73,9 @@ def test_results_do_not_depend_on_the_number_of_threads():
 def test_symmetric_and_zero_for_the_same_tokens(score):
     samples = clouds(12)
     for x, y in zip(samples[:6], samples[6:], strict=True):
-        assert score.score_clouds([x], [[y]]) == score.score_clouds([y], [[x]])
+        assert score.score_vectors([x], [[y]]) == score.score_vectors([y], [[x]])
         for same in (x, x.copy(), x[::-1], np.concatenate([x, x[::-1]])):
-            assert score.score_clouds([same], [[x]]) == [0.0]
+            assert score.score_vectors([same], [[x]]) == [0.0]
 
 
 def test_a_shift_is_its_length():
@@ -84,7 +84,7 @@ def test_a_shift_is_its_length():
     shift = np.zeros_like(cloud)
     shift[:, 3] = 0.75
     # Tolerance: the rounding of one float32 addition to values up to 4.
-    assert score.score_clouds([cloud], [[cloud + shift]])[0] == pytest.approx(0.75, abs=1e-6)
+    assert score.score_vectors([cloud], [[cloud + shift]])[0] == pytest.approx(0.75, abs=1e-6)
 
 
 def test_several_references_are_reduced():
@@ -92,10 +92,10 @@ def test_several_references_are_reduced():
 
     def scored(multi_ref):
         score = DepthScore(unused_encoder, multi_ref=multi_ref, n_directions=100)
-        return score.score_clouds([x], [references])[0]
+        return score.score_vectors([x], [references])[0]
 
     score = DepthScore(unused_encoder, n_directions=100)
-    single = [score.score_clouds([x], [[reference]])[0] for reference in references]
+    single = [score.score_vectors([x], [[reference]])[0] for reference in references]
     assert scored("min") == min(single)
     assert scored("mean") == pytest.approx(np.mean(single), rel=1e-15)
 
@@ -103,9 +103,9 @@ def test_several_references_are_reduced():
 def test_affine_invariant_depths_are_constant_with_a_warning():
     samples = clouds(2, seed=8)
     flat = DepthScore(unused_encoder, depth=lambda points: np.ones(len(points)))
-    expected = flat.score_clouds(samples[:1], [samples[1:]])
+    expected = flat.score_vectors(samples[:1], [samples[1:]])
     with pytest.warns(DegenerateDepthWarning, match="cannot order"):
-        tied = DepthScore(unused_encoder, depth="ai_irw").score_clouds(samples[:1], [samples[1:]])
+        tied = DepthScore(unused_encoder, depth="ai_irw").score_vectors(samples[:1], [samples[1:]])
     # All tokens have the same depth: every region is the whole cloud, and nothing is trimmed.
     assert tied == expected
 
@@ -116,7 +116,7 @@ def test_shrinkage_makes_ai_irw_informative():
     depth = AIIRWDepth(covariance="ledoit-wolf")
     score = DepthScore(unused_encoder, depth=depth, n_directions=100)
     flat = DepthScore(unused_encoder, depth=lambda points: np.ones(len(points)))
-    assert score.score_clouds(samples[:1], [samples[1:]]) != flat.score_clouds(
+    assert score.score_vectors(samples[:1], [samples[1:]]) != flat.score_vectors(
         samples[:1], [samples[1:]]
     )
 
@@ -126,7 +126,7 @@ def test_corrected_irw_depends_less_on_the_seed():
 
     def spread(depth):
         scores = [
-            DepthScore(unused_encoder, depth=depth, random_state=seed).score_clouds([x], [[y]])[0]
+            DepthScore(unused_encoder, depth=depth, random_state=seed).score_vectors([x], [[y]])[0]
             for seed in range(10)
         ]
         return np.std(scores)

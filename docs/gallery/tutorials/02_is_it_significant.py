@@ -68,9 +68,8 @@ by_day = isodepth.two_sample_test(
     odd[columns], even[columns], blocks=(odd["day"], even["day"]), random_state=0
 )
 for name, test in (("hours", by_hour), ("days", by_day)):
-    print(
-        f"{name:6}observed {test.statistic:.2f}, by chance {test.null_mean:.2f}, p = {test.pvalue}"
-    )
+    by_chance = test.null_distribution.mean()
+    print(f"{name:6}observed {test.statistic:.2f}, by chance {by_chance:.2f}, p = {test.pvalue}")
 
 # %%
 # **Wrong rows.** If some rows are contaminated, the distributions differ, and with enough rows

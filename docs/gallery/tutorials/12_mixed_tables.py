@@ -41,7 +41,7 @@ print(result.test)
 # %%
 # The shares of the categories in both samples:
 
-shares = pd.DataFrame(result.test.shares).set_index(["column", "value"])[["x", "y"]]
+shares = pd.DataFrame(result.test.category_shares).set_index(["column", "value"])[["x", "y"]]
 ax = shares.plot.barh(figsize=(8, 6))
 
 # %%

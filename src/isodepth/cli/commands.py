@@ -24,7 +24,7 @@ _INTERRUPTED = 130
 # Names of the parameters for output files, and of the options for input files. In addition, all
 # positional arguments are input files.
 _OUTPUTS = ("output", "page")
-_INPUTS = ("of", "candidates", "references")
+_INPUTS = ("reference", "candidates", "references")
 # Option of Python in messages about the kind of a column, which also name the flag.
 _PYTHON_KINDS = re.compile(r"kinds=\{[^{}]*\}, (?=--)")
 
@@ -88,8 +88,9 @@ class Command(click.Command):
             _refuse_outputs_that_are_inputs(self.params, ctx.params)
             answer: Answer = super().invoke(ctx)
         except IsodepthError as error:
-            raise click.ClickException(_with_flag(error, self.params)) from error
-        notes = ctx.obj.notes()
+            message = _with_flag(error, self.params)
+            raise click.ClickException(_with_files(message, ctx.params)) from error
+        notes = [(kind, _with_files(text, ctx.params)) for kind, text in ctx.obj.notes()]
         for kind, text in notes:
             _say(kind, text)
         if as_json:
@@ -155,6 +156,20 @@ def _with_flag(error: IsodepthError, params: Sequence[click.Parameter]) -> str:
     if message.startswith(f"{option} "):
         return flag + message.removeprefix(option)
     return f"{flag}: {message}"
+
+
+def _with_files(message: str, values: Mapping[str, Any]) -> str:
+    """Add the names of the files to a message about X and Y, which are their names in Python.
+
+    Examples
+    --------
+    >>> _with_files("X has 1 row, but at least 2 are needed", {"x": "june.csv", "y": "july.csv"})
+    'X has 1 row, but at least 2 are needed (X is june.csv, Y is july.csv)'
+    """
+    files = [values["x"], values["y"]] if "x" in values else values.get("files", ())
+    if len(files) != 2 or not re.search(r"\b[XY]\b", message):
+        return message
+    return f"{message} (X is {files[0]}, Y is {files[1]})"
 
 
 def _refuse_outputs_that_are_inputs(

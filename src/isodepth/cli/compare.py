@@ -109,7 +109,7 @@ def compare(
       isodepth compare june.csv july.csv --permutations 199
       isodepth compare june.csv july.csv --columns temp,dewp --nan-policy omit
       isodepth compare raw.csv july.csv --drop-text --nan-policy omit --json
-      isodepth compare june.csv july.csv --permutations 99 --report report.html
+      isodepth compare june.csv july.csv --permutations 99 -o report.html
       cat june.csv | isodepth compare - july.csv
     """
     cli.check_page(page)
@@ -229,7 +229,7 @@ def test(
       isodepth test june.csv july.csv --permutations 199 --tolerance 0.05
       isodepth test june.csv july.csv --blocks day --json
       isodepth test june.csv july.csv --max-changed 5%
-      isodepth test june.csv july.csv --permutations 99 --report report.html
+      isodepth test june.csv july.csv --permutations 99 -o report.html
     """
     cli.check_page(page)
     if max_changed is not None and test["blocks"] is not None:
@@ -311,7 +311,7 @@ def report(
             f"{', '.join(files)}"
         )
     cli.save_report(result, page, **about)
-    kind = result.result_type
+    kind = result._result_type
     if about:
         from isodepth.report.comparison import comparison_content
 

@@ -192,7 +192,7 @@ def show(monitor: str, page: str | None) -> Answer:
     \b
     Examples:
       isodepth monitor show monitor.npz
-      isodepth monitor show monitor.npz --report stream.html --json
+      isodepth monitor show monitor.npz -o stream.html --json
     """
     cli.check_page(page)
     fitted = isodepth.Monitor.load(monitor)

@@ -18,7 +18,6 @@ from isodepth.cli.commands import session
 from isodepth.data.extras import load_extra
 from isodepth.data.files.output import PAGE_ENDINGS, check_target
 from isodepth.data.missing import NAN_POLICIES
-from isodepth.data.validation import MOST
 from isodepth.depth import BY_NAME
 from isodepth.errors import InvalidOptionError
 
@@ -39,7 +38,7 @@ _SETTINGS: dict[str, tuple[str, Any, str, str]] = {
     "eps": ("--eps", float, "Share of the outermost rows that is ignored", "0.1"),
     "p": ("--p", float, "Exponent of the mean over levels; may be inf", "2"),
     "q": ("--q", float, "Exponent of the mean over directions; inf for the largest gap", "inf"),
-    "n_directions": ("--directions", click.IntRange(max=MOST), "Number of directions", "1000"),
+    "n_directions": ("--directions", int, "Number of directions of projection", "1000"),
     "levels": ("--levels", _levels, "Number of levels, or exact", "exact"),
     "refine": ("--refine", int, "Steps of ascent from the best directions", "20, 0 for finite q"),
     "random_state": ("--random-state", int, "Seed of the random numbers", "0"),
@@ -50,7 +49,7 @@ _SCALES = {
     "reference": "their spread in the first table",
     "none": "nothing",
 }
-_METAVARS = {int: "N", float: "NUMBER", _levels: "N", "n_directions": "N", "random_state": "SEED"}
+_METAVARS = {int: "N", float: "NUMBER", _levels: "N", "random_state": "SEED"}
 
 
 def _together(argument: str, make: Callable[[dict[str, Any]], Any], made: Mapping[str, Any]) -> Any:
@@ -170,7 +169,7 @@ def permutation_options(permutations: int, least: int = 0) -> Any:
     no_test = "" if least else " (0: no test)"
     made = {
         "n_permutations": option("--permutations", "n_permutations",
-                                 type=click.IntRange(least, MOST), default=permutations,
+                                 type=click.IntRange(least), default=permutations,
                                  show_default=True, metavar="N",
                                  help=f"Permutations of the two-sample test{no_test}."),
         "tolerance": option("--tolerance", metavar="SHARE", callback=parse_share,
@@ -252,7 +251,9 @@ def check_reachable(n_permutations: int, max_changed: float | None, alpha: float
 
 
 by_option = click.option("--by", metavar="COLUMN", help="Rows with the same value are one sample.")
-report_option = click.option("--report", "page", metavar="FILE", help="Write a report (.html).")
+report_option = click.option(
+    "-o", "--output", "page", metavar="FILE", help="Write a report (.html)."
+)
 
 
 def check_page(page: str | None) -> None:

@@ -66,7 +66,7 @@ def pairwise(
     content["output"] = output
     lines = _summary(matrix, settings["scale"]) + _files(reading, output)
     lines.append(f"signature      {matrix.signature}")
-    lines += ["", *matrix.matrix_lines()] if len(matrix) <= _PRINTED else []
+    lines += ["", *matrix._matrix_lines()] if len(matrix) <= _PRINTED else []
     return Answer(lines, content)
 
 
@@ -87,22 +87,23 @@ def _summary(matrix: Any, scale: str | None) -> list[str]:
 
 @click.command(cls=Command)
 @click.argument("table")
-@click.option("--of", metavar="TABLE", help="Depths with respect to this table.")
+@click.option("--reference", metavar="TABLE", help="Depths with respect to this table.")
 @cli.reading_options()
 @cli.settings_options(only=("depth", "n_directions", "random_state"))
 @click.option("-o", "--output", metavar="FILE", help="Write the depths (.csv).")
 def depth(
-    table: str, of: str | None, output: str | None, reading: cli.Reading, settings: dict[str, Any]
-) -> Answer:
+    table: str, reference: str | None, output: str | None, reading: cli.Reading,
+    settings: dict[str, Any],
+) -> Answer:  # fmt: skip
     """Compute a depth for each row of a table.
 
     The depth is near 0 for outliers and largest in the center of the table, or of the table given
-    by --of. With -o the depths are written to a file, with row indices that start at 0.
+    by --reference. With -o the depths are written to a file, with row indices that start at 0.
 
     \b
     Examples:
       isodepth depth june.csv
-      isodepth depth july.csv --of june.csv --depth halfspace -o deep.csv
+      isodepth depth july.csv --reference june.csv --depth halfspace -o deep.csv
       isodepth depth raw.csv --drop-text --nan-policy omit --json
     """
     from isodepth.depth.estimators import ESTIMATORS
@@ -111,13 +112,15 @@ def depth(
     estimator = ESTIMATORS[used](**settings)
     estimator._check_options()
     target = None if output is None else check_target(output, [".csv"])
-    results = read_tables(open_sources([table] if of is None else [table, of]), reading)
+    paths = [table] if reference is None else [table, reference]
+    results = read_tables(open_sources(paths), reading)
     rows, other = results[0].numbers, results[-1].numbers
-    reference = in_order(other, rows.columns, str(results[-1].path), str(results[0].path)).points
+    fitted = in_order(other, rows.columns, str(results[-1].path), str(results[0].path)).points
     kept = ~np.isnan(rows.points).any(axis=1)
-    estimator.fit(reference[~np.isnan(reference).any(axis=1)])
+    estimator.fit(fitted[~np.isnan(fitted).any(axis=1)])
     depths = np.full(len(kept), np.nan)
-    depths[kept] = estimator.depth_ if of is None else estimator.score_samples(rows.points[kept])
+    own = reference is None
+    depths[kept] = estimator.depth_ if own else estimator.score_samples(rows.points[kept])
     if target is not None:
         cells = [value if known else "" for value, known in zip(depths.tolist(), kept, strict=True)]
         replace_file(target, csv_bytes({"row": range(len(cells)), "depth": cells}))

@@ -138,7 +138,7 @@ class MissingPair:
         return sorted(shares, key=lambda share: -abs(share.z))
 
     @property
-    def many_dropped(self) -> str:
+    def _many_dropped(self) -> str:
         """Phrase with the number of dropped rows and their columns; "" if at most 10% are dropped.
 
         It names the columns with most missing values.
@@ -156,7 +156,7 @@ class MissingPair:
         n_dropped = [self.x.n_dropped, self.y.n_dropped]
         return plain({"n_rows": n_rows, "n_dropped": n_dropped, "shares": self.shares})
 
-    def difference(self, names: Sequence[str] = ("X", "Y")) -> str:
+    def _difference(self, names: Sequence[str] = ("X", "Y")) -> str:
         """Return a sentence about the most significant difference of shares of missing values.
 
         Return "" if no column has a difference of at least four standard errors. `names` are the
@@ -169,7 +169,7 @@ class MissingPair:
         return f"{first.column} is missing in {first.x:.1%} of {x} and {first.y:.1%} of {y}"
 
     def __str__(self) -> str:
-        text, difference = f"dropped {self.x} of X; {self.y} of Y", self.difference()
+        text, difference = f"dropped {self.x} of X; {self.y} of Y", self._difference()
         if not difference:
             return text
         return (

@@ -311,7 +311,8 @@ def check_finite(
         row, column = faults.first
         labels = columns or column_labels(points.shape[1])
         at = labels[column] if columns is None else f"column {labels[column]!r}"
-        what = "infinite" if allow_nan else "NaN or infinite"
+        what = "NaN or infinite" if faults.infinite else "NaN"
+        what = "infinite" if allow_nan else what
         advice = f"drop or impute them first{hint}"
         if faults.infinite:  # nan_policy="omit" does not drop infinite values
             advice = "infinite values are not missing values: drop or correct them first"
@@ -420,6 +421,13 @@ def check_choice(value: Any, name: str, choices: Iterable[str]) -> str:
     return value
 
 
+# Functions to which options belong that the distance does not have.
+_OF_TESTS = {
+    **dict.fromkeys(("n_permutations", "tolerance", "blocks"), "two_sample_test and compare"),
+    **dict.fromkeys(("method", "confidence", "max_rows"), "two_sample_test"),
+}
+
+
 def unknown_option(name: str, names: Sequence[str]) -> InvalidOptionError:
     """Return the error for an unknown option, which suggests the most similar known option.
 
@@ -427,11 +435,16 @@ def unknown_option(name: str, names: Sequence[str]) -> InvalidOptionError:
     --------
     >>> print(unknown_option("esp", ["eps", "p"]))
     unknown option 'esp'; did you mean 'eps'? (options are eps, p)
+    >>> print(unknown_option("n_permutations", ["eps", "p"]))
+    'n_permutations' is an option of two_sample_test and compare; here the options are eps, p
     """
-    return InvalidOptionError(
-        f"unknown option {name!r}{did_you_mean(name, names)} (options are {', '.join(names)})",
-        option=name,
-    )
+    known = ", ".join(names)
+    if name in _OF_TESTS:
+        text = f"{name!r} is an option of {_OF_TESTS[name]}; here the options are {known}"
+    else:
+        similar = did_you_mean(name, [*names, *_OF_TESTS])
+        text = f"unknown option {name!r}{similar} (options are {known})"
+    return InvalidOptionError(text, option=name)
 
 
 def check_option_names(function: Callable[P, R]) -> Callable[P, R]:

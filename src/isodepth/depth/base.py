@@ -109,7 +109,7 @@ class DepthSource:
         """
         distinct, depth = self._all_depths(sample, points, weights, along)
         tolerance = self._tie_tolerance if points.dtype == np.float64 else 0.0
-        return TrimmedRegions.from_depths(
+        return TrimmedRegions._from_depths(
             sample, distinct, points, depth, weights, tolerance, resources=along.resources, **labels
         )
 

@@ -27,18 +27,18 @@ _CACHED_NUMBERS = 100_000
 
 
 def unit_vectors(
-    d: int, n_directions: int, family: Any = "uniform", random_state: Any = None
+    n_features: int, n_directions: int, directions: Any = "uniform", random_state: Any = None
 ) -> np.ndarray:
     """Return the directions on which samples are projected.
 
     Parameters
     ----------
-    d : int
-        Dimension of the space.
+    n_features : int
+        Dimension d of the space, 1 or larger.
     n_directions : int
-        Number of vectors; not used if `family` is an array. If d = 1, a single vector is returned:
-        with both signs it represents all directions.
-    family : {"uniform", "sobol", "orthogonal", "equispaced"} or array of shape (K, d)
+        Number of vectors; not used if `directions` is an array. If d = 1, a single vector is
+        returned: with both signs it represents all directions.
+    directions : {"uniform", "sobol", "orthogonal", "equispaced"} or array of shape (K, d)
         `uniform`: independent and uniform on the sphere, as in the paper. `sobol`: scrambled Sobol
         points, transformed by the normal quantile function and normalized. `orthogonal`: blocks of
         d orthonormal vectors, each block uniformly rotated. For d = 2 `sobol` and `orthogonal` are
@@ -49,32 +49,33 @@ def unit_vectors(
 
     Returns
     -------
-    directions : float64 ndarray of shape (K, d), rows of length one
+    vectors : float64 ndarray of shape (K, d), rows of length one
 
     Examples
     --------
-    >>> from isodepth.geometry.directions import unit_vectors
-    >>> unit_vectors(2, 2, "equispaced").round(3)
+    >>> import isodepth
+    >>> isodepth.unit_vectors(2, 2, "equispaced").round(3)
     array([[1., 0.],
            [0., 1.]])
     """
-    if not isinstance(family, str):
-        return check_direction_rows(family, d)
-    check_choice(family, "directions", FAMILIES)
+    d = check_integer(n_features, "n_features", 1)
+    if not isinstance(directions, str):
+        return check_direction_rows(directions, d)
+    check_choice(directions, "directions", FAMILIES)
     check_integer(n_directions, "n_directions", 1)
     if d == 1:
         return np.ones((1, 1))
-    if family == "equispaced" and d > 2:
+    if directions == "equispaced" and d > 2:
         raise InvalidOptionError(
             f"directions='equispaced' is for one or two columns, got {d}; use 'orthogonal'",
             option="directions",
         )
     rng = rng_for(random_state, "directions")
-    if family == "uniform":
+    if directions == "uniform":
         return _normalize(rng.standard_normal((n_directions, d)))
     if d == 2:
-        return _equispaced(n_directions, 0.0 if family == "equispaced" else rng.random())
-    if family == "sobol":
+        return _equispaced(n_directions, 0.0 if directions == "equispaced" else rng.random())
+    if directions == "sobol":
         return _sobol(d, n_directions, rng)
     return _orthogonal(d, n_directions, rng)
 

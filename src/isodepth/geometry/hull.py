@@ -349,7 +349,7 @@ def find_gaps(
     """
     sizes = plan.prefix_sizes
     unit = mean_of_direction(x.n_features, q)
-    first, second = x.ordered, y.ordered
+    first, second = x._ordered, y._ordered
     if q < math.inf or (way == "search" and (refine == 0 or x.n_features == 1)):
         # Refinement is not needed in one dimension, because the search evaluates both directions.
         values, codes = level_gaps(first, second, sizes, directions, resources, q)

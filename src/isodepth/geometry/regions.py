@@ -141,7 +141,7 @@ class Sample:
         return self.unit_masses / self.total
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class TrimmedRegions:
     """Nested depth-trimmed regions of one sample.
 
@@ -158,22 +158,12 @@ class TrimmedRegions:
     depth : ndarray of shape (n,)
         Depth of each row of `points`.
     columns : tuple of str or None
-    sample : Sample
-        Distinct points with integer masses.
-    order : ndarray of shape (u,)
-        Indices of the distinct points from the deepest to the least deep.
     alphas : ndarray of shape (g,)
         Distinct depths, in decreasing order. Depths that count as equal are one entry, their
         minimum.
-    counts : ndarray of shape (g,)
-        Number of distinct points whose depth is at least the corresponding entry of `alphas`.
     masses : ndarray of shape (g,)
         Fraction of the total mass of the points whose depth is at least the corresponding entry of
         `alphas`, increasing to 1.
-    ordered : ndarray of shape (u, d)
-        Distinct points, deepest first. The points of a region are the first rows of this array.
-    origin : Origin or None
-        Depth function, directions and scale. A metric accepts only regions with an equal origin.
 
     Examples
     --------
@@ -189,16 +179,20 @@ class TrimmedRegions:
     weights: np.ndarray | None
     depth: np.ndarray
     columns: tuple[str, ...] | None
-    sample: Sample
-    order: np.ndarray
     alphas: np.ndarray
-    counts: np.ndarray
     masses: np.ndarray
-    ordered: np.ndarray
-    origin: Any = None
+    # Distinct points with integer masses, and their indices (u,) from the deepest on.
+    _sample: Sample
+    _order: np.ndarray
+    # Number (g,) of distinct points whose depth is at least the entry of `alphas`.
+    _counts: np.ndarray
+    # Distinct points (u, d), deepest first: a region consists of the first rows of this array.
+    _ordered: np.ndarray
+    # Depth function, directions and scale. A metric accepts only regions with an equal origin.
+    _origin: Any
 
     @classmethod
-    def from_depths(
+    def _from_depths(
         cls,
         sample: Sample,
         distinct_depth: np.ndarray,
@@ -223,8 +217,10 @@ class TrimmedRegions:
         cumulated = ends if sample.masses is None else np.cumsum(sample.masses[order])[ends - 1]
         masses, ordered = cumulated / sample.total, sample.points.take(order, axis=0)
         return cls(
-            points, weights, depth, columns, sample, order, alphas, ends, masses, ordered, origin
-        )
+            points=points, weights=weights, depth=depth, columns=columns, alphas=alphas,
+            masses=masses, _sample=sample, _order=order, _counts=ends, _ordered=ordered,
+            _origin=origin,
+        )  # fmt: skip
 
     @property
     def n_points(self) -> int:
@@ -236,72 +232,73 @@ class TrimmedRegions:
         """Number of columns of the sample."""
         return self.points.shape[1]
 
-    def group(self, beta: Any) -> np.ndarray:
-        """Return the index in `alphas`, `counts` and `masses` of the region of level beta."""
-        return self.masses.searchsorted(check_levels(beta), side="right")
+    def _group(self, level: Any) -> np.ndarray:
+        """Return the index in `alphas` and `masses` of the region of a level."""
+        return self.masses.searchsorted(check_levels(level), side="right")
 
-    def prefix_sizes(self, betas: np.ndarray) -> np.ndarray:
+    def _prefix_sizes(self, betas: np.ndarray) -> np.ndarray:
         """Return the number of distinct points (L,) in the region of each level `betas` (L,).
 
-        The region consists of this number of points at the beginning of `ordered`. The levels are
+        The region consists of this number of points at the beginning of `_ordered`. The levels are
         not checked.
         """
-        return self.counts[self.masses.searchsorted(betas, side="right")]
+        return self._counts[self.masses.searchsorted(betas, side="right")]
 
-    def alpha(self, beta: Any) -> Any:
-        """Return the minimum depth in the region of level beta.
+    def alpha(self, level: Any) -> Any:
+        """Return the minimum depth in the region of a level.
 
         This is the maximum depth g for which the points of depth at least g have more than a
-        fraction beta of the mass.
+        fraction `level` of the mass.
 
         Parameters
         ----------
-        beta : float or array of shape (L,), in [0, 1)
+        level : float or array of shape (L,), in [0, 1)
 
         Returns
         -------
         alpha : float or ndarray of shape (L,)
         """
-        result = self.alphas[self.group(beta)]
-        return float(result) if np.ndim(beta) == 0 else result
+        result = self.alphas[self._group(level)]
+        return float(result) if np.ndim(level) == 0 else result
 
-    def inside(self, beta: float) -> np.ndarray:
-        """Return the indices, in increasing order, of the rows in the region of level beta.
+    def inside(self, level: float) -> np.ndarray:
+        """Return the indices, in increasing order, of the rows in the region of a level.
 
         Rows of weight zero do not belong to the sample and are never inside.
         """
-        rank = np.empty(self.sample.n_points, dtype=np.intp)
-        rank[self.order] = np.arange(self.sample.n_points)
-        present = self.sample.inverse >= 0
-        within = rank[self.sample.inverse] < self.counts[self.group(beta)]
+        rank = np.empty(self._sample.n_points, dtype=np.intp)
+        rank[self._order] = np.arange(self._sample.n_points)
+        present = self._sample.inverse >= 0
+        within = rank[self._sample.inverse] < self._counts[self._group(level)]
         return np.flatnonzero(present & within)
 
-    def support(self, u: Any, beta: Any) -> np.ndarray:
-        """Compute the support function of the region of level beta.
+    def support(self, directions: Any, level: Any) -> np.ndarray:
+        """Compute the support function of the region of a level.
 
         The support function h(u) is the maximum of <x, u> over the sample points x in the region.
 
         Parameters
         ----------
-        u : array of shape (d,) or (K, d)
-            Directions, which are scaled to length one.
-        beta : float or array of shape (L,), in [0, 1)
+        directions : array of shape (d,) or (K, d)
+            Vectors, which are scaled to length one.
+        level : float or array of shape (L,), in [0, 1)
 
         Returns
         -------
         support : float64 ndarray
-            Shape (L, K). The first axis is absent if `beta` is a number, and the second if `u` is a
-            single direction.
+            Shape (L, K). The first axis is absent if `level` is a number, and the second if
+            `directions` is a single vector.
         """
-        rows = check_direction_rows(np.atleast_2d(np.asarray(u, dtype=float)), self.n_features)
-        sizes, place = np.unique(self.counts[self.group(beta)], return_inverse=True)
-        ordered = self.ordered.astype(np.float64, copy=False)
+        vectors = np.atleast_2d(np.asarray(directions, dtype=float))
+        rows = check_direction_rows(vectors, self.n_features)
+        sizes, place = np.unique(self._counts[self._group(level)], return_inverse=True)
+        ordered = self._ordered.astype(np.float64, copy=False)
         both = np.empty((len(sizes), 2 * len(rows)))
         write_supports(ordered, sizes, rows, both, ALONE)
         result = both[np.atleast_1d(place), : len(rows)]
-        if np.ndim(u) == 1:
+        if np.ndim(directions) == 1:
             result = result[:, 0]
-        return result[0] if np.ndim(beta) == 0 else result
+        return result[0] if np.ndim(level) == 0 else result
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, TrimmedRegions):
@@ -311,7 +308,7 @@ class TrimmedRegions:
 
     def __repr__(self) -> str:
         return (
-            f"TrimmedRegions(n={self.n_points}, d={self.n_features}, regions={len(self.counts)}, "
+            f"TrimmedRegions(n={self.n_points}, d={self.n_features}, regions={len(self._counts)}, "
             f"depth from {self.alphas[-1]:.4g} to {self.alphas[0]:.4g})"
         )
 
@@ -362,14 +359,14 @@ def exact_plan(x: TrimmedRegions, y: TrimmedRegions, eps: float) -> LevelPlan:
     # A region may change at the level 1 - eps, which rounding can make slightly smaller. A level
     # from `last` on counts as the end, which avoids an additional interval of length about 1e-16.
     last = end * (1.0 - SLIVER)
-    return LevelPlan(*_core.merge_levels(x.masses, x.counts, y.masses, y.counts, end, last))
+    return LevelPlan(*_core.merge_levels(x.masses, x._counts, y.masses, y._counts, end, last))
 
 
 def level_plan(x: TrimmedRegions, y: TrimmedRegions, betas: np.ndarray) -> LevelPlan:
     """Return the plan that compares two samples at given levels (L,) of equal weight."""
     betas = np.sort(betas)
     shares = np.full(len(betas), 1.0 / len(betas))
-    return LevelPlan(betas, shares, x.prefix_sizes(betas), y.prefix_sizes(betas))
+    return LevelPlan(betas, shares, x._prefix_sizes(betas), y._prefix_sizes(betas))
 
 
 def power_mean(gaps: np.ndarray, shares: np.ndarray, p: float, length: float = 1.0) -> float:
@@ -390,7 +387,7 @@ def power_mean(gaps: np.ndarray, shares: np.ndarray, p: float, length: float = 1
     return _core.power_mean(values, weights, p, length)
 
 
-def check_levels(betas: Any, name: str = "beta") -> np.ndarray:
+def check_levels(betas: Any, name: str = "level") -> np.ndarray:
     """Check that all levels of depth-trimmed regions lie in [0, 1), and return a float64 array."""
     array = to_array(betas, name)
     if array.dtype.kind not in "biuf" or not ((array >= 0) & (array < 1)).all():

@@ -90,7 +90,7 @@ class TypicalRows(ResultMixin):
         names = TypicalRow._fields
         return {name: [getattr(row, name) for row in self.rows] for name in names}
 
-    def phrase(self, names: Sequence[str] = ("X", "Y")) -> str:
+    def _phrase(self, names: Sequence[str] = ("X", "Y")) -> str:
         """Return the first rows of each sample in one phrase, for headlines."""
         parts = [
             f"rows {', '.join(map(str, self.indices(sample)[:_IN_PHRASE].tolist()))} of {name}"
@@ -98,7 +98,7 @@ class TypicalRows(ResultMixin):
         ]
         return f"most typical of the difference are {' and '.join(parts)}"
 
-    def texts(self, names: Sequence[str] = ("X", "Y")) -> list[str]:
+    def _texts(self, names: Sequence[str] = ("X", "Y")) -> list[str]:
         """Return one line per sample; `names` are the names of X and Y."""
         return [
             f"rows most typical of {name}: {', '.join(map(str, self.indices(sample).tolist()))} "
@@ -122,7 +122,7 @@ class TypicalRows(ResultMixin):
         return notebook_html("Rows most typical of the difference", "open", columns=columns)
 
     def __repr__(self) -> str:
-        return "\n".join(self.texts())
+        return "\n".join(self._texts())
 
 
 def has_many_unnamed_columns(columns: tuple[str, ...]) -> bool:

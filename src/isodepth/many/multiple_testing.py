@@ -93,7 +93,7 @@ class PairwiseTestResult(ResultMixin):
             "statistic": [test.statistic for test in self.tests],
             "pvalue": self.pvalues.tolist(),
             "adjusted_pvalue": self.adjusted_pvalues.tolist(),
-            "change": [test.strongest_change for test in self.tests],
+            "change": [test._strongest_change for test in self.tests],
         }
 
     def __repr__(self) -> str:

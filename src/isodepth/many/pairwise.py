@@ -129,14 +129,14 @@ class DistanceMatrix(ResultMixin):
     def __getitem__(self, item: Any) -> Any:
         return self.values[item]
 
-    def matrix_lines(self, most: int = 12) -> list[str]:
+    def _matrix_lines(self, most: int = 12) -> list[str]:
         """Format the matrix as lines of text, with at most `most` rows and columns.
 
         Examples
         --------
         >>> import isodepth
         >>> matrix = isodepth.DistanceMatrix.of([[0, 1.5], [1.5, 0]], ["june", "july"])
-        >>> print(*matrix.matrix_lines(), sep="\\n")
+        >>> print(*matrix._matrix_lines(), sep="\\n")
               june  july
         june     0   1.5
         july   1.5     0
@@ -209,7 +209,7 @@ class DistanceMatrix(ResultMixin):
         return "\n  ".join(lines)
 
     def __str__(self) -> str:
-        return "\n".join([repr(self), *self.matrix_lines()])
+        return "\n".join([repr(self), *self._matrix_lines()])
 
 
 def _names(labels: Iterable[Any] | None, count: int, name: str) -> tuple[str, ...]:

@@ -119,8 +119,8 @@ class Comparison(TwoSampleReport):
     19
     """
 
-    result_type: ClassVar[Literal["comparison"]] = "comparison"
-    _WITHOUT_ROWS = ("_gaps", "_fitted", "contributions", "repeated_values")
+    _result_type: ClassVar[Literal["comparison"]] = "comparison"
+    _WITHOUT_ROWS = ("_gaps", "_fitted", "contributions", "_repeated_values")
 
     distance: float
     regions: tuple[TrimmedRegions, TrimmedRegions]
@@ -226,7 +226,7 @@ class Comparison(TwoSampleReport):
             )
         if self._gaps.exact:
             return self.distance, self.distance
-        x, y = (regions.ordered for regions in self.regions)
+        x, y = (regions._ordered for regions in self.regions)
         plan = self._gaps.plan
         upper = upper_bounds(x, y, np.stack(plan.prefix_sizes), self.gaps, _BRACKET_SLACK)
         return self.distance, self._fitted._mean(upper, plan)
@@ -337,7 +337,7 @@ class Comparison(TwoSampleReport):
 
     def _samples_of_regions(self) -> TwoSamples:
         if self.test is not None:
-            return self.test.samples
+            return self.test._two_samples
         if not self._keeps_rows:
             raise InvalidInputError(
                 "suspicious rows need the rows of both samples, which without_rows() released; use "
@@ -364,7 +364,7 @@ class Comparison(TwoSampleReport):
         plan, regions = self._gaps.plan, self.regions[side]
         sizes = plan.prefix_sizes[side][levels]
         out = np.empty((len(sizes), 2 * len(directions)))
-        write_supports(regions.ordered, sizes, directions, out, self._fitted._resources)
+        write_supports(regions._ordered, sizes, directions, out, self._fitted._resources)
         return out
 
     def _named(self, shares: np.ndarray) -> list[tuple[str, float]]:
@@ -408,7 +408,7 @@ class Comparison(TwoSampleReport):
         """
         if self.test is None or not self._keeps_rows:
             return None
-        return self.test.profile_of(self)
+        return self.test._profile_of(self)
 
     @property
     def settings(self) -> dict[str, Any]:

@@ -219,7 +219,7 @@ class FittedMetric:
         """
         gaps = self._gaps(x, y)
         distance = self._mean(gaps.values, gaps.plan)
-        signature = self._signature_for(str(x.ordered.dtype))
+        signature = self._signature_for(str(x._ordered.dtype))
         columns = check_same_columns(x.columns, y.columns)
         return Comparison(
             distance=distance,
@@ -272,8 +272,8 @@ class FittedMetric:
         Rows of `out` are the L levels. Columns are the K directions, then their opposites.
         """
         assert self._betas is not None
-        sizes = regions.prefix_sizes(self._betas)
-        write_supports(regions.ordered, sizes, self.directions, out, self._resources)
+        sizes = regions._prefix_sizes(self._betas)
+        write_supports(regions._ordered, sizes, self.directions, out, self._resources)
 
     @property
     def signature(self) -> str:
@@ -290,13 +290,13 @@ class FittedMetric:
 
     def _check(self, regions: Any, name: str) -> None:
         """Check that regions have the depth, the directions and the scale of this metric."""
-        if not isinstance(regions, TrimmedRegions) or not isinstance(regions.origin, Origin):
+        if not isinstance(regions, TrimmedRegions) or not isinstance(regions._origin, Origin):
             raise InvalidInputError(
                 f"{name} must be TrimmedRegions of Metric.regions, got {type(regions).__name__}"
             )
-        if regions.origin is self._origin:
+        if regions._origin is self._origin:
             return
-        differences = regions.origin.differences(self._origin)
+        differences = regions._origin.differences(self._origin)
         if differences:
             raise InvalidInputError(
                 f"the regions of {name} do not fit this metric: they differ in "
@@ -382,9 +382,9 @@ def fit_both(
     missing = None
     if x.missing is not None and y.missing is not None:
         missing = MissingPair(x.missing, y.missing, kept=(x.kept, y.kept))
-        if missing.many_dropped:
+        if missing._many_dropped:
             advice = "leave out these columns, or use two_sample_test, which drops no row"
-            warn_user(f"{missing.many_dropped}; {advice}", ColumnWarning)
+            warn_user(f"{missing._many_dropped}; {advice}", ColumnWarning)
     fitted = fit_metric(settings, x.points.shape[1], scale=scale)
     sizes = len(x.points), len(y.points)
     threads, memory_mb = fitted._resources.n_threads, fitted._resources.memory_mb
@@ -403,7 +403,7 @@ def fit_both(
         return inner._fit_regions(rows.points, rows.weights, rows.columns, sample)
 
     regions = thread_map(fit, (0, 1), workers)
-    settings._source._warn_if_uninformative(*(each.sample for each in regions))
+    settings._source._warn_if_uninformative(*(each._sample for each in regions))
     return fitted, regions[0], regions[1], missing
 
 
@@ -415,7 +415,7 @@ def compare_arrays(settings: MetricSettings, X: Any, Y: Any, weights: Any = None
     fitted, x, y, missing = fit_both(settings, X, Y, weights)
     comparison = fitted.compare(x, y)
     if settings.scale is None:
-        warn_of_different_spreads(x.sample.points, y.sample.points, comparison.columns)
+        warn_of_different_spreads(x._sample.points, y._sample.points, comparison.columns)
     return comparison if missing is None else comparison._with(missing=missing)
 
 

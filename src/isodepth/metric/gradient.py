@@ -55,7 +55,7 @@ def gradient_of_comparison(comparison: Any) -> Gradient:
     refined = regions[0].n_features > 1 and not gaps.exact
     check_has_gradient(scale=settings.scale, refine=settings._steps if refined else 0)
     slopes = mean_slopes(gaps.values, gaps.plan.shares, settings.p, settings._length)
-    rows = [each.ordered.astype(np.float64, copy=False) for each in regions]
+    rows = [each._ordered.astype(np.float64, copy=False) for each in regions]
     if settings.q < math.inf:
         ordered = _gradients_of_means(gaps, rows, slopes, settings.q)
     elif gaps.exact:
@@ -63,8 +63,8 @@ def gradient_of_comparison(comparison: Any) -> Gradient:
     else:
         ordered = _gradients_of_gaps(gaps, rows, slopes)
     gradients = [_by_row(each, part) for each, part in zip(regions, ordered, strict=True)]
-    if regions[0].origin.scale is not None:
-        gradients = [each / regions[0].origin.scale for each in gradients]
+    if regions[0]._origin.scale is not None:
+        gradients = [each / regions[0]._origin.scale for each in gradients]
     if missing is not None and missing.kept is not None:
         # Rows that were dropped because of missing values have gradient 0.
         complete = [np.zeros((len(kept), gradients[0].shape[1])) for kept in missing.kept]
@@ -202,8 +202,8 @@ def _by_row(regions: TrimmedRegions, ordered: np.ndarray) -> np.ndarray:
     gradient 0.
     """
     distinct = np.empty_like(ordered)
-    distinct[regions.order] = ordered
-    inverse = regions.sample.inverse
+    distinct[regions._order] = ordered
+    inverse = regions._sample.inverse
     present = inverse >= 0
     repeats = np.bincount(inverse[present], minlength=len(distinct))
     result = np.zeros((len(inverse), ordered.shape[1]))

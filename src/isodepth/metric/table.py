@@ -30,7 +30,7 @@ KIND = "region table"
 _BLOCK_BYTES = 1 << 26
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class RegionTable(EqualFields):
     """Support values of the nested regions of one sample, on a grid of levels and directions.
 
@@ -248,7 +248,14 @@ def _table_from_archive(
         raise unreadable(path, f"its scale is not an array of {width} numbers")
     if array_text(scale) != settings["scale"]:
         raise unreadable(path, f"its scale does not fit {signature}")
-    return RegionTable(values, settings, width, columns, algorithm, scale)
+    return RegionTable(
+        values=values,
+        settings=settings,
+        n_features=width,
+        columns=columns,
+        algorithm=algorithm,
+        scale=scale,
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -80,7 +80,7 @@ class Monitor(ReportableResult):
     (True, ('column 1',), 'location')
     """
 
-    result_type: ClassVar[Literal["monitor"]] = "monitor"
+    _result_type: ClassVar[Literal["monitor"]] = "monitor"
 
     def __init__(
         self,
@@ -254,4 +254,5 @@ class Monitor(ReportableResult):
         alarm = f"alarm since batch {state.alarm_since}" if self.alarm else "no alarm"
         columns = f"{len(state.reader.names)} column{'s' * (len(state.reader.names) != 1)}"
         batches = "1 batch" if state.n_batches == 1 else f"{state.n_batches} batches"
-        return f"Monitor({columns}, {rows} reference rows, {batches} checked, {alarm})"
+        compared = f"compares with {rows} rows of the reference"
+        return f"Monitor({columns}, {compared}, {batches} checked, {alarm})"

@@ -92,8 +92,8 @@ class MonitorState:
             batch=number, label=label, group=name, n_rows=batch.counts.n_rows, pvalue=math.nan,
             window=0, window_pvalue=math.nan, threshold=math.nan, crossing=False,
             alarm=alarm_since > 0, alarm_since=alarm_since or None, changed_share=None,
-            beyond_blocks=False, changes=[], suspicious=len(batch.suspicious),
-            suspicious_rows=batch.suspicious[:_MOST_SUSPICIOUS].tolist(), score=None,
+            beyond_blocks=False, changes=[], n_suspicious=len(batch.suspicious),
+            suspicious_indices=batch.suspicious[:_MOST_SUSPICIOUS].tolist(), score=None,
             exact=False,
         )  # fmt: skip
 
@@ -131,8 +131,8 @@ class MonitorState:
         verdict = Verdict(
             batch=number, label=label, group=name, n_rows=batch.counts.n_rows, crossing=crossing,
             alarm=state.alarm_since > 0, alarm_since=state.alarm_since or None,
-            changes=evidence.changes(self.reader, batch.unseen), suspicious=len(batch.suspicious),
-            suspicious_rows=batch.suspicious[:_MOST_SUSPICIOUS].tolist(), **fields,
+            changes=evidence.changes(self.reader, batch.unseen), n_suspicious=len(batch.suspicious),
+            suspicious_indices=batch.suspicious[:_MOST_SUSPICIOUS].tolist(), **fields,
         )  # fmt: skip
         state.records = (*self.records[1 - HISTORY :], verdict.to_json())
         if label is not None:

@@ -50,10 +50,10 @@ class Verdict(ResultMixin):
         change may be beyond all blocks, often so if there are few blocks or some are exceptional.
     changes : list of Change
         Columns that changed in the window, strongest first, with adjusted p-values.
-    suspicious : int
+    n_suspicious : int
         Number of rows of the batch that are far outside the reference, or have a category that the
         reference does not have.
-    suspicious_rows : list of int
+    suspicious_indices : list of int
         Indices of the first 100 of these rows, from 0.
     score : float or None
         Only with `blocks`: distance from the blocks of the reference.
@@ -75,24 +75,20 @@ class Verdict(ResultMixin):
     changed_share: float | None
     beyond_blocks: bool
     changes: list[Change]
-    suspicious: int
-    suspicious_rows: list[int]
+    n_suspicious: int
+    suspicious_indices: list[int]
     score: float | None
     exact: bool
 
     @classmethod
     def from_json(cls, line: str) -> Verdict:
         """Create a verdict from a string that `to_json` returned."""
-        values = json.loads(line)
-        values["suspicious_rows"] = values.pop("suspicious_indices")
-        return unpacked(cls, values)
+        return unpacked(cls, json.loads(line))
 
     def to_dict(self) -> dict[str, Any]:
-        """Convert to plain numbers and strings; `suspicious_rows` is named "suspicious_indices"."""
-        values = {**vars(self), "changes": [change.to_dict() for change in self.changes]}
-        # In JSON, "suspicious_rows" are descriptions of rows.
-        values["suspicious_indices"] = values.pop("suspicious_rows")
-        return document("verdict", values)
+        """Convert to plain Python numbers, strings, lists and dictionaries."""
+        changes = [change.to_dict() for change in self.changes]
+        return document("verdict", {**vars(self), "changes": changes})
 
     def _rows(self) -> dict[str, list[Any]]:
         """Return the columns of a table with one row per change."""
@@ -124,6 +120,6 @@ class Verdict(ResultMixin):
         if self.changed_share:
             share = f"at least {lower_percent(self.changed_share)} of the rows of {window}"
             lines.insert(3, f"  changed    {share} (95% confidence)")
-        if self.suspicious:
-            lines.append(f"  suspicious rows outside the reference: {self.suspicious}")
+        if self.n_suspicious:
+            lines.append(f"  suspicious rows outside the reference: {self.n_suspicious}")
         return printable("\n".join(lines))

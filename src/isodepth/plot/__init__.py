@@ -36,7 +36,7 @@ def draw(result: AnyResult, kind: str | None, ax: Any) -> Any:
 
     `kind` is the kind of figure; None for the default of the type of result.
     """
-    known = FIGURES[result.result_type]
+    known = FIGURES[result._result_type]
     kind = known[0] if kind is None else kind
     if kind not in known:
         raise InvalidOptionError(
@@ -51,10 +51,10 @@ def draw(result: AnyResult, kind: str | None, ax: Any) -> Any:
 
 def _drawn_part(result: AnyResult, kind: str) -> AnyResult:
     """Return the part of a result that a kind of figure shows: the test or the comparison."""
-    if result.result_type == "comparison" and kind == "null":
+    if result._result_type == "comparison" and kind == "null":
         if result.test is None:
             raise InvalidOptionError("this comparison has no test; compare with n_permutations=999")
         return result.test
-    if result.result_type == "test" and kind in ("gaps", "regions"):
+    if result._result_type == "test" and kind in ("gaps", "regions"):
         return result.comparison
     return result

@@ -140,9 +140,9 @@ def contributions(result: PairResult, ax: Axes | None = None) -> Axes:
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['column 0', 'column 1']
     """
-    test = result if result.result_type == "test" else result.test
+    test = result if result._result_type == "test" else result.test
     pvalues = {} if test is None else {each.column: each.pvalue for each in test.column_tests}
-    if result.result_type == "test":
+    if result._result_type == "test":
         values = [(each.column, each.difference) for each in result.column_tests]
         label = "maximum difference of the distribution functions"
     else:

@@ -154,7 +154,7 @@ def _draw_rows(
 def _axis_labels(comparison: ComparisonLike, basis: np.ndarray) -> tuple[str, str]:
     names = comparison.columns or column_labels(len(basis))
     if len(basis) == 2:
-        scale = getattr(comparison.regions[0].origin, "scale", None)
+        scale = getattr(comparison.regions[0]._origin, "scale", None)
         units = "" if scale is None else " (in units of its spread)"
         return f"{short(names[0])}{units}", f"{short(names[1])}{units}"
     largest = _combination(names, basis[:, 0])

@@ -77,7 +77,7 @@ class Findings(NamedTuple):
     def of(cls, result: PairResult) -> Findings:
         """Collect the parts of a comparison or a test, and compute those that it does not store."""
         comparison: ComparisonLike | None = None
-        if result.result_type == "comparison":
+        if result._result_type == "comparison":
             comparison = result
         else:
             # A test of categories alone has no comparison, nor has a test without rows.
@@ -87,7 +87,7 @@ class Findings(NamedTuple):
         rows: SuspiciousRows | None = None
         # The samples are None if they were read in chunks.
         with suppress(InvalidInputError):
-            samples, rows = result.samples, result.suspicious_rows()
+            samples, rows = result._two_samples, result.suspicious_rows()
         return cls(comparison, get_test(result), samples, rows, _chance_or_reason(comparison))
 
 
@@ -127,7 +127,9 @@ def comparison_context(
         "more_changes": max(0, len(test.changes) - _MAX_CHANGES) if test else 0,
         "columns": [] if by_rows else _columns(test, samples),
         "n_drawn": _MAX_COLUMNS,
-        "repeated": [each.text(names["XY".index(each.sample)]) for each in result.repeated_values],
+        "repeated": [
+            each._text(names["XY".index(each.sample)]) for each in result._repeated_values
+        ],
         "suspicious": rows,
         "suspicious_table": suspicious_entries(
             rows, samples, names, _MAX_ROWS, all_rows=result._has_all_rows
@@ -159,7 +161,7 @@ def _counts(result: PairResult) -> list[int]:
     test = get_test(result)
     if test is not None:
         return list(test.n_rows)
-    return [r.n_points for r in result.regions] if result.result_type == "comparison" else []
+    return [r.n_points for r in result.regions] if result._result_type == "comparison" else []
 
 
 def comparison_content(
@@ -299,7 +301,7 @@ def suspicious_entries(
             unusual = [(row.column, row.value, True)]
             table.append({"row": row, "sample": names[side], "values": unusual})
             continue
-        values = rows.points_of(row, samples)
+        values = rows._points_of(row, samples)
         others = [j for j, name in enumerate(samples.columns) if name != row.column][:_MAX_VALUES]
         if row.column in samples.columns:
             others = sorted([samples.columns.index(row.column), *others])

@@ -46,7 +46,7 @@ _TYPICAL_VALUES = 500_000
 
 def result_html(result: AnyResult) -> str:
     """Return a comparison, a test or a monitor as HTML for a notebook."""
-    return _monitor_html(result) if result.result_type == "monitor" else _pair_html(result)
+    return _monitor_html(result) if result._result_type == "monitor" else _pair_html(result)
 
 
 def _pair_html(result: PairResult) -> str:
@@ -83,7 +83,7 @@ def _pair_html(result: PairResult) -> str:
 def _samples(result: PairResult) -> TwoSamples | None:
     """Return the rows of both samples; None if they were read in chunks."""
     try:
-        return result.samples
+        return result._two_samples
     except InvalidInputError:
         return None
 
@@ -105,7 +105,9 @@ def _typical_texts(result: PairResult, samples: TwoSamples | None) -> list[str]:
     if untested and sum(samples.n_rows) * len(samples.columns) > _TYPICAL_VALUES:
         return ["typical_rows() lists the rows that are most typical of the difference."]
     typical = find_typical_rows(result)
-    return [] if typical is None else [f"{text[:1].upper()}{text[1:]}." for text in typical.texts()]
+    return (
+        [] if typical is None else [f"{text[:1].upper()}{text[1:]}." for text in typical._texts()]
+    )
 
 
 def _can_draw() -> bool:

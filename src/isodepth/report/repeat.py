@@ -87,7 +87,7 @@ def _options(
         holes = test.missing is not None and any(
             share.x or share.y for share in test.missing.shares
         )
-        omitted = holes or any(each.value == MISSING for each in test.shares)
+        omitted = holes or any(each.value == MISSING for each in test.category_shares)
         kinds = test.kinds
     if comparison is not None:
         options = comparison._changed_options()

@@ -79,11 +79,11 @@ def html_report(
     page : str
     """
     load_extra("matplotlib.figure", "plot", "a report with figures")
-    if getattr(result, "result_type", None) not in ("comparison", "test", "monitor"):
+    if getattr(result, "_result_type", None) not in ("comparison", "test", "monitor"):
         raise InvalidInputError(
             f"reports exist for comparisons, tests and monitors, got {type(result).__name__}"
         )
-    if result.result_type == "monitor":
+    if result._result_type == "monitor":
         template, context = "monitor.html", monitor_context(result, **about)
     else:
         template, context = "comparison.html", comparison_context(result, **about)

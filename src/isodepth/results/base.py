@@ -27,12 +27,12 @@ class ReportableResult(ResultMixin):
 
     Attributes
     ----------
-    result_type : {"comparison", "test", "monitor"}
+    _result_type : {"comparison", "test", "monitor"}
         Determines the available figures and the template of the report.
     """
 
     __slots__ = ()
-    result_type: ClassVar[str]
+    _result_type: ClassVar[str]
 
     def plot(self, kind: str | None = None, ax: Any = None) -> Any:
         """Draw the result with a function of `isodepth.plot`.
@@ -97,7 +97,7 @@ class TwoSampleReport(ReportableResult):
 
     _inputs: Any
     # Attributes that are computed before the rows are released, and kept.
-    _WITHOUT_ROWS: ClassVar[tuple[str, ...]] = ("repeated_values",)
+    _WITHOUT_ROWS: ClassVar[tuple[str, ...]] = ("_repeated_values",)
 
     # Hidden from type checkers, which would otherwise accept every attribute.
     if not TYPE_CHECKING:
@@ -112,7 +112,7 @@ class TwoSampleReport(ReportableResult):
             return object.__getattribute__(self, name)
 
     @cached_property
-    def samples(self) -> TwoSamples:
+    def _two_samples(self) -> TwoSamples:
         """Rows of both samples as the user passed them, with missing values and categories."""
         if self._inputs is None:
             return self._samples_of_regions()
@@ -123,7 +123,7 @@ class TwoSampleReport(ReportableResult):
 
     @property
     def _has_all_rows(self) -> bool:
-        """Whether `samples` has all rows; False if it has random rows of larger sources."""
+        """Whether `_two_samples` has all rows; False if it has random rows of larger sources."""
         return True
 
     def _samples_of_regions(self) -> TwoSamples:
@@ -212,27 +212,27 @@ class TwoSampleReport(ReportableResult):
             )
         known = vars(self).setdefault("_typical", {})
         if n_rows not in known:
-            known[n_rows] = typical_rows(self.samples, n_rows)
+            known[n_rows] = typical_rows(self._two_samples, n_rows)
         return known[n_rows]
 
     @cached_property
     def _suspicious(self) -> SuspiciousRows:
-        return suspicious_rows(self.samples)
+        return suspicious_rows(self._two_samples)
 
     @cached_property
-    def repeated_values(self) -> tuple[RepeatedValue, ...]:
+    def _repeated_values(self) -> tuple[RepeatedValue, ...]:
         """Unusual values, such as -9999, that many rows have in common.
 
         Only the minima and maxima of columns are considered, which is faster than
         `suspicious_rows`. The tuple is empty if the samples were read in chunks.
         """
         try:
-            return repeated_values(self.samples)
+            return repeated_values(self._two_samples)
         except InvalidInputError:
             return ()
 
 
 def unscaled_points(regions: Any) -> np.ndarray:
     """Return the points (n, d) of a sample's regions in the units of the data, before scaling."""
-    scale = getattr(regions.origin, "scale", None)
+    scale = getattr(regions._origin, "scale", None)
     return regions.points if scale is None else regions.points * np.asarray(scale, dtype=float)

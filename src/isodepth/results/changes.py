@@ -78,7 +78,7 @@ class Change:
     share: float | None = None
 
     @property
-    def label(self) -> str:
+    def _label(self) -> str:
         """Name of the column or columns and of the quantity, such as "air_time: median"."""
         names = " and ".join(self.columns)
         if not names:
@@ -97,17 +97,17 @@ class Change:
         )
 
     @property
-    def values(self) -> tuple[str, str]:
+    def _values(self) -> tuple[str, str]:
         """`before` and `after` as strings, with enough digits to show their difference."""
         percent = self.kind in _SHARES or self.quantity.startswith("share")
         return format_pair(self.before, self.after, percent=percent)
 
     @property
     def text(self) -> str:
-        """`label` and `values` as one string, without the p-value."""
+        """Sentence without the p-value, such as "air_time: median 129 -> 158"."""
         if self.kind == "joint":
             return self.quantity
-        return f"{self.label} {' -> '.join(self.values)}"
+        return f"{self._label} {' -> '.join(self._values)}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the attributes and `text` as a dictionary of numbers, strings and lists."""

@@ -63,20 +63,20 @@ def comparison_headline(result: PairResult, names: Sequence[str]) -> Headline:
     """
     test = get_test(result)
     if test is None:
-        assert result.result_type == "comparison"
+        assert result._result_type == "comparison"
         x, y = names
-        dropped = "" if result.missing is None else result.missing.many_dropped
+        dropped = "" if result.missing is None else result.missing._many_dropped
         ending = f"; {dropped}" if dropped else ""
         text = f"{x} and {y} are at distance {result.distance:.3g}, not tested{ending}."
         return Headline(text, "open")
     # Equality is not suggested if most of the data could not be compared.
     kind = "differs" if test.significant else "open" if unused_part(result, names) else "alike"
-    return Headline(f"{test.headline_about(names)}.", kind)
+    return Headline(f"{test._headline_about(names)}.", kind)
 
 
 def get_test(result: PairResult) -> TwoSampleTestLike | None:
     """Return the test of a comparison, or the result itself if it is a test."""
-    return result if result.result_type == "test" else result.test
+    return result if result._result_type == "test" else result.test
 
 
 def remarks(result: PairResult, rows: SuspiciousRows | None, names: Sequence[str]) -> list[str]:
@@ -94,12 +94,12 @@ def remarks(result: PairResult, rows: SuspiciousRows | None, names: Sequence[str
     test = get_test(result)
     kinds = (test or result).kinds
     parts = attention_lines(kinds)
-    headline = "" if test is None else test.headline_about(names)
-    texts = [each.text(names["XY".index(each.sample)]) for each in result.repeated_values]
+    headline = "" if test is None else test._headline_about(names)
+    texts = [each._text(names["XY".index(each.sample)]) for each in result._repeated_values]
     parts += [text for text in texts if text not in headline]
     parts += _further_changes(result)
     if rows is not None:
-        parts.append(rows.summary(names))
+        parts.append(rows._summary(names))
     parts += [line for line in column_lines(kinds) if line.startswith("numbers: ")]
     if test is not None:
         parts += [check.text for check in test.checks if check.text not in headline]
@@ -108,7 +108,7 @@ def remarks(result: PairResult, rows: SuspiciousRows | None, names: Sequence[str
     missing = result.missing
     if missing is not None and (missing.x.n_dropped or missing.y.n_dropped):
         dropped = missing.x.n_dropped + missing.y.n_dropped
-        difference = missing.difference(names) if test is None else ""
+        difference = missing._difference(names) if test is None else ""
         parts.append(f"{_count(dropped, 'row')} dropped: {difference or 'missing values'}")
     return parts
 
@@ -135,7 +135,7 @@ def subtitle(result: PairResult, rows: SuspiciousRows | None, names: Sequence[st
     """
     parts = _further_changes(result)
     if rows is not None and len(rows):
-        parts.append(rows.summary(names))
+        parts.append(rows._summary(names))
     missing = result.missing
     if missing is not None and (missing.x.n_dropped or missing.y.n_dropped):
         dropped = missing.x.n_dropped + missing.y.n_dropped
@@ -206,26 +206,28 @@ def summary_lines(
         Distances between random splits of the pooled rows, or the reason why there are none.
     """
     test = get_test(result)
-    comparison = result if result.result_type == "comparison" else None
+    comparison = result if result._result_type == "comparison" else None
     keeps_rows = result._keeps_rows
     lines = [comparison_headline(result, names).sentence]
     lines += ["; ".join(remarks(result, rows, names))]
     if test is not None:
-        lines.append(test.tested_rows_text)
+        lines.append(test._tested_rows_text)
         typical = find_typical_rows(test)
         if typical is None:
             # The first change is skipped, because it is in the headline.
             lines += [str(change) for change in test.changes[1 : 1 + _MAX_CHANGES]]
+            unlisted = len(test.changes) - 1 - _MAX_CHANGES
+            lines += [f"and {_count(unlisted, 'more change')}"] if unlisted > 0 else []
         lines.append(test.changed_share_text)
-        lines += [] if typical is None else typical.texts(names)
+        lines += [] if typical is None else typical._texts(names)
     elif has_typical_rows(result):
         lines.append("typical_rows() lists the rows that are most typical of the difference")
     elif comparison is not None:
         lines.append(f"largest contributions: {largest_contributions(comparison.contributions)}")
     if rows is not None:
-        repeated = {(each.sample, each.value) for each in rows.repeated}
+        repeated = {(each.sample, each.value) for each in rows.repeated_values}
         single = [row for row in rows.rows if (row.sample, row.value) not in repeated]
-        lines += [row.text(names["XY".index(row.sample)]) for row in single[:_MAX_ROWS]]
+        lines += [row._text(names["XY".index(row.sample)]) for row in single[:_MAX_ROWS]]
     elif keeps_rows:
         lines.append("suspicious_rows() lists the rows that look wrong")
     if comparison is not None:
@@ -233,7 +235,7 @@ def summary_lines(
             chance = "a level of chance needs the rows, which this result does not have"
         lines.append(distance_sentence(comparison, chance))
     lines.append(result.signature)
-    moved = getattr(result, "moved_from", None)
+    moved = getattr(result, "device", None)
     lines += [f"rows were copied from {moved} to the host"] if moved else []
     return [printable(line) for line in lines if line]
 
@@ -247,7 +249,7 @@ def has_typical_rows(result: PairResult) -> bool:
     if test is not None and not test.significant:
         return False
     try:
-        return result._has_all_rows and has_many_unnamed_columns(result.samples.columns)
+        return result._has_all_rows and has_many_unnamed_columns(result._two_samples.columns)
     except InvalidInputError:  # the result does not contain the rows
         return bool(vars(result).get("_typical"))
 

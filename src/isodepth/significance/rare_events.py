@@ -104,7 +104,7 @@ def with_rare_events(result: TwoSampleResult, pair: SubsetPair, runner: Runner) 
         if change.pvalue <= ALPHA and not named & {*change.columns}:
             changes = [*changes, change]
             named |= {*change.columns}
-    label = strongest.change(names).label
+    label = strongest.change(names)._label
     component = Component(
         "rare events", strongest.member.kind, label, -math.log(max(strongest.pvalue, 1e-300)),
         strongest.pvalue,

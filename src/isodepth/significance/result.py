@@ -37,7 +37,7 @@ ALPHA = 0.05
 # Attributes of `TwoSampleResult` that `to_dict` includes under the same name.
 _COPIED = (
     "headline", "statistic", "pvalue", "method", "tolerance", "changed_share", "confidence",
-    "components", "column_tests", "notes", "kinds", "shares", "signature",
+    "components", "column_tests", "notes", "kinds", "category_shares", "signature",
 )  # fmt: skip
 
 
@@ -143,13 +143,13 @@ class TwoSampleResult(TwoSampleReport):
         Remarks, such as omitted columns, and categories that occur in only one sample.
     kinds : tuple of ColumnKind
         Kind and use of every column of data frames; empty for arrays.
-    shares : list of ValueShare
+    category_shares : list of ValueShare
         Shares of all values of categories in X and in Y; rare values are pooled.
     checks : tuple of Check
         Facts about the two tables that need no test, such as constant columns and new categories.
     settings : dict
         Settings of the test by the names of the options. `blocks` is the number of blocks.
-    moved_from : str or None
+    device : str or None
         Device from which tensors were copied to the host, such as "cuda:0".
     n_source_rows : pair of int or None
         For samples that are read in chunks, their numbers of rows; `n_rows` of them were tested.
@@ -164,8 +164,8 @@ class TwoSampleResult(TwoSampleReport):
     'The samples differ (p = 0.002): column 1: interquartile range 1.27 -> 1.82'
     """
 
-    result_type: ClassVar[Literal["test"]] = "test"
-    _WITHOUT_ROWS = ("_changes", "_lower_bounds", "repeated_values")
+    _result_type: ClassVar[Literal["test"]] = "test"
+    _WITHOUT_ROWS = ("_changes", "_lower_bounds", "_repeated_values")
 
     statistic: float
     pvalue: float
@@ -179,10 +179,10 @@ class TwoSampleResult(TwoSampleReport):
     missing: MissingPair
     notes: tuple[str, ...]
     kinds: tuple[ColumnKind, ...]
-    shares: list[ValueShare]
+    category_shares: list[ValueShare]
     checks: tuple[Check, ...] = ()
     settings: dict[str, Any] = field(default_factory=dict)
-    moved_from: str | None = None
+    device: str | None = None
     n_source_rows: tuple[int, int] | None = None
     _changes: list[Change] = field(init=False, repr=False)
     _bounds: Callable[[], tuple[float, dict[tuple[str, ...], float]]] = field(
@@ -214,7 +214,7 @@ class TwoSampleResult(TwoSampleReport):
         return "|".join(["two-sample", *(f"{key}={value}" for key, value in parts.items())])
 
     @property
-    def tested_rows_text(self) -> str:
+    def _tested_rows_text(self) -> str:
         """Sentence about the numbers of tested rows; "" if all rows were tested."""
         if self.n_source_rows in (None, self.n_rows):
             return ""
@@ -237,11 +237,6 @@ class TwoSampleResult(TwoSampleReport):
         if find_typical_rows(self) is not None:  # they are part of the headline
             vars(result)["_typical"] = vars(self)["_typical"]
         return result
-
-    @property
-    def null_mean(self) -> float:
-        """Mean of `null_distribution`."""
-        return float(self.null_distribution.mean())
 
     @property
     def significant(self) -> bool:
@@ -310,17 +305,20 @@ class TwoSampleResult(TwoSampleReport):
     @property
     def headline(self) -> str:
         """One sentence: whether the samples differ, the p-value, and the largest change."""
-        return self.headline_about()
+        return self._headline_about() + attention_suffix(self.kinds)
 
-    def headline_about(self, names: Sequence[str] | None = None) -> str:
-        """Return the headline with the names of X and Y, or "the samples" if None."""
+    def _headline_about(self, names: Sequence[str] | None = None) -> str:
+        """Return the headline with the names of X and Y, or "the samples" if None.
+
+        It does not name columns of doubtful kind, which a summary lists in its remarks.
+        """
         x, y = names or ("X", "Y")
         p = p_text(self.pvalue)
         if self.significant:
             beyond = f" beyond a tolerance of {self.tolerance:.3g}" if self.tolerance else ""
             start = "The samples differ" if names is None else f"{y} differs from {x}"
             typical = find_typical_rows(self)
-            change = self.strongest_change if typical is None else typical.phrase((x, y))
+            change = self._strongest_change if typical is None else typical._phrase((x, y))
             headline = f"{start}{beyond} (p = {p}): {change}"
         else:
             n = len(self.null_distribution)
@@ -332,16 +330,16 @@ class TwoSampleResult(TwoSampleReport):
         facts = self._facts((x, y))
         if facts:
             headline += f"{'; also ' if self.significant else ', but '}{'; '.join(facts)}"
-        return self._caveat + headline + attention_suffix(self.kinds)
+        return self._caveat + headline
 
     def _facts(self, names: Sequence[str]) -> list[str]:
         """Return facts that need no test and are not part of the first change."""
         named = set(self.changes[0].columns) if self.changes else set()
         values = named if self.changes and self.changes[0].kind == "value" else set()
         facts = []
-        for each in self.repeated_values:
+        for each in self._repeated_values:
             if each.fraction >= _HEADLINED_FRACTION and not values & {*each.columns}:
-                facts.append(each.text(names["XY".index(each.sample)]))
+                facts.append(each._text(names["XY".index(each.sample)]))
         for check in self.checks:
             listed = check.kind in _HEADLINED_CHECKS and not named & {*check.columns}
             rare = check.kind == "new category" and (check.after or 0.0) < _HEADLINED_CATEGORY
@@ -352,11 +350,11 @@ class TwoSampleResult(TwoSampleReport):
     @property
     def _caveat(self) -> str:
         """Beginning of the headline if less than half of the values are known, else ""."""
-        known = self.known_fraction
+        known = self._known_fraction
         return f"Only {known:.0%} of the values are known. " if known < 0.5 else ""
 
     @property
-    def known_fraction(self) -> float:
+    def _known_fraction(self) -> float:
         """Fraction of the values of numeric columns that are not missing."""
         counts = [each.counts for each in (self.missing.x, self.missing.y)]
         cells = sum(self.n_rows) * max(1, len(counts[0]))
@@ -364,7 +362,7 @@ class TwoSampleResult(TwoSampleReport):
         return 1.0 - absent / max(1, cells)
 
     @property
-    def strongest_change(self) -> str:
+    def _strongest_change(self) -> str:
         """Largest change in the units of its column; "" if the test is not significant."""
         return self.changes[0].text if self.changes else ""
 
@@ -384,11 +382,11 @@ class TwoSampleResult(TwoSampleReport):
     @cached_property
     def _suspicious(self) -> SuspiciousRows:
         if self._pair is None:
-            return suspicious_rows(self.samples)
-        return suspicious_source_rows(self._pair, self.samples, runner_of(*self._pair.sources))
+            return suspicious_rows(self._two_samples)
+        return suspicious_source_rows(self._pair, self._two_samples, runner_of(*self._pair.sources))
 
     @cached_property
-    def samples(self) -> TwoSamples:
+    def _two_samples(self) -> TwoSamples:
         """Rows of both samples with missing values and categories, as the test read them."""
         return self._samples.read
 
@@ -403,13 +401,13 @@ class TwoSampleResult(TwoSampleReport):
         interval = np.quantile(null, [0.025, 0.975])
         result |= {
             "changes": [change.to_dict() for change in self.changes],
-            "null": {"mean": self.null_mean, "deviation": null.std(), "interval": interval},
+            "null": {"mean": null.mean(), "deviation": null.std(), "interval": interval},
             "checks": [check.to_dict() for check in self.checks],
             "n_permutations": len(null),
             "n_rows": self.n_rows,
             "n_source_rows": self.n_source_rows,
             "missing": self.missing.to_dict(),
-            "moved_from": self.moved_from,
+            "device": self.device,
             "settings": json_settings(self.settings),
         }
         return document("test", result)
@@ -419,7 +417,7 @@ class TwoSampleResult(TwoSampleReport):
         names = ColumnTest._fields
         return {name: [getattr(test, name) for test in self.column_tests] for name in names}
 
-    def profile_of(self, comparison: Comparison) -> NullProfile:
+    def _profile_of(self, comparison: Comparison) -> NullProfile:
         """Return the gaps between regions after permutations of the labels, see `null_profile`."""
         blocks = self._samples.blocks
         kept = None if comparison.missing is None else comparison.missing.kept

@@ -176,7 +176,7 @@ def two_sample_test(
         At least two rows each. Columns of frames are matched by name, in the order of X; strings,
         booleans and categories are compared by the shares of their values.
         X and Y may also be sources of :func:`isodepth.scan` or Dask collections.
-        Tensors on another device are copied to the host once, and the attribute `moved_from` of
+        Tensors on another device are copied to the host once, and the attribute `device` of
         the result is the name of this device. On a CUDA device, ranks along directions and sums
         over permuted samples, which take most of the time of large samples, are computed there.
     method : {"aggregated", "regions"}
@@ -288,7 +288,7 @@ def two_sample_test(
     on_device = device.split(", ")[0] if device and device.startswith("cuda") else None
     rows = _pool(samples, settings, on_device)
     result = _result(rows, _statistics(rows, settings), settings)
-    return result._with(moved_from=device, checks=table_checks(X, Y, samples.read))
+    return result._with(device=device, checks=table_checks(X, Y, samples.read))
 
 
 def _test_sources(
@@ -442,7 +442,9 @@ def _result(rows: PooledSample, findings: Findings, settings: Settings) -> TwoSa
         missing=samples.missing,
         notes=(*findings.notes, *_notes(samples, settings.tolerance)),
         kinds=samples.read.kinds,
-        shares=[each for category in rows.categories for each in category.shares(samples.n_x)],
+        category_shares=[
+            each for category in rows.categories for each in category.shares(samples.n_x)
+        ],
         settings=_setting_values(settings, len(rows.directions), samples.blocks),
     )._with(
         _changes=changes,

@@ -165,7 +165,7 @@ def subset_pair(
         Maximum number of rows of each subset; None for 10^6 values, and at least 10^4 rows.
     kinds : dict or None
         Option of :func:`isodepth.two_sample_test`.
-    random_state : None, int or numpy.random.Generator
+    random_state : None, int, numpy.random.Generator or numpy.random.RandomState
     advance : function or None
         Called after each chunk, to report progress.
     n_threads : int or None

@@ -110,7 +110,7 @@ class Encoder(EncoderOptions):
         ids, kept = self._tokenize(texts)
         model, tokenizer, device = self._loaded
         padding = tokenizer.pad_token_id or 0
-        layer = self.resolved_layer()
+        layer = self._resolved_layer()
         clouds: list[np.ndarray] = [np.empty(0)] * len(ids)
         # Texts are sorted by their number of tokens, which reduces the padding in a batch.
         order = sorted(range(len(ids)), key=lambda i: len(ids[i]), reverse=True)
@@ -134,7 +134,7 @@ class Encoder(EncoderOptions):
                 advance(len(batch))
         return clouds
 
-    def tokens(self, texts: Sequence[str]) -> list[list[int]]:
+    def token_ids(self, texts: Sequence[str]) -> list[list[int]]:
         """Return the token ids of each text: one id per token vector that the encoder returns."""
         ids, kept = self._tokenize(texts)
         return [[text[i] for i in rows] for text, rows in zip(ids, kept, strict=True)]
@@ -145,7 +145,7 @@ class Encoder(EncoderOptions):
         torch, transformers = models.load_torch(), models.load_transformers()
         fields = {
             "model": self._name,
-            "layer": self.resolved_layer(),
+            "layer": self._resolved_layer(),
             "special": self.special_tokens,
             "length": self._limit(),
             "precision": self.precision,
@@ -156,7 +156,7 @@ class Encoder(EncoderOptions):
 
     @property
     def _loaded(self) -> models.LoadedModel:
-        return models.load(self.path, self.resolved_device(), self.precision)
+        return models.load(self.path, self._resolved_device(), self.precision)
 
     @property
     def path(self) -> str:
@@ -169,14 +169,14 @@ class Encoder(EncoderOptions):
             return models.DEFAULT_NAME
         return Path(self.model).resolve().name if os.path.isdir(self.model) else self.model
 
-    def resolved_device(self) -> str:
+    def _resolved_device(self) -> str:
         """Return the device that the model runs on."""
         torch = models.load_torch()
         if self.device is not None:
             return str(self.device)
         return "cuda" if torch.cuda.is_available() else "cpu"
 
-    def resolved_layer(self) -> int:
+    def _resolved_layer(self) -> int:
         """Return the index of the hidden state that contains the token vectors.
 
         Raise an error if the model has fewer layers.
@@ -277,9 +277,9 @@ class CachedEncoder:
             self.cache.update(zip(new, clouds, strict=True))
         return [self.cache[text] for text in texts]
 
-    def tokens(self, texts: Sequence[str]) -> list[list[int]]:
-        """Return the token ids of each text; the wrapped encoder must have a method `tokens`."""
-        return self.encoder.tokens(texts)  # type: ignore[attr-defined]
+    def token_ids(self, texts: Sequence[str]) -> list[list[int]]:
+        """Return the token ids of each text; the wrapped encoder must have a method `token_ids`."""
+        return self.encoder.token_ids(texts)  # type: ignore[attr-defined]
 
     @property
     def signature(self) -> str:

@@ -190,7 +190,7 @@ class DepthScore(EncoderOptions):
         clouds |= encoder.cache
         return self._scores(clouds, texts, groups)
 
-    def score_clouds(
+    def score_vectors(
         self, candidates: Sequence[Any], references: Sequence[Sequence[Any]]
     ) -> Scores:
         """Return the same scores as `score`, given token vectors instead of texts.

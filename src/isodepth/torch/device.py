@@ -185,7 +185,7 @@ def _host_regions(
         )
     weights = None if weights is None else np.asarray(weights, dtype=np.float64)
     tolerance = drawn._source._tie_tolerance if points.dtype == np.float64 else 0.0
-    return TrimmedRegions.from_depths(
+    return TrimmedRegions._from_depths(
         sample, distinct, points, depth, weights, tolerance, origin=drawn._origin
     )
 

@@ -56,7 +56,7 @@ def compare(metric: MetricSettings, X: Any, Y: Any, weights: Any = None) -> Comp
     if comparison is None:
         return compare_arrays(metric, *_on_host(pair))
     if metric.scale is None:
-        x, y = (regions.sample.points for regions in comparison.regions)
+        x, y = (regions._sample.points for regions in comparison.regions)
         warn_of_different_spreads(x, y, None)
     return comparison
 

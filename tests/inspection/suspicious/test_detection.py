@@ -51,7 +51,7 @@ def test_values_units_and_categories_are_found_by_row_as_given() -> None:
     assert by_row["Y", 50].column == "height"
     assert by_row["Y", 50].value == -9999
     assert by_row["Y", 120].reason == "value given the other columns"
-    assert [(v.column, v.value, v.row) for v in found.values] == [("kind", "new", 7)]
+    assert [(v.column, v.value, v.row) for v in found.one_sided_values] == [("kind", "new", 7)]
     tested = result.test.suspicious_rows()
     assert tested.to_dict() == found.to_dict()
 
@@ -73,7 +73,7 @@ def test_a_column_without_overlap_is_a_change_and_not_a_list_of_rows() -> None:
     x["day"], y["day"] = np.arange(400.0), np.arange(1000.0, 1400.0)
     y.loc[50, "height"] = -9999
     found = suspicious_rows(TwoSamples.read(x, y))
-    assert found.skipped == ("day",)
+    assert found.skipped_columns == ("day",)
     assert found.indices("Y").tolist() == [50]
     assert len(found) == 1
 
@@ -105,7 +105,7 @@ def test_repeated_values_are_found_from_minima_and_maxima() -> None:
     x[10:14, 0] = 5.0  # too few, and not far from the other values
     (repeated,) = repeated_values(TwoSamples((x, y), ("a", "b", "c"), {}))
     assert repeated == ("Y", 9999.0, ("b", "c"), 12, 0.06)
-    assert repeated.text("July") == "12 rows of July look wrong: b and 1 more column = 9999"
+    assert repeated._text("July") == "12 rows of July look wrong: b and 1 more column = 9999"
 
 
 def read(x: pd.DataFrame, y: pd.DataFrame) -> SuspiciousRows:
@@ -136,7 +136,7 @@ def test_a_row_is_scored_by_the_values_that_it_has() -> None:
     low, high = row.usual
     assert 36 < low < 40 < high < 44
     usual = f"usually {low:.4g} to {high:.4g}"
-    assert row.text("July") == f"July[0]: weeks = 28 at weight = 9, {usual}"
+    assert row._text("July") == f"July[0]: weeks = 28 at weight = 9, {usual}"
 
 
 def test_numbers_within_a_category() -> None:
@@ -169,8 +169,8 @@ def test_a_category_that_contradicts_another_one() -> None:
     x, y = countries()
     y.loc[7, ["country", "continent"]] = ["c3", "Asia"]
     (row,) = read(x, y)
-    assert row.text("Y") == "Y[7]: continent = Asia, but country = c3 is always Africa"
-    assert (row.value, row.usual, row.usual_text) == ("Asia", "Africa", "Africa")
+    assert row._text("Y") == "Y[7]: continent = Asia, but country = c3 is always Africa"
+    assert (row.value, row.usual, row._usual_text) == ("Asia", "Africa", "Africa")
     assert row.reason == "category given another category"
     assert row.score > 1
 
@@ -192,7 +192,7 @@ def test_a_repeated_value_inside_the_range() -> None:
     assert set(found.indices("Y")) == set(range(20))
     assert len(found) == 20
     assert found.rows[0].explanation == "price = 9999 in 20 rows, never in the other sample"
-    assert [each[:4] for each in found.repeated] == [("Y", 9999.0, ("price",), 20)]
+    assert [each[:4] for each in found.repeated_values] == [("Y", 9999.0, ("price",), 20)]
 
 
 def test_values_of_a_shifted_discrete_column_are_not_repeated_values() -> None:
@@ -257,12 +257,12 @@ def test_a_small_sample_is_noted_and_large_errors_are_still_listed() -> None:
     x, y = rng.normal(size=(10, 2)), rng.normal(size=(1000, 2))
     y[3] = -9999
     found = suspicious_rows(TwoSamples((x, y), ("a", "b"), {}))
-    assert (found.indices("Y").tolist(), found.small) == ([3], ("X",))
-    (note,) = found.notes(("June", "July"))
+    assert (found.indices("Y").tolist(), found.small_samples) == ([3], ("X",))
+    (note,) = found._notes(("June", "July"))
     assert note.startswith("June has only 10 rows, too few")
     assert "rows of July are listed" in note
-    assert found.notes()[0] in str(found)
-    assert suspicious_rows(TwoSamples((y, y), ("a", "b"), {})).notes() == []
+    assert found._notes()[0] in str(found)
+    assert suspicious_rows(TwoSamples((y, y), ("a", "b"), {}))._notes() == []
 
 
 UNTIDY = {

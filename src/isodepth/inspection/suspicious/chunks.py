@@ -87,12 +87,14 @@ def suspicious_source_rows(pair: SubsetPair, samples: TwoSamples, runner: Runner
     ]
     return SuspiciousRows(
         rows=distinct_rows(rows),
-        values=_one_sided(pair, states),
+        one_sided_values=_one_sided(pair, states),
         n_rows=pair.n_rows,
-        skipped=detector.skipped,
-        repeated=tuple(exact),
-        small=tuple(name for name, n in zip("XY", pair.n_rows, strict=True) if n < SMALL_SAMPLE),
-        unlisted=(unlisted[0], unlisted[1]),
+        skipped_columns=detector.skipped,
+        repeated_values=tuple(exact),
+        small_samples=tuple(
+            name for name, n in zip("XY", pair.n_rows, strict=True) if n < SMALL_SAMPLE
+        ),
+        n_unlisted=(unlisted[0], unlisted[1]),
     )._with(_points=points, _pair_rows=samples.n_rows if len(labels) > 1 else None)
 
 

@@ -65,11 +65,13 @@ def suspicious_rows(samples: TwoSamples) -> SuspiciousRows:
     rows += contradictory_rows(samples, codes, labels)
     return SuspiciousRows(
         rows=distinct_rows(rows),
-        values=one_sided_values(samples),
+        one_sided_values=one_sided_values(samples),
         n_rows=samples.n_rows,
-        skipped=detector.skipped,
-        repeated=repeated_values(samples, sentinels),
-        small=tuple(name for name, n in zip("XY", samples.n_rows, strict=True) if n < SMALL_SAMPLE),
+        skipped_columns=detector.skipped,
+        repeated_values=repeated_values(samples, sentinels),
+        small_samples=tuple(
+            name for name, n in zip("XY", samples.n_rows, strict=True) if n < SMALL_SAMPLE
+        ),
     )
 
 

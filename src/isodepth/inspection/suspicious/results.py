@@ -79,7 +79,7 @@ class SuspiciousRow(NamedTuple):
     file_row: int | None = None
 
     @property
-    def usual_text(self) -> str:
+    def _usual_text(self) -> str:
         """Usual range or value as a string."""
         if self.usual is None:
             return "not repeated"
@@ -87,7 +87,7 @@ class SuspiciousRow(NamedTuple):
             return self.usual
         return range_text(self.usual)
 
-    def text(self, name: str) -> str:
+    def _text(self, name: str) -> str:
         """Describe the row in one line; `name` is the name of the sample."""
         if self.file is not None:
             return f"{self.file}, row {self.file_row}: {self.explanation}"
@@ -145,7 +145,7 @@ class RepeatedValue(NamedTuple):
     n_rows: int
     fraction: float
 
-    def text(self, name: str) -> str:
+    def _text(self, name: str) -> str:
         """Describe the rows with the value in one line; `name` is the name of the sample."""
         more = len(self.columns) - 1
         others = f" and {more} more column{'s' * (more > 1)}" if more else ""
@@ -161,19 +161,19 @@ class SuspiciousRows(ResultMixin):
     ----------
     rows : list of SuspiciousRow
         Suspicious rows of both samples, most suspicious first.
-    values : list of OneSidedValue
+    one_sided_values : list of OneSidedValue
         Values of categories that occur in only one sample, most frequent first.
     n_rows : pair of int
         Numbers of rows of X and Y.
-    skipped : tuple of str
+    skipped_columns : tuple of str
         Columns that were not used, because more than 20% of the rows of a sample have unusual
         values in these columns. The whole distribution differs then, not single rows.
-    repeated : tuple of RepeatedValue
-        Unusual values that many rows have in common, see `repeated_values`.
-    small : tuple of {"X", "Y"}
+    repeated_values : tuple of RepeatedValue
+        Unusual values, such as -9999, that many rows have in common.
+    small_samples : tuple of {"X", "Y"}
         Samples with too few rows to estimate how far their values reach. Rows of the other sample
         are listed only if they are far beyond all values of the small sample.
-    unlisted : pair of int
+    n_unlisted : pair of int
         Numbers of further suspicious rows of X and of Y, which have smaller scores, in samples that
         are read in chunks.
 
@@ -191,18 +191,18 @@ class SuspiciousRows(ResultMixin):
     """
 
     rows: list[SuspiciousRow]
-    values: list[OneSidedValue]
+    one_sided_values: list[OneSidedValue]
     n_rows: tuple[int, int]
-    skipped: tuple[str, ...] = ()
-    repeated: tuple[RepeatedValue, ...] = ()
-    small: tuple[str, ...] = ()
-    unlisted: tuple[int, int] = (0, 0)
+    skipped_columns: tuple[str, ...] = ()
+    repeated_values: tuple[RepeatedValue, ...] = ()
+    small_samples: tuple[str, ...] = ()
+    n_unlisted: tuple[int, int] = (0, 0)
     _points: dict[tuple[str, int], np.ndarray] | None = field(init=False, repr=False, default=None)
     # Numbers of random rows of X and of Y among which pairs of categories were searched, if not
     # among all rows.
     _pair_rows: tuple[int, int] | None = field(init=False, repr=False, default=None)
 
-    def points_of(self, row: SuspiciousRow, samples: TwoSamples) -> np.ndarray:
+    def _points_of(self, row: SuspiciousRow, samples: TwoSamples) -> np.ndarray:
         """Return the numeric values (d,) of a suspicious row; `samples` are those in memory."""
         if self._points is not None:
             return self._points[row.sample, row.row]
@@ -236,19 +236,19 @@ class SuspiciousRows(ResultMixin):
         columns["value"] = [None if isinstance(value, str) else value for value in columns["value"]]
         return columns
 
-    def summary(self, names: Sequence[str] = ("X", "Y")) -> str:
+    def _summary(self, names: Sequence[str] = ("X", "Y")) -> str:
         """Return a phrase with the number of listed rows, such as "12 suspicious rows in July".
 
         `names` are the names of X and Y.
         """
         counts = [
             (len(self.indices(sample)) + more, name)
-            for sample, name, more in zip("XY", names, self.unlisted, strict=True)
+            for sample, name, more in zip("XY", names, self.n_unlisted, strict=True)
         ]
         parts = [f"{n} suspicious row{'s' * (n > 1)} in {name}" for n, name in counts if n]
         return " and ".join(parts) or "no suspicious rows"
 
-    def notes(self, names: Sequence[str] = ("X", "Y")) -> list[str]:
+    def _notes(self, names: Sequence[str] = ("X", "Y")) -> list[str]:
         """Return sentences about limits of the search; `names` are the names of X and Y."""
         sentences = []
         if self._pair_rows is not None:
@@ -258,7 +258,7 @@ class SuspiciousRows(ResultMixin):
                 f"random rows of {names[0]} and {second} of {names[1]}; all other kinds of "
                 "suspicious rows among all rows."
             )
-        for sample in self.small:
+        for sample in self.small_samples:
             side = "XY".index(sample)
             n, own, other = self.n_rows[side], names[side], names[1 - side]
             rows = "1 row" if n == 1 else f"{n} rows"
@@ -269,8 +269,8 @@ class SuspiciousRows(ResultMixin):
         return sentences
 
     def __repr__(self) -> str:
-        lines = [self.summary(), *(row.text(row.sample) for row in self.rows[:7])]
+        lines = [self._summary(), *(row._text(row.sample) for row in self.rows[:7])]
         if len(self.rows) > 7:
             lines.append(f"and {len(self.rows) - 7} more")
-        lines += [str(value) for value in self.values[: 10 - len(lines)]]
-        return "\n  ".join([*lines, *self.notes(), RULE])
+        lines += [str(value) for value in self.one_sided_values[: 10 - len(lines)]]
+        return "\n  ".join([*lines, *self._notes(), RULE])

@@ -162,13 +162,13 @@ class SourceComparison(Comparison):
         return known or subset_pair(X, Y, None, kinds, 0)
 
     @cached_property
-    def samples(self) -> TwoSamples:
+    def _two_samples(self) -> TwoSamples:
         """Random rows of both samples, with missing values and categories."""
         return TwoSamples.read(self._pair.x, self._pair.y, self._pair.kinds)
 
     @cached_property
     def _suspicious(self) -> SuspiciousRows:
-        return suspicious_source_rows(self._pair, self.samples, runner_of(*self._pair.sources))
+        return suspicious_source_rows(self._pair, self._two_samples, runner_of(*self._pair.sources))
 
     @property
     def _has_all_rows(self) -> bool:

@@ -106,7 +106,13 @@ def stream_table(
         fitted._write_table(fitted._fit_regions(sample.points, None, None, sample), values)
     settings = fitted._table_settings(checked.how.dtype)
     columns, scale = source.columns, metric.scale
-    table = RegionTable(values.astype(storage), settings, source.n_features, columns, scale=scale)
+    table = RegionTable(
+        values=values.astype(storage),
+        settings=settings,
+        n_features=source.n_features,
+        columns=columns,
+        scale=scale,
+    )
     return SourceRegions(table, n_points, checked.missing, **errors)
 
 
