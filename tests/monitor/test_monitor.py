@@ -258,13 +258,13 @@ def test_suspicious_rows_are_listed() -> None:
     ("change", "text"),
     [
         (lambda x: -x, "b: sign changed, median 1 -> -1 "),
-        (lambda x: 1000 * x, "b: values multiplied by about 1000, median 0.988 -> 968 "),
+        (lambda x: 1000 * x, "b: values multiplied by about 1000, median 0.985 -> 968 "),
         (lambda x: np.where(EVERY_25, 1000 * x, x), "b above 15.13: 0% -> 4% "),
         (lambda x: np.where(EVERY_25, -9999, x), "b = -9999: 0% -> 4% "),
         (lambda x: np.where(EVERY_25, 0, x), "b = 0: 0% -> 4% "),
         (np.round, "b: whole numbers 0% -> 100% "),
         (lambda x: np.round(x, 1), "b: whole tenths 0% -> 100% "),
-        (lambda x: x + 1, "b: median 0.99 -> 1.97 "),
+        (lambda x: x + 1, "b: median 0.98 -> 1.97 "),
         (lambda x: 1 + 3 * (x - 1), "b: interquartile range 1.1 -> 3.2 "),
     ],
 )
@@ -493,3 +493,20 @@ def test_settings_are_checked() -> None:
     ):
         with pytest.raises(InvalidOptionError, match=name):
             fresh(**options)
+
+
+def test_a_median_is_that_of_all_reference_rows_and_a_mean_over_batches_is_named() -> None:
+    """A sorted reference: the medians of its parts differ. Windows keep medians of batches only."""
+    rng = np.random.default_rng(7)
+    reference = np.sort(rng.exponential(size=2000))[:, None]
+    with pytest.warns(DependenceWarning):
+        monitor = Monitor(reference, random_state=0)
+    verdict = monitor.check(rng.exponential(size=(300, 1)) + 1)
+    assert verdict.changes[0].quantity == "median"
+    assert verdict.changes[0].before == pytest.approx(np.median(reference), rel=0.05)
+    batches = [rng.exponential(size=(40, 1)) + 0.35 for _ in range(2)]
+    monitor.reset()
+    verdict = [monitor.check(batch) for batch in batches][-1]
+    assert (verdict.window, verdict.changes[0].kind) == (2, "location")
+    assert verdict.changes[0].quantity == "median (mean of 2 batches)"
+    assert verdict.changes[0].after == pytest.approx(np.mean([np.median(b) for b in batches]))

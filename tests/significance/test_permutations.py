@@ -10,7 +10,8 @@ import isodepth
 from isodepth import InvalidInputError
 from isodepth.geometry.directions import rng_for
 from isodepth.significance import result
-from isodepth.significance.permutations import Permutations, neg_log_p
+from isodepth.significance.findings import neg_log_p
+from isodepth.significance.permutations import Permutations
 from isodepth.significance.result import null_profile
 from isodepth.significance.samples import check_blocks
 
@@ -93,7 +94,7 @@ def test_calls_are_short_for_many_permutations(monkeypatch: pytest.MonkeyPatch) 
     expected = neg_log_p(values)
     sizes = []
     log_ndtr = scipy.special.log_ndtr
-    monkeypatch.setattr("isodepth.significance.permutations._LONG_ROW", 499)
+    monkeypatch.setattr("isodepth.significance.findings._LONG_ROW", 499)
     monkeypatch.setattr(scipy.special, "log_ndtr", lambda x: sizes.append(x.size) or log_ndtr(x))
     np.testing.assert_array_equal(neg_log_p(values), expected)
     assert sizes == [500] * 6

@@ -27,24 +27,17 @@ from isodepth.rowfunctions.describe import ks_distance
 from isodepth.significance import aggregated, features
 from isodepth.significance import tolerance as tolerance_module
 from isodepth.significance.aggregated import aggregated_statistics, region_statistics
-from isodepth.significance.features import Feature, _remaining_pairs
-from isodepth.significance.permutations import (
-    Moments,
-    Permutations,
+from isodepth.significance.changes import _remaining_pairs
+from isodepth.significance.features import Feature, direction_text
+from isodepth.significance.findings import (
+    Findings,
     combined,
     neg_log_p,
     neg_log_p_of_largest,
     permutation_pvalue,
-    rank_cosines,
-    unit_ranks,
 )
-from isodepth.significance.samples import (
-    Category,
-    PooledSample,
-    Samples,
-    category_of,
-    direction_text,
-)
+from isodepth.significance.permutations import Moments, Permutations, rank_cosines, unit_ranks
+from isodepth.significance.samples import Category, PooledSample, Samples, category_of
 from isodepth.significance.tolerance import (
     TolerantFindings,
     allowed_share,
@@ -316,7 +309,7 @@ def test_statistics_of_the_aggregated_test(
         before.points, before.names, before.directions, before.permutations, before.rng,
         [category(codes)],
     )  # fmt: skip
-    found = aggregated_statistics(rows, regions(), advance, only_regions=False, n_bound=128)
+    found = aggregated_statistics(rows, regions(), advance, only_regions=False)
     labels = np.array(drawn.labels)
 
     def powers(values: np.ndarray, count: int = 6) -> np.ndarray:
@@ -421,9 +414,9 @@ def test_columns_and_pairs_are_adjusted_together() -> None:
     """Each p-value counts the labelings in which any feature of both families is as strong."""
     rng = np.random.default_rng(0)
     columns, pairs = 3 * rng.exponential(size=(2, 40)), 3 * rng.exponential(size=(5, 40))
-    findings = features.Findings(40, {})
-    findings.columns.add([Feature("distribution", n, (n,)) for n in "ab"], columns)
-    findings.pairs.add([Feature("dependence", n, ("a", n)) for n in "bcdef"], pairs)
+    findings = Findings(40, {})
+    findings.add_tests([Feature("distribution", n, (n,)) for n in "ab"], columns)
+    findings.add_tests([Feature("dependence", n, ("a", n)) for n in "bcdef"], pairs)
     # Columns have three quarters of the level, divided among two features.
     weighted = np.concatenate([columns + math.log(0.75 / 2), pairs + math.log(0.25 / 5)])
     expected = [
@@ -584,10 +577,10 @@ def test_the_pvalue_is_exact_over_all_labelings(kind: str, tolerant: bool) -> No
         if tolerant:
             found = tolerant_statistics(rows, 0.0, advance)
         else:
-            found = aggregated_statistics(rows, regions(), advance, only_regions=False, n_bound=128)
+            found = aggregated_statistics(rows, regions(), advance, only_regions=False)
         scores = combined(found.neg_log_p, found.weights)
         pvalues.append(permutation_pvalue(scores[0], scores[1:]))
-        columns.append(found.columns.pvalues())
+        columns.append(found.adjusted(found.columns))
     for found_p in (pvalues, np.min(columns, axis=1)):
         for k in range(1, count + 1):
             assert np.sum(np.array(found_p) <= k / count + 1e-9) <= k
@@ -618,20 +611,6 @@ def test_the_bound_of_a_column_uses_functions_of_this_column_alone() -> None:
     assert set(columns) == {("a", "b"), ("b",)}
     assert 0.45 < share < 0.5
     assert 0.35 < columns["a", "b"] < 0.4
-
-
-def test_the_bound_reuses_the_shares_of_the_test() -> None:
-    rng = np.random.default_rng(0)
-    points = rng.normal(size=(300, 2)).round(1)
-    points[250:, 0] = -9999.0
-    rows = pooled(points, ("a", "b"), np.eye(2), Permutations.draw(150, 150, 199, rng), rng)
-    shares = aggregated_statistics(rows, regions(), advance, only_regions=False, n_bound=128).shares
-    fewer = replace(rows, permutations=rows.permutations.first(128))
-    found, again = (tolerant_statistics(fewer, 0.0, advance, given) for given in (shares, None))
-    assert {"extremes", "values"} <= set(found.parts)
-    for name, part in again.parts.items():
-        assert found.parts[name] == pytest.approx(part, rel=1e-12), name
-    assert found.lower_bounds(0.95) == again.lower_bounds(0.95)
 
 
 @pytest.mark.parametrize(("share", "n", "m"), [(0.04, 1000, 1000), (0.7, 30, 50), (0.01, 50, 5000)])

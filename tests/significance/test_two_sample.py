@@ -15,7 +15,7 @@ import isodepth
 from experiments.power import laws
 from isodepth import InvalidInputError, InvalidOptionError, two_sample_test
 from isodepth.geometry.directions import rng_for
-from isodepth.significance.features import Findings
+from isodepth.significance.findings import Findings
 from isodepth.significance.permutations import Permutations
 
 

@@ -104,7 +104,8 @@ class BlockModel:
             if np.isfinite(spread).all():
                 units = np.transpose([scores[fitting].mean(axis=0), np.where(spread, spread, 1)])
         scores = ((np.delete(scores, fitting, 0) - units[:, 0]) / units[:, 1]).max(axis=1)
-        return functions, total(counts), replace(model, units=units, scores=scores)
+        reference = total(counts).with_quartiles(rows[:, :width])
+        return functions, reference, replace(model, units=units, scores=scores)
 
     def check_size(self, n_rows: int) -> None:
         """Raise an error if a batch is smaller than all blocks, or over 10% larger than all."""

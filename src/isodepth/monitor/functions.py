@@ -101,6 +101,11 @@ class Counts(NamedTuple):
         """
         return self.summaries[1:] / np.where(self.summaries[0], self.summaries[0], np.nan)
 
+    def with_quartiles(self, numbers: np.ndarray) -> Counts:
+        """Return the counts with the median and range of all rows of `numbers` (m, d) together."""
+        columns, present = np.sort(numbers.T), np.count_nonzero(~np.isnan(numbers), axis=0)
+        return self._replace(summaries=_summaries(columns, present))
+
 
 class Batch(NamedTuple):
     """Counts of a batch and facts about its rows, which are not kept after the batch."""
@@ -218,12 +223,16 @@ class Functions:
         on the division into parts: the value of a function depends on the bits of a row alone.
         """
         counts: list[Counts] = []
-        hashes, suspicious, rows = [], [], []
+        hashes, suspicious, rows, first = [], [], [], 0
         for part in parts:
+            chunks = []
             for start in range(0, len(part), _CHUNK):
                 found, far = self._count_chunk(part[start : start + _CHUNK])
-                suspicious.append(np.flatnonzero(far) + sum(each.n_rows for each in counts))
-                counts.append(found)
+                suspicious.append(np.flatnonzero(far) + first + start)
+                chunks.append(found)
+            if len(chunks) > 1:
+                chunks = [total(chunks).with_quartiles(part[:, : len(self.center)])]
+            counts, first = counts + chunks, first + len(part)
             hashes.append(row_hashes(part))
             rows += [part] * keep_rows
         joined = np.concatenate(rows) if keep_rows else None
@@ -292,7 +301,8 @@ def fit_functions(
     ends = np.linspace(0, len(rows), count + 1).astype(np.int64)
     parts = [functions.count(part) for part in np.split(rows, ends[1:-1])]
     _warn_of_dependence(functions, parts, names, title)
-    return functions, total(parts), ReferenceHashes.of_rows(row_hashes(rows), rng)
+    counts = total(parts).with_quartiles(rows[:, :width])
+    return functions, counts, ReferenceHashes.of_rows(row_hashes(rows), rng)
 
 
 def _warn_of_dependence(

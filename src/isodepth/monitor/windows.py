@@ -183,14 +183,18 @@ class Evidence(NamedTuple):
         (middle, spread), (now, wide) = (c.quartiles[:, column].tolist() for c in self.both)
         shares = [float(c.ones[h] / max(c.summaries[0, column], 1.0)) for c in self.both]
         broad = abs(shares[0] - shares[1]) >= _BROAD
+        # A monitor with blocks, which has no changed share, describes the last batch alone.
+        joined = self.window > 1 and self.changed_share is not None
+        of_batches = f" (mean of {self.window} batches)" if joined else ""
         if kind == "column":
             if broad and _MOVED * spread < abs(now - middle) < math.inf:
                 factors = now / middle if middle else 0.0, wide / spread if spread else 0.0
-                return *_moved(*factors), [middle, now]
+                change, quantity = _moved(*factors)
+                return change, quantity + of_batches, [middle, now]
             return "shape", f"share of values up to {value:.4g}", shares
         ratio = wide / spread if min(spread, wide) > 0 else 1.0
         if broad and _WIDENED <= max(ratio, 1.0 / ratio) < math.inf:
-            return "spread", "interquartile range", [spread, wide]
+            return "spread", "interquartile range" + of_batches, [spread, wide]
         distance = value * self.functions.scale[column]
         return "shape", f"share of values within {distance:.4g} of the median", shares
 

@@ -15,20 +15,15 @@ from dataclasses import replace
 import numpy as np
 
 from isodepth import _core
+from isodepth.data.columns.kinds import MISSING
 from isodepth.errors import DegenerateDepthWarning
 from isodepth.geometry.directions import mean_of_direction
 from isodepth.metric.fitted import fit_for_one_sample
 from isodepth.metric.settings import MetricSettings, midpoint_levels
-from isodepth.rowfunctions.families import Repeated
-from isodepth.significance.features import (
-    COSINES,
-    Feature,
-    Findings,
-    all_shares,
-    direction_feature,
-    in_blocks,
-)
-from isodepth.significance.permutations import WORD, Moments, neg_log_p, neg_log_p_of_largest
+from isodepth.rowfunctions.families import Member
+from isodepth.significance.features import Feature, all_shares, direction_feature, in_blocks
+from isodepth.significance.findings import Findings, neg_log_p, neg_log_p_of_largest
+from isodepth.significance.permutations import WORD, Moments
 from isodepth.significance.samples import CENTER, PooledSample
 
 #: Weights w of the statistics. The test statistic is the maximum of -log p + log w over all
@@ -53,9 +48,9 @@ WEIGHTS = {
 # Statistics that have a single value per labeling, which is an assignment of the rows to the two
 # samples. Each of the other statistics is a maximum of -log p over many features.
 _SINGLE = ("directions", "regions")
-# Number of cosines cos(pi j R), j = 1, 2, ..., that are computed for each direction. R are the
-# ranks of the projections on the direction, scaled to (0, 1).
-_DIRECTION_COSINES = 4
+# Numbers of cosines cos(pi j R), j = 1, 2, ..., that are computed for each column and for each
+# direction. R are the ranks of the values or projections, scaled to (0, 1).
+_COSINES, _DIRECTION_COSINES = 6, 4
 # Maximum number of pairs of columns that are compared: all pairs of 64 columns.
 _PAIRS = 64 * 63 // 2
 # Maximum number of rows for the statistic "regions", which is slow and has a small weight. If the
@@ -74,13 +69,11 @@ def aggregated_statistics(
     advance: Advance,
     *,
     only_regions: bool,
-    n_bound: int,
 ) -> Findings:
     """Compute each statistic and its -log p for the given labels and all permutations of them.
 
     If `only_regions`, the caller uses the distance between trimmed regions as its test statistic.
-    This distance is then computed on all rows instead of a random subset. `Findings.shares` has the
-    first `n_bound` labelings.
+    This distance is then computed on all rows instead of a random subset.
     """
     findings = Findings(rows.permutations.count, WEIGHTS)
     d = rows.points.shape[1]
@@ -95,16 +88,14 @@ def aggregated_statistics(
         squares = np.square(rows.permutations.contrasts(indicators))
         # The sum over all values of the category column is Pearson's chi-squared statistic.
         each = neg_log_p((squares / indicators.mean(axis=1)[:, None]).sum(axis=0))[None]
-        changed_most = category.values[int(neg_log_p(squares)[:, 0].argmax())]
-        feature = Feature("shares", category.name, (category.name,), changed_most)
-        findings.add("categories", each, [feature], findings.columns)
+        name, value, x, y = category.shares(rows.n_x)[int(neg_log_p(squares)[:, 0].argmax())]
+        missing = value == MISSING
+        member = Member("missing" if missing else "shares")
+        feature = Feature("shares", name, (name,), None if missing else value, member, (x, y))
+        findings.add("categories", each, [feature], tested=True)
     for shares in all_shares(rows, fixed=False):
         each = neg_log_p(np.square(shares.contrasts))
-        findings.add(shares.name, each, shares.features)
-        findings.add_to_families(shares.features, each)
-        if shares.name != Repeated.name:
-            first = shares.contrasts[:, :n_bound].copy()
-            findings.shares.append(shares._replace(contrasts=first))
+        findings.add(shares.name, each, shares.features, tested=True)
     if d:
         subset = rows if only_regions else rows.random_subset(_REGION_ROWS)
         fast = metric.depth == "projection" and not (only_regions and _may_be_simplex(rows))
@@ -131,11 +122,11 @@ def _add_functions(rows: PooledSample, findings: Findings, advance: Advance) -> 
     """Add the rank statistics of columns, directions and functions of all columns to `findings`."""
     d = rows.points.shape[1]
     functions = np.stack([*rows.columns, *rows.whole_rows.values()])
-    blocks = in_blocks(functions, rows, COSINES)
-    contrasts = [rows.permutations.cosine_contrasts(block, COSINES) for block in blocks]
+    blocks = in_blocks(functions, rows, _COSINES)
+    contrasts = [rows.permutations.cosine_contrasts(block, _COSINES) for block in blocks]
     powers = np.square(np.concatenate(contrasts, axis=1))
     advance(d)
-    smooth = neg_log_p((powers * _smooth_weights(COSINES)).sum(axis=0))
+    smooth = neg_log_p((powers * _smooth_weights(_COSINES)).sum(axis=0))
     flat = neg_log_p(powers.sum(axis=0))
     _add_directions(rows, powers[:_DIRECTION_COSINES, :d], findings, advance)
     features = [Feature("distribution", name, (name,)) for name in rows.names]
@@ -144,9 +135,7 @@ def _add_functions(rows: PooledSample, findings: Findings, advance: Advance) -> 
     findings.add("columns", smooth[:d], features[:d])
     findings.add("whole rows", smooth[d:], features[d:])
     findings.add("shape", flat, features)
-    either = np.maximum(smooth, flat)
-    findings.columns.add(features[:d], either[:d])
-    findings.whole.add(features[d:], either[d:])
+    findings.add_tests(features, np.maximum(smooth, flat))
 
 
 def _add_directions(
@@ -187,9 +176,9 @@ def _add_pairs(rows: PooledSample, findings: Findings) -> None:
     if present is not None:
         present = np.concatenate([present, np.ones_like(present[:1])])
     moments = Moments(rows.permutations, ranks, present)
-    for pairs, features, family in findings.column_pairs(rows, _PAIRS):
+    for pairs, features in findings.column_pairs(rows, _PAIRS):
         each = neg_log_p(np.square(moments.correlation_change(pairs)))
-        findings.add("dependence", each, features, family)
+        findings.add("dependence", each, features, tested=True)
 
 
 def _add_category_means(rows: PooledSample, findings: Findings) -> None:
@@ -213,7 +202,7 @@ def _add_category_means(rows: PooledSample, findings: Findings) -> None:
             first, second = rows.names[j], category.name
             label = f"{first} and {second} = {value}"
             features.append(Feature("dependence", label, (first, second), value))
-        findings.add("dependence", each, features, findings.pairs)
+        findings.add("dependence", each, features, tested=True)
 
 
 # -- distances between trimmed regions -----------------------------------------------------------

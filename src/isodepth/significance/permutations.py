@@ -1,14 +1,11 @@
-"""Permuted labels of rows, ranks, and p-values of statistics under permutation.
+"""Permuted labels of rows, and statistics of both samples for all permutations.
 
 A labeling assigns each row to the first or to the second sample. The last axis of an array of
 statistics has one entry per labeling: the given labels first, then B random permutations of them.
-The rank of the first entry gives the p-value. The p-value remains exact after any transformation of
-the statistics that treats all labelings alike.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -38,16 +35,11 @@ _ROWS_PER_COUNT = 1 << 16
 # Minimum number of rows for using threads, and number of rows above which float32 is used. Threads
 # and float32 save time for large samples only.
 _ROWS_FOR_THREADS, _ROWS_FOR_FLOAT32 = 10_000, 20_000
-# Relative difference below which two statistics count as tied, because of rounding.
-_ROUNDING = 1e-6
 # Range of the values of a function, relative to their largest absolute value, up to which the
 # function counts as constant.
 _CONSTANT = 1e-6
 # Number of rows that are inspected first in the search for constant functions.
 _FIRST_ROWS = 256
-# Number of labelings above which statistics are evaluated one by one. Ctrl-C is noticed only
-# between calls of NumPy, and the tail probabilities of a million labelings take about 0.1 s.
-_LONG_ROW = 100_000
 # Minimum number of rows of each sample in a category for comparing means within the category.
 _MIN_INSIDE = 5
 
@@ -55,19 +47,6 @@ _MIN_INSIDE = 5
 def precision(n: int) -> Any:
     """Return the dtype of functions of n rows: float32 for more than 20,000 rows, else float64."""
     return np.float32 if n > _ROWS_FOR_FLOAT32 else np.float64
-
-
-def fewest_labelings(level: float) -> int:
-    """Return the smallest number of labelings with which a p-value can be at most `level`.
-
-    The number includes the given labels. It tolerates the rounding error of 1 - 0.95 as a level.
-
-    Examples
-    --------
-    >>> fewest_labelings(1 - 0.95), fewest_labelings(1 - 0.999)
-    (20, 1000)
-    """
-    return math.ceil(1.0 / level * (1.0 - 1e-12))
 
 
 class Permutations:
@@ -369,7 +348,7 @@ def _bits(words: np.ndarray, count: int) -> np.ndarray:
 
 
 class Moments:
-    """Means and variances of F functions in both samples, for each permutation of the labels.
+    """Means and mean squares of F functions in both samples, for all permutations of the labels.
 
     `values` (F, n) of the functions are centered at about 0, which keeps rounding errors small, and
     0 if missing. `present` (F, n) is 1 for the rows that have a value, else 0; None if all have.
@@ -379,8 +358,8 @@ class Moments:
         self, permutations: Permutations, values: np.ndarray, present: np.ndarray | None = None
     ) -> None:
         self._permutations, self._values, self._present = permutations, values, present
-        self.means = self._both(values)
-        self.variances = self._both(np.square(values)) - np.square(self.means)
+        # (2, 2, F, B + 1), means of the functions and of their squares in both samples.
+        self._moments = np.stack([self._both(values), self._both(np.square(values))])
         # Variances below this are rounding errors, which depend on the labels.
         self._flat = 1e-15 + 1e-5 * np.square(values).mean(axis=1, dtype=np.float64)
 
@@ -395,43 +374,35 @@ class Moments:
         is missing are not used. The correlation is 0 if a function is constant in a sample.
         """
         out = np.empty((len(pairs), self._permutations.count))
-        partial = np.zeros(len(pairs), bool)
+        complete = np.ones(len(pairs), bool)
         if self._present is not None:
-            complete = np.asarray(self._present.all(axis=1))
-            partial = ~complete[pairs].all(axis=1)
-        if not partial.all():
-            a, b = pairs[~partial].T
-            products = self._both(self._values[a] * self._values[b])
-            covariance = products - self.means[:, a] * self.means[:, b]
-            out[~partial] = self._difference(
-                covariance, self.variances[:, a], self.variances[:, b], self._flat[a], self._flat[b]
-            )
-        for k in np.flatnonzero(partial):
-            out[k] = self._complete_pair(*pairs[k])
+            complete = np.asarray(self._present.all(axis=1))[pairs].all(axis=1)
+        # Pairs with missing values are evaluated one by one, because they use different rows.
+        groups = [np.flatnonzero(complete), *np.flatnonzero(~complete)[:, None]]
+        for group in filter(len, groups):
+            a, b = pairs[group].T
+            u, v = self._values[a], self._values[b]
+            if complete[group[0]]:
+                of_a, of_b = self._moments[:, :, a], self._moments[:, :, b]
+                products = self._both(u * v)
+            else:
+                assert self._present is not None
+                inside = self._present[a] * self._present[b]
+                u, v = u * inside, v * inside
+                sums = self._permutations.both_sums(
+                    np.concatenate([inside, u, u * u, v, v * v, u * v])
+                )
+                sizes, parts = np.maximum(sums[:, :1], 1.0), np.split(sums[:, 1:], 5, axis=1)
+                means = np.stack([part / sizes for part in parts])
+                of_a, of_b, products = means[:2], means[2:4], means[4]
+            variances = [squares - np.square(mean) for mean, squares in (of_a, of_b)]
+            flat = [each <= self._flat[f, None] for each, f in zip(variances, (a, b), strict=True)]
+            constant = flat[0] | flat[1]
+            product = np.where(constant, 1.0, variances[0] * variances[1])
+            covariance = products - of_a[0] * of_b[0]
+            correlations = np.where(constant, 0.0, covariance / np.sqrt(product))
+            out[group] = correlations[0] - correlations[1]
         return out
-
-    def _complete_pair(self, a: int, b: int) -> np.ndarray:
-        """Return the change (B + 1,) of the correlation among the rows that have both values."""
-        assert self._present is not None
-        inside = self._present[a] * self._present[b]
-        u, v = self._values[a] * inside, self._values[b] * inside
-        sums = self._permutations.both_sums(np.stack([inside, u, v, u * u, v * v, u * v]))
-        means = sums[:, 1:] / np.maximum(sums[:, :1], 1.0)
-        variances = means[:, 2:4] - np.square(means[:, :2])
-        covariance = means[:, 4] - means[:, 0] * means[:, 1]
-        flat = self._flat[[a]], self._flat[[b]]
-        return self._difference(covariance[:, None], variances[:, :1], variances[:, 1:], *flat)[0]
-
-    @staticmethod
-    def _difference(
-        covariance: np.ndarray, first: np.ndarray, second: np.ndarray, flat_first: np.ndarray,
-        flat_second: np.ndarray,
-    ) -> np.ndarray:  # fmt: skip
-        """Return differences (P, B + 1) of correlations between both samples, from moments."""
-        flat = (first <= flat_first[:, None]) | (second <= flat_second[:, None])
-        product = np.where(flat, 1.0, first * second)
-        correlations = np.where(flat, 0.0, covariance / np.sqrt(product))
-        return correlations[0] - correlations[1]
 
 
 # -- functions for ranks ---------------------------------------------------------------------------
@@ -512,107 +483,3 @@ def rank_cosines(values: np.ndarray, count: int, n_threads: int = 1) -> np.ndarr
 
     map_rows(fill, len(values), n, n_threads)
     return cosines
-
-
-# -- functions for p-values ------------------------------------------------------------------------
-
-
-def moments(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the mean of statistics over the last axis, and their variance divided by mean^2.
-
-    The last axis is kept with length 1. The maximum is excluded: an outlier would otherwise inflate
-    the moments that it is compared with.
-    """
-    others = np.array(values, np.float64)
-    largest = others.argmax(axis=-1)[..., None]
-    n = max(1, others.shape[-1] - 1)
-    np.put_along_axis(others, largest, 0.0, axis=-1)
-    # Values are multiplied by a power of two, which is exact, so that their sum does not overflow.
-    mean = (others * 2.0**-64).sum(axis=-1, keepdims=True) / n * 2.0**64
-    np.put_along_axis(others, largest, mean, axis=-1)
-    mean = np.maximum(mean, np.finfo(np.float64).tiny)
-    variance = np.square(others / mean - 1.0).sum(axis=-1, keepdims=True) / n
-    # If all values except the maximum are equal, their variance is 0. The lower limit 1e-12 ensures
-    # that a maximum that is larger only by rounding does not count as an outlier.
-    return mean, np.maximum(variance, 1e-12)
-
-
-def neg_log_p(values: np.ndarray, at: np.ndarray | None = None) -> np.ndarray:
-    """Return -log p of statistics, where p is the upper tail probability of a gamma distribution.
-
-    The gamma distribution has the mean and the variance of all values along the last axis except
-    the largest; see `moments`. Its tail is computed by the approximation of Wilson and Hilferty:
-    the cube root of a gamma variable is nearly normal. It is computed at the points `at` (..., any)
-    or, if None, at the values (..., B + 1) themselves, which are not negative.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> int(neg_log_p(np.array([9.0, 1.0, 2.0, 3.0])).argmax())
-    0
-    """
-    from scipy.special import log_ndtr
-
-    if at is None and values.ndim > 1 and values.shape[-1] > _LONG_ROW:
-        return np.stack([neg_log_p(row) for row in values])
-    mean, variance = moments(values)
-    deviation = np.sqrt(variance) / 3.0
-    root = np.cbrt((values if at is None else at) / mean)
-    return -log_ndtr((1.0 - root) / deviation - deviation)
-
-
-def critical_value(values: np.ndarray, level: float) -> float:
-    """Return the statistic whose -log p is `level`, the inverse of `neg_log_p` for values (B + 1,).
-
-    Examples
-    --------
-    >>> values = np.array([9.0, 1.0, 2.0, 3.0])
-    >>> round(critical_value(values, neg_log_p(values)[0]), 6)
-    9.0
-    """
-    from scipy.special import ndtri_exp
-
-    mean, variance = moments(values)
-    deviation = np.sqrt(variance) / 3.0
-    root = 1.0 - deviation * (ndtri_exp(min(-level, -1e-300)) + deviation)
-    return float((mean * np.maximum(root, 0.0) ** 3)[0])
-
-
-def neg_log_p_of_largest(values: np.ndarray) -> np.ndarray:
-    """Return -log p of a statistic that is itself a maximum of many -log p.
-
-    A Gumbel distribution is fitted, because the maximum of K exponential variables is nearly log K
-    plus a Gumbel variable. A gamma distribution has a shorter tail and would give too large -log p.
-    Maxima over many columns would then dominate the other statistics of the test.
-    """
-    from scipy.special import exprel
-
-    mean, variance = moments(values)
-    z = (values - mean) / (np.sqrt(6.0 * variance) / np.pi * mean) + np.euler_gamma
-    # The result is -log(1 - exp(-exp(-z))), the -log of the Gumbel tail probability at z. It is
-    # about z for large z.
-    return z - np.log(exprel(-np.exp(-np.maximum(z, -500.0))))
-
-
-def combined(neg_log_p: dict[str, np.ndarray], weights: dict[str, float]) -> np.ndarray:
-    """Return the test statistic (B + 1,): the maximum of -log p + log(weight) over statistics."""
-    return np.max([part + np.log(weights[name]) for name, part in neg_log_p.items()], axis=0)
-
-
-def permutation_pvalue(observed: Any, null: np.ndarray) -> Any:
-    """Return (1 + number of `null` values >= `observed`) / (1 + B), where `null` has shape (B,).
-
-    `observed` may be an array of statistics. Values that differ by rounding errors count as equal.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> permutation_pvalue(2.0, np.array([1.0, 2.0, 3.0]))
-    0.75
-    """
-    observed = np.asarray(observed, np.float64)
-    # The median is a typical size of the statistic. A few permutations may have huge statistics.
-    least = observed - _ROUNDING * (np.abs(observed) + np.median(np.abs(null)))
-    below = np.searchsorted(np.sort(null), least, side="left")
-    pvalues = (1 + len(null) - below) / (1 + len(null))
-    return float(pvalues) if observed.ndim == 0 else pvalues

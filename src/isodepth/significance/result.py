@@ -27,7 +27,8 @@ from isodepth.metric.signature import json_settings
 from isodepth.results.base import TwoSampleReport
 from isodepth.results.changes import Change, lower_percent
 from isodepth.results.summary import find_typical_rows, summary_lines
-from isodepth.significance.permutations import Permutations, fewest_labelings
+from isodepth.significance.findings import fewest_labelings
+from isodepth.significance.permutations import Permutations
 from isodepth.significance.samples import Samples, ValueShare
 from isodepth.sources.passes import runner_of
 from isodepth.sources.subsets import SubsetPair

@@ -417,25 +417,3 @@ class PooledSample:
         """Return the ranks within each row of values (F, n), scaled to (-1/2, 1/2)."""
         ranks = unit_ranks(values, self.n_threads) - 0.5
         return ranks.astype(precision(values.shape[1]), copy=False)
-
-
-def direction_text(direction: np.ndarray, names: tuple[str, ...]) -> str:
-    """Describe a direction by its largest entries, at most three.
-
-    Entries of absolute value below 0.1 are left out. "..." is added if the sum of squares of the
-    named entries is below 0.99.
-
-    Examples
-    --------
-    >>> direction_text(np.array([0.8, -0.6, 0.05]), ("temp", "dewp", "wind"))
-    '0.8 temp - 0.6 dewp'
-    >>> direction_text(np.array([-0.5, 0.5, 0.5, 0.5]), ("a", "b", "c", "d"))
-    '- 0.5 a + 0.5 b + 0.5 c ...'
-    """
-    order = np.argsort(-np.abs(direction), kind="stable")[:3]
-    kept = [j for j in order if abs(direction[j]) >= 0.1]
-    terms = "".join(
-        f" {'-' if direction[j] < 0 else '+'} {abs(direction[j]):.2g} {names[j]}" for j in kept
-    )
-    more = " ..." if np.square(direction[kept]).sum() < 0.99 else ""
-    return terms.removeprefix(" + ").lstrip() + more

@@ -12,7 +12,7 @@ labels and to each permutation, always in the same way.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import reduce
 from typing import Any
 
@@ -21,23 +21,15 @@ import numpy as np
 from isodepth._core import quantile, share_differences
 from isodepth.geometry.scaling import mad_spread
 from isodepth.geometry.weights import contaminated_rows
-from isodepth.significance.features import (
-    Feature,
+from isodepth.significance.features import Feature, all_shares, direction_feature, in_blocks
+from isodepth.significance.findings import (
     Findings,
-    Shares,
-    all_shares,
-    direction_feature,
-    in_blocks,
-)
-from isodepth.significance.permutations import (
-    WORD,
-    Permutations,
     combined,
     critical_value,
     fewest_labelings,
-    map_rows,
     neg_log_p,
 )
+from isodepth.significance.permutations import WORD, Permutations, map_rows
 from isodepth.significance.samples import CENTER, TOTAL, PooledSample
 
 #: Weights w of the statistics. The test statistic is the maximum of -log p + log w over all
@@ -77,6 +69,14 @@ _FAR, _FAR_ROW = 6.0, 3.0
 _HUGE = 1e150
 # Maximum number of pairs of columns whose products are compared.
 _PAIRS = 105
+# Number of labelings, the given one included, with which the lower bound for the share of changed
+# rows is computed, if its confidence needs no more. More hardly change a 5% quantile.
+_BOUND_LABELINGS = 128
+
+
+def bound_labelings(confidence: float) -> int:
+    """Return the maximum number of labelings with which `changed_share` is computed."""
+    return max(_BOUND_LABELINGS, fewest_labelings(1 - confidence))
 
 
 def allowed_share(tolerance: float, n: int, m: int) -> float:
@@ -198,7 +198,7 @@ class TolerantFindings(Findings):
         limits = np.nanmedian(columns, axis=1)[:, None] + reach
         location, shape = self.add_functions("columns", columns, features, limits)
         spread, _ = self.add_functions("spreads", away, features, outer=True)
-        self.columns.add(features, np.max([location, shape / _SHAPE, spread], axis=0))
+        self.add_tests(features, np.max([location, shape / _SHAPE, spread], axis=0))
 
     def add_directions(self, advance: Callable[[int], None]) -> np.ndarray:
         """Add projections on all directions except the axes; return the outlyingness (n,) of rows.
@@ -222,7 +222,7 @@ class TolerantFindings(Findings):
         for name, values in functions.items():
             feature = Feature("location" if name == TOTAL else "spread", name)
             each, _ = self.add_functions("whole rows", values[None], [feature], outer=name != TOTAL)
-            self.whole.add([feature], each)
+            self.add_tests([feature], each)
 
     def add_products(self) -> None:
         """Add the products of two columns, and of a column and the distance from the center.
@@ -232,7 +232,7 @@ class TolerantFindings(Findings):
         distance = self.rows.whole_rows[CENTER]
         columns = np.ascontiguousarray(self.rows.points.T).clip(-_HUGE, _HUGE)
         factors = [*columns, distance - np.median(distance)]
-        for pairs, features, family in self.column_pairs(self.rows, _PAIRS):
+        for pairs, features in self.column_pairs(self.rows, _PAIRS):
             products = np.empty((len(pairs), len(distance)))
 
             def fill(k: int, pairs: np.ndarray = pairs, products: np.ndarray = products) -> None:
@@ -240,19 +240,18 @@ class TolerantFindings(Findings):
 
             map_rows(fill, len(pairs), len(distance), self.rows.n_threads)
             each, _ = self.add_functions("dependence", products, features)
-            family.add(features, each)
+            self.add_tests(features, each)
 
-    def add_shares(self, families: Iterable[Shares]) -> None:
+    def add_shares(self) -> None:
         """Add the functions with values 0 and 1: single values, missing values, extremes, ..."""
         n_x, n_y = self.rows.n_x, len(self.rows.points) - self.rows.n_x
-        for shares in families:
+        for shares in all_shares(self.rows, fixed=True):
             units = share_units(shares.means, n_x, n_y)
             both_sizes = self.rows.permutations.sizes.prod(axis=0)
             differences = np.abs(shares.contrasts) * np.sqrt((n_x + n_y) / both_sizes)
             self.add_differences(shares.name, differences, shares.features, units)
             relative = beyond(differences, units, self.share)
-            each = neg_log_p(differences / units[:, None], relative)
-            self.add_to_families(shares.features, each)
+            self.add_tests(shares.features, neg_log_p(differences / units[:, None], relative))
 
     def with_tolerance(self) -> dict[str, np.ndarray]:
         """Return -log p (B + 1,) of each statistic with the allowed share of contaminated rows."""
@@ -292,9 +291,7 @@ class TolerantFindings(Findings):
                 bounds = differences - _margins(critical, level, units, n_x, n_y)
                 largest = max(largest, float(bounds.max()))
                 for feature, bound in zip(features, bounds.tolist(), strict=True):
-                    # The product of a column and the distance from the center depends on all
-                    # columns, although its feature names only one.
-                    alone = len(feature.columns) == (2 if feature.kind == "dependence" else 1)
+                    alone = self.family_of(feature) is not self.whole
                     if alone and bound > columns.get(feature.columns, 0.0):
                         columns[feature.columns] = bound
         return min(largest, 1.0), {key: min(bound, 1.0) for key, bound in columns.items()}
@@ -333,15 +330,11 @@ def _margins(critical: float, level: float, units: np.ndarray, n_x: int, n_y: in
 
 
 def tolerant_statistics(
-    rows: PooledSample,
-    share: float,
-    advance: Callable[[int], None],
-    shares: Iterable[Shares] | None = None,
+    rows: PooledSample, share: float, advance: Callable[[int], None]
 ) -> TolerantFindings:
     """Compute each statistic and its -log p for the given labels and all permutations.
 
-    `share` is the allowed share of contaminated rows of each sample. `shares` are the functions
-    with values 0 and 1; None to choose and evaluate them.
+    `share` is the allowed share of contaminated rows of each sample.
     """
     findings = TolerantFindings(rows, share)
     if rows.points.shape[1]:
@@ -353,7 +346,7 @@ def tolerant_statistics(
         values, direction = learned_direction(rows)
         feature = direction_feature("location", direction, rows.names)
         findings.add_differences("learned direction", values[None], [feature])
-    findings.add_shares(all_shares(rows, fixed=True) if shares is None else shares)
+    findings.add_shares()
     findings.neg_log_p = findings.with_tolerance()
     return findings
 

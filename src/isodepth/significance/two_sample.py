@@ -36,13 +36,9 @@ from isodepth.metric.settings import MetricSettings
 from isodepth.results.changes import Change
 from isodepth.rowfunctions.describe import ks_distance
 from isodepth.significance.aggregated import aggregated_statistics
-from isodepth.significance.features import Findings, bound_labelings, significant_changes
-from isodepth.significance.permutations import (
-    Permutations,
-    combined,
-    map_rows,
-    permutation_pvalue,
-)
+from isodepth.significance.changes import significant_changes
+from isodepth.significance.findings import Findings, combined, permutation_pvalue
+from isodepth.significance.permutations import Permutations, map_rows
 from isodepth.significance.rare_events import with_rare_events
 from isodepth.significance.result import ALPHA, ColumnTest, Component, TwoSampleResult
 from isodepth.significance.samples import (
@@ -55,6 +51,7 @@ from isodepth.significance.samples import (
 from isodepth.significance.tolerance import (
     TolerantFindings,
     allowed_share,
+    bound_labelings,
     tolerant_statistics,
 )
 from isodepth.sources.passes import runner_of
@@ -377,7 +374,6 @@ def _statistics(rows: PooledSample, settings: Settings) -> Findings:
                 settings.metric,
                 advance,
                 only_regions=settings.only_regions,
-                n_bound=bound_labelings(settings.confidence),
             )
         share = allowed_share(settings.tolerance, *rows.samples.read.n_rows)
         return tolerant_statistics(rows, share, advance)
@@ -467,7 +463,7 @@ def _lower_bounds(
     if not isinstance(findings, TolerantFindings):
         count = bound_labelings(settings.confidence)
         fewer = replace(rows, permutations=rows.permutations.first(count))
-        findings = tolerant_statistics(fewer, 0.0, lambda count: None, findings.shares)
+        findings = tolerant_statistics(fewer, 0.0, lambda count: None)
     return findings.lower_bounds(settings.confidence)
 
 

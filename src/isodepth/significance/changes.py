@@ -1,0 +1,197 @@
+"""Descriptions of significant changes, in the units of their columns."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from isodepth.results.changes import Change
+from isodepth.rowfunctions.describe import (
+    ColumnPair,
+    conditional_change,
+    dependence_change,
+    describe_column,
+    exchanged_columns,
+)
+from isodepth.significance.features import Feature
+from isodepth.significance.findings import Findings, Test, neg_log_p
+from isodepth.significance.permutations import Moments
+from isodepth.significance.samples import CENTER, TOTAL, PooledSample
+
+# A change of dependence is reported if its adjusted p-value is at most _ALIGNED_LEVEL after
+# `_remaining_pairs` removes the changes of single columns. At most _ALIGNED_ROWS rows are used.
+_ALIGNED_LEVEL, _ALIGNED_ROWS = 0.02, 50_000
+# Maximum number of columns that the description of a joint change names.
+_JOINT = 3
+# Maximum number of changed columns among which exchanges of values are searched.
+_MOST_EXCHANGED = 30
+
+
+def significant_changes(rows: PooledSample, findings: Findings, alpha: float) -> list[Change]:
+    """Return the significant changes at level `alpha`, in decreasing order of -log p.
+
+    If no column or pair is significant by itself, the strongest statistic is described if it
+    belongs to a column. Otherwise, the significant functions of all columns are described.
+    """
+    families = findings.columns, findings.pairs, findings.whole
+    columns, pairs, whole = (findings.significant(family, alpha) for family in families)
+    changes = _column_changes(rows, columns)
+    for strength, pvalue, feature in _remaining_pairs(rows, pairs, len(findings.pairs.features)):
+        changes.append((strength, [_pair_change(rows, feature, pvalue)]))
+    for strength, pvalue, feature in whole:
+        if feature.kind == "repeated":
+            changes.append((strength, [feature.share_change(pvalue)]))
+    if not changes:
+        strongest = findings.strongest_test()
+        if findings.family_of(strongest[2]) is findings.columns:
+            changes = _column_changes(rows, [strongest])
+        else:
+            whole = [strongest] if strongest[2].columns or not whole else whole
+            changes = [
+                (strength, [_whole_change(rows, feature, pvalue)])
+                for strength, pvalue, feature in whole
+            ]
+    ordered = sorted(changes, key=lambda each: -each[0])
+    return list(dict.fromkeys(change for _, group in ordered for change in group))
+
+
+def _column_changes(rows: PooledSample, tests: list[Test]) -> list[tuple[float, list[Change]]]:
+    """Describe the significant changes of single columns; return pairs of -log p and changes.
+
+    Missing values and the other values of a column are described separately.
+    """
+    tested: dict[tuple[str, bool], list[Test]] = {}
+    for test in tests:
+        tested.setdefault((test[2].columns[0], test[2].kind == "missing"), []).append(test)
+    pairs: dict[str, ColumnPair] = {}
+    pvalues: dict[str, float] = {}  # of the columns whose distribution changed
+    for (name, missing), own in tested.items():
+        if not missing and name in rows.samples.names:
+            shares = [(f.member, f.share_change(p)) for _, p, f in own if f.member is not None]
+            pairs[name] = ColumnPair(name, *rows.samples.read.numbers(name), shares)
+            if any(test[2].kind == "distribution" for test in own):
+                pvalues[name] = min(test[1] for test in own)
+    exchanged = exchanged_columns([pairs[name] for name in pvalues][:_MOST_EXCHANGED], pvalues)
+    changes = []
+    for (name, missing), own in tested.items():
+        strength, pvalue = max(test[0] for test in own), min(test[1] for test in own)
+        if missing or name not in rows.samples.names:
+            strongest = max(own, key=lambda test: (not test[2].name, test[0]))
+            group = [_whole_change(rows, strongest[2], pvalue)]
+            if not missing and group[0].kind == "missing" and (name, True) in tested:
+                continue
+        elif name in exchanged:
+            group = [exchanged[name]]
+        else:
+            group = describe_column(pairs[name], pvalue)
+        changes.append((strength, group))
+    return changes
+
+
+def _remaining_pairs(rows: PooledSample, tests: list[Test], count: int) -> list[Test]:
+    """Return the tests of pairs that remain significant if ranks are computed within each sample.
+
+    A change of a single column also changes its pooled rank correlations and its pooled mean ranks
+    within categories. Ranks within each sample are not affected by changes of single columns. The
+    new p-values are multiplied by `count`, the number of all compared pairs, because `tests` has
+    only the significant ones.
+    """
+    if not tests:
+        return []
+    subset = rows.balanced_subset(_ALIGNED_ROWS)
+    permutations = subset.permutations
+    parts = np.split(subset.columns, [permutations.n_x], axis=1)
+    ranks = np.concatenate([subset.centered_ranks(part) for part in parts], axis=1)
+    categories = {category.name: category for category in subset.categories}
+    moments = Moments(permutations, ranks, subset.present)
+    remaining = []
+    for test in tests:
+        first, second = test[2].columns
+        j, value = rows.names.index(first), test[2].value
+        if value is None:
+            change = moments.correlation_change(np.array([[j, rows.names.index(second)]]))
+        else:
+            inside = categories[second].rows_with(value)[None].astype(np.float64)
+            present = None if subset.present is None else subset.present[[j]]
+            change = permutations.mean_changes(ranks[[j]], inside, present)
+        if neg_log_p(np.square(change))[0, 0] >= math.log(count / _ALIGNED_LEVEL):
+            remaining.append(test)
+    return remaining
+
+
+def _pair_change(rows: PooledSample, feature: Feature, pvalue: float) -> Change:
+    """Describe a change of the dependence of two columns."""
+    n_x, (first, second) = rows.n_x, feature.columns
+    values = rows.columns[rows.names.index(first)]
+    if feature.value is not None:
+        category = next(each for each in rows.categories if each.name == second)
+        inside = category.rows_with(feature.value) & ~np.isnan(values)
+        x, y = values[:n_x][inside[:n_x]], values[n_x:][inside[n_x:]]
+        return conditional_change((first, second), feature.value, x, y, pvalue)
+    both = np.stack([values, rows.columns[rows.names.index(second)]], axis=1)
+    parts = [part[~np.isnan(part).any(axis=1)] for part in (both[:n_x], both[n_x:])]
+    return dependence_change((first, second), parts[0], parts[1], pvalue)
+
+
+def _whole_change(rows: PooledSample, feature: Feature, pvalue: float) -> Change:
+    """Describe a change of a function of several columns, or of all columns, in words.
+
+    Values are those of standardized columns.
+    """
+    if feature.member is not None and not feature.columns and feature.kind == "extremes":
+        # Name the column in which most of the far rows are farthest.
+        far = rows.rows.distance >= feature.member.value
+        column = rows.names[int(np.bincount(np.abs(rows.points[far]).argmax(axis=1)).argmax())]
+        text = "far from its usual values"
+        return Change("extremes", (column,), text, *feature.shares, pvalue)
+    if feature.member is not None:
+        return feature.share_change(pvalue)
+    if len(feature.columns) > 1:
+        return _pair_change(rows, feature, pvalue)
+    # `whole_rows` does not contain the outlyingness, which tests with a tolerance use.
+    values, n_x = rows.whole_rows.get(feature.name, rows.whole_rows[CENTER]), rows.n_x
+    if feature.columns:
+        both = np.stack([rows.points[:, rows.names.index(feature.columns[0])], values], axis=1)
+        change = dependence_change((feature.columns[0], CENTER), both[:n_x], both[n_x:], pvalue)
+        text = f"{feature.columns[0]} depends differently on the distance from the center"
+        return replace(change, kind="joint", columns=feature.columns, quantity=text)
+    direction = np.array(feature.direction)
+    if len(direction):
+        values = rows.along(direction[None])[0]
+    before, after = (float(np.median(part)) for part in np.split(values, [n_x]))
+    names: tuple[str, ...] = ()
+    if len(direction):
+        names, text = _joint_text(feature.kind, direction * (1 if after >= before else -1), rows)
+    elif feature.name == TOTAL:
+        text = f"all columns together are {'higher' if after >= before else 'lower'}"
+    elif feature.kind == "regions":
+        text = "the center of the data or its spread changes in several columns together"
+    else:
+        side = "farther from" if after >= before else "closer to"
+        text = f"rows are {side} the center of the data"
+    return Change("joint", names, text, before, after, pvalue)
+
+
+def _joint_text(
+    kind: str, direction: np.ndarray, rows: PooledSample
+) -> tuple[tuple[str, ...], str]:
+    """Return the columns with the largest weights in a direction, and their joint change."""
+    largest = np.argsort(-np.abs(direction), kind="stable")[:_JOINT]
+    kept = [j for j in largest if abs(direction[j]) >= 0.3 * abs(direction[largest[0]])]
+    names = tuple(rows.names[j] for j in kept)
+    if kind != "location":
+        verb = "changes its spread" if kind == "spread" else "changes"
+        return names, f"the joint distribution of {_listed(names)} {verb}"
+    higher = [rows.names[j] for j in kept if direction[j] > 0]
+    lower = [rows.names[j] for j in kept if direction[j] < 0]
+    both = ((higher, "higher"), (lower, "lower"))
+    parts = [f"{_listed(columns)} {side}" for columns, side in both if columns]
+    return names, f"small shifts together: {', '.join(parts)}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Join names by commas and "and"."""
+    return " and ".join([", ".join(names[:-1])] * (len(names) > 1) + [names[-1]])

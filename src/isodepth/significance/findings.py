@@ -1,0 +1,281 @@
+"""P-values of statistics under permutation of the labels, and multiple testing.
+
+The last axis of an array of statistics has one entry per labeling: the given labels first, then B
+random permutations of them. The rank of the first entry gives the p-value. The p-value remains
+exact after any transformation of the statistics that treats all labelings alike.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from isodepth.significance.features import Feature, in_blocks
+from isodepth.significance.samples import CENTER, PooledSample
+
+# Relative difference below which two statistics count as tied, because of rounding.
+_ROUNDING = 1e-6
+# Number of labelings above which statistics are evaluated one by one. Ctrl-C is noticed only
+# between calls of NumPy, and the tail probabilities of a million labelings take about 0.1 s.
+_LONG_ROW = 100_000
+# Part of the level with which columns are named. The rest is for pairs of columns.
+_COLUMNS_LEVEL = 0.75
+# Maximum share of rows that occur more than once in a sample whose rows are rarely equal.
+_RARELY_EQUAL = 0.1
+
+
+def fewest_labelings(level: float) -> int:
+    """Return the smallest number of labelings with which a p-value can be at most `level`.
+
+    The number includes the given labels. It tolerates the rounding error of 1 - 0.95 as a level.
+
+    Examples
+    --------
+    >>> fewest_labelings(1 - 0.95), fewest_labelings(1 - 0.999)
+    (20, 1000)
+    """
+    return math.ceil(1.0 / level * (1.0 - 1e-12))
+
+
+def moments(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the mean of statistics over the last axis, and their variance divided by mean^2.
+
+    The last axis is kept with length 1. The maximum is excluded: an outlier would otherwise inflate
+    the moments that it is compared with.
+    """
+    others = np.array(values, np.float64)
+    largest = others.argmax(axis=-1)[..., None]
+    n = max(1, others.shape[-1] - 1)
+    np.put_along_axis(others, largest, 0.0, axis=-1)
+    # Values are multiplied by a power of two, which is exact, so that their sum does not overflow.
+    mean = (others * 2.0**-64).sum(axis=-1, keepdims=True) / n * 2.0**64
+    np.put_along_axis(others, largest, mean, axis=-1)
+    mean = np.maximum(mean, np.finfo(np.float64).tiny)
+    variance = np.square(others / mean - 1.0).sum(axis=-1, keepdims=True) / n
+    # If all values except the maximum are equal, their variance is 0. The lower limit 1e-12 ensures
+    # that a maximum that is larger only by rounding does not count as an outlier.
+    return mean, np.maximum(variance, 1e-12)
+
+
+def neg_log_p(values: np.ndarray, at: np.ndarray | None = None) -> np.ndarray:
+    """Return -log p of statistics, where p is the upper tail probability of a gamma distribution.
+
+    The gamma distribution has the mean and the variance of all values along the last axis except
+    the largest; see `moments`. Its tail is computed by the approximation of Wilson and Hilferty:
+    the cube root of a gamma variable is nearly normal. It is computed at the points `at` (..., any)
+    or, if None, at the values (..., B + 1) themselves, which are not negative.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> int(neg_log_p(np.array([9.0, 1.0, 2.0, 3.0])).argmax())
+    0
+    """
+    from scipy.special import log_ndtr
+
+    if at is None and values.ndim > 1 and values.shape[-1] > _LONG_ROW:
+        return np.stack([neg_log_p(row) for row in values])
+    mean, variance = moments(values)
+    deviation = np.sqrt(variance) / 3.0
+    root = np.cbrt((values if at is None else at) / mean)
+    return -log_ndtr((1.0 - root) / deviation - deviation)
+
+
+def critical_value(values: np.ndarray, level: float) -> float:
+    """Return the statistic whose -log p is `level`, the inverse of `neg_log_p` for values (B + 1,).
+
+    Examples
+    --------
+    >>> values = np.array([9.0, 1.0, 2.0, 3.0])
+    >>> round(critical_value(values, neg_log_p(values)[0]), 6)
+    9.0
+    """
+    from scipy.special import ndtri_exp
+
+    mean, variance = moments(values)
+    deviation = np.sqrt(variance) / 3.0
+    root = 1.0 - deviation * (ndtri_exp(min(-level, -1e-300)) + deviation)
+    return float((mean * np.maximum(root, 0.0) ** 3)[0])
+
+
+def neg_log_p_of_largest(values: np.ndarray) -> np.ndarray:
+    """Return -log p of a statistic that is itself a maximum of many -log p.
+
+    A Gumbel distribution is fitted, because the maximum of K exponential variables is nearly log K
+    plus a Gumbel variable. A gamma distribution has a shorter tail and would give too large -log p.
+    Maxima over many columns would then dominate the other statistics of the test.
+    """
+    from scipy.special import exprel
+
+    mean, variance = moments(values)
+    z = (values - mean) / (np.sqrt(6.0 * variance) / np.pi * mean) + np.euler_gamma
+    # The result is -log(1 - exp(-exp(-z))), the -log of the Gumbel tail probability at z. It is
+    # about z for large z.
+    return z - np.log(exprel(-np.exp(-np.maximum(z, -500.0))))
+
+
+def combined(neg_log_p: dict[str, np.ndarray], weights: dict[str, float]) -> np.ndarray:
+    """Return the test statistic (B + 1,): the maximum of -log p + log(weight) over statistics."""
+    return np.max([part + np.log(weights[name]) for name, part in neg_log_p.items()], axis=0)
+
+
+def permutation_pvalue(observed: Any, null: np.ndarray) -> Any:
+    """Return (1 + number of `null` values >= `observed`) / (1 + B), where `null` has shape (B,).
+
+    `observed` may be an array of statistics. Values that differ by rounding errors count as equal.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> permutation_pvalue(2.0, np.array([1.0, 2.0, 3.0]))
+    0.75
+    """
+    observed = np.asarray(observed, np.float64)
+    # The median is a typical size of the statistic. A few permutations may have huge statistics.
+    least = observed - _ROUNDING * (np.abs(observed) + np.median(np.abs(null)))
+    below = np.searchsorted(np.sort(null), least, side="left")
+    pvalues = (1 + len(null) - below) / (1 + len(null))
+    return float(pvalues) if observed.ndim == 0 else pvalues
+
+
+# Result for one feature: its -log p, its adjusted p-value, and the feature itself.
+Test = tuple[float, float, Feature]
+
+
+class Family:
+    """Features whose p-values are adjusted for multiple testing by the maximum statistic."""
+
+    def __init__(self, count: int, level: float) -> None:
+        self.level = level  # part of the level if it is adjusted together with other families
+        self.features: list[Feature] = []
+        self.observed: list[float] = []  # -log p of each feature under the given labels
+        self.largest = np.zeros(count)  # maximum of -log p over all features, for all labelings
+
+    @property
+    def offset(self) -> float:
+        """Term that is added to -log p, because families have different numbers of features."""
+        return math.log(self.level / max(1, len(self.features)))
+
+
+class Findings:
+    """Statistics of a test, by their names, for the given labels and for B permutations of them."""
+
+    def __init__(self, count: int, weights: dict[str, float]) -> None:
+        self.weights = weights
+        self.parts: dict[str, np.ndarray] = {}  # (B + 1,), each statistic
+        self.neg_log_p: dict[str, np.ndarray] = {}  # (B + 1,), -log p of each statistic
+        self.strongest: dict[str, Feature] = {}  # with the largest value under the given labels
+        # Single columns, pairs of columns, and functions of all columns.
+        self.columns, self.pairs = Family(count, _COLUMNS_LEVEL), Family(count, 1 - _COLUMNS_LEVEL)
+        self.whole = Family(count, 1.0)
+        # Statistics of the distinct rows of each sample, if one sample has copies of rows.
+        self.distinct: Findings | None = None
+        self.notes: list[str] = []  # remarks for the user
+
+    def add(
+        self, name: str, values: np.ndarray, features: Sequence[Feature], *, tested: bool = False
+    ) -> None:
+        """Update the statistic `name`, a maximum over features, by values (F, B + 1) of F features.
+
+        The second axis has the given labels and B permutations. If `tested`, the values are -log p,
+        and the features are tested by themselves too.
+        """
+        first, largest = int(values[:, 0].argmax()), values.max(axis=0)
+        if name not in self.parts or largest[0] > self.parts[name][0]:
+            self.strongest[name] = features[first]
+        self.parts[name] = np.maximum(self.parts.get(name, 0.0), largest)
+        if tested:
+            self.add_tests(features, values)
+
+    def add_tests(self, features: Sequence[Feature], neg_log_p: np.ndarray) -> None:
+        """Add F features with their -log p (F, B + 1) to their families."""
+        families = [self.family_of(feature) for feature in features]
+        for family in (self.columns, self.pairs, self.whole):
+            own = [f for f, each in enumerate(families) if each is family]
+            if own:
+                family.features += [features[f] for f in own]
+                family.observed += neg_log_p[own, 0].tolist()
+                np.maximum(family.largest, neg_log_p[own].max(axis=0), out=family.largest)
+
+    def family_of(self, feature: Feature) -> Family:
+        """Return the family of a feature by the number of columns that it depends on.
+
+        The dependence of one column on the distance from the center depends on all columns.
+        """
+        if len(feature.columns) == 2:
+            return self.pairs
+        single = feature.columns and feature.kind != "dependence"
+        return self.columns if single else self.whole
+
+    def strongest_test(self) -> Test:
+        """Return the feature of the statistic that contributes most, with its own p-value."""
+        name = max(self.neg_log_p, key=lambda n: self.neg_log_p[n][0] + math.log(self.weights[n]))
+        part = self.neg_log_p[name]
+        return float(part[0]), permutation_pvalue(part[0], part[1:]), self.strongest[name]
+
+    def adjusted(self, family: Family) -> np.ndarray:
+        """Return the p-values of a family, adjusted for multiple testing.
+
+        P-values of columns and pairs are adjusted for both together. The probability that any
+        column or pair without a change is significant at level alpha is at most alpha. Each family
+        has a part of the level, because pairs may be much more numerous than columns. With
+        `distinct`, a p-value of a column or pair is at least that of the distinct rows.
+        """
+        if not family.features:
+            return np.empty(0)
+        whole = family is self.whole
+        families = [self.whole] if whole else [self.columns, self.pairs]
+        largest = np.max([each.largest + each.offset for each in families if each.features], axis=0)
+        pvalues = permutation_pvalue(np.array(family.observed) + family.offset, largest[1:])
+        if self.distinct is None or whole:
+            return pvalues
+        same = self.distinct.columns if family is self.columns else self.distinct.pairs
+        smallest: dict[Any, float] = {}
+        for feature, pvalue in zip(same.features, self.distinct.adjusted(same), strict=True):
+            smallest[feature.subject] = min(pvalue, smallest.get(feature.subject, 1.0))
+        others = [smallest.get(feature.subject, 1.0) for feature in family.features]
+        return np.maximum(pvalues, others)
+
+    def significant(self, family: Family, alpha: float) -> list[Test]:
+        """Return the tests of the features whose adjusted p-value is at most alpha."""
+        tests = zip(family.observed, self.adjusted(family).tolist(), family.features, strict=True)
+        return [test for test in tests if test[1] <= alpha]
+
+    def copies_explain(self, alpha: float) -> bool:
+        """Return whether one sample has copies of rows, and rows of the other are rarely equal.
+
+        Copies are not independent, so that columns of a sample with copies differ more by chance
+        than permutations show.
+        """
+        tests = self.significant(self.whole, alpha)
+        repeated = (feature for *_, feature in tests if feature.kind == "repeated")
+        return any(min(feature.shares) <= _RARELY_EQUAL for feature in repeated)
+
+    def column_pairs(
+        self, rows: PooledSample, most: int
+    ) -> Iterator[tuple[np.ndarray, list[Feature]]]:
+        """Yield blocks of P pairs: column indices (P, 2) and the features.
+
+        A pair has two columns, or a column and the distance from the center, which has the index d.
+        A pair with this distance detects opposite changes of inner and outer rows, which may not
+        change the distribution of any column or pair of columns. If there are more than `most`
+        pairs of columns, a random selection is used.
+        """
+        d, names = len(rows.names), (*rows.names, CENTER)
+        if d * (d - 1) // 2 <= most:
+            pairs = np.transpose(np.triu_indices(d, 1))
+        else:
+            first = rows.rng.integers(0, d, most)
+            second = (first + rows.rng.integers(1, d, most)) % d
+            pairs = np.sort(np.stack([first, second], axis=1), axis=1)
+            self.notes.append(f"dependence was compared in {most} random pairs of columns")
+        with_distance = np.stack([np.arange(d), np.full(d, d)], axis=1)
+        for block in in_blocks(np.concatenate([pairs, with_distance]), rows, 4):
+            features = []
+            for a, b in block.tolist():
+                columns = (names[a], names[b]) if b < d else (names[a],)
+                features.append(Feature("dependence", f"{names[a]} and {names[b]}", columns))
+            yield block, features
