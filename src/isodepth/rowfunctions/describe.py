@@ -348,7 +348,8 @@ class ColumnPair:
         ratios = self._ratios()
         if not len(ratios):
             return
-        power = 10.0 ** round(math.log10(float(np.median(ratios))))
+        # The median of the logarithms does not overflow.
+        power = 10.0 ** round(float(np.median(np.log10(ratios))))
         both = self.medians[0] == self.medians[1] or 0.25 < np.mean(self._a >= 0) < 0.75
         others = [*_CONVERSIONS.tolist(), *(1 / _CONVERSIONS).tolist(), *ratios.tolist()]
         others = [factor for factor in others if self._keeps_whole_numbers(factor)]
