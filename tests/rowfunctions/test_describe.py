@@ -217,9 +217,9 @@ def test_dependence_by_hand() -> None:
 
 def test_spreads_near_the_limits_of_floating_point_are_described() -> None:
     tiny, huge = NORMAL[0] * 1e-310, NORMAL[1] * 1e305
-    # The ratios of positive values are finite, and the sum of two ratios is infinite.
-    positive = np.linspace(1, 1.5, 8)
-    for x, y in ((tiny, huge), (huge, tiny), (positive * 1e-8, positive * 1.1e300)):
+    # An even number of ratios that are finite, and whose sums are infinite.
+    values = np.maximum(np.linspace(-0.1, 1.5, 40), 0)
+    for x, y in ((tiny, huge), (huge, tiny), (values * 1e-8, values * 1.1e300)):
         (change, *_) = describe_column(ColumnPair("a", x, y), 0.01)
         assert change.columns == ("a",)
 
