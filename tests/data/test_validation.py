@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import pickle
 import re
@@ -130,9 +131,11 @@ def test_the_largest_numbers_whose_projections_do_not_overflow(dtype: str, d: in
 def test_the_first_bad_value_is_named_wherever_it_is(row: int, value: float) -> None:
     points = np.zeros((600_000, 3))
     points[row, 1] = value
-    advice = "drop or impute" if math.isnan(value) else "infinite values are not missing values"
-    for where, words in (((row, 1), "1 NaN or infinite value (as float64), in column 1 (1)"),
-                         ((-1, 2), "2 NaN or infinite values (as float64), in column 1 (1), "
+    kind, advice = "infinite", "infinite values are not missing values"
+    if math.isnan(value):
+        kind, advice = "NaN", "drop or impute"
+    for where, words in (((row, 1), f"1 {kind} value (as float64), in column 1 (1)"),
+                         ((-1, 2), f"2 {kind} values (as float64), in column 1 (1), "
                                    "column 2 (1)")):  # fmt: skip
         points[where] = value
         words = f"X contains {words}, the first at row {row}, column 1; {advice}"
@@ -224,6 +227,31 @@ def test_unknown_options_get_a_suggestion() -> None:
         with pytest.raises(InvalidOptionError, match="'esp'; did you mean 'eps'") as caught:
             call(rows, rows, esp=0.1)
         assert caught.value.option == "esp"
+
+
+def test_nan_and_infinite_values_together() -> None:
+    with pytest.raises(InvalidInputError, match="X contains 2 NaN or infinite values"):
+        check_points(np.array([[0.0, math.nan], [math.inf, 0.0]]))
+
+
+@pytest.mark.parametrize("name", ["n_permutations", "tolerance", "blocks", "method", "confidence"])
+def test_options_of_tests_are_not_options_of_a_distance(name: str) -> None:
+    rows = np.zeros((8, 2))
+    functions = ("two_sample_test", "compare")
+    having = [
+        each for each in functions if name in inspect.signature(getattr(isodepth, each)).parameters
+    ]
+    words = f"'{name}' is an option of {' and '.join(having)}; here the options are depth, p"
+    for call in (lambda **o: isodepth.distance(rows, rows, **o),
+                 lambda **o: isodepth.pairwise([rows, rows], **o)):  # fmt: skip
+        with pytest.raises(InvalidOptionError, match=words):
+            call(**{name: 9})
+
+
+def test_errors_of_the_constructor_name_the_public_class() -> None:
+    for call in (lambda: isodepth.Metric("projection"), lambda: isodepth.Metric(esp=0.1)):
+        with pytest.raises(TypeError, match=r"Metric\.__init__\(\)"):
+            call()
 
 
 def test_directions_as_an_array_have_their_own_number() -> None:

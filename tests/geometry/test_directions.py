@@ -153,6 +153,12 @@ def test_there_is_at_least_one_direction(n_directions: float) -> None:
         unit_vectors(3, n_directions)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("n_features", [0, -1, 2.5])
+def test_there_is_at_least_one_dimension(n_features: float) -> None:
+    with pytest.raises(InvalidOptionError, match="n_features must be an integer >= 1"):
+        unit_vectors(n_features, 5)
+
+
 @pytest.mark.parametrize("d", [1, 2, 3, 7, 50])
 def test_mean_of_a_coordinate_of_a_direction(d: int) -> None:
     for q in (1.0, 1.5, 2.0, 40.0):

@@ -144,5 +144,5 @@ def test_levels_of_any_kind_of_number() -> None:
 def test_levels_lie_in_the_half_open_unit_interval(betas) -> None:
     levels = [0.0, 0.5, math.nextafter(1, 0)]
     assert check_levels(levels).tolist() == levels
-    with pytest.raises(InvalidInputError, match="beta"):
+    with pytest.raises(InvalidInputError, match="level"):
         check_levels(betas)

@@ -181,7 +181,7 @@ def test_bad_storage_and_bad_data() -> None:
     metric = Metric(**BASE)
     with pytest.raises(InvalidOptionError, match="storage must be one of"):
         metric.table(X, storage="float16")
-    with pytest.raises(InvalidInputError, match="NaN or infinite"):
+    with pytest.raises(InvalidInputError, match="NaN values"):
         metric.table(np.where(X > 0, np.nan, X))
     with pytest.raises(InvalidInputError, match="one number for each of the 40 rows"):
         metric.table(X, weights=np.ones(3))

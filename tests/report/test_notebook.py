@@ -69,7 +69,7 @@ def test_without_matplotlib_there_are_no_figures(result, monkeypatch) -> None:
     page = result._repr_html_()
     assert "<svg" not in page
     assert "(filled)" not in page
-    assert " → ".join(result.changes[0].values) in page
+    assert " → ".join(result.changes[0]._values) in page
 
 
 def test_large_samples_have_no_figures_and_no_search_for_rows(monkeypatch) -> None:

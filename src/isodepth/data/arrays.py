@@ -137,8 +137,8 @@ class ValueFaults:
         Number of infinite values per column, and of NaN unless NaN is allowed.
     first : (int, int) or None
         Row and column of the first of these values; None if there are none.
-    infinite : bool
-        Whether any value is infinite.
+    nan, infinite : bool
+        Whether any value is NaN, and whether any value is infinite.
     largest : float
         Maximum absolute value of all finite values.
     """
@@ -146,10 +146,11 @@ class ValueFaults:
     def __init__(self, points: np.ndarray, blocks: Iterable[slice], allow_nan: bool) -> None:
         self.counts = np.zeros(points.shape[1], np.int64)
         self.first: tuple[int, int] | None = None
-        self.infinite, self.largest = False, 0.0
+        self.nan, self.infinite, self.largest = False, False, 0.0
         for block in blocks:
             sizes = np.abs(points[block])
             bad = np.isinf(sizes) if allow_nan else ~np.isfinite(sizes)
+            self.nan = self.nan or bool(np.isnan(sizes).any())
             self.infinite = self.infinite or bool(np.isinf(sizes).any())
             self.counts += bad.sum(axis=0)
             self.largest = max(self.largest, float(sizes[np.isfinite(sizes)].max(initial=0.0)))

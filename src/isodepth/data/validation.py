@@ -311,8 +311,8 @@ def check_finite(
         row, column = faults.first
         labels = columns or column_labels(points.shape[1])
         at = labels[column] if columns is None else f"column {labels[column]!r}"
-        what = "NaN or infinite" if faults.infinite else "NaN"
-        what = "infinite" if allow_nan else what
+        kinds = {"NaN": faults.nan and not allow_nan, "infinite": faults.infinite}
+        what = " or ".join(kind for kind, found in kinds.items() if found)
         advice = f"drop or impute them first{hint}"
         if faults.infinite:  # nan_policy="omit" does not drop infinite values
             advice = "infinite values are not missing values: drop or correct them first"
