@@ -48,18 +48,30 @@ def read_tables(
     results = [read_table(source, options) for source in sources]
     for each in results:
         if each.numbers.points.size:
-            # Values are checked here, although the library checks them too, so that messages
-            # contain the name of the file.
-            path, hint = str(each.path), ", or drop these rows with --nan-policy omit"
-            # With text="raise", rows with missing values are dropped and reported here. Tests and
-            # monitors use text="keep": they accept such rows, even if no row is complete.
-            policy = reading.nan_policy
-            policy = "keep" if (policy, text) == ("omit", "keep") else policy
-            sample = read_sample(each.numbers, None, path, None, policy, hint=hint)
-            if text == "raise" and sample.missing is not None and sample.missing.n_dropped:
-                note(f"dropped {sample.missing} of {path}")
+            _check_values(each, reading.nan_policy, text)
         for message in each.notes:
             note(message)
+    _check_column_names(results, reading)
+    left_out = dict.fromkeys(name for each in results for name in each.left_out)
+    reading.left_out = [name for name in left_out if name not in taken]
+    return results
+
+
+def _check_values(table: ReadResult, nan_policy: str, text: str) -> None:
+    """Check the numbers of a table as the library does, with the name of the file in messages.
+
+    With text="raise", rows with missing values are dropped, which is reported here. Tests and
+    monitors use text="keep": they accept such rows, even if no row is complete.
+    """
+    path, hint = str(table.path), ", or drop these rows with --nan-policy omit"
+    policy = "keep" if (nan_policy, text) == ("omit", "keep") else nan_policy
+    sample = read_sample(table.numbers, None, path, None, policy, hint=hint)
+    if text == "raise" and sample.missing is not None and sample.missing.n_dropped:
+        note(f"dropped {sample.missing} of {path}")
+
+
+def _check_column_names(results: Sequence[ReadResult], reading: Reading) -> None:
+    """Raise an error if an option names a column that no table has."""
     frame = results[0].frame
     names = getattr(frame, "column_names", None) or numbered(np.atleast_2d(frame).shape[1])
     known = [*names, *results[0].left_out]
@@ -67,9 +79,6 @@ def read_tables(
     absent |= {*(reading.kinds or ())} - {*known}
     if absent:
         raise unknown_column(min(absent), known, results[0].path)
-    left_out = dict.fromkeys(name for each in results for name in each.left_out)
-    reading.left_out = [name for name in left_out if name not in taken]
-    return results
 
 
 # -- columns --------------------------------------------------------------------------------------

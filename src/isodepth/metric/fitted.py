@@ -367,18 +367,7 @@ def fit_both(
         Y = in_order(Y, labels_of(X), "Y", "X")
     weights_x, weights_y = split_weights(weights)
     x, y = (prepare(*side, settings, None) for side in ((X, weights_x, "X"), (Y, weights_y, "Y")))
-    sides = [*as_pair(x, y)]
-    scale = settings.scale
-    if isinstance(scale, str):
-        used = sides if scale == "pooled" else sides[:1]
-        points, row_weights = [side.points for side in used], [side.weights for side in used]
-        scale = units_of_samples(points, row_weights, settings.eps)
-    if scale is not None:
-        sides = [
-            side._replace(points=scaled(side.points, scale, name, side.columns))
-            for name, side in zip("XY", sides, strict=True)
-        ]
-    x, y = sides
+    (x, y), scale = _scaled_pair(as_pair(x, y), settings)
     missing = None
     if x.missing is not None and y.missing is not None:
         missing = MissingPair(x.missing, y.missing, kept=(x.kept, y.kept))
@@ -386,12 +375,39 @@ def fit_both(
             advice = "leave out these columns, or use two_sample_test, which drops no row"
             warn_user(f"{missing._many_dropped}; {advice}", ColumnWarning)
     fitted = fit_metric(settings, x.points.shape[1], scale=scale)
-    sizes = len(x.points), len(y.points)
+    regions = _regions_of_both(fitted, (x, y))
+    settings._source._warn_if_uninformative(*(each._sample for each in regions))
+    return fitted, regions[0], regions[1], missing
+
+
+def _scaled_pair(
+    sides: Sequence[SampleRows], settings: MetricSettings
+) -> tuple[Sequence[SampleRows], np.ndarray | None]:
+    """Divide the columns of both samples by their scale, and return the divisors too."""
+    scale = settings.scale
+    if isinstance(scale, str):
+        used = sides if scale == "pooled" else sides[:1]
+        points, row_weights = [side.points for side in used], [side.weights for side in used]
+        scale = units_of_samples(points, row_weights, settings.eps)
+    if scale is None:
+        return sides, None
+    divided = [
+        side._replace(points=scaled(side.points, scale, name, side.columns))
+        for name, side in zip("XY", sides, strict=True)
+    ]
+    return divided, scale
+
+
+def _regions_of_both(fitted: FittedMetric, sides: Sequence[SampleRows]) -> list[TrimmedRegions]:
+    """Compute the regions of two samples.
+
+    The samples are processed in parallel, because some steps for one sample do not use all threads.
+    A depth function of the user may not be thread-safe, so it is not called in parallel.
+    """
+    sizes = [len(side.points) for side in sides]
     threads, memory_mb = fitted._resources.n_threads, fitted._resources.memory_mb
-    # Both samples are processed in parallel, because some steps for one sample do not use all
-    # threads. A depth function of the user may not be thread-safe, so it is not called in parallel.
     workers = 1
-    if isinstance(settings._source, Depth):
+    if isinstance(fitted.settings._source, Depth):
         workers = worker_count(threads, 2, sum(sizes) * len(fitted.directions))
 
     def fit(side: int) -> TrimmedRegions:
@@ -402,9 +418,7 @@ def fit_both(
         sample = Sample.of(rows.points, rows.weights, resources=inner._resources)
         return inner._fit_regions(rows.points, rows.weights, rows.columns, sample)
 
-    regions = thread_map(fit, (0, 1), workers)
-    settings._source._warn_if_uninformative(*(each._sample for each in regions))
-    return fitted, regions[0], regions[1], missing
+    return thread_map(fit, (0, 1), workers)
 
 
 def compare_arrays(settings: MetricSettings, X: Any, Y: Any, weights: Any = None) -> Comparison:

@@ -239,23 +239,37 @@ def _table_from_archive(
     # In one dimension a single direction is sampled, so the table has two columns.
     if values.shape not in (shape, (shape[0], 2)[: 2 if width == 1 else 0]):
         raise unreadable(path, f"its values of shape {values.shape} do not fit {signature}")
-    if columns is not None:
-        if not isinstance(columns, list) or [type(name) for name in columns] != [str] * width:
-            raise unreadable(path, f"its columns are not {width} names")
-        columns = tuple(columns)
-    scale = arrays.get("scale")
+    try:
+        return RegionTable(
+            values=values,
+            settings=settings,
+            n_features=width,
+            columns=_checked_columns(columns, width),
+            algorithm=algorithm,
+            scale=_checked_scale(arrays.get("scale"), width, settings),
+        )
+    except ValueError as error:
+        raise unreadable(path, str(error)) from None
+
+
+def _checked_columns(columns: Any, width: int) -> tuple[str, ...] | None:
+    """Return the names of the columns in a file; raise ValueError if they are invalid."""
+    if columns is None:
+        return None
+    if not isinstance(columns, list) or [type(name) for name in columns] != [str] * width:
+        raise ValueError(f"its columns are not {width} names")
+    return tuple(columns)
+
+
+def _checked_scale(
+    scale: np.ndarray | None, width: int, settings: Mapping[str, Any]
+) -> np.ndarray | None:
+    """Return the divisors of the columns in a file; raise ValueError if they are invalid."""
     if scale is not None and (scale.dtype != np.float64 or scale.shape != (width,)):
-        raise unreadable(path, f"its scale is not an array of {width} numbers")
+        raise ValueError(f"its scale is not an array of {width} numbers")
     if array_text(scale) != settings["scale"]:
-        raise unreadable(path, f"its scale does not fit {signature}")
-    return RegionTable(
-        values=values,
-        settings=settings,
-        n_features=width,
-        columns=columns,
-        algorithm=algorithm,
-        scale=scale,
-    )
+        raise ValueError(f"its scale does not fit {signature_text(settings)}")
+    return scale
 
 
 @dataclass(frozen=True, eq=False)

@@ -183,6 +183,36 @@ def split_columns(
             types = " and ".join(type(each).__name__ for each in samples)
             raise _kinds_error(f"kinds needs data frames in memory, got {types}")
         return None
+    columns = _pooled_columns(frames, names, kinds)
+    if columns is None:
+        return None
+    readings = [read_column(column, kinds.get(column.name)) for column in columns]
+    found = tuple(map(_column_kind, columns, readings))
+    if warn and (lines := attention_lines(found)):
+        warn_user("; ".join(lines), ColumnWarning)
+    if all(
+        kind.use == "numbers" and reading.series is column.stored
+        for kind, column, reading in zip(found, columns, readings, strict=True)
+    ):
+        return MixedFrames(list(samples), {}, found)
+    uses = [kind.use for kind in found]
+    numeric = [r.series for use, r in zip(uses, readings, strict=True) if use == "numbers"]
+    natives = [
+        frame.select([series[at] for series in numeric]).to_native() if numeric else None
+        for at, frame in enumerate(frames)
+    ]
+    categories = {c.name: c.values for use, c in zip(uses, columns, strict=True) if use == "shares"}
+    return MixedFrames(natives, categories, found)
+
+
+def _pooled_columns(
+    frames: Sequence[Any], names: Sequence[str], kinds: Mapping[str, Any]
+) -> list[PooledColumn] | None:
+    """Return the columns of all frames, matched by name and pooled.
+
+    Return None if the frames have different columns and all are numeric: a later check raises the
+    error then.
+    """
     labels = [
         dict(zip(column_names(frame.columns, name), frame.columns, strict=True))
         for frame, name in zip(frames, names, strict=True)
@@ -192,42 +222,21 @@ def split_columns(
         raise _kinds_error(f"kinds has the key {unknown!r}, which is not a column of {names[0]}")
     other = next((at for at, each in enumerate(labels) if each.keys() != labels[0].keys()), None)
     if other is not None:
-        # If all columns are numeric, a later check raises the error about different columns.
         if not kinds and all(t.is_numeric() for frame in frames for t in frame.schema.values()):
             return None
         raise differing(tuple(labels[0]), tuple(labels[other]), names[0], names[other])
-    read = []
-    for name in labels[0]:
-        stored = [f.get_column(label[name]) for f, label in zip(frames, labels, strict=True)]
-        column = PooledColumn(name, stored, names)
-        read.append((column, read_column(column, kinds.get(name))))
-    found = tuple(_column_kind(column.name, reading) for column, reading in read)
-    if warn and (lines := attention_lines(found)):
-        warn_user("; ".join(lines), ColumnWarning)
-    numeric = [
-        reading.series
-        for kind, (_, reading) in zip(found, read, strict=True)
-        if kind.use == "numbers"
+    both = list(zip(frames, labels, strict=True))
+    return [
+        PooledColumn(name, [frame.get_column(label[name]) for frame, label in both], names)
+        for name in labels[0]
     ]
-    if len(numeric) == len(read) and all(
-        reading.series is column.stored for column, reading in read
-    ):
-        return MixedFrames(list(samples), {}, found)
-    categories = {
-        kind.column: column.values
-        for kind, (column, _) in zip(found, read, strict=True)
-        if kind.use == "shares"
-    }
-    natives = [
-        frame.select([series[at] for series in numeric]).to_native() if numeric else None
-        for at, frame in enumerate(frames)
-    ]
-    return MixedFrames(natives, categories, found)
 
 
-def _column_kind(name: str, reading: Reading) -> ColumnKind:
+def _column_kind(column: PooledColumn, reading: Reading) -> ColumnKind:
     use = "left out" if reading.omitted else _USES[reading.kind]
-    return ColumnKind(name, reading.kind, use, reading.note, reading.option, reading.attention)
+    return ColumnKind(
+        column.name, reading.kind, use, reading.note, reading.option, reading.attention
+    )
 
 
 def category_values(

@@ -325,14 +325,7 @@ def _chosen_columns(
         if options.text != "drop":
             place = min(text, key=lambda place: text[place][0])
             row, cell = text[place]
-            advice = "leave out such columns with --drop-text"
-            if _is_mostly_numbers(columns[place]):
-                missing = f"read them as missing values with --missing {cell}"
-                advice = f"correct the values, or {missing}, or {advice}"
-            if len(named) <= MOST_NAMED:
-                advice += f" or --drop {','.join(named)}"
-            others = f"text or dates in {listed([*map(repr, named)])}"
-            refuse(file.path, f"{where(row, place)}: {cell!r} is not a number ({others}); {advice}")
+            refuse(file.path, f"{where(row, place)}: {_text_error(columns[place], cell, named)}")
         about = [f"{names[place]!r} (text such as {cell!r})" for place, (_, cell) in text.items()]
         notes.append(f"left out of {file.path}: {listed(about)}")
         left_out += named
@@ -352,6 +345,21 @@ def _chosen_columns(
             columns[place] = column.cast(pa.float64())
     table = pa.table({names[place]: column for place, column in columns.items()})
     return ReadResult(table, tuple(table.column_names), left_out, notes, choice.absent)
+
+
+def _text_error(column: Any, cell: str, named: Sequence[str]) -> str:
+    """Return the message about a string in a table that must have numbers.
+
+    `cell` is the first string of `column`, and `named` are the names of all columns with strings.
+    """
+    advice = "leave out such columns with --drop-text"
+    if _is_mostly_numbers(column):
+        missing = f"read them as missing values with --missing {cell}"
+        advice = f"correct the values, or {missing}, or {advice}"
+    if len(named) <= MOST_NAMED:
+        advice += f" or --drop {','.join(named)}"
+    others = f"text or dates in {listed([*map(repr, named)])}"
+    return f"{cell!r} is not a number ({others}); {advice}"
 
 
 def _with_nulls(column: Any, words: Collection[str]) -> Any:
