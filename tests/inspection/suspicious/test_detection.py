@@ -227,7 +227,7 @@ def test_few_usual_values_are_named(usual_values: list[float], wrong: float, usu
     )
     y[7, 1] = wrong
     (row,) = suspicious_rows(TwoSamples.read(x, y))
-    assert (row.row, row.usual, row.usual_text) == (7, usual, usual)
+    assert (row.row, row.usual, row._usual_text) == (7, usual, usual)
     assert row.explanation == f"column 1 = {wrong:g}, usually {usual}"
 
 
