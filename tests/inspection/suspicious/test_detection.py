@@ -247,9 +247,35 @@ def test_a_constant_column_of_a_small_sample_is_not_scored() -> None:
     for n, n_listed in ((10, 0), (60, 1)):
         x = np.column_stack([rng.normal(size=n), np.ones(n)])
         rare = np.where(np.arange(1000) == 4, y[:, 1], 1.0) if n == 60 else y[:, 1]
-        rare[4] = 3.0
+        rare[4] = 30.0
         pair = (x, np.column_stack([y[:, 0], rare]))
         assert len(suspicious_rows(TwoSamples(pair, ("a", "b"), {}))) == n_listed
+
+
+def test_rare_values_of_columns_with_two_values_are_rarely_listed() -> None:
+    """A sample of 50 rows without a value of 2% of the rows is common."""
+    rng = np.random.default_rng(37)
+    n_listed = 0
+    for _ in range(40):
+        x, y = ((rng.random((50, 6)) < 0.02).astype(float) for _ in range(2))
+        n_listed += len(suspicious_rows(TwoSamples.read(x, y)))
+    assert n_listed <= 0.002 * 40 * 100
+    # Within a group too: group b has the value 1 in 4% of the rows.
+    n_listed = 0
+    for _ in range(20):
+        parts = []
+        for _ in range(2):
+            group = rng.choice(["a", "b"], 200)
+            one = rng.random(200) < np.where(group == "a", 0.5, 0.04)
+            parts.append(pd.DataFrame({"group": group, "one": one.astype(float)}))
+        n_listed += len(read(*parts))
+    assert n_listed <= 0.002 * 20 * 400
+
+
+def test_a_value_that_1000_rows_do_not_have_is_listed() -> None:
+    x, y = np.zeros((1000, 1)), np.zeros((1000, 1))
+    y[7] = 1.0
+    assert suspicious_rows(TwoSamples.read(x, y)).indices("Y").tolist() == [7]
 
 
 def test_a_small_sample_is_noted_and_large_errors_are_still_listed() -> None:

@@ -74,3 +74,27 @@ def test_contradictions_need_a_usual_value_in_the_other_sample() -> None:
     codes = np.array([[3, 0], [3, 1], [25, 0], [-1, 0], [4, -1]])
     (found,) = find_contradictions(codes, other)
     assert found[:4] == (0, 1, 0, 1)
+
+
+def test_a_repeated_value_is_found_among_unequal_numbers_of_neighbors() -> None:
+    """Of the ten nearest other values, three are in one sample by chance in most pairs."""
+    n_found = 0
+    for seed in range(20):
+        x, y = np.random.default_rng(seed).uniform(0, 1000, size=(2, 500, 1))
+        y[:15] = 500.0
+        n_found += bool(find_sentinels((x, y)))
+    assert n_found >= 18
+
+
+def test_values_of_few_rows_do_not_reduce_the_chance_to_find_others() -> None:
+    """At least 50 values occur in eight rows, which is too few for the corrected bound."""
+    rng = np.random.default_rng(3)
+    x, y = rng.uniform(0, 1000, size=(2, 500, 8))
+    for j in range(1, 8):
+        for value in range(10, 90, 10):
+            rows = rng.permutation(1000)[:8]
+            for side, part in enumerate((x, y)):
+                part[rows[rows // 500 == side] % 500, j] = value
+    y[:14, 0] = 500.0
+    (found,) = find_sentinels((x, y))
+    assert (found.side, found.column, found.value) == (1, 0, 500.0)

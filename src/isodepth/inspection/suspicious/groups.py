@@ -65,6 +65,9 @@ class Groups(NamedTuple):
 def find_groups(standard: np.ndarray, codes: np.ndarray) -> list[Groups]:
     """Find categories that make the values of a column less variable.
 
+    A column with fewer than three values is a category too: a rare value within a group is not far
+    from the others.
+
     Parameters
     ----------
     standard : ndarray of shape (n, d)
@@ -73,8 +76,10 @@ def find_groups(standard: np.ndarray, codes: np.ndarray) -> list[Groups]:
         Values of k categories, from 0; -1 for missing values.
     """
     found = []
+    low, high = np.fmin.reduce(standard, axis=0), np.fmax.reduce(standard, axis=0)
+    between = ((standard > low) & (standard < high)).any(axis=0)
     for c in range(codes.shape[1]):
-        for j in range(standard.shape[1]):
+        for j in np.flatnonzero(between).tolist():
             known = (codes[:, c] >= 0) & ~np.isnan(standard[:, j])
             if known.sum() < 2 * _MIN_GROUP:
                 continue

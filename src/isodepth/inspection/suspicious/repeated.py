@@ -21,8 +21,10 @@ _MIN_FRACTION = 0.01
 # next distinct values on each side. Columns with fewer than _MIN_DISTINCT values have no isolated
 # values.
 _ISOLATED, _NEIGHBORS, _MIN_DISTINCT = 3, 5, 10
-# Minimum ratio of the relative frequencies of the neighbors of an isolated value in both samples.
-_POPULATED = 0.5
+# Minimum ratio of the relative frequencies of the neighbors of an isolated value in both samples. A
+# smaller ratio may be due to chance if the numbers of neighbors differ by at most _CHANCE standard
+# deviations.
+_POPULATED, _CHANCE = 0.5, 2.0
 # A value is nearly absent in the other sample if its relative frequency there is at most this
 # fraction of the relative frequency in the sample.
 _NEARLY_ABSENT = 0.1
@@ -59,13 +61,17 @@ def find_sentinels(points: Sequence[np.ndarray]) -> list[Sentinel]:
 
     Isolated values are found without the labels of rows. If labels are random, the number of rows
     with the value in one sample has a hypergeometric distribution. The bound on the probability of
-    the counts is divided by the number of isolated values.
+    the counts is divided by the number of isolated values that enough rows have, see `_log_limit`.
     """
     columns = [_isolated(*(part[:, j] for part in points)) for j in range(points[0].shape[1])]
-    n_isolated = sum(len(values) for values, _, _ in columns)
-    if not n_isolated:
+    least = [
+        min(_log_all(int(both), size, sum(sizes)) for size in sizes)
+        for _, counts, sizes in columns
+        for both in counts.sum(axis=1)
+    ]
+    if not least:
         return []
-    limit = math.log(_MAX_CHANCE / (2 * n_isolated))
+    limit = _log_limit(least)
     found = []
     for j, (values, counts, sizes) in enumerate(columns):
         sentinels = []
@@ -81,6 +87,31 @@ def find_sentinels(points: Sequence[np.ndarray]) -> list[Sentinel]:
         if sentinels:
             found += _of_few_rows(sentinels, sizes)
     return found
+
+
+def _log_limit(least: Sequence[float]) -> float:
+    """Return the log of the maximum probability of the counts of one value.
+
+    `least` has the log probability of the most extreme counts of each isolated value. Values for
+    which it exceeds the limit cannot be found, and are not counted (Tarone 1990).
+
+    Examples
+    --------
+    >>> _log_limit([-20.0, -3.0, -3.0]) == math.log(_MAX_CHANCE / 2)
+    True
+    """
+    n_values = 1
+    while sum(each <= math.log(_MAX_CHANCE / (2 * n_values)) for each in least) > n_values:
+        n_values += 1
+    return math.log(_MAX_CHANCE / (2 * n_values))
+
+
+def _log_all(both: int, size: int, total: int) -> float:
+    """Return the log probability that all of `both` rows are in a sample, if labels are random."""
+    if both > size:
+        return -math.inf
+    ways = math.lgamma(size + 1) - math.lgamma(size - both + 1)
+    return ways - math.lgamma(total + 1) + math.lgamma(total - both + 1)
 
 
 def _log_chance(own: int, both: int, size: int, total: int) -> float:
@@ -129,8 +160,14 @@ def _isolated(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, tup
     )
     near = [_rows_between(part, values[first], values[last]) for part in (x, y)]
     both = [_rows_between(part, values[places], values[places]) for part in (x, y)]
-    rates = [(n - own) / size for n, own, size in zip(near, both, sizes, strict=True)]
-    kept = np.minimum(*rates) >= _POPULATED * np.maximum(*rates)
+    others = [n - own for n, own in zip(near, both, strict=True)]
+    rates = [n / size for n, size in zip(others, sizes, strict=True)]
+    similar = np.minimum(*rates) >= _POPULATED * np.maximum(*rates)
+    # Given the number of neighbors, the number in the first sample has this mean and variance if
+    # the labels are random.
+    share, n_others = sizes[0] / sum(sizes), others[0] + others[1]
+    deviation = np.abs(others[0] - n_others * share)
+    kept = similar | (deviation <= _CHANCE * np.sqrt(n_others * share * (1 - share)))
     return values[places[kept]], np.column_stack(both)[kept], sizes
 
 

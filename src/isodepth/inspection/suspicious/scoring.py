@@ -31,6 +31,9 @@ _MIN_VALUES = 5
 # Number of values below which a constant column is not scored, and both tails of a column have at
 # least the threshold for absolute values.
 _FEW_VALUES = 50
+# Maximum expected fraction of listed rows that have the rare value 1 of columns with the values 0
+# and 1, if the rows of the other sample have the value 0 by chance.
+_RARE_SHARE = 0.002
 # The usual values of a column with at most _DISTINCT distinct values are named if they are at most
 # _NAMED. In other columns, a range is shown.
 _DISTINCT, _NAMED = 10, 3
@@ -443,6 +446,12 @@ def tail_limits(ratios: np.ndarray, n_columns: int, light: np.ndarray) -> np.nda
     for absolute values, which has more values to extrapolate from. With fewer than 50 ratios, it is
     at least this threshold. It is infinite if fewer than five ratios are known, or fewer than 50
     that are all 0. `light` (k,) selects ratios whose tails may be lighter than exponential.
+
+    The ratios of a constant column have no scale. Let such a column have the value 1 with
+    probability p in both samples, and let the reference have n zeros. A row has the value 1, and
+    the reference does not, with probability p (1 - p)^n, which is at most 1 / (e n). The threshold
+    is at least the ratio 2 of this value 1 if the bound for all columns exceeds `_RARE_SHARE`, and
+    proportional to the bound.
     """
     both = _extrapolated(np.abs(ratios), (0.5, 0.9, 0.99), n_columns, light)
     # Half of the values are in each tail, so that 1% of them are 0.5% of all values.
@@ -454,6 +463,8 @@ def tail_limits(ratios: np.ndarray, n_columns: int, light: np.ndarray) -> np.nda
     varies = np.fmax.reduce(np.abs(ratios), axis=0, initial=0.0) > 0
     enough = (known >= _MIN_VALUES) & (varies | (known >= _FEW_VALUES))
     least = np.where(known < _FEW_VALUES, both, both / 2)
+    rare = n_columns / (math.e * np.maximum(known, 1))
+    least = np.where(varies, least, np.maximum(least, 2 * rare / _RARE_SHARE))
     return np.where(enough, np.maximum(sides, least), np.inf)
 
 
