@@ -351,7 +351,9 @@ class ColumnPair:
         # The median of the logarithms does not overflow.
         power = 10.0 ** round(float(np.median(np.log10(ratios))))
         both = self.medians[0] == self.medians[1] or 0.25 < np.mean(self._a >= 0) < 0.75
+        # A factor multiplies differences of values too, and one of these ratios may be exact.
         others = [*_CONVERSIONS.tolist(), *(1 / _CONVERSIONS).tolist(), *ratios.tolist()]
+        others += self._spread_factors()
         others = [factor for factor in others if self._keeps_whole_numbers(factor)]
         for factors, n_parameters in (([power], 0), ([] if both else others, 1)):
             maps = [(f, 0.0) for f in factors if not 1 / _FACTOR < f < _FACTOR]
