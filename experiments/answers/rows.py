@@ -2,7 +2,7 @@
 
 `python -m experiments.answers.rows` takes about ten minutes. It prints four tables: wrong values in
 known tables, the same tables with missing values, wrong values inside the range of their column,
-and clean samples.
+and clean samples. `--parts fresh` prints wrong values inside the range of columns of other tables.
 """
 
 from __future__ import annotations
@@ -14,7 +14,14 @@ from typing import Any
 import numpy as np
 
 from experiments.answers.changes import change
-from experiments.answers.row_cases import CASES, SMALL_SAMPLES, change_rows, draw, table
+from experiments.answers.row_cases import (
+    CASES,
+    FRESH_CASES,
+    SMALL_SAMPLES,
+    change_rows,
+    draw,
+    table,
+)
 from experiments.answers.tables import HELD_OUT, TABLES, halves, load
 from isodepth.errors import ColumnWarning, InvalidInputError
 from isodepth.inspection.rows import TwoSamples
@@ -116,8 +123,8 @@ def main() -> None:
         share = MISSING_SHARE if part == "missing" else 0.0
         for name in options.tables:
             print_splits(f"{part} {name}", [one_split(name, seed, share) for seed in seeds])
-    if "inside" in options.parts:
-        for case in CASES:
+    for part, cases in (("inside", CASES), ("fresh", FRESH_CASES)):
+        for case in cases if part in options.parts else ():
             title = f"{case.kind} {case.table} {case.column}"
             print_splits(title, [one_case(case, seed) for seed in seeds])
     if "clean" in options.parts:
