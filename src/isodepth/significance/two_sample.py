@@ -359,22 +359,17 @@ def _pool(samples: Samples, settings: Settings, device: str | None = None) -> Po
 
 def _statistics(rows: PooledSample, settings: Settings) -> Findings:
     """Compute all statistics for the given labels and the permutations, with a progress bar."""
+    # One step per direction, and one step per permutation for the distance between regions.
+    of_regions = bool(rows.names) and settings.tolerance is None
+    total = len(rows.directions) + rows.permutations.count * of_regions
+    label = f"two_sample_test, {settings.n_permutations} permutations"
     bar: Any = nullcontext(lambda count: None)
     if settings.progress:
-        # The progress bar has one step per direction, and one step per permutation for the distance
-        # between regions.
-        of_regions = bool(rows.names) and settings.tolerance is None
-        total = len(rows.directions) + rows.permutations.count * of_regions
-        label = f"two_sample_test, {settings.n_permutations} permutations"
         bar = progress_bar(True, total, label, "step")
     with bar as advance:
         if settings.tolerance is None:
-            return aggregated_statistics(
-                rows,
-                settings.metric,
-                advance,
-                only_regions=settings.only_regions,
-            )
+            metric, only_regions = settings.metric, settings.only_regions
+            return aggregated_statistics(rows, metric, advance, only_regions=only_regions)
         share = allowed_share(settings.tolerance, *rows.samples.read.n_rows)
         return tolerant_statistics(rows, share, advance)
 
