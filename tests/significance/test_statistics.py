@@ -36,12 +36,12 @@ from isodepth.significance.findings import (
     neg_log_p_of_largest,
     permutation_pvalue,
 )
+from isodepth.significance.learned import learned_direction
 from isodepth.significance.permutations import Moments, Permutations, rank_cosines, unit_ranks
 from isodepth.significance.samples import Category, PooledSample, Samples, category_of
 from isodepth.significance.tolerance import (
     TolerantFindings,
     allowed_share,
-    learned_direction,
     share_units,
     tolerant_statistics,
 )
@@ -262,7 +262,7 @@ def test_a_direction_learned_on_a_subset_is_evaluated_on_all_rows(
     permutations = Permutations.draw(300, 300, 39, rng)
     rows = pooled(points, ("a", "b", "c"), np.eye(3), permutations, rng)
     on_all, _ = learned_direction(rows)
-    monkeypatch.setattr(tolerance_module, "_LEARNING_ROWS", 200)
+    monkeypatch.setattr("isodepth.significance.learned._LEARNING_ROWS", 200)
     values, direction = learned_direction(rows)
     # Directions of 200 and of 600 rows differ by about 0.1, and the difference is flat there.
     assert values[0] == pytest.approx(on_all[0], abs=0.02)

@@ -52,26 +52,10 @@ class BlockModel:
     ) -> tuple[Functions, Counts, BlockModel]:
         """Choose functions from a random quarter of the blocks, and score the other blocks.
 
-        Parameters
-        ----------
-        rows : ndarray of shape (n, c)
-            Numeric columns, followed by the codes of categories.
-        labels : ndarray of shape (n,)
-            Label of the block of each row.
-        width : int
-            Number of numeric columns.
-        rng : numpy.random.Generator
-            Generator for the choice of blocks and functions.
-        seed : int
-            Seed of the directions of region tables, and of the p-values of later batches.
-
-        Returns
-        -------
-        functions : Functions
-            Functions of a row with values 0 and 1, chosen from a quarter of the blocks.
-        reference : Counts
-            Counts of these functions in all rows of all blocks.
-        model : BlockModel
+        `rows` (n, c) are `width` numeric columns, followed by the codes of categories, and `labels`
+        (n,) are the blocks of the rows. `rng` chooses blocks and functions. `seed` is that of the
+        directions of region tables, and of the p-values of later batches. Return the functions,
+        their counts in all rows of all blocks, and the model.
         """
         _, index, sizes = np.unique(labels, return_inverse=True, return_counts=True)
         if len(sizes) < _LEAST_BLOCKS:

@@ -124,15 +124,21 @@ def read_state(path: str | os.PathLike[str]) -> MonitorState:
 def _check(state: MonitorState) -> None:
     """Raise an error if a value is out of range, or if a group cannot check a test batch."""
     _check_history(state)
-    _check_ranks(state)
-    _check_columns(state.reader)
+    names, ranks = state.reader.names, state.ranks
+    width = state.reader.width + len(state.reader.categories)
+    _require(len({*names}) == len(names) == width > 0, "columns")
+    if ranks is not None:
+        _require(ranks.logs.shape == (state.policy.patience, N_BETS), "evidence of ranks")
+        _require(0 <= ranks.n_restart <= ranks.n_batches, "evidence of ranks")
     _require(None not in state.groups or len(state.groups) == 1, "groups")
     for name, group in state.groups.items():
         _check_functions(group.functions, state.reader)
-        _check_hashes(group)
-        batch = group.functions.count_batch([_test_rows(group.functions)], {}, keep_rows=True)
+        # A row of medians and a row of missing values, both with the first categories.
+        center, n_categories = group.functions.center, len(group.functions.known)
+        rows = np.hstack([np.vstack([center, center * np.nan]), np.zeros((2, n_categories))])
+        batch = group.functions.count_batch([rows], {}, keep_rows=True)
         _check_counts(group, batch.counts)
-        _require((group.model is None) is (state.ranks is None), "blocks")
+        _require((group.model is None) is (ranks is None), "blocks")
         state.after_batch(name, batch)
 
 
@@ -154,20 +160,6 @@ def _check_history(state: MonitorState) -> None:
     _require((labels[:, 2] > 0).all() and (labels[:, 2:] <= state.n_batches).all(), "labels")
 
 
-def _check_ranks(state: MonitorState) -> None:
-    """Check the evidence of ranks, which only a monitor with blocks has."""
-    ranks = state.ranks
-    if ranks is not None:
-        _require(ranks.logs.shape == (state.policy.patience, N_BETS), "evidence of ranks")
-        _require(0 <= ranks.n_restart <= ranks.n_batches, "evidence of ranks")
-
-
-def _check_columns(reader: BatchReader) -> None:
-    """Check that the names of columns are unique, and that their number fits."""
-    names = reader.names
-    _require(len({*names}) == len(names) == reader.width + len(reader.categories) > 0, "columns")
-
-
 def _check_functions(functions: Functions, reader: BatchReader) -> None:
     """Check shapes and ranges of the numbers that define the functions of a row."""
     f, sizes = functions, [len(values) for values in reader.categories.values()]
@@ -184,24 +176,17 @@ def _check_functions(functions: Functions, reader: BatchReader) -> None:
         _require(np.isin(f.thresholds[row], np.arange(most)).all(), "thresholds")
 
 
-def _check_hashes(group: Group) -> None:
-    """Check the hashes of rows of the reference, which a group with blocks does not have."""
+def _check_counts(group: Group, counted: Counts) -> None:
+    """Check the counts of the reference and of windows, and the hashes of the reference.
+
+    `counted` has the required shapes. A group with blocks does not have hashes.
+    """
     _require((group.hashes is None) is (group.model is not None), "hashes")
     if group.hashes is not None:
         distinct, counts = group.hashes
         _require(distinct.shape == counts.shape == (len(distinct),) and len(distinct), "hashes")
         _require((np.diff(distinct) > 0).all() and (counts > 0).all(), "hashes")
         _require(counts.sum() < _MOST_ROWS, "hashes")
-
-
-def _test_rows(functions: Functions) -> np.ndarray:
-    """Return a row of medians and a row of missing values, both with the first categories."""
-    center, n_categories = functions.center, len(functions.known)
-    return np.hstack([np.vstack([center, center * np.nan]), np.zeros((2, n_categories))])
-
-
-def _check_counts(group: Group, counted: Counts) -> None:
-    """Check the counts of the reference and of windows; `counted` has the required shapes."""
     for c in (group.reference, *filter(None, group.sums.blocks)):
         _require(0 < c.n_rows < _MOST_ROWS and (c.ones <= c.n_rows).all(), "counts")
         _require(c.ones.shape == counted.ones.shape == (len(group.functions.members),), "counts")

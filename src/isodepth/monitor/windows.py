@@ -248,8 +248,7 @@ class AlarmPolicy:
             raise InvalidOptionError(
                 f"alpha and arl exclude each other, got {self.alpha!r} and {self.arl!r}; remove one"
             )
-        checked["patience"] = check_integer(self.patience, "patience", 1)
-        check_number(self.patience, "patience", 1, _MOST_PATIENCE)
+        checked["patience"] = check_integer(self.patience, "patience", 1, high=_MOST_PATIENCE)
         vars(self).update(checked)  # a frozen dataclass refuses assignments
 
     @property

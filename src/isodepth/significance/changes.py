@@ -45,7 +45,7 @@ def significant_changes(rows: PooledSample, findings: Findings, alpha: float) ->
         if feature.kind == "repeated":
             changes.append((strength, [feature.share_change(pvalue)]))
     if not changes:
-        strongest = findings.strongest_test()
+        strongest = next(iter(findings.ranked_tests().values()))
         if findings.family_of(strongest[2]) is findings.columns:
             changes = _column_changes(rows, [strongest])
         else:

@@ -210,11 +210,18 @@ class Findings:
         single = feature.columns and feature.kind != "dependence"
         return self.columns if single else self.whole
 
-    def strongest_test(self) -> Test:
-        """Return the feature of the statistic that contributes most, with its own p-value."""
-        name = max(self.neg_log_p, key=lambda n: self.neg_log_p[n][0] + math.log(self.weights[n]))
-        part = self.neg_log_p[name]
-        return float(part[0]), permutation_pvalue(part[0], part[1:]), self.strongest[name]
+    def ranked_tests(self) -> dict[str, Test]:
+        """Return the strongest feature of each statistic, with the p-value of the statistic alone.
+
+        The statistic that contributes most to the test is first.
+        """
+        strengths = {n: part[0] + math.log(self.weights[n]) for n, part in self.neg_log_p.items()}
+        tests = {}
+        for name in sorted(strengths, key=lambda n: -strengths[n]):
+            part = self.neg_log_p[name]
+            pvalue = permutation_pvalue(part[0], part[1:])
+            tests[name] = float(part[0]), pvalue, self.strongest[name]
+        return tests
 
     def adjusted(self, family: Family) -> np.ndarray:
         """Return the p-values of a family, adjusted for multiple testing.

@@ -280,17 +280,14 @@ def standardized(
     """
     points = np.array(columns.T, order="C")
     absent = np.isnan(points)
-    medians = np.nanmedian(points, axis=0) if len(names) else np.zeros(0)
-    divisors: np.ndarray | float
+    points -= np.nanmedian(points, axis=0) if len(names) else np.zeros(0)
+    points[absent] = 0.0
+    divisors: np.ndarray | float = scale
     if isinstance(scale, str):
         units = [column_units(c[~np.isnan(c)][:, None], None, eps)[0] for c in columns]
         divisors = np.array(units, np.float64)
-    points -= medians
-    points[absent] = 0.0
-    if scale is None:
+    elif scale is None:
         divisors = 2.0 ** math.frexp(float(mad_spread(points).max(initial=0.0)))[1]
-    elif not isinstance(scale, str):
-        divisors = scale
     with np.errstate(over="ignore"):
         points /= divisors
     if names:

@@ -29,6 +29,7 @@ from isodepth.significance.findings import (
     fewest_labelings,
     neg_log_p,
 )
+from isodepth.significance.learned import learned_direction
 from isodepth.significance.permutations import WORD, Permutations, map_rows
 from isodepth.significance.samples import CENTER, TOTAL, PooledSample
 
@@ -60,10 +61,8 @@ _INNER, _OUTER = (0.25, 0.75), (0.5, 0.9)
 # and spread.
 _SHAPE = 1.5
 # Far rows have no influence on changes of location: their score is that of the median. A row is far
-# along a column or direction if its value is more than _FAR spreads from the median. In the search
-# for a direction, it is far if its distance from the center is more than _FAR_ROW times the median
-# distance.
-_FAR, _FAR_ROW = 6.0, 3.0
+# along a column or direction if its value is more than _FAR spreads from the median.
+_FAR = 6.0
 # Standardized values are clipped to this absolute value, so that the product of two values does not
 # overflow.
 _HUGE = 1e150
@@ -91,20 +90,10 @@ def allowed_share(tolerance: float, n: int, m: int) -> float:
 def beyond(differences: np.ndarray, units: Any, share: float) -> np.ndarray:
     """Return differences in their units, less the part that contaminated rows can explain.
 
-    Parameters
-    ----------
-    differences : ndarray of shape (F, B + 1)
-        Absolute differences between the means of F functions over X and over Y. The first column
-        is for the given labels, and the others are for B permutations.
-    units : array-like of shape (F,) or float
-        Divisor of the differences of each function.
-    share : float
-        Allowed share of contaminated rows. It is subtracted from the differences for the given
-        labels, which become at least 0. Those for permutations are only divided.
-
-    Returns
-    -------
-    relative : ndarray of shape (F, B + 1)
+    `differences` (F, B + 1) are absolute differences between the means of F functions over X and Y,
+    and `units` are their divisors, one or (F,). The allowed share of contaminated rows is
+    subtracted from those under the given labels, which become at least 0. Those of the B
+    permutations are only divided.
     """
     kept = differences.copy()
     kept[..., 0] = np.maximum(kept[..., 0] - share, 0.0)
@@ -172,16 +161,16 @@ class TolerantFindings(Findings):
         partly = np.isnan(values.max(axis=1))
         groups = [np.flatnonzero(~partly), *(np.array([f]) for f in np.flatnonzero(partly))]
         for group in filter(len, groups):
-            permutations, factor = self.rows.permutations, np.ones(count)
+            words, factor = self.rows.permutations.words, np.ones(count)
             # Values that are all known are not copied, which would double the memory.
-            own = np.ascontiguousarray(values[group] if partly.any() else values)
+            own = values[group] if partly.any() else values
             if partly[group[0]]:
                 present = np.flatnonzero(~np.isnan(own[0]))
-                permutations, factor = _restricted(self.rows, present)
-                own = np.ascontiguousarray(own[:, present])
+                words, factor = _restricted(self.rows, present)
+                own = own[:, present]
             found[:, group] = factor * share_differences(
-                own, permutations.words, count, _CUTS, _OUTER if outer else _INNER, limits[group],
-                self.rows.n_threads,
+                np.ascontiguousarray(own), words, count, _CUTS, _OUTER if outer else _INNER,
+                limits[group], self.rows.n_threads,
             )  # fmt: skip
         self.add_differences(name, means, features)
         self.add_differences("half-lines", half_lines, features)
@@ -307,18 +296,9 @@ def _margins(critical: float, level: float, units: np.ndarray, n_x: int, n_y: in
     quantile of the p-value exp(-level) times an upper bound on the standard deviation. This
     increases the margin at most by the square root of the ratio of the sample sizes.
 
-    Parameters
-    ----------
-    critical : float
-        Critical value of the differences divided by their units.
-    level : float
-        -log p of the critical value.
-    units : ndarray of shape (F,)
-        Units of the differences. For functions with values 0 and 1, the standard deviation of a
-        difference is at most about its unit.
-    n_x, n_y : int
-        Sample sizes. The standard deviation of a difference is at most
-        0.5 sqrt(1 / n_x + 1 / n_y), because functions have values in [0, 1].
+    `level` is -log p of the critical value. The standard deviation of a difference is at most
+    0.5 sqrt(1 / n_x + 1 / n_y), because functions have values in [0, 1]. For functions with values
+    0 and 1 it is at most about the unit.
     """
     from scipy.special import ndtri_exp
 
@@ -351,23 +331,22 @@ def tolerant_statistics(
     return findings
 
 
-def _restricted(rows: PooledSample, present: np.ndarray) -> tuple[Permutations, np.ndarray]:
-    """Return the labels of the rows that have a value, and factors (B + 1,) of differences.
+def _restricted(rows: PooledSample, present: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the labels of the rows that have a value as words, and factors (B + 1,).
 
     A missing value has the mean of the function over the other rows. The difference between the
     means over all rows then equals the difference between the means over the rows with a value,
     multiplied by a factor. With a and b such rows among n and m rows, the factor is
     (1 / n + 1 / m) / (1 / a + 1 / b).
     """
-    everything = rows.permutations
-    permutations = Permutations(everything.words.take(present, axis=1), everything.count)
-    known = permutations.sizes
+    words = rows.permutations.words.take(present, axis=1)
+    known = Permutations(words, rows.permutations.count).sizes
     with np.errstate(divide="ignore"):
-        factors = (1 / everything.sizes).sum(axis=0) / (1 / known).sum(axis=0)
+        factors = (1 / rows.permutations.sizes).sum(axis=0) / (1 / known).sum(axis=0)
     # If all these rows are in one sample, the factor is 0. The core needs a row in each sample.
     for b in np.flatnonzero(known.min(axis=0) == 0):
-        permutations.words[b // WORD, 0] ^= np.uint64(1) << np.uint64(b % WORD)
-    return Permutations(permutations.words, everything.count), factors
+        words[b // WORD, 0] ^= np.uint64(1) << np.uint64(b % WORD)
+    return words, factors
 
 
 def outlyingness(values: np.ndarray, n_threads: int = 1) -> tuple[np.ndarray, np.ndarray]:
@@ -390,128 +369,3 @@ def outlyingness(values: np.ndarray, n_threads: int = 1) -> tuple[np.ndarray, np
 
     found = map_rows(largest, len(parts), values.shape[1], n_threads)
     return reduce(np.maximum, found), limits
-
-
-# -- a direction that is fitted to the given labels and to each permutation ------------------------
-
-# Coordinates of whitened rows are clipped at _SOUGHT standard deviations in the search for a
-# direction. Projections on the direction are clipped at _MEASURED standard deviations.
-_SOUGHT, _MEASURED = 2.5, 0.7
-_STEPS = 2
-# Maximum number of rows to which directions are fitted. If there are more rows, a random subset is
-# used.
-_LEARNING_ROWS = 20_000
-
-
-def learned_direction(rows: PooledSample) -> tuple[np.ndarray, np.ndarray]:
-    """Return absolute differences (B + 1,) between the sample means of clipped projections.
-
-    For the given labels and each of B permutations, the direction of the projections is fitted to
-    the difference of the samples. Also return the direction (d,) of the given labels.
-
-    All directions are found by the same few steps of gradient ascent, so that all permutations are
-    treated alike. If there are many rows, directions are fitted to a random subset, which is the
-    same for all permutations. The differences always use all rows, because the tolerance is a share
-    of all rows.
-    """
-    permutations = rows.permutations
-    points, to_rows = _whitened(rows.points)
-    radius = np.linalg.norm(points, axis=1)
-    if radius.any():
-        points[radius > _FAR_ROW * np.median(radius[radius > 0])] = 0.0
-    if len(points) <= _LEARNING_ROWS:
-        values, directions = _ascend(points, permutations, rows.n_threads)
-    else:
-        chosen = np.sort(rows.rng.choice(len(points), _LEARNING_ROWS, replace=False))
-        fewer = permutations.restricted(chosen, rows.rng)
-        _, directions = _ascend(points[chosen], fewer, rows.n_threads)
-        values, _ = _ascend(points, permutations, rows.n_threads, directions, steps=0)
-    return values, _unit(directions[:1] @ to_rows)[0]
-
-
-def _ascend(
-    points: np.ndarray,
-    permutations: Permutations,
-    n_threads: int,
-    start: np.ndarray | None = None,
-    steps: int = _STEPS,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Maximize the difference between the sample means of clipped projections over directions.
-
-    Gradient ascent is used for the given labels and for each of B permutations. Return the largest
-    absolute differences (B + 1,), divided by the length of the clipping interval, and their
-    directions (B + 1, d). The ascent starts from the rows of `start` (B + 1, d), by default the
-    differences of the sample means.
-    """
-    clipped = points.clip(-_SOUGHT, _SOUGHT)
-    if start is None:
-        start = _weighted_sums(
-            permutations, lambda block, weights: weights @ clipped[block], n_threads
-        )
-    directions = leaders = _unit(start)
-    best = np.zeros(permutations.count)
-    for step in range(steps + 1):
-
-        def differences(
-            block: slice, weights: np.ndarray, directions: np.ndarray = directions, step: int = step
-        ) -> np.ndarray:
-            along = directions @ points[block].T
-            values = np.einsum("bn,bn->b", weights, along.clip(-_MEASURED, _MEASURED))
-            if step == steps:
-                return values[:, None]
-            ascent = (weights * (np.abs(along) < _MEASURED)) @ clipped[block]
-            return np.column_stack([values, ascent])
-
-        found = _weighted_sums(permutations, differences, n_threads)
-        values = np.abs(found[:, 0]) / (2 * _MEASURED)
-        leaders = np.where((values > best)[:, None], directions, leaders)
-        best = np.maximum(best, values)
-        if step < steps:
-            directions = _unit(0.3 * start + found[:, 1:])
-    return best, leaders
-
-
-def _weighted_sums(
-    permutations: Permutations,
-    function: Callable[[slice, np.ndarray], np.ndarray],
-    n_threads: int,
-) -> np.ndarray:
-    """Return the sum of function(rows, weights) over blocks of rows.
-
-    `weights` (B + 1, rows) are the weights of these rows in a difference of sample means, for the
-    given labels and B permutations: 1 / n_x for the n_x rows of the first sample, and -1 / n_y for
-    the n_y rows of the second.
-    """
-    n_x, n_y = permutations.sizes.astype(np.float32)
-    blocks = permutations.blocks_of_rows()
-
-    def part(k: int) -> np.ndarray:
-        labels = permutations.labels(blocks[k], dtype=np.float32)
-        weights = np.ascontiguousarray((labels * (1 / n_x + 1 / n_y) - 1 / n_y).T)
-        return function(blocks[k], weights)
-
-    parts = map_rows(part, len(blocks), permutations.n_rows, n_threads)
-    return np.stack(parts).sum(axis=0, dtype=np.float64)
-
-
-def _unit(vectors: np.ndarray) -> np.ndarray:
-    """Divide vectors (k, d) by their lengths; the result is float32."""
-    lengths = np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-30)
-    return (vectors / lengths).astype(np.float32)
-
-
-def _whitened(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return points (n, d) transformed to about unit covariance, and the whitening matrix (d, d).
-
-    The matrix is the identity if there are at most 10 d rows, too few to estimate a covariance.
-    """
-    n, d = points.shape
-    points = points * (1 / 1.4826)
-    to_rows = np.eye(d)
-    if n > 10 * d:
-        covariance = np.cov(points.clip(-_SOUGHT, _SOUGHT), rowvar=False)
-        values, vectors = np.linalg.eigh(covariance + 1e-3 * np.eye(d))
-        to_rows = (vectors / np.sqrt(values)) @ vectors.T
-    # Clipping at 1e6 prevents overflow of squares in float32. It has no effect on the result,
-    # because projections are later clipped at much smaller values.
-    return (points.clip(-1e6, 1e6) @ to_rows).astype(np.float32), to_rows

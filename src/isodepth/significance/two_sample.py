@@ -359,22 +359,17 @@ def _pool(samples: Samples, settings: Settings, device: str | None = None) -> Po
 
 def _statistics(rows: PooledSample, settings: Settings) -> Findings:
     """Compute all statistics for the given labels and the permutations, with a progress bar."""
+    # One step per direction, and one step per permutation for the distance between regions.
+    of_regions = bool(rows.names) and settings.tolerance is None
+    total = len(rows.directions) + rows.permutations.count * of_regions
+    label = f"two_sample_test, {settings.n_permutations} permutations"
     bar: Any = nullcontext(lambda count: None)
     if settings.progress:
-        # The progress bar has one step per direction, and one step per permutation for the distance
-        # between regions.
-        of_regions = bool(rows.names) and settings.tolerance is None
-        total = len(rows.directions) + rows.permutations.count * of_regions
-        label = f"two_sample_test, {settings.n_permutations} permutations"
         bar = progress_bar(True, total, label, "step")
     with bar as advance:
         if settings.tolerance is None:
-            return aggregated_statistics(
-                rows,
-                settings.metric,
-                advance,
-                only_regions=settings.only_regions,
-            )
+            metric, only_regions = settings.metric, settings.only_regions
+            return aggregated_statistics(rows, metric, advance, only_regions=only_regions)
         share = allowed_share(settings.tolerance, *rows.samples.read.n_rows)
         return tolerant_statistics(rows, share, advance)
 
@@ -394,25 +389,22 @@ def _distinct_statistics(samples: Samples, settings: Settings) -> Findings | Non
 def _result(rows: PooledSample, findings: Findings, settings: Settings) -> TwoSampleResult:
     """Return the result of the test from its statistics."""
     samples, metric, d = rows.samples, settings.metric, len(rows.names)
-    parts = findings.neg_log_p
     if settings.only_regions:
         # The test statistic is the distance DR itself, not its -log p. If `scale` is None, the
         # function `standardized` has divided all columns by a power of two. DR is then converted
         # back to the original units.
         size = rows.divisors if metric.scale is None else 1.0
         scores = findings.parts["regions"] * (size / mean_of_direction(d, metric.q))
-        parts = {"regions": parts["regions"]}
-    elif parts:
-        scores = combined(parts, findings.weights)
+    elif findings.neg_log_p:
+        scores = combined(findings.neg_log_p, findings.weights)
     else:
         scores = np.zeros(rows.permutations.count)  # no function of a row has information
     pvalue = float(permutation_pvalue(scores[0], scores[1:]))
-    components = []
-    for name, part in parts.items():
-        feature, value = findings.strongest[name], float(findings.parts[name][0])
-        alone = float(permutation_pvalue(part[0], part[1:]))
-        components.append(Component(name, feature.kind, feature.label, value, alone))
-    strengths = {name: part[0] + np.log(findings.weights[name]) for name, part in parts.items()}
+    components = [
+        Component(name, feature.kind, feature.label, float(findings.parts[name][0]), alone)
+        for name, (_, alone, feature) in findings.ranked_tests().items()
+        if name == "regions" or not settings.only_regions
+    ]
     if pvalue <= ALPHA and samples.blocks is None and findings.copies_explain(ALPHA):
         findings.distinct = _distinct_statistics(samples, settings)
     changes = significant_changes(rows, findings, ALPHA) if pvalue <= ALPHA else []
@@ -429,7 +421,7 @@ def _result(rows: PooledSample, findings: Findings, settings: Settings) -> TwoSa
         statistic=float(scores[0]),
         pvalue=pvalue,
         null_distribution=scores[1:],
-        components=sorted(components, key=lambda each: -strengths[each.name]),
+        components=components,
         column_tests=_column_tests(rows, findings, pvalue, changes),
         n_rows=samples.read.n_rows,
         method=settings.method,
