@@ -61,7 +61,9 @@ def prefix_sizes(seed, n, levels):
 def test_walk(seed, monkeypatch):
     dtype = torch.float32 if seed % 2 else torch.float64
     monkeypatch.setattr(walk, "_CHUNK_ROWS", 7)
-    monkeypatch.setattr(walk, "_TILE", 16)
+    monkeypatch.setattr(walk, "_TILE", 2)
+    monkeypatch.setattr(walk, "_GROUP", 16)
+    monkeypatch.setattr(walk, "_DIRECTIONS", 16)
     rng = np.random.default_rng(seed)
     n, m, d = (int(k) for k in rng.integers([20, 20, 1], [40, 40, 5]))
     levels = int(rng.integers(1, 25))
@@ -78,6 +80,28 @@ def test_walk(seed, monkeypatch):
         plain, nowhere = walk.search_gaps(x, y, *ends, u, budget)
         assert torch.equal(plain, found)
         assert nowhere is None
+
+
+@pytest.mark.parametrize(("d", "dtype"), [(20, "float32"), (70, "float32"), (70, "float64")])
+def test_walk_with_many_columns(d, dtype, monkeypatch):
+    """Products of parts, and rows of more columns than are read at once."""
+    monkeypatch.setattr(walk, "_GROUP", 16)
+    monkeypatch.setattr(walk, "_DIRECTIONS", 16)
+    x, y = (cloud(seed, 50, d).to(getattr(torch, dtype)) for seed in (1, 2))
+    u = units(3, 20, d).to(x.dtype)
+    ends = prefix_sizes(4, 50, 12), prefix_sizes(5, 50, 12)
+    expected, codes = gaps.search_gaps(x, y, *ends, u, BUDGET, locate=True)
+    found, mine = walk.search_gaps(x, y, *ends, u, BUDGET, locate=True)
+    torch.testing.assert_close(found, expected, rtol=1e-6, atol=1e-6)
+    assert torch.equal(mine, codes)
+
+
+def test_equal_regions_have_no_gap():
+    """No direction can be excluded, and the gap is zero along all of them."""
+    x, u = cloud(0, 60, 3), units(0, 40, 3)
+    ends = prefix_sizes(0, 60, 20)
+    found, _ = walk.search_gaps(x, x, ends, ends, u, BUDGET)
+    assert (found == 0).all()
 
 
 @pytest.mark.parametrize("kind", ["gaussian", "lattice", "heavy", "lumps"])

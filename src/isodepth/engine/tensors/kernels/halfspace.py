@@ -25,7 +25,12 @@ from isodepth.engine.tensors.products import blocks
 # Sizes of blocks of values, and target number of programs of a kernel, tuned on an H200.
 _BLOCK = 1024
 _RANKED = 1024
+_SCANNED = 4096
 _PROGRAMS = 4096
+# Number of directions of which one is used to bound the mass of a point, and number of successive
+# bins that have a common lower bound.
+_TRIED = 4
+_MERGED = 64
 # Target number of values per bin of the histogram, and maximum number of bins.
 _PER_BIN = 16
 _MOST_BINS = 1 << 16
@@ -112,12 +117,12 @@ def _by_bins(
     """
     n = len(points)
     edges = _edges(directions, pilot, tail)
-    # The int32 counts of the bins of all directions use less than a quarter of the memory budget.
-    n_bins = min(n // _PER_BIN, budget // (32 * len(directions)), _MOST_BINS) * 2 * tail
+    # The two int32 tables of the bins of all directions use about a quarter of the memory budget.
+    n_bins = min(n // _PER_BIN, budget // (64 * len(directions)), _MOST_BINS) * 2 * tail
     half = triton.next_power_of_2(max(int(n_bins), 4)) // 2
-    # A direction needs n * 4 bytes for projections and half * 64 bytes for arrays of bins. A third
+    # A direction needs n * 4 bytes for projections and half * 34 bytes for tables of bins. A third
     # of the memory budget is reserved for sorting.
-    cut = blocks(len(directions), n * 4 + half * 64, budget - budget // 3)
+    cut = blocks(len(directions), n * 4 + half * 34, budget - budget // 3)
     best = torch.full((n,), n, dtype=torch.int32, device=points.device)
     tables = []
     projections = None
@@ -125,96 +130,80 @@ def _by_bins(
         # Free the memory of the previous block of directions before the next block is allocated.
         projections = None
         projections = products(directions[which], points)
-        tables.append(_count(projections, edges[which], half))
-        _bound(projections, edges[which], tables[-1], best)
-    outside = torch.cat([torch.minimum(t[:, half - 1], n - t[:, half]) for t in tables]).amin()
+        tables.append(_bound(projections, edges[which], half, best))
+    outside = torch.cat([torch.minimum(t[:, half - 1], n - t[:, half]) for t, _ in tables]).amin()
     if tail < 0.5 and bool(best.amax() > outside + 1):
         return None
-    for which, upto in zip(cut, tables, strict=True):
+    for which, (upto, least) in zip(cut, tables, strict=True):
         if len(cut) > 1:
             projections = None
             projections = products(directions[which], points)
         assert projections is not None
-        _open(projections, edges[which], upto, best, budget // 3)
+        _open(projections, edges[which], upto, least, best, budget // 3)
     return best
 
 
-def _before(upto: torch.Tensor) -> torch.Tensor:
-    """Convert counts (B, bins) of values up to the end of each bin to counts before each bin.
-
-    Rows are the histograms of B directions.
-    """
-    return torch.nn.functional.pad(upto[:, :-1], (1, 0))
-
-
-def _least(upto: torch.Tensor) -> torch.Tensor:
-    """Return a lower bound (B, bins) on the halfspace mass of the values in each bin.
-
-    The halfspace mass of a value is the number of values that are at most it, or at least it,
-    whichever is smaller. `upto` (B, bins) is the number of values up to the end of each bin.
-    """
-    return torch.minimum(_before(upto), upto[:, -1:] - upto) + 1
-
-
-def _count(projections: torch.Tensor, edges: torch.Tensor, half: int) -> torch.Tensor:
-    """Count the projections (B, n) up to the end of each bin, for each of B directions.
-
-    `edges` (B, 4) are the parameters of the bins; see `_edges`. There are 2 * `half` bins. The
-    result is an int32 tensor of shape (B, bins).
-    """
-    count, n = projections.shape
-    counted = torch.zeros(count, 2 * half, dtype=torch.int32, device=projections.device)
-    parts = triton.cdiv(n, _BLOCK)
-    _histogram[(parts * count,)](
-        projections, edges, counted, n, parts, HALF=half, BLOCK=_BLOCK, num_warps=4
-    )
-    # The kernel does not count the middle bin, which usually has most values: many atomic updates
-    # of one counter would be slow.
-    counted[:, half] = n - counted.sum(dim=1, dtype=torch.int32)
-    return torch.cumsum(counted, dim=1, dtype=torch.int32)
-
-
 def _bound(
-    projections: torch.Tensor, edges: torch.Tensor, upto: torch.Tensor, best: torch.Tensor
-) -> None:
+    projections: torch.Tensor, edges: torch.Tensor, half: int, best: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
     """Lower the upper bounds `best` (n,) on the halfspace masses of n points by counts of bins.
 
-    The mass of a point along a direction is at most the number of projections up to the end of its
-    bin, `upto` (B, bins). It is also at most the number of projections from the start of its bin.
+    The mass of a point along a direction is at most the number of projections (B, n) up to the end
+    of its bin. It is also at most the number of projections from the start of its bin. `edges`
+    (B, 4) are the parameters of the bins; see `_edges`. There are 2 * `half` bins.
+
+    Return two int32 tensors (B, bins): the number of projections up to the end of each bin, and a
+    lower bound on the halfspace mass of the values in each bin.
     """
     count, n = projections.shape
-    most = torch.minimum(upto, n - _before(upto))
+    upto = torch.zeros(count, 2 * half, dtype=torch.int32, device=projections.device)
     parts = triton.cdiv(n, _BLOCK)
+    _histogram[(parts * count,)](
+        projections, edges, upto, n, parts, HALF=half, BLOCK=_BLOCK, num_warps=4
+    )
+    most, least = torch.empty_like(upto), torch.empty_like(upto)
+    scanned = min(_SCANNED, 2 * half)
+    _cumulate[(count,)](upto, most, least, n, HALF=half, BLOCK=scanned, num_warps=8)
     per = triton.cdiv(count, max(1, _PROGRAMS // parts))
     _lower_to_bounds[(parts * triton.cdiv(count, per),)](
         projections, edges, most, best, n, count, parts, per,
-        HALF=upto.shape[1] // 2, BLOCK=_BLOCK, num_warps=4,
+        TRIED=_TRIED, HALF=half, BLOCK=_BLOCK, num_warps=4,
     )  # fmt: skip
+    return upto, least
 
 
 def _open(
     projections: torch.Tensor,
     edges: torch.Tensor,
     upto: torch.Tensor,
+    least: torch.Tensor,
     best: torch.Tensor,
     budget: int,
 ) -> None:
     """Lower the upper bounds `best` (n,) on halfspace masses to exact masses along B directions.
 
-    `projections` (B, n) are those of n points. Only bins that may contain a point with a mass below
-    its bound are opened: their values are sorted and ranked. `budget` is the memory in bytes.
+    `projections` (B, n) are those of n points. `upto` and `least` (B, bins) are the tables that
+    `_bound` returns. Only bins that may contain a point with a mass below its bound are opened:
+    their values are sorted and ranked. `budget` is the memory in bytes.
     """
     count, n = projections.shape
     bins = upto.shape[1]
     parts = triton.cdiv(n, _BLOCK)
     opened = torch.zeros(count, bins, dtype=torch.int8, device=best.device)
+    # The bounds of the bins first increase and then decrease. So the minimum of successive bins is
+    # that of the first or of the last of them.
+    merged = min(_MERGED, bins)
+    coarse = torch.minimum(least[:, ::merged], least[:, merged - 1 :: merged])
     _mark[(parts * count,)](
-        projections, edges, _least(upto), best, opened, n, parts,
-        HALF=bins // 2, BLOCK=_BLOCK, num_warps=4,
+        projections, edges, least, coarse, best, opened, n, parts,
+        MERGED=merged, HALF=bins // 2, BLOCK=_BLOCK, num_warps=4,
     )  # fmt: skip
     # Only opened bins are sorted. `closed` is the number of values in unopened bins, up to the end
     # of each bin. The rank of a value is `closed` plus its rank among the values of opened bins.
-    closed = torch.cumsum((upto - _before(upto)).mul_(opened == 0), dim=1, dtype=torch.int32)
+    closed = torch.empty_like(upto)
+    _count_closed[(count,)](
+        upto, opened, closed, HALF=bins // 2, BLOCK=min(_SCANNED, bins), num_warps=8
+    )
     n_open = n - closed[:, -1]
     most = int(n_open.max())
     if most == 0:
@@ -268,7 +257,10 @@ def _load(P, edges, k, i, n, HALF: tl.constexpr):
 
 @triton.jit
 def _histogram(P, edges, counted, n, parts, HALF: tl.constexpr, BLOCK: tl.constexpr):
-    """Count a block of projections on one direction in the bins, except those in the middle bin."""
+    """Count a block of projections on one direction in the bins, except those in the middle bin.
+
+    The middle bin usually has most values: many atomic updates of one counter would be slow.
+    """
     k = (tl.program_id(0) // parts).to(tl.int64)
     i = (tl.program_id(0) % parts) * BLOCK + tl.arange(0, BLOCK)
     _, at = _load(P, edges, k, i, n, HALF)
@@ -276,33 +268,86 @@ def _histogram(P, edges, counted, n, parts, HALF: tl.constexpr, BLOCK: tl.conste
 
 
 @triton.jit
+def _cumulate(counted, most, least, n, HALF: tl.constexpr, BLOCK: tl.constexpr):
+    """Replace the counts of the bins of one direction, in place, with counts up to the end of bins.
+
+    The middle bin has all values that were not counted. Also store an upper and a lower bound on
+    the halfspace mass of the values in each bin.
+    """
+    base = tl.program_id(0).to(tl.int64) * 2 * HALF
+    sums = tl.zeros([BLOCK], tl.int32)
+    for start in range(0, 2 * HALF, BLOCK):
+        sums += tl.load(counted + base + start + tl.arange(0, BLOCK))
+    middle = n - tl.sum(sums, axis=0)
+    carry = tl.zeros([], tl.int32)
+    for start in range(0, 2 * HALF, BLOCK):
+        at = start + tl.arange(0, BLOCK)
+        own = tl.load(counted + base + at) + tl.where(at == HALF, middle, 0)
+        upto = carry + tl.cumsum(own, axis=0)
+        before = upto - own
+        tl.store(counted + base + at, upto)
+        tl.store(most + base + at, tl.minimum(upto, n - before))
+        tl.store(least + base + at, tl.minimum(before, n - upto) + 1)
+        carry += tl.sum(own, axis=0)
+
+
+@triton.jit
+def _count_closed(upto, opened, closed, HALF: tl.constexpr, BLOCK: tl.constexpr):
+    """Store the number of values in unopened bins of one direction, up to the end of each bin."""
+    base = tl.program_id(0).to(tl.int64) * 2 * HALF
+    carry = tl.zeros([], tl.int32)
+    for start in range(0, 2 * HALF, BLOCK):
+        at = start + tl.arange(0, BLOCK)
+        own = tl.load(upto + base + at) - tl.load(upto + base + at - 1, mask=at > 0, other=0)
+        own = tl.where(tl.load(opened + base + at) == 0, own, 0)
+        tl.store(closed + base + at, carry + tl.cumsum(own, axis=0))
+        carry += tl.sum(own, axis=0)
+
+
+@triton.jit
 def _lower_to_bounds(
-    P, edges, most, best, n, count, parts, per, HALF: tl.constexpr, BLOCK: tl.constexpr
-):
+    P, edges, most, best, n, count, parts, per,
+    TRIED: tl.constexpr, HALF: tl.constexpr, BLOCK: tl.constexpr,
+):  # fmt: skip
     """Lower the upper bounds `best` on the halfspace masses of a block of points.
 
-    `most` contains an upper bound for each bin of each direction. The new bound of a point is the
-    minimum over the bins that contain the point, in `per` directions.
+    `most` contains an upper bound for each bin of each direction. Reading it for all directions
+    would be slow. A program reads it for one of TRIED successive directions, in which the bin of
+    the point is nearest to the first or the last bin. A program processes `per` directions.
     """
     first = (tl.program_id(0) // parts).to(tl.int64) * per
     i = (tl.program_id(0) % parts) * BLOCK + tl.arange(0, BLOCK)
     lowest = tl.full([BLOCK], 2147483647, tl.int32)
-    for k in range(first, tl.minimum(first + per, count)):
-        _, at = _load(P, edges, k, i, n, HALF)
-        lowest = tl.minimum(lowest, tl.load(most + at))
+    last = tl.minimum(first + per, count)
+    for start in range(first, last, TRIED):
+        nearest = tl.full([BLOCK], 2147483647, tl.int32)
+        outermost = tl.zeros([BLOCK], tl.int64)
+        for k in range(start, tl.minimum(start + TRIED, last)):
+            _, at = _load(P, edges, k, i, n, HALF)
+            place = (at - k * 2 * HALF).to(tl.int32)
+            steps = tl.minimum(place, 2 * HALF - 1 - place)
+            outermost = tl.where(steps < nearest, at, outermost)
+            nearest = tl.minimum(nearest, steps)
+        lowest = tl.minimum(lowest, tl.load(most + outermost))
     tl.atomic_min(best + i, lowest, mask=i < n, sem="relaxed")
 
 
 @triton.jit
-def _mark(P, edges, least, best, opened, n, parts, HALF: tl.constexpr, BLOCK: tl.constexpr):
+def _mark(
+    P, edges, least, coarse, best, opened, n, parts,
+    MERGED: tl.constexpr, HALF: tl.constexpr, BLOCK: tl.constexpr,
+):  # fmt: skip
     """Mark the bins of one direction that contain a point whose mass may be below its bound `best`.
 
-    The mass is that along the direction, and `least` has a lower bound on it for each bin.
+    The mass is that along the direction, and `least` has a lower bound on it for each bin. `coarse`
+    has a lower bound for MERGED successive bins. It is smaller, so that it remains in the cache.
     """
     k = (tl.program_id(0) // parts).to(tl.int64)
     i = (tl.program_id(0) % parts) * BLOCK + tl.arange(0, BLOCK)
     _, at = _load(P, edges, k, i, n, HALF)
-    smaller = tl.load(least + at) < tl.load(best + i, mask=i < n, other=0)
+    bound = tl.load(best + i, mask=i < n, other=0)
+    smaller = tl.load(coarse + at // MERGED) < bound
+    smaller = smaller & (tl.load(least + at, mask=smaller, other=0) < bound)
     tl.store(opened + at, tl.full([BLOCK], 1, tl.int8), mask=smaller)
 
 

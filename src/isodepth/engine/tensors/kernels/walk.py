@@ -1,10 +1,12 @@
 """Triton kernels for the gaps between the regions of two samples, at all levels.
 
 The rows of both samples are sorted by depth, so the region of a level consists of the first rows.
-Chunks of levels are processed in parallel. A first kernel computes the minimum and maximum
-projections of the rows of each chunk. A scan converts them to the extremes of all rows before each
-chunk. With these extremes, a chunk is processed independently of the others. For each level and
-each tile (block) of directions only the maximum gap is stored.
+A first kernel computes the minimum and maximum projections of groups of successive rows, and a scan
+converts them to the extremes of all rows before each group. They give bounds on the gap along each
+direction, for all levels of a chunk of successive levels. A direction can attain the maximum gap of
+a level only if its upper bound is at least the maximum of the lower bounds of all directions. Only
+along these directions, which are usually a few of a thousand, the rows of the chunk are projected
+again, and processed one after another.
 """
 
 from __future__ import annotations
@@ -13,18 +15,30 @@ import torch
 import triton
 import triton.language as tl
 
-from isodepth.engine.tensors.kernels.multiply import products
+from isodepth.engine.tensors.kernels.multiply import (
+    add_products,
+    depth_of,
+    load_parts,
+    parts_of,
+    size_of,
+    split_points,
+    worth_splitting,
+)
 from isodepth.engine.tensors.products import blocks
 
+# Number of rows in a group, and number of directions that are processed at once for a group.
+_GROUP = 128
+_DIRECTIONS = 64
 # Number of directions in a tile, the block of directions that one warp processes.
-_TILE = 128
+_TILE = 32
 # Target number of rows of a sample per chunk of levels. It is also the maximum number of rows
-# between two levels. For small samples it is reduced, to at least _LEAST_ROWS, so that there are
-# about _CHUNKS chunks, enough for all processors of the device.
-_CHUNK_ROWS = 512
-_LEAST_ROWS = 128
-_CHUNKS = 1600
-_SCANNED = 16
+# between two levels.
+_CHUNK_ROWS = 128
+# Numbers of groups and of directions in a block of the scan, and of directions in a block of the
+# choice of directions.
+_SCANNED = 64
+_SCANNED_DIRECTIONS = 32
+_CHOSEN = 1024
 
 
 def search_gaps(
@@ -41,41 +55,39 @@ def search_gaps(
     The parameters and results are those of `tensors.gaps.search_gaps`.
     """
     ends = torch.stack([prefix_sizes_x[-1], prefix_sizes_y[-1]]).tolist()
-    rows = [x[: ends[0]], y[: ends[1]]]
-    chunk = max(min(_LEAST_ROWS, _CHUNK_ROWS), min(_CHUNK_ROWS, sum(ends) // (2 * _CHUNKS)))
-    fine_x, fine_y, real = _finer_prefix_sizes(prefix_sizes_x, prefix_sizes_y, chunk)
-    levels = len(fine_x)
-    cuts = _cut_levels(fine_x + fine_y, sum(ends), 2 * chunk)
+    rows = [side[:end].contiguous() for side, end in zip((x, y), ends, strict=True)]
+    fine_x, fine_y, real = _finer_prefix_sizes(prefix_sizes_x, prefix_sizes_y, _CHUNK_ROWS)
+    levels, width = len(fine_x), x.shape[1]
+    cuts = _cut_levels(fine_x + fine_y, sum(ends), 2 * _CHUNK_ROWS)
     n_chunks = len(cuts) - 1
     gaps = x.new_full((levels,), -1.0)
     best_codes = torch.zeros_like(fine_x) if locate else None
     size = x.element_size()
-    each = (len(rows[0]) + len(rows[1]) + 8 * n_chunks) * size
-    each += levels * (size + (4 if locate else 0)) * 4 // _TILE + 64
+    # Bytes per direction for extremes of groups, chosen directions, and results of tiles.
+    each = 2 * size * (sum(ends) // _GROUP + 4) + 4 * n_chunks
+    each += levels * (size + (4 if locate else 0)) * 2 // _TILE + 64
     for which in blocks(len(directions), each, budget):
-        width = which.stop - which.start
         units = directions[which]
-        tiles = triton.cdiv(width, _TILE)
-        projections, before = [], []
-        for side, prefix_sizes in zip(rows, (fine_x, fine_y), strict=True):
-            projections.append(products(side, units))
-            extremes = x.new_empty(2, n_chunks + 1, width)
-            _chunk_extremes[(n_chunks, tiles)](
-                projections[-1], prefix_sizes, cuts, extremes, width, extremes[0].numel(),
-                TILE=_TILE, num_warps=1,
-            )  # fmt: skip
-            _scan_extremes[(2, tiles)](
-                extremes, width, n_chunks, TILE=_TILE, ROWS=_SCANNED, num_warps=4
-            )
-            before.append(extremes)
-        largest = x.new_empty(tiles, levels)
+        count = len(units)
+        across = units.T.contiguous()
+        extremes = [_running_extremes(side, units, across) for side in rows]
+        chosen = torch.empty(n_chunks, count, dtype=torch.int32, device=x.device)
+        n_chosen = torch.empty(n_chunks, dtype=torch.int32, device=x.device)
+        _choose[(n_chunks,)](
+            fine_x, fine_y, cuts, *extremes, chosen, n_chosen, count,
+            extremes[0][0].numel(), extremes[1][0].numel(),
+            GROUP=_GROUP, BLOCK=min(_CHOSEN, triton.next_power_of_2(count)), num_warps=4,
+        )  # fmt: skip
+        tiles = triton.cdiv(count, _TILE)
+        largest = x.new_full((tiles, levels), -1.0)
         codes = torch.empty(
             (tiles, levels) if locate else (1, 1), dtype=torch.int32, device=x.device
         )
         _walk[(n_chunks, tiles)](
-            *projections, fine_x, fine_y, cuts, *before, largest, codes,
-            width, levels, before[0][0].numel(),
-            LOCATE=locate, TILE=_TILE, num_warps=1,
+            *rows, fine_x, fine_y, cuts, *extremes, across, chosen, n_chosen, largest, codes,
+            count, levels, extremes[0][0].numel(), extremes[1][0].numel(),
+            GROUP=_GROUP, WIDTH=width, DEPTH=depth_of(width), LOCATE=locate, TILE=_TILE,
+            num_warps=1,
         )  # fmt: skip
         widest = largest.amax(dim=0)
         better = widest > gaps
@@ -90,11 +102,39 @@ def search_gaps(
             best_codes = torch.where(better, moved, best_codes)
         gaps = torch.where(better, widest, gaps)
         # Free the memory of this block of directions before the next block is allocated.
-        del projections, before, largest, codes
+        del extremes, chosen, largest, codes
     gaps = gaps[real] if real is not None else gaps
     if best_codes is not None and real is not None:
         best_codes = best_codes[real]
     return gaps.double(), best_codes
+
+
+def _running_extremes(
+    rows: torch.Tensor, units: torch.Tensor, across: torch.Tensor
+) -> torch.Tensor:
+    """Compute the extremes of the projections of the rows before each group of rows.
+
+    `units` (K, d) are directions, and `across` (d, K) is their transpose. The result has shape
+    (2, groups + 1, K): the maximum, and the negative minimum. The last entry includes all rows. The
+    first entry is the projection of the first row, which belongs to every region.
+    """
+    n, width = rows.shape
+    count = len(units)
+    groups = triton.cdiv(n, _GROUP)
+    extremes = rows.new_empty(2, groups + 1, count)
+    torch.mv(units, rows[0], out=extremes[0, 0])
+    torch.neg(extremes[0, 0], out=extremes[1, 0])
+    split = worth_splitting(rows)
+    _group_extremes[(groups,)](
+        rows, parts_of(units) if split else across, size_of(rows) if split else across,
+        extremes, n, count, extremes[0].numel(),
+        SPLIT=split, GROUP=_GROUP, WIDTH=width, DEPTH=depth_of(width),
+        DIRECTIONS=_DIRECTIONS, num_warps=4, num_stages=1,
+    )  # fmt: skip
+    _scan_extremes[(2, triton.cdiv(count, _SCANNED_DIRECTIONS))](
+        extremes, count, groups, TILE=_SCANNED_DIRECTIONS, ROWS=_SCANNED, num_warps=4
+    )
+    return extremes
 
 
 def _finer_prefix_sizes(
@@ -136,42 +176,47 @@ def _cut_levels(walked: torch.Tensor, total: int, each: int) -> torch.Tensor:
 
 
 @triton.jit
-def _chunk_extremes(P, prefix_sizes, cuts, ends, width, opposite, TILE: tl.constexpr):
-    """Compute the maximum and minimum projections of the rows of one chunk of levels.
+def _group_extremes(
+    rows, units, size, extremes, n, count, opposite,
+    SPLIT: tl.constexpr, GROUP: tl.constexpr, WIDTH: tl.constexpr, DEPTH: tl.constexpr,
+    DIRECTIONS: tl.constexpr,
+):  # fmt: skip
+    """Compute the maximum and minimum projections of a group of rows on all `count` directions.
 
-    They are stored in `ends` at the index of the next chunk. After the scan, each index then has
-    the extremes of all rows before its chunk.
+    They are stored in `extremes` at the index of the next group. After the scan, each index then
+    has the extremes of all rows before its group. If SPLIT, `units` are the parts of the directions
+    (3, count, WIDTH), and products are computed as in `multiply`. Otherwise `units` has shape
+    (WIDTH, count).
     """
-    chunk = tl.program_id(0)
-    cols = tl.program_id(1) * TILE + tl.arange(0, TILE)
-    ok = cols < width
-    first_level = tl.load(cuts + chunk)
-    last_level = tl.load(cuts + chunk + 1)
-    row = tl.load(prefix_sizes + first_level - 1, mask=first_level > 0, other=0)
-    stop = tl.load(prefix_sizes + last_level - 1, mask=last_level > 0, other=0)
-    top = tl.full([TILE], float("-inf"), P.dtype.element_ty)
-    low = tl.full([TILE], float("inf"), P.dtype.element_ty)
-    at = P + row * width + cols
-    while row + 4 <= stop:
-        a = tl.load(at, mask=ok, other=0.0)
-        b = tl.load(at + width, mask=ok, other=0.0)
-        c = tl.load(at + 2 * width, mask=ok, other=0.0)
-        e = tl.load(at + 3 * width, mask=ok, other=0.0)
-        top = tl.maximum(top, tl.maximum(tl.maximum(a, b), tl.maximum(c, e)))
-        low = tl.minimum(low, tl.minimum(tl.minimum(a, b), tl.minimum(c, e)))
-        at += 4 * width
-        row += 4
-    while row < stop:
-        a = tl.load(at, mask=ok, other=0.0)
-        top = tl.maximum(top, a)
-        low = tl.minimum(low, a)
-        at += width
-        row += 1
-    out = ends + (chunk + 1).to(tl.int64) * width + cols
-    tl.store(out, top, mask=ok)
-    # The minimum is stored with the opposite sign, so that one scan of maxima computes the running
-    # maxima and the running minima.
-    tl.store(out + opposite, -low, mask=ok)
+    group = tl.program_id(0)
+    i = group * GROUP + tl.arange(0, GROUP)
+    kind = rows.dtype.element_ty
+    below = tl.where(i < n, 0.0, float("-inf")).to(kind)
+    out = extremes + (group + 1).to(tl.int64) * count
+    columns = tl.arange(0, DEPTH)
+    if SPLIT:
+        factor = tl.load(size)
+        x1, x2, x3 = split_points(rows, i[:, None], columns[None, :], n, factor, WIDTH)
+    for first in range(0, count, DIRECTIONS):
+        k = first + tl.arange(0, DIRECTIONS)
+        total = tl.zeros([GROUP, DIRECTIONS], kind)
+        if SPLIT:
+            for start in range(0, WIDTH, DEPTH):
+                j = start + columns
+                if WIDTH > DEPTH:
+                    x1, x2, x3 = split_points(rows, i[:, None], j[None, :], n, factor, WIDTH)
+                y1, y2, y3 = load_parts(units, k[None, :], j[:, None], count, WIDTH)
+                total += add_products(x1, x2, x3, y1, y2, y3)
+            total *= factor
+        else:
+            for j in range(WIDTH):
+                x = tl.load(rows + i.to(tl.int64) * WIDTH + j, mask=i < n, other=0.0)
+                u = tl.load(units + j * count + k, mask=k < count, other=0.0)
+                total += x[:, None] * u[None, :]
+        tl.store(out + k, tl.max(total + below[:, None], axis=0), mask=k < count)
+        # The minimum is stored with the opposite sign, so that one scan of maxima computes the
+        # running maxima and the running minima.
+        tl.store(out + opposite + k, tl.max(below[:, None] - total, axis=0), mask=k < count)
 
 
 @triton.jit
@@ -180,19 +225,18 @@ def _larger(a, b):
 
 
 @triton.jit
-def _scan_extremes(ends, width, n_chunks, TILE: tl.constexpr, ROWS: tl.constexpr):
-    """Replace the extreme projections of each chunk, in place, with running extremes.
+def _scan_extremes(extremes, count, groups, TILE: tl.constexpr, ROWS: tl.constexpr):
+    """Replace the extreme projections of each group, in place, with running extremes.
 
-    The running extremes of a chunk are those of all rows up to its end.
+    The running extremes of a group are those of all rows up to its end.
     """
-    cols = tl.program_id(1) * TILE + tl.arange(0, TILE)
+    k = tl.program_id(1) * TILE + tl.arange(0, TILE)
     rows = tl.arange(0, ROWS)
-    base = ends + tl.program_id(0).to(tl.int64) * (n_chunks + 1) * width
-    tl.store(base + cols, tl.full([TILE], float("-inf"), ends.dtype.element_ty), mask=cols < width)
-    carry = tl.full([TILE], float("-inf"), ends.dtype.element_ty)
-    for start in range(1, n_chunks + 1, ROWS):
-        at = base + (start + rows)[:, None].to(tl.int64) * width + cols[None, :]
-        ok = ((start + rows) <= n_chunks)[:, None] & (cols < width)[None, :]
+    base = extremes + tl.program_id(0).to(tl.int64) * (groups + 1) * count
+    carry = tl.full([TILE], float("-inf"), extremes.dtype.element_ty)
+    for start in range(1, groups + 1, ROWS):
+        at = base + (start + rows)[:, None].to(tl.int64) * count + k[None, :]
+        ok = ((start + rows) <= groups)[:, None] & (k < count)[None, :]
         tile = tl.load(at, mask=ok, other=float("-inf"))
         tile = tl.associative_scan(tile, 0, _larger)
         tile = tl.maximum(tile, carry[None, :])
@@ -201,54 +245,138 @@ def _scan_extremes(ends, width, n_chunks, TILE: tl.constexpr, ROWS: tl.constexpr
 
 
 @triton.jit
+def _rows_of_chunk(prefix_sizes, cuts, chunk):
+    """Return the first row and the end of the rows that enter at the levels of a chunk."""
+    first_level = tl.load(cuts + chunk)
+    last_level = tl.load(cuts + chunk + 1)
+    start = tl.load(prefix_sizes + first_level - 1, mask=first_level > 0, other=0)
+    stop = tl.load(prefix_sizes + last_level - 1, mask=last_level > 0, other=0)
+    return start, stop
+
+
+@triton.jit
+def _gap_bounds(before_x, after_x, before_y, after_y, k, ok, opposite_x, opposite_y):
+    """Return a lower and an upper bound on the gap along directions k, at all levels of a chunk.
+
+    `before_x` and `after_x` are the extremes of the rows before and up to the end of the chunk.
+    """
+    least_x = tl.load(before_x + k, mask=ok, other=0.0)
+    most_x = tl.load(after_x + k, mask=ok, other=0.0)
+    least_y = tl.load(before_y + k, mask=ok, other=0.0)
+    most_y = tl.load(after_y + k, mask=ok, other=0.0)
+    lower = tl.maximum(least_x - most_y, least_y - most_x)
+    upper = tl.maximum(most_x - least_y, most_y - least_x)
+    least_x = tl.load(before_x + opposite_x + k, mask=ok, other=0.0)
+    most_x = tl.load(after_x + opposite_x + k, mask=ok, other=0.0)
+    least_y = tl.load(before_y + opposite_y + k, mask=ok, other=0.0)
+    most_y = tl.load(after_y + opposite_y + k, mask=ok, other=0.0)
+    lower = tl.maximum(lower, tl.maximum(least_x - most_y, least_y - most_x))
+    upper = tl.maximum(upper, tl.maximum(most_x - least_y, most_y - least_x))
+    return tl.where(ok, lower, float("-inf")), tl.where(ok, upper, float("-inf"))
+
+
+@triton.jit
+def _choose(
+    prefix_sizes_x, prefix_sizes_y, cuts, extremes_x, extremes_y, chosen, n_chosen, count,
+    opposite_x, opposite_y, GROUP: tl.constexpr, BLOCK: tl.constexpr,
+):  # fmt: skip
+    """List the directions that may attain the maximum gap at a level of one chunk of levels.
+
+    They are listed in increasing order in `chosen`, and their number is stored in `n_chosen`.
+    """
+    chunk = tl.program_id(0)
+    start_x, stop_x = _rows_of_chunk(prefix_sizes_x, cuts, chunk)
+    start_y, stop_y = _rows_of_chunk(prefix_sizes_y, cuts, chunk)
+    before_x = extremes_x + (start_x // GROUP) * count
+    after_x = extremes_x + ((stop_x + GROUP - 1) // GROUP) * count
+    before_y = extremes_y + (start_y // GROUP) * count
+    after_y = extremes_y + ((stop_y + GROUP - 1) // GROUP) * count
+    attained = tl.full([BLOCK], float("-inf"), extremes_x.dtype.element_ty)
+    for first in range(0, count, BLOCK):
+        k = first + tl.arange(0, BLOCK)
+        lower, _ = _gap_bounds(
+            before_x, after_x, before_y, after_y, k, k < count, opposite_x, opposite_y
+        )
+        attained = tl.maximum(attained, lower)
+    threshold = tl.max(attained, axis=0)
+    total = 0
+    for first in range(0, count, BLOCK):
+        k = first + tl.arange(0, BLOCK)
+        _, upper = _gap_bounds(
+            before_x, after_x, before_y, after_y, k, k < count, opposite_x, opposite_y
+        )
+        taken = (k < count) & (upper >= threshold)
+        place = total + tl.cumsum(taken.to(tl.int32), axis=0) - 1
+        tl.store(chosen + chunk.to(tl.int64) * count + place, k, mask=taken)
+        total += tl.sum(taken.to(tl.int32), axis=0)
+    tl.store(n_chosen + chunk, total)
+
+
+@triton.jit
+def _project(rows, i, units, k, u, count, WIDTH: tl.constexpr, DEPTH: tl.constexpr):
+    """Return the projections of row i on directions k, where `u` has their first DEPTH elements."""
+    j = tl.arange(0, DEPTH)
+    x = tl.load(rows + i * WIDTH + j, mask=j < WIDTH, other=0.0)
+    total = tl.sum(x[:, None] * u, axis=0)
+    for start in range(DEPTH, WIDTH, DEPTH):
+        x = tl.load(rows + i * WIDTH + start + j, mask=start + j < WIDTH, other=0.0)
+        at = units + (start + j)[:, None] * count + k[None, :]
+        u = tl.load(at, mask=(start + j < WIDTH)[:, None], other=0.0)
+        total += tl.sum(x[:, None] * u, axis=0)
+    return total
+
+
+@triton.jit
 def _walk(
-    Px, Py, prefix_sizes_x, prefix_sizes_y, cuts, before_x, before_y, largest, codes,
-    width, levels, opposite,
-    LOCATE: tl.constexpr, TILE: tl.constexpr,
+    x, y, prefix_sizes_x, prefix_sizes_y, cuts, extremes_x, extremes_y, units, chosen, n_chosen,
+    largest, codes, count, levels, opposite_x, opposite_y,
+    GROUP: tl.constexpr, WIDTH: tl.constexpr, DEPTH: tl.constexpr, LOCATE: tl.constexpr,
+    TILE: tl.constexpr,
 ):  # fmt: skip
     """Store the maximum gap over one tile of directions, for each level in one chunk of levels.
 
-    If LOCATE, also store the code of the maximizing direction: k for direction k of the block, and
-    -1 - k for its opposite.
+    The directions are those chosen for the chunk. If LOCATE, also store the code of the maximizing
+    direction: k for direction k of the block, and -1 - k for its opposite.
     """
     chunk = tl.program_id(0)
     tile = tl.program_id(1)
-    cols = tile * TILE + tl.arange(0, TILE)
-    ok = cols < width
-    first_level = tl.load(cuts + chunk)
-    last_level = tl.load(cuts + chunk + 1)
-    row_x = tl.load(prefix_sizes_x + first_level - 1, mask=first_level > 0, other=0)
-    row_y = tl.load(prefix_sizes_y + first_level - 1, mask=first_level > 0, other=0)
-    prefix = chunk.to(tl.int64) * width + cols
-    # Columns beyond the last direction are loaded as zero. Their gap of zero does not change the
-    # maximum.
-    top_x = tl.load(before_x + prefix, mask=ok, other=0.0)
-    low_x = -tl.load(before_x + prefix + opposite, mask=ok, other=0.0)
-    top_y = tl.load(before_y + prefix, mask=ok, other=0.0)
-    low_y = -tl.load(before_y + prefix + opposite, mask=ok, other=0.0)
-    at_x = Px + row_x * width + cols
-    at_y = Py + row_y * width + cols
-    for level in range(first_level, last_level):
-        stop_x = tl.load(prefix_sizes_x + level)
-        stop_y = tl.load(prefix_sizes_y + level)
-        while row_x < stop_x:
-            v = tl.load(at_x, mask=ok, other=0.0)
-            top_x = tl.maximum(top_x, v)
-            low_x = tl.minimum(low_x, v)
-            at_x += width
-            row_x += 1
-        while row_y < stop_y:
-            w = tl.load(at_y, mask=ok, other=0.0)
-            top_y = tl.maximum(top_y, w)
-            low_y = tl.minimum(low_y, w)
-            at_y += width
-            row_y += 1
-        above = tl.abs(top_x - top_y)
-        gap = tl.maximum(above, tl.abs(low_x - low_y))
-        widest = tl.max(gap, axis=0)
-        out = tile.to(tl.int64) * levels + level
-        tl.store(largest + out, widest)
-        if LOCATE:
-            place = tl.min(tl.where(gap == widest, cols, 2147483647), axis=0)
-            upward = tl.max(tl.where((cols == place) & (above == widest), 1, 0), axis=0)
-            tl.store(codes + out, tl.where(upward > 0, place, -1 - place))
+    total = tl.load(n_chosen + chunk)
+    if tile * TILE < total:
+        # The last chosen direction fills the tile. Repeated directions do not change the maximum.
+        place = tl.minimum(tile * TILE + tl.arange(0, TILE), total - 1)
+        k = tl.load(chosen + chunk.to(tl.int64) * count + place)
+        j = tl.arange(0, DEPTH)
+        u = tl.load(units + j[:, None] * count + k[None, :], mask=(j < WIDTH)[:, None], other=0.0)
+        start_x, _ = _rows_of_chunk(prefix_sizes_x, cuts, chunk)
+        start_y, _ = _rows_of_chunk(prefix_sizes_y, cuts, chunk)
+        # The running extremes are those at the start of a group.
+        row_x = start_x // GROUP * GROUP
+        row_y = start_y // GROUP * GROUP
+        at_x = extremes_x + (start_x // GROUP) * count + k
+        at_y = extremes_y + (start_y // GROUP) * count + k
+        top_x = tl.load(at_x)
+        low_x = -tl.load(at_x + opposite_x)
+        top_y = tl.load(at_y)
+        low_y = -tl.load(at_y + opposite_y)
+        for level in range(tl.load(cuts + chunk), tl.load(cuts + chunk + 1)):
+            stop_x = tl.load(prefix_sizes_x + level)
+            stop_y = tl.load(prefix_sizes_y + level)
+            while row_x < stop_x:
+                v = _project(x, row_x, units, k, u, count, WIDTH, DEPTH)
+                top_x = tl.maximum(top_x, v)
+                low_x = tl.minimum(low_x, v)
+                row_x += 1
+            while row_y < stop_y:
+                w = _project(y, row_y, units, k, u, count, WIDTH, DEPTH)
+                top_y = tl.maximum(top_y, w)
+                low_y = tl.minimum(low_y, w)
+                row_y += 1
+            above = tl.abs(top_x - top_y)
+            gap = tl.maximum(above, tl.abs(low_x - low_y))
+            widest = tl.max(gap, axis=0)
+            out = tile.to(tl.int64) * levels + level
+            tl.store(largest + out, widest)
+            if LOCATE:
+                first = tl.min(tl.where(gap == widest, k, 2147483647), axis=0)
+                upward = tl.max(tl.where((k == first) & (above == widest), 1, 0), axis=0)
+                tl.store(codes + out, tl.where(upward > 0, first, -1 - first))
