@@ -49,10 +49,12 @@ def spoiled(points: np.ndarray, value: float) -> np.ndarray:
     return bad
 
 
-@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
-def test_not_finite(value: float) -> None:
+@pytest.mark.parametrize(
+    ("value", "what"), [(np.nan, "NaN"), (np.inf, "infinite"), (-np.inf, "infinite")]
+)
+def test_not_finite(value: float, what: str) -> None:
     for name, both in (("X", (spoiled(X, value), Y)), ("Y", (X, spoiled(Y, value)))):
-        with pytest.raises(InvalidInputError, match=f"{name} contains 2 NaN.*row 3, column 1"):
+        with pytest.raises(InvalidInputError, match=f"{name} contains 2 {what}.*row 3, column 1"):
             isodepth.distance(*both)
 
 
@@ -186,12 +188,12 @@ def test_options_have_known_names_and_are_keyword_only() -> None:
 
 
 def test_results_and_their_parts_are_frozen() -> None:
-    """Samples, plans, tables and results are shared; estimators and states of monitors change."""
+    """Samples, plans, tables and results are shared; estimators and states change."""
     changing = {"Depth", "AIIRW", "_BagTransformer", "ReadResult", "Halfspace", "MonitorState",
-                "Bracket"}  # fmt: skip
+                "Bracket", "SuspectState", "ProfileState"}  # fmt: skip
     found = set()
-    for package in ("core", "depth", "metric", "many", "data", "significance", "chunked",
-                    "monitor"):  # fmt: skip
+    for package in ("geometry", "depth", "metric", "many", "data", "significance", "monitor",
+                    "inspection", "results", "rowfunctions", "sources"):  # fmt: skip
         home = importlib.import_module(f"isodepth.{package}")
         for module in pkgutil.walk_packages(home.__path__, f"{home.__name__}."):
             classes = vars(importlib.import_module(module.name)).values()
