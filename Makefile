@@ -60,7 +60,7 @@ RELEASE_PYTHONS ?= $(foreach v,11 12 13 14 15,$(shell python3.$v -c "print('pyth
 # Number of mutants, seed, and packages of src/isodepth.
 MUTANTS  ?= 150
 SEED     ?= 0
-PACKAGES ?= core depth metric many data significance chunked monitor
+PACKAGES ?= geometry depth metric many data rowfunctions significance sources inspection monitor
 SESSION  := out/mutants.sqlite
 
 .PHONY: help demo test test-all test-slow test-sanitized test-cuda test-browser lowest mutants core stubs
