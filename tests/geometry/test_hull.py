@@ -292,7 +292,7 @@ def test_frame_keeps_every_distance():
         ([[0.0]], [[0.0, 1.0]], "same number of columns, got 1 in .* and 2 in"),
         ([], [[0.0]], "shape"),
         ([0.0, 1.0], [[0.0]], "shape"),
-        ([[np.nan]], [[0.0]], "finite"),
+        ([[np.nan]], [[0.0]], "1 NaN value"),
     ],
 )
 def test_bad_input_is_named(first, second, message):
