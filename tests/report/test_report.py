@@ -20,7 +20,7 @@ from isodepth.inspection.rows import TwoSamples
 from isodepth.plot.changes import column_figure
 from isodepth.report import html_report, write_report
 from isodepth.report.comparison import comparison_content, comparison_lines
-from isodepth.report.repeat import TableFile
+from isodepth.report.repeat import TableFile, repeat_code
 from isodepth.results.summary import comparison_headline, subtitle, unused_part
 
 pytest.importorskip("matplotlib")
@@ -272,6 +272,50 @@ def test_the_python_of_a_report_of_categories_alone_makes_the_test_again() -> No
     again = eval(call, {"isodepth": isodepth, "X": x, "Y": y})
     np.testing.assert_array_equal(again.null_distribution, test.null_distribution)
     assert again.pvalue == test.pvalue
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"tolerance": 0.02, "confidence": 0.9},
+        {"scale": None, "n_directions": 7, "kinds": {"b": "omit"}},
+        {"method": "regions", "q": np.inf, "levels": 5},
+    ],
+)
+def test_the_code_of_a_test_repeats_it(options) -> None:
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    x, y = (pd.DataFrame(rng.normal(size=(40, 3)), columns=list("abc")) for _ in range(2))
+    y.iloc[:9, 0] = np.nan
+    test = isodepth.two_sample_test(x, y, n_permutations=39, random_state=3, **options)
+    call = repeat_code(test, None).split("result = ")[1].split("\n")[0]
+    again = eval(call, {"isodepth": isodepth, "X": x, "Y": y})
+    np.testing.assert_array_equal(again.null_distribution, test.null_distribution)
+    assert again.signature == test.signature
+    assert again.confidence == test.confidence
+    assert again.kinds == test.kinds
+
+
+def test_the_code_of_a_test_in_chunks_repeats_it() -> None:
+    x, y = (isodepth.scan(each.points) for each in pair())
+    test = isodepth.two_sample_test(x, y, max_rows=30, n_permutations=19, random_state=3)
+    call = repeat_code(test, None).split("result = ")[1].split("\n")[0]
+    again = eval(call, {"isodepth": isodepth, "X": x, "Y": y})
+    np.testing.assert_array_equal(again.null_distribution, test.null_distribution)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"scale": np.ones(3)},
+        {"random_state": np.random.default_rng(0)},
+        {"method": "regions", "depth": lambda points: points[:, 0]},
+    ],
+)
+def test_a_test_with_objects_as_options_has_no_code(options) -> None:
+    test = isodepth.two_sample_test(*pair(), n_permutations=5, **options)
+    assert "cannot be repeated" in repeat_code(test, None)
 
 
 @pytest.mark.usefixtures("without_pictures")

@@ -21,7 +21,7 @@ from isodepth.plot.comparisons import contributions, gap_profile, null_distribut
 from isodepth.plot.regions import nested_regions
 from isodepth.plot.style import loose_axes, loose_figure
 from isodepth.report.figures import WIDTH
-from isodepth.report.repeat import TableFile, compare_code
+from isodepth.report.repeat import TableFile, repeat_code
 from isodepth.results.protocols import (
     ChanceLevelLike,
     ComparisonLike,
@@ -140,7 +140,7 @@ def comparison_context(
         "figures": _figures(comparison, test, names, by_rows)
         | ({"scores": _score_figure(result, samples)} if by_rows else {}),
         "contributions": largest_contributions(comparison.contributions) if comparison else "",
-        "code": compare_code(comparison, test, sources),
+        "code": repeat_code(result, sources),
     }
 
 
@@ -168,7 +168,7 @@ def comparison_content(
     result: PairResult, names: Sequence[str], sources: Sequence[TableFile] | None = None
 ) -> dict[str, Any]:
     """Return the content of the report as a dictionary for the JSON output."""
-    comparison, test, samples, rows, chance = Findings.of(result)
+    _, test, samples, rows, chance = Findings.of(result)
     typical = find_typical_rows(result)
     return {
         **result.to_dict(),
@@ -179,7 +179,7 @@ def comparison_content(
         "typical_rows": None if typical is None else typical.to_dict(),
         "chance_level": None if isinstance(chance, str) else chance.to_dict(),
         "chance_level_omitted": chance if isinstance(chance, str) else None,
-        "code": compare_code(comparison, test, sources),
+        "code": repeat_code(result, sources),
     }
 
 

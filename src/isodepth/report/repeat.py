@@ -6,8 +6,10 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from isodepth.data.columns.kinds import MISSING, ColumnKind
-from isodepth.results.protocols import ComparisonLike, TwoSampleTestLike
+from isodepth.data.columns.kinds import MISSING
+from isodepth.depth import BY_NAME
+from isodepth.results.protocols import ComparisonLike, PairResult, TwoSampleTestLike
+from isodepth.results.summary import get_test
 
 CANNOT_REPEAT = (
     "# This result cannot be repeated from files alone: it has directions, scales, a depth or\n"
@@ -35,17 +37,17 @@ class TableFile(NamedTuple):
     block_column: str | None = None
 
 
-def compare_code(
-    comparison: ComparisonLike | None,
-    test: TwoSampleTestLike | None,
-    sources: Sequence[TableFile] | None,
-) -> str:
-    """Return Python code that repeats the comparison, or the test if `comparison` is None.
+def repeat_code(result: PairResult, sources: Sequence[TableFile] | None) -> str:
+    """Return Python code that repeats a comparison or a test.
 
     `sources` are the files of both samples; None if the samples were not read from files. Return a
     comment with the reason if the result cannot be repeated.
     """
-    options = _options(comparison, test)
+    test = get_test(result)
+    if result._result_type == "comparison":
+        call, options = "compare", _comparison_options(result)
+    else:
+        call, options = "two_sample_test", _test_options(result)
     blocked = test is not None and test.settings["blocks"] is not None
     lines = ["import isodepth"]
     reading: list[str | None] = []
@@ -65,41 +67,48 @@ def compare_code(
                 lines.append(f"{name} = {name}[{columns!r}]")
             elif dropped:
                 lines.append(f"{name} = {name}.drop(columns={dropped!r})")
-    call = "two_sample_test" if comparison is None else "compare"
-    blocks = ", blocks=blocks" if blocked else ""
-    lines.append(f"result = isodepth.{call}(X, Y{_keywords(options)}{blocks})")
+    kinds = {each.column: each.option for each in (test or result).kinds if each.option}
+    keywords = _keywords(options | {"kinds": kinds}) + (", blocks=blocks" if blocked else "")
+    lines.append(f"result = isodepth.{call}(X, Y{keywords})")
     return "\n".join([*lines, 'result.report("report.html")'])
 
 
-def _options(
-    comparison: ComparisonLike | None, test: TwoSampleTestLike | None
-) -> dict[str, Any] | None:
-    """Return the keyword arguments of the call that repeats a comparison or a test.
+def _comparison_options(comparison: ComparisonLike) -> dict[str, Any] | None:
+    """Return the keyword arguments of the call of `isodepth.compare` that repeats a comparison.
 
-    Return None if the value of an argument cannot be written as code.
+    `kinds` and `blocks` are excluded. Return None if the value of an argument cannot be written as
+    code.
     """
-    options: dict[str, Any] | None = {}
-    omitted = False
-    kinds: tuple[ColumnKind, ...] = ()
-    if test is not None:
-        seed = test.settings["random_state"]
-        options = {"random_state": seed if isinstance(seed, int) else None}
-        holes = test.missing is not None and any(
-            share.x or share.y for share in test.missing.shares
-        )
-        omitted = holes or any(each.value == MISSING for each in test.category_shares)
-        kinds = test.kinds
-    if comparison is not None:
-        options = comparison._changed_options()
-        omitted = omitted or comparison.missing is not None
-        kinds = kinds or comparison.kinds
+    options, test = comparison._changed_options(), comparison.test
     if options is None:
         return None
-    given = {each.column: each.option for each in kinds if each.option}
-    options |= {"nan_policy": "omit" if omitted else None, "kinds": given}
+    omitted = comparison.missing is not None
     if test is not None:
+        holes = any(share.x or share.y for share in test.missing.shares) if test.missing else False
+        omitted = omitted or holes or any(each.value == MISSING for each in test.category_shares)
         options |= {"n_permutations": len(test.null_distribution), "tolerance": test.tolerance}
-    return options
+    return options | {"nan_policy": "omit" if omitted else None}
+
+
+def _test_options(test: TwoSampleTestLike) -> dict[str, Any] | None:
+    """Return the keyword arguments of the call of `isodepth.two_sample_test` that repeats a test.
+
+    `kinds` and `blocks` are excluded. Return None if the value of an argument cannot be written as
+    code.
+    """
+    options = {name: value for name, value in test.settings.items() if name != "blocks"}
+    given = (
+        options["scale"] == "given",
+        options["random_state"] == "generator",
+        options.get("depth", "projection") not in BY_NAME,
+    )
+    if any(given):
+        return None
+    defaults = {"method": "aggregated", "scale": "pooled", "n_directions": 0, "confidence": 0.95}
+    options |= {"confidence": test.confidence}
+    if test.n_source_rows is not None:
+        options |= {"max_rows": max(test.n_rows)}
+    return {name: value for name, value in options.items() if value != defaults.get(name)}
 
 
 def _reading_code(name: str, path: str) -> str | None:
