@@ -150,11 +150,25 @@ def test_a_report_can_be_repeated(files: list[str], blocks: tuple[str, ...]) -> 
 
 
 @pytest.mark.usefixtures("without_pictures")
+def test_the_report_of_a_test_can_be_repeated(files: list[str]) -> None:
+    arguments = ("test", *files[:2], "--permutations", 19, "--scale", "none", "--blocks", "day")
+    found = run_json(*arguments, "-o", "r.html")
+    made: dict[str, Any] = {}
+    exec(found["code"], made)
+    assert made["result"].signature == found["signature"]
+    assert made["result"].statistic == pytest.approx(found["statistic"], rel=1e-12)
+
+
+@pytest.mark.usefixtures("without_pictures")
 def test_reports_of_a_monitor_and_wrong_files(files: list[str]) -> None:
     rows = np.random.default_rng(0).normal(size=(600, 2))
     isodepth.Monitor(rows, random_state=0, path="m.npz").check(rows[:20])
     assert run("report", "m.npz", "-o", "m.html").stdout == "report of monitor in m.html\n"
-    assert "No alarm in 1 batch " in Path("m.html").read_text("utf-8")
+    page = html.unescape(Path("m.html").read_text("utf-8"))
+    assert "No alarm in 1 batch " in page
+    assert "isodepth.Monitor.load('m.npz')" in page
+    run("monitor", "show", "m.npz", "-o", "shown.html")
+    assert "Monitor.load('m.npz')" in html.unescape(Path("shown.html").read_text("utf-8"))
     said = refusal("report", "m.npz", "-o", "m.html", "--eps", 0.2)
     assert "--eps has no effect on the report of a monitor" in said
     for wrong in (files, files[:1]):
@@ -298,8 +312,10 @@ def test_thresholds_set_the_exit_code(files: list[str], arguments: list[str], co
     ("arguments", "words"),
     [
         (["--permutations", "19", "--alpha", "0.01"], "add --permutations 99"),
-        (["--alpha", "0"], "increase alpha"),
+        (["--alpha", "0"], "increase it"),
+        (["--permutations", "19", "--alpha", "0.01"], "error: --alpha 0.01 is below 0.05"),
         (["--permutations", "18", "--max-changed", "5%"], "at least 19 permutations"),
+        (["--permutations", "18", "--max-changed", "5%"], "error: --max-changed needs"),
         (["--max-changed", "5"], "such as 5%"),
         (["--tolerance", "500%"], "such as 5%"),
     ],

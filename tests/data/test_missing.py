@@ -111,3 +111,11 @@ def test_missing_shares_side_by_side() -> None:
 def test_many_columns_are_not_all_listed() -> None:
     report = MissingReport(9, 9, tuple((f"c{j}", j) for j in range(9)))
     assert str(report).endswith("c8 (8), c7 (7), c6 (6), c5 (5), c4 (4) and 3 more")
+
+
+def test_without_dropped_rows_nothing_is_said_to_be_dropped() -> None:
+    x, y = MissingReport(100, 0, (("a", 50), ("b", 0))), MissingReport(100, 0, (("a", 0), ("b", 0)))
+    text = str(MissingPair(x, y))
+    assert text.startswith("X has missing values in a (50); no row dropped; a is missing in 50.0%")
+    assert text.endswith("standard errors apart")
+    assert str(MissingPair(y, y)) == "no row dropped"

@@ -341,6 +341,19 @@ def test_settings_that_cannot_be_written_down_are_not_made_up() -> None:
     assert "..." not in page[page.index("How to repeat it") :]
 
 
+def test_the_distance_of_a_test_is_named_for_what_it_is(pages) -> None:
+    """It has other settings than the distance of `compare`, and another value."""
+    assert "Distance between trimmed regions " in pages["test"]
+    assert "settings of the test: 20 levels, q = 2" in pages["test"]
+    assert "<h3>Distance between trimmed regions</h3>" in pages["test"]
+    for page in ("comparison", "untested"):
+        assert "trimmed regions" not in pages[page]
+
+
+def test_a_monitor_without_a_file_has_no_code(pages) -> None:
+    assert "Monitor.load" not in pages["monitor"]
+
+
 @pytest.mark.usefixtures("without_pictures")
 def test_the_verdict_of_a_monitor(monitor, pages) -> None:
     last = monitor.verdicts[-1]

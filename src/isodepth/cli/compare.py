@@ -305,6 +305,7 @@ def report(
                     f"{name} has no effect on the report of a monitor; remove it", option=name
                 )
         result = isodepth.Monitor.load(files[0])
+        about = cli.monitor_source(files[0])
     else:
         raise InvalidInputError(
             "a report needs two tables, one table with --by COLUMN, or a monitor (.npz), got "
@@ -312,7 +313,7 @@ def report(
         )
     cli.save_report(result, page, **about)
     kind = result._result_type
-    if about:
+    if kind != "monitor":
         from isodepth.report.comparison import comparison_content
 
         content = comparison_content(result, **about)

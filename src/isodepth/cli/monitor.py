@@ -196,7 +196,7 @@ def show(monitor: str, page: str | None) -> Answer:
     """
     cli.check_page(page)
     fitted = isodepth.Monitor.load(monitor)
-    cli.save_report(fitted, page)
+    cli.save_report(fitted, page, **cli.monitor_source(monitor))
     return _shown(fitted)
 
 

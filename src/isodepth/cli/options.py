@@ -233,15 +233,15 @@ def check_reachable(n_permutations: int, max_changed: float | None, alpha: float
     """
     least = 1 / (1 + n_permutations)
     if alpha is not None and alpha < least:
-        needed = f"add --permutations {math.ceil(1 / alpha) - 1}" if alpha > 0 else "increase alpha"
+        needed = f"add --permutations {math.ceil(1 / alpha) - 1}" if alpha > 0 else "increase it"
         raise InvalidOptionError(
-            f"--alpha {alpha:g} is below {least:.3g}, the minimum p-value of a test with "
+            f"alpha {alpha:g} is below {least:.3g}, the minimum p-value of a test with "
             f"{n_permutations} permutations; {needed}",
             option="alpha",
         )
     if max_changed is not None and n_permutations < _FEWEST_FOR_SHARE:
         raise InvalidOptionError(
-            f"--max-changed needs at least {_FEWEST_FOR_SHARE} permutations, got "
+            f"max_changed needs at least {_FEWEST_FOR_SHARE} permutations, got "
             f"{n_permutations}; add --permutations 199",
             option="max_changed",
         )
@@ -274,3 +274,11 @@ def save_report(result: Any, page: str | None, **about: Any) -> None:
         notes = [text for _, text in session().notes()]
         command = shlex.join(["isodepth", *session().arguments])
         result.report(page, notes=notes, command=command, **about)
+
+
+def monitor_source(path: str) -> dict[str, Any]:
+    """Return the option of the report of a monitor that was read from the file `path`."""
+    # The import is inside the function, because it imports Jinja, which is slow.
+    from isodepth.report.repeat import TableFile
+
+    return {"sources": [TableFile(path)]}

@@ -169,10 +169,18 @@ class MissingPair:
         return f"{first.column} is missing in {first.x:.1%} of {x} and {first.y:.1%} of {y}"
 
     def __str__(self) -> str:
-        text, difference = f"dropped {self.x} of X; {self.y} of Y", self._difference()
-        if not difference:
-            return text
-        return (
-            f"{text}; {difference}, {abs(self.shares[0].z):.1f} standard errors apart: a "
-            "difference that is not visible in the remaining rows"
-        )
+        dropped = self.x.n_dropped or self.y.n_dropped
+        if dropped:
+            parts = [f"dropped {self.x} of X", f"{self.y} of Y"]
+        else:
+            parts = [
+                f"{name} has missing values in {named_counts(report.counts)}"
+                for name, report in (("X", self.x), ("Y", self.y))
+                if any(count for _, count in report.counts)
+            ]
+            parts.append("no row dropped")
+        difference = self._difference()
+        if difference:
+            parts.append(f"{difference}, {abs(self.shares[0].z):.1f} standard errors apart")
+        ending = ": a difference that is not visible in the remaining rows"
+        return "; ".join(parts) + (ending if difference and dropped else "")

@@ -136,7 +136,13 @@ def comparison_context(
         ),
         "all_rows": result._has_all_rows,
         "csv": "" if rows is None else _csv(rows, names),
-        "distance_sentence": "" if comparison is None else distance_sentence(comparison, chance),
+        "distance_name": _distance_name(result),
+        "distance_sentence": ""
+        if comparison is None
+        else distance_sentence(comparison, chance, _distance_name(result)),
+        "distance_note": _distance_note(comparison)
+        if comparison is not None and result is test
+        else "",
         "figures": _figures(comparison, test, names, by_rows)
         | ({"scores": _score_figure(result, samples)} if by_rows else {}),
         "contributions": largest_contributions(comparison.contributions) if comparison else "",
@@ -150,6 +156,24 @@ def share_sentence(test: TwoSampleTestLike | None) -> str:
         return ""
     text = test.changed_share_text
     return f"{text[:1].upper()}{text[1:]}."
+
+
+def _distance_name(result: PairResult) -> str:
+    """Return the name of the distance of the report.
+
+    The distance of a test has other settings than that of `isodepth.compare`.
+    """
+    return "distance" if result._result_type == "comparison" else "distance between trimmed regions"
+
+
+def _distance_note(comparison: ComparisonLike) -> str:
+    """Return a sentence with the settings of the distance of a test, which has its own."""
+    settings = comparison.settings
+    return (
+        f"This distance has the settings of the test: {settings['levels']} levels, "
+        f"q = {settings['q']:g}, and medians instead of missing values. The function compare and "
+        "the command compare have other settings and give another number."
+    )
 
 
 def _file_name(path: str) -> str:

@@ -9,13 +9,23 @@ from isodepth.data.validation import check_option_names
 from isodepth.plot.style import loose_figure
 from isodepth.plot.timelines import monitor_timeline
 from isodepth.report.figures import WIDTH
+from isodepth.report.repeat import TableFile, load_code
 from isodepth.results.protocols import MonitorLike
 from isodepth.results.summary import alarm_promise, monitor_headline
 
 
 @check_option_names
-def monitor_context(monitor: MonitorLike, *, labels: Sequence[Any] | None = None) -> dict[str, Any]:
-    """Return the variables of the template `monitor.html`; `labels` are names of the batches."""
+def monitor_context(
+    monitor: MonitorLike,
+    *,
+    labels: Sequence[Any] | None = None,
+    sources: Sequence[TableFile] | None = None,
+) -> dict[str, Any]:
+    """Return the variables of the template `monitor.html`.
+
+    `labels` are names of the batches, and `sources` has the file of the monitor if it was read from
+    a file.
+    """
     verdicts = monitor.verdicts
     summary = monitor.to_dict()
     context: dict[str, Any] = {
@@ -28,6 +38,7 @@ def monitor_context(monitor: MonitorLike, *, labels: Sequence[Any] | None = None
         "n_batches": summary["n_batches"],
         "changed_share": "",
         "remarks": [],
+        "code": "" if sources is None else load_code(sources[0].path),
     }
     if verdicts:
         named = {name for verdict in verdicts for c in verdict.changes for name in c.columns}

@@ -73,6 +73,12 @@ def repeat_code(result: PairResult, sources: Sequence[TableFile] | None) -> str:
     return "\n".join([*lines, 'result.report("report.html")'])
 
 
+def load_code(path: str) -> str:
+    """Return Python code that writes the report of a saved monitor."""
+    lines = ["import isodepth", "", f"monitor = isodepth.Monitor.load({path!r})"]
+    return "\n".join([*lines, 'monitor.report("report.html")'])
+
+
 def _comparison_options(comparison: ComparisonLike) -> dict[str, Any] | None:
     """Return the keyword arguments of the call of `isodepth.compare` that repeats a comparison.
 

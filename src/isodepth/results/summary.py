@@ -173,7 +173,9 @@ def _used_columns(kinds: Sequence[ColumnKind]) -> float:
     return sum(kind.use != "left out" for kind in kinds) / len(kinds) if kinds else 1.0
 
 
-def distance_sentence(comparison: ComparisonLike, chance: ChanceLevelLike | str) -> str:
+def distance_sentence(
+    comparison: ComparisonLike, chance: ChanceLevelLike | str, name: str = "distance"
+) -> str:
     """Return a sentence that compares the distance with the level of chance.
 
     The level of chance consists of the distances between random splits of the pooled rows.
@@ -182,8 +184,10 @@ def distance_sentence(comparison: ComparisonLike, chance: ChanceLevelLike | str)
     ----------
     chance : ChanceLevel or str
         Level of chance, or the reason why it was not computed.
+    name : str
+        Name of the distance.
     """
-    sentence = f"distance {comparison.distance:.4g} in {comparison.units}; {chance}"
+    sentence = f"{name} {comparison.distance:.4g} in {comparison.units}; {chance}"
     if comparison.test is not None and not isinstance(chance, str):
         sentence += " (the test uses more than the distance)"
     return sentence
