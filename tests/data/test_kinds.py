@@ -488,3 +488,29 @@ def test_monitors_read_batches_from_the_base_of_the_reference() -> None:
     monitor = isodepth.Monitor(reference, random_state=0)
     assert not monitor.check(batch).alarm
     assert monitor.check(batch + 50).alarm
+
+
+def test_keys_of_kinds_are_labels_of_columns() -> None:
+    frame = pd.DataFrame({7: [1.0, 2.0, 3.0], "a": [3.0, 4.0, 6.0]})
+    test = isodepth.two_sample_test(frame, frame, kinds={7: "omit"}, n_permutations=5)
+    assert [each.use for each in test.kinds] == ["left out", "numbers"]
+    with pytest.raises(InvalidOptionError, match="equal as strings"):
+        isodepth.compare(frame, frame, kinds={7: "omit", "7": "numeric"})
+
+
+@pytest.mark.parametrize("call", [isodepth.distance, isodepth.compare, isodepth.two_sample_test])
+def test_a_path_is_named_before_the_columns_of_the_other_sample(call: Any) -> None:
+    frame = pd.DataFrame({"name": ["a", "b", "c"], "v": [1.0, 2.0, 3.0]})
+    for both, sample in (((frame, "feb.csv"), "Y"), (("feb.csv", frame), "X")):
+        with pytest.raises(InvalidInputError, match=f"{sample} must be a table, got the path"):
+            call(*both)
+        with pytest.raises(InvalidInputError, match=f"{sample} must be a table, got the path"):
+            call(*both, kinds={"v": "category"})
+
+
+def test_the_message_about_a_vanished_column_names_the_test() -> None:
+    frames = [pd.DataFrame({"name": ["a", "b"], "v": [1, 2]}), pd.DataFrame({"v": [1.0, 2.0]})]
+    with pytest.raises(InvalidInputError, match=r"'name' is only in X; .* or use two_sample_test"):
+        isodepth.compare(*frames)
+    with pytest.raises(InvalidInputError, match=r"select columns that both have$"):
+        isodepth.two_sample_test(frames[0][["name"]], frames[1])

@@ -106,8 +106,12 @@ def label_column(source: InputFile, name: str | None) -> np.ndarray | None:
     column = frame[:, 0] if isinstance(frame, np.ndarray) else frame.column(0).to_pylist()
     labels = ["" if value is None else str(value).strip() for value in column]
     if "" in labels:
-        lacking = f"{labels.count('')} rows have no value in column {name!r}"
-        raise InvalidInputError(f"{source.path}: {lacking}; add the labels")
+        count = labels.count("")
+        lacking = "1 row has" if count == 1 else f"{count} rows have"
+        raise InvalidInputError(
+            f"{source.path}: {lacking} no value in column {name!r}; remove these rows, or fill in "
+            "the values"
+        )
     try:
         values = np.array([float(label) for label in labels])
     except ValueError:

@@ -118,6 +118,12 @@ def frame_or_list(X: Any, name: str) -> tuple[Any, Names]:
     Any other table is returned unchanged, with None for the names. Paths, None and dictionaries
     raise an error.
     """
+    refuse_other_types(X, name)
+    return read_frame(X, name) if is_frame(X) else (X, None)
+
+
+def refuse_other_types(X: Any, name: str) -> None:
+    """Raise an error if the sample `X` is a path, None or a dictionary."""
     if isinstance(X, str) or hasattr(X, "__fspath__"):
         raise InvalidInputError(
             f"{name} must be a table, got the path {str(X)!r:.80}; read the file first, for "
@@ -126,7 +132,6 @@ def frame_or_list(X: Any, name: str) -> tuple[Any, Names]:
     if X is None or (isinstance(X, Mapping) and not hasattr(X, "toarray")):
         advice = "pass a data frame: pandas.DataFrame(...)" if X is not None else "pass a sample"
         raise shape_error(name, f"{describe(X)}; {advice}")
-    return read_frame(X, name) if is_frame(X) else (X, None)
 
 
 def with_nan(X: Any) -> Any:
@@ -186,11 +191,11 @@ def in_order(X: Any, names: Names, name: str, like: str) -> Any:
     >>> import numpy as np
     >>> in_order(Table(np.array([[1.0, 2.0]]), ("b", "a")), ("a", "b"), "Y", "X")
     Table(points=array([[2., 1.]]), columns=('a', 'b'))
-    >>> in_order(Table(np.array([[1.0, 2.0]]), ("b", "c")), ("a", "b"), "Y", "X")
+    >>> in_order(Table(np.array([[1.0, 2.0]]), ("b", "c")), ("a", "b"), "july", "june")
     Traceback (most recent call last):
     ...
-    isodepth.errors.InvalidInputError: X and Y name their columns differently: 'a' is only in X, \
-'c' is only in Y; select columns that both have
+    isodepth.errors.InvalidInputError: june and july name their columns differently: 'a' is only \
+in june, 'c' is only in july; select columns that both have
     """
     if names is None:
         return X
@@ -263,9 +268,11 @@ def differing(first: tuple[str, ...], second: tuple[str, ...], one: str, other: 
         if alone:
             verb = "is" if len(alone) == 1 else "are"
             odd.append(f"{listed(alone, FEW)} {verb} only in {where}")
+    advice = "select columns that both have"
+    if (one, other) == ("X", "Y") and set(first) & set(second):
+        advice += ", or use two_sample_test (isodepth test), which reports the other columns"
     return InvalidInputError(
-        f"{one} and {other} name their columns differently: {', '.join(odd)}; select columns that "
-        "both have"
+        f"{one} and {other} name their columns differently: {', '.join(odd)}; {advice}"
     )
 
 

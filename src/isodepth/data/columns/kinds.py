@@ -12,7 +12,7 @@ from isodepth.data.arrays import listed
 from isodepth.data.columns.pooled import PooledColumn
 from isodepth.data.columns.rules import Reading, read_column
 from isodepth.data.columns.values import strings_of
-from isodepth.data.frames import Table, column_names, differing, is_frame
+from isodepth.data.frames import Table, column_names, differing, is_frame, refuse_other_types
 from isodepth.errors import (
     ColumnWarning,
     InvalidInputError,
@@ -179,6 +179,8 @@ def split_columns(
     kinds = check_kinds(kinds)
     frames = _narwhals_frames(samples)
     if frames is None:
+        for sample, name in zip(samples, names, strict=True):
+            refuse_other_types(sample, name)
         if kinds:
             types = " and ".join(type(each).__name__ for each in samples)
             raise _kinds_error(f"kinds needs data frames in memory, got {types}")
@@ -286,7 +288,10 @@ def check_some_numeric(columns: Sequence[ColumnKind]) -> None:
 
 
 def check_kinds(kinds: Any) -> dict[str, Any]:
-    """Check the option `kinds` and return it as a dictionary, which is empty for None."""
+    """Check the option `kinds` and return it as a dictionary, which is empty for None.
+
+    Keys are converted to strings, like the labels of columns.
+    """
     if not isinstance(kinds, Mapping | None):
         raise _kinds_error(
             f"kinds must be a dictionary such as {{'zip': 'category'}}, got {kinds!r:.80}"
@@ -304,7 +309,10 @@ def check_kinds(kinds: Any) -> dict[str, Any]:
                 "increasing order, or an integer to subtract from integers beyond 2**53; got "
                 f"{kind!r:.80}"
             )
-    return dict(kinds or {})
+    checked = {str(name): kind for name, kind in (kinds or {}).items()}
+    if len(checked) < len(kinds or {}):
+        raise _kinds_error(f"kinds has keys that are equal as strings: {list(kinds)}; remove one")
+    return checked
 
 
 def _kinds_error(message: str) -> InvalidOptionError:
