@@ -186,7 +186,7 @@ class Metric(MetricSettings):
             Number of columns of the samples.
         dtype : {"float64", "float32"} or None
             Precision of the samples, if it is known. The directions are then converted to this
-        precision once, and not again for each sample.
+            precision once, and not again for each sample.
 
         Returns
         -------

@@ -118,6 +118,14 @@ def test_outputs_are_checked_before_anything_is_read(
         assert said in refusal(command, "absent.csv", "absent.csv", *arguments)
 
 
+def test_json_names_the_compared_columns(files: list[str]) -> None:
+    quick = ("--permutations", 9, *QUICK)
+    of_test = run_json("test", *files[:2], *quick)["columns"]
+    assert of_test == run_json("compare", *files[:2], *quick)["columns"]
+    kept = run_json("test", *files[:2], "--category", "wind", "--drop", "temp", *quick)["columns"]
+    assert kept == [name for name in of_test if name != "temp"]
+
+
 def test_errors_name_the_files(files: list[str], tmp_path: Path) -> None:
     save(tmp_path / "other.csv", sample(0, 60)[:, :2], ("a", "b"))
     for command in ("compare", "test", "report"):

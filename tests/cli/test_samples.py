@@ -58,7 +58,7 @@ def test_numeric_labels_are_sorted_as_numbers(folder: Path) -> None:
     path = write(Path("t.csv"), "\n".join(["month,x", *rows]))
     assert run_json("pairwise", path, "--by", "month", *QUICK)["labels"] == ["1", "2", "10"]
     write(path, path.read_text() + "\n,3")
-    assert "1 rows have no value" in refusal("pairwise", path, "--by", "month")
+    assert "1 row has no value" in refusal("pairwise", path, "--by", "month")
 
 
 @pytest.mark.parametrize(
@@ -122,3 +122,10 @@ def test_depths_are_written(folder: Path) -> None:
 )
 def test_wrong_options_of_depth(folder: Path, arguments: list[str], cause: str) -> None:
     assert cause in refusal("depth", save(Path("t.csv"), sample(0)), *arguments)
+
+
+def test_the_help_of_pairwise_does_not_offer_exact_levels() -> None:
+    text = " ".join(run("pairwise", "--help").stdout.split())
+    assert "Number of levels (default 20)." in text
+    assert "Number of levels, or exact" in " ".join(run("compare", "--help").stdout.split())
+    assert "exact" in refusal("pairwise", "absent.csv", "--levels", "exact")

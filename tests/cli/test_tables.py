@@ -202,4 +202,4 @@ def test_csv_and_parquet_give_the_same_answer(tmp_path: Path) -> None:
 def test_rows_without_a_label_are_counted(tmp_path: Path) -> None:
     path = write(tmp_path / "a.csv", "g,v\n1,2\n,3\n2,4\n2,5\n1,6\n")
     said = refusal("report", path, "--by", "g", "-o", tmp_path / "r.html")
-    assert "1 row has no value in column 'g'; remove these rows, or fill in the values" in said
+    assert "1 row has no value in column 'g'; remove such rows, or fill in the values" in said

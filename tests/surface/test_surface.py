@@ -62,6 +62,12 @@ def test_the_surface_contains_every_kind_of_name(name: str) -> None:
     assert (name in surface()) == (name != "isodepth compare --by")
 
 
+@pytest.mark.parametrize("name", ["plot", "report", "text"])
+def test_modules_list_only_public_names(name: str) -> None:
+    module = getattr(isodepth, name)
+    assert dir(module) == sorted(module.__all__)
+
+
 def test_internal_names_have_an_underscore() -> None:
     assert not {"TableStack", "Source", "FittedMetric"} & {*isodepth.__all__}
     internal = {

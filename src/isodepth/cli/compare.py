@@ -107,8 +107,8 @@ def compare(
     Examples:
       isodepth compare june.csv july.csv
       isodepth compare june.csv july.csv --permutations 199
-      isodepth compare june.csv july.csv --columns temp,dewp --nan-policy omit
-      isodepth compare raw.csv july.csv --drop-text --nan-policy omit --json
+      isodepth compare june.csv july.csv --columns temp,dewp
+      isodepth compare raw.csv july.csv --drop-text --json
       isodepth compare june.csv july.csv --permutations 99 -o report.html
       cat june.csv | isodepth compare - july.csv
     """
@@ -130,9 +130,19 @@ def _answer(
     lines += [] if page is None else [f"report: {page}"]
     content = comparison_content(result, **about)
     content = {name: content[name] for name in content if name not in ("levels", "gaps")}
-    content |= {"columns": getattr(result, "columns", None), "files": files}
+    content |= {"columns": _compared_columns(result), "files": files}
     content |= {"left_out": reading.left_out, "scale": scale, "report": page}
     return Answer([first, *(f"  {line}" for line in lines)], content)
+
+
+def _compared_columns(result: Any) -> Sequence[str] | None:
+    """Return the names of the columns that a comparison or a test uses; None without names."""
+    if result._result_type == "comparison":
+        return result.columns
+    if result.kinds:
+        return [each.column for each in result.kinds if each.use != "left out"]
+    samples = result._two_samples
+    return samples.columns if samples.named else None
 
 
 # -- tables in chunks -----------------------------------------------------------------------------
@@ -279,7 +289,7 @@ def report(
     \b
     Examples:
       isodepth report june.csv july.csv -o report.html --blocks day
-      isodepth report raw.csv july.csv -o report.html --drop-text --nan-policy omit --json
+      isodepth report raw.csv july.csv -o report.html --drop-text --json
       isodepth report year.csv -o report.html --by origin
       isodepth report monitor.npz -o report.html
     """

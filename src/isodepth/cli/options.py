@@ -82,7 +82,8 @@ def settings_options(
 
     The argument is a dictionary of the options that are set. `only` and `without` select options,
     and `scales` the values of --scale. `defaults` has defaults that this command shows in its help
-    instead of the usual ones. Only the defaults of --scale and --random-state are passed to the
+    instead of the usual ones; a command with another default of --levels does not support exact
+    levels. Only the defaults of --scale and --random-state are passed to the
     library. For other options the library uses its own defaults.
     """
     made = {}
@@ -92,6 +93,8 @@ def settings_options(
             kind = click.Choice(scales)
             text = ", ".join(_SCALES[each] for each in scales[:-1]) + f", or {_SCALES[scales[-1]]}"
             text = f"Divide columns by {text}"
+        if name == "levels" and name in defaults:
+            text = "Number of levels"
         default = defaults.get(name, usual)
         passed = default if name == "scale" else 0 if name == "random_state" else None
         metavar = _METAVARS.get(name) or _METAVARS.get(kind)

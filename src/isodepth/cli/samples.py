@@ -26,9 +26,7 @@ _LEAST_DEEP = 5
 @click.argument("samples", nargs=-1, required=True)
 @cli.by_option
 @cli.reading_options()
-@cli.settings_options(
-    without=("refine",), scales=("pooled", "none"), levels="20; exact is not possible"
-)
+@cli.settings_options(without=("refine",), scales=("pooled", "none"), levels="20")
 @click.option("-o", "--output", metavar="FILE", help="Write the matrix (.csv).")
 def pairwise(
     samples: tuple[str, ...], by: str | None, output: str | None, reading: cli.Reading,
@@ -104,7 +102,7 @@ def depth(
     Examples:
       isodepth depth june.csv
       isodepth depth july.csv --reference june.csv --depth halfspace -o deep.csv
-      isodepth depth raw.csv --drop-text --nan-policy omit --json
+      isodepth depth raw.csv --drop-text --json
     """
     from isodepth.depth.estimators import ESTIMATORS
 

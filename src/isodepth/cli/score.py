@@ -24,7 +24,10 @@ from isodepth.errors import InvalidInputError, UnreadableFileError
     only=("depth", "eps", "p", "q", "n_directions", "random_state"),
     depth="irw", eps="0.01", n_directions="4000",
 )  # fmt: skip
-@click.option("--multi-ref", help="mean (default) or min over several references.")
+@click.option(
+    "--multi-ref", type=click.Choice(["mean", "min"]),
+    help="Mean or minimum over several references (default mean).",
+)  # fmt: skip
 @click.option("--batch-size", type=int, help="Texts embedded together (default 32).")
 def score(
     candidates: str, references: Sequence[str], settings: dict[str, Any], **encoder: Any

@@ -109,7 +109,7 @@ def label_column(source: InputFile, name: str | None) -> np.ndarray | None:
         count = labels.count("")
         lacking = "1 row has" if count == 1 else f"{count} rows have"
         raise InvalidInputError(
-            f"{source.path}: {lacking} no value in column {name!r}; remove these rows, or fill in "
+            f"{source.path}: {lacking} no value in column {name!r}; remove such rows, or fill in "
             "the values"
         )
     try:

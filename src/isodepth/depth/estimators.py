@@ -89,8 +89,14 @@ class ProjectionDepth(DepthEstimator, Projection):
 
     Parameters
     ----------
-    n_directions, directions, random_state, n_jobs
-        As for every depth, see :class:`isodepth.depth.base.Depth`.
+    n_directions : int, default 1000
+        Number of unit vectors; each is used with both signs.
+    directions : str or array of shape (K, d), default "uniform"
+        Family of directions, as in :func:`isodepth.unit_vectors`, or an array.
+    random_state : None, int, numpy.random.Generator or numpy.random.RandomState
+        Seed of the random directions.
+    n_jobs : int or None
+        Number of threads; None or -1 for all available cores. The result does not depend on it.
 
     Attributes
     ----------
@@ -120,8 +126,14 @@ class HalfspaceDepth(DepthEstimator, Halfspace):
         computes the depth itself by a combinatorial algorithm. For a sample of n points in the
         plane, the algorithm takes O(n log n) steps per point. Each further dimension multiplies
         the time by about n.
-    n_directions, directions, random_state, n_jobs
-        As for every depth, see :class:`isodepth.depth.base.Depth`.
+    n_directions : int, default 1000
+        Number of unit vectors; each is used with both signs.
+    directions : str or array of shape (K, d), default "uniform"
+        Family of directions, as in :func:`isodepth.unit_vectors`, or an array.
+    random_state : None, int, numpy.random.Generator or numpy.random.RandomState
+        Seed of the random directions.
+    n_jobs : int or None
+        Number of threads; None or -1 for all available cores. The result does not depend on it.
 
     Attributes
     ----------
@@ -149,8 +161,14 @@ class IRWDepth(DepthEstimator, IRW):
 
     Parameters
     ----------
-    n_directions, directions, random_state, n_jobs
-        As for every depth, see :class:`isodepth.depth.base.Depth`.
+    n_directions : int, default 1000
+        Number of unit vectors; each is used with both signs.
+    directions : str or array of shape (K, d), default "uniform"
+        Family of directions, as in :func:`isodepth.unit_vectors`, or an array.
+    random_state : None, int, numpy.random.Generator or numpy.random.RandomState
+        Seed of the random directions.
+    n_jobs : int or None
+        Number of threads; None or -1 for all available cores. The result does not depend on it.
 
     Attributes
     ----------
@@ -174,8 +192,14 @@ class AIIRWDepth(DepthEstimator, AIIRW):
         Covariance estimate. "mcd" (minimum covariance determinant) is robust to outliers.
         "ledoit-wolf" shrinks towards a multiple of the identity. The depth is then informative
         with fewer points than dimensions, but it is not exactly affine invariant.
-    n_directions, directions, random_state, n_jobs
-        As for every depth, see :class:`isodepth.depth.base.Depth`.
+    n_directions : int, default 1000
+        Number of unit vectors; each is used with both signs.
+    directions : str or array of shape (K, d), default "uniform"
+        Family of directions, as in :func:`isodepth.unit_vectors`, or an array.
+    random_state : None, int, numpy.random.Generator or numpy.random.RandomState
+        Seed of the random directions.
+    n_jobs : int or None
+        Number of threads; None or -1 for all available cores. The result does not depend on it.
 
     Attributes
     ----------

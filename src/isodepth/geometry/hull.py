@@ -83,7 +83,7 @@ def hausdorff(first: ArrayLike, second: ArrayLike) -> HullGap:
 
     Examples
     --------
-    >>> from isodepth.geometry.hull import hausdorff
+    >>> from isodepth import hausdorff
     >>> square = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]
     >>> gap = hausdorff(square, [[0.5, 0.5], [0.5, 3.0]])
     >>> round(gap.distance, 12), abs(gap.direction.round(12)).tolist(), gap.from_first

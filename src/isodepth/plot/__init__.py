@@ -19,6 +19,10 @@ __all__ = [
 ]  # fmt: skip
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "gaps": gap_profile, "regions": nested_regions, "columns": contributions,
     "null": null_distribution, "timeline": monitor_timeline,

@@ -3,3 +3,7 @@
 from isodepth.report.writing import html_report, write_report
 
 __all__ = ["html_report", "write_report"]
+
+
+def __dir__() -> list[str]:
+    return __all__

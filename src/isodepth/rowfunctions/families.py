@@ -81,8 +81,8 @@ class Member(NamedTuple):
     Attributes
     ----------
     kind : {"missing", "value", "shares", "extremes", "precision", "repeated"}
-        Kind of :class:`isodepth.Change` that describes a change of the mean of the function. A
-        monitor has functions of other kinds too, see `isodepth.monitor.functions`.
+        Kind of :class:`isodepth.typing.Change` that describes a change of the mean of the function.
+        A monitor has functions of other kinds too, see `isodepth.monitor.functions`.
     columns : tuple of int
         Index of the column, numeric columns first; empty for functions of all columns.
     value : float

@@ -92,7 +92,7 @@ class ColumnTest(NamedTuple):
     ----------
     column : str
     kind : str or None
-        Kind of the change of the column, see :class:`isodepth.Change`; None if it is not
+        Kind of the change of the column, see :class:`isodepth.typing.Change`; None if it is not
         significant.
     difference : float in [0, 1]
         Maximum difference between the empirical distribution functions of the two samples. For a

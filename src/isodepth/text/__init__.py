@@ -8,3 +8,7 @@ from isodepth.text.pairs import pair_distances
 from isodepth.text.score import DepthScore, Scores
 
 __all__ = ["CachedEncoder", "DepthScore", "Encoder", "Scores", "pair_distances"]
+
+
+def __dir__() -> list[str]:
+    return __all__

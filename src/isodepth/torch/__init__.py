@@ -6,3 +6,7 @@
 from isodepth.torch.loss import DepthLoss
 
 __all__ = ["DepthLoss"]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -309,9 +309,10 @@ def check_kinds(kinds: Any) -> dict[str, Any]:
                 "increasing order, or an integer to subtract from integers beyond 2**53; got "
                 f"{kind!r:.80}"
             )
-    checked = {str(name): kind for name, kind in (kinds or {}).items()}
-    if len(checked) < len(kinds or {}):
-        raise _kinds_error(f"kinds has keys that are equal as strings: {list(kinds)}; remove one")
+    given = dict(kinds or {})
+    checked = {str(name): kind for name, kind in given.items()}
+    if len(checked) < len(given):
+        raise _kinds_error(f"kinds has keys that are equal as strings: {list(given)}; remove one")
     return checked
 
 
