@@ -409,7 +409,8 @@ def compare(
     of_test = {"tolerance": tolerance, "blocks": blocks}
     of_test = {name: value for name, value in of_test.items() if value is not None}
     if n_permutations is None:
-        for name in of_test:
+        if of_test:
+            name = next(iter(of_test))
             raise InvalidOptionError(
                 f"{name} is an option of the test, which needs n_permutations, such as 999; pass "
                 "both or neither",

@@ -514,3 +514,38 @@ def test_the_message_about_a_vanished_column_names_the_test() -> None:
         isodepth.compare(*frames)
     with pytest.raises(InvalidInputError, match=r"select columns that both have$"):
         isodepth.two_sample_test(frames[0][["name"]], frames[1])
+
+
+def days_from(start: str) -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    days = pd.to_timedelta(rng.integers(0, 30, 200), unit="D")
+    return pd.DataFrame(
+        {"when": pd.Timestamp(start) + days, "wait": days, "v": rng.normal(size=200)}
+    )
+
+
+@pytest.mark.parametrize("chunked", [False, True])
+def test_changes_of_dates_are_shown_as_dates(chunked: bool) -> None:
+    frames = [days_from("2024-01-01"), days_from("2024-03-01")]
+    samples = [isodepth.scan(each) for each in frames] if chunked else frames
+    test = isodepth.two_sample_test(
+        *samples, kinds={"when": "numeric"}, n_permutations=19, random_state=0
+    )
+    before, after = (f"{each['when'].median():%Y-%m-%d}" for each in frames)
+    assert test.changes[0].text == f"when: median {before} -> {after}"
+    assert f"{before} -> {after}" in test.headline
+    assert test.changes[0].before == (frames[0]["when"].median() - pd.Timestamp("1970")).days
+    assert test.to_dict()["changes"][0]["text"] == test.changes[0].text
+
+
+@pytest.mark.parametrize("chunked", [False, True])
+def test_durations_are_days_by_option(chunked: bool) -> None:
+    x, y = days_from("2024-01-01"), days_from("2024-01-01")
+    y["wait"] *= 2
+    samples = [isodepth.scan(each) for each in (x, y)] if chunked else [x, y]
+    options: dict[str, Any] = {"n_permutations": 19, "random_state": 0}
+    default = isodepth.two_sample_test(*samples, **options)
+    assert default.kinds[1] == ColumnKind("wait", "date", "left out", "durations")
+    test = isodepth.two_sample_test(*samples, kinds={"wait": "numeric"}, **options)
+    assert test.kinds[1] == ColumnKind("wait", "numeric", "numbers", "days", "numeric")
+    assert test.changes[0].columns == ("wait",)

@@ -9,7 +9,8 @@ from urllib.parse import quote
 
 import numpy as np
 
-from isodepth.data.columns.kinds import attention_lines
+from isodepth.data.columns.dates import day_text
+from isodepth.data.columns.kinds import attention_lines, date_columns
 from isodepth.data.files.output import csv_bytes
 from isodepth.data.validation import check_option_names
 from isodepth.errors import InvalidInputError, InvalidOptionError
@@ -262,6 +263,7 @@ def _columns(test: TwoSampleTestLike | None, samples: TwoSamples | None) -> list
     """
     pvalues = {} if test is None else {each.column: each.pvalue for each in test.column_tests}
     names = list(pvalues)
+    dates: set[str] = set() if samples is None else date_columns(samples.kinds)
     if samples is not None:
         names = names or [*samples.columns, *samples.categories]
     entries = []
@@ -270,6 +272,8 @@ def _columns(test: TwoSampleTestLike | None, samples: TwoSamples | None) -> list
         entry |= {"medians": None, "figure": None}
         if samples is not None and name in samples.columns:
             entry["medians"] = [_median(values) for values in samples.numbers(name)]
+            if name in dates:
+                entry["medians"] = [m if m is None else day_text(m) for m in entry["medians"]]
         if samples is not None and place < _MAX_COLUMNS:
             entry["figure"] = loose_figure(2.3, 0.72)
             entry["text"] = column_figure(name, samples, entry["figure"])

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection, Iterable
 from dataclasses import asdict, dataclass
 from decimal import ROUND_FLOOR, Decimal
 from typing import Any
 
+from isodepth.data.columns.dates import day_text
 from isodepth.data.export import p_text
 
 # Ratio below which two numbers are formatted separately, with three significant digits each.
@@ -115,6 +117,41 @@ class Change:
 
     def __str__(self) -> str:
         return f"{self.text} (p = {p_text(self.pvalue)})"
+
+
+class DateChange(Change):
+    """Change of a column of dates, which are compared as days since 1970 and shown as dates.
+
+    Examples
+    --------
+    >>> print(DateChange("location", ("signup",), "median", 19737.0, 19768.0, 0.001))
+    signup: median 2024-01-15 -> 2024-02-15 (p = 0.001)
+    >>> print(DateChange("value", ("signup",), "share", 0.0, 0.06, 0.001, value="19737"))
+    signup = 2024-01-15: 0% -> 6% (p = 0.001)
+    """
+
+    @property
+    def _label(self) -> str:
+        if self.kind == "value":
+            return f"{self.columns[0]} = {day_text(float(self.value or 0.0))}:"
+        return super()._label
+
+    @property
+    def _values(self) -> tuple[str, str]:
+        if self.kind == "location":
+            return day_text(self.before), day_text(self.after)
+        return super()._values
+
+
+def with_dates(changes: Iterable[Change], columns: Collection[str]) -> list[Change]:
+    """Return the changes, those of the columns of dates as `DateChange`.
+
+    `columns` are the names of the columns of dates. A change of two columns remains as it is.
+    """
+    return [
+        DateChange(**vars(each)) if len(each.columns) == 1 and each.columns[0] in columns else each
+        for each in changes
+    ]
 
 
 def lower_percent(share: float) -> str:

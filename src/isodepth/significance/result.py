@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 import numpy as np
 
 from isodepth._version import __version__
-from isodepth.data.columns.kinds import ColumnKind, attention_suffix
+from isodepth.data.columns.kinds import ColumnKind, attention_suffix, date_columns
 from isodepth.data.export import document, p_text
 from isodepth.data.missing import MissingPair
 from isodepth.errors import DegenerateDepthWarning
@@ -25,7 +25,7 @@ from isodepth.metric.fitted import FittedMetric
 from isodepth.metric.settings import midpoint_levels
 from isodepth.metric.signature import json_settings
 from isodepth.results.base import TwoSampleReport
-from isodepth.results.changes import Change, lower_percent
+from isodepth.results.changes import Change, lower_percent, with_dates
 from isodepth.results.summary import find_typical_rows, summary_lines
 from isodepth.significance.findings import fewest_labelings
 from isodepth.significance.permutations import Permutations
@@ -288,7 +288,7 @@ class TwoSampleResult(TwoSampleReport):
             return []
         bounds = {frozenset(columns): bound for columns, bound in self._lower_bounds[1].items()}
         changes = []
-        for change in self._changes:
+        for change in with_dates(self._changes, date_columns(self.kinds)):
             own = frozenset(change.columns)
             parts = [own] if change.kind != "exchange" else [frozenset([c]) for c in own]
             share = max((bounds.get(part, 0.0) for part in parts), default=0.0)

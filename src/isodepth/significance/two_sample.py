@@ -199,10 +199,10 @@ def two_sample_test(
         "omit" accepts missing values: each row is compared by the values that it has, and the share
         of missing values of each column is tested too. "raise" refuses missing values.
     kinds : dict or None
-        Kinds of columns of data frames, by name: "numeric" (dates become days since 1970, ordered
-        categories become ranks), "category", "omit", or a list of the values of the column in
-        increasing order. The kinds of other columns are detected; dates and identifiers are
-        omitted. The attribute `kinds` of the result lists every column.
+        Kinds of columns of data frames, by name: "numeric" (dates become days since 1970, durations
+        become days, ordered categories become ranks), "category", "omit", or a list of the values
+        of the column in increasing order. The kinds of other columns are detected; dates, durations
+        and identifiers are omitted. The attribute `kinds` of the result lists every column.
     max_rows : int or None
         For sources of :func:`isodepth.scan` and Dask collections: maximum number of rows of each
         sample that are tested, drawn at random. None for 10^6 values, and at least 10^4 rows. Rare

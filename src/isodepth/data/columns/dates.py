@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from typing import Any, NamedTuple
 
 from isodepth.data.columns.values import strings_of
@@ -71,9 +71,8 @@ def read_dates(series: Any, dates: bool) -> Dates:
     n = max(1, len(series))
     if series.dtype.is_temporal():
         missing = series.null_count()
-        low, high = series.min(), series.max()
         zone = getattr(series.dtype, "time_zone", None)
-        ends = None if missing == len(series) else (low, high)
+        ends = None if missing == len(series) else _ends(series)
         return Dates(ends, missing / n, zones=frozenset([zone or "none"]))
     counts = Counter(strings_of(series.to_list()).values)
     missing = counts.pop(None, 0)
@@ -92,6 +91,34 @@ def read_dates(series: Any, dates: bool) -> Dates:
         frozenset(map(date_format, days)),
         frozenset(map(_zone, times)),
     )
+
+
+def _ends(series: Any) -> tuple[Any, Any]:
+    """Return the minimum and the maximum of a series of dates, times or durations."""
+    import narwhals as nw
+
+    if series.dtype == nw.Duration:  # pyarrow has no minimum of durations
+        known = series.drop_nulls().to_list()
+        return min(known), max(known)
+    return series.min(), series.max()
+
+
+def day_text(days: float) -> str:
+    """Format days since 1970 as a date, with the time of day unless it is midnight.
+
+    Days outside of the years 1 to 9999 are formatted as numbers.
+
+    Examples
+    --------
+    >>> day_text(19737.0), day_text(19737.5), day_text(1e9)
+    ('2024-01-15', '2024-01-15 12:00', '1e+09')
+    """
+    try:
+        moment = datetime(1970, 1, 1) + timedelta(minutes=round(days * 1440))
+    except (OverflowError, ValueError):
+        return f"{days:.6g}"
+    text = moment.isoformat(" ", "minutes")
+    return text.removesuffix(" 00:00")
 
 
 def _zone(time: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from isodepth.data.arrays import listed
 from isodepth.data.columns.pooled import PooledColumn
-from isodepth.data.columns.rules import Reading, read_column
+from isodepth.data.columns.rules import SINCE_1970, Reading, read_column
 from isodepth.data.columns.values import strings_of
 from isodepth.data.frames import Table, column_names, differing, is_frame, refuse_other_types
 from isodepth.errors import (
@@ -276,6 +276,11 @@ def numeric_columns(
         return X, Y, ()
     check_some_numeric(mixed.columns)
     return mixed.numeric[0], mixed.numeric[1], mixed.columns
+
+
+def date_columns(columns: Sequence[ColumnKind]) -> set[str]:
+    """Return the names of the columns of dates that are compared as days since 1970."""
+    return {each.column for each in columns if each.note == SINCE_1970}
 
 
 def check_some_numeric(columns: Sequence[ColumnKind]) -> None:

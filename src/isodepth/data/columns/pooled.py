@@ -210,10 +210,25 @@ class PooledColumn:
             for each, numbers in zip(self.series, lists, strict=True)
         ]
 
-    def days(self) -> list[Any] | None:
-        """Return dates and times as days since 1970; None if a sample has another type."""
+    @property
+    def has_durations(self) -> bool:
+        """Whether the column contains durations in all samples."""
         import narwhals as nw
 
+        return all(each.dtype == nw.Duration for each in self.series)
+
+    def days(self) -> list[Any] | None:
+        """Return dates and times as days since 1970, and durations as days.
+
+        Return None if a sample has another type, or dates and another sample durations.
+        """
+        import narwhals as nw
+
+        if self.has_durations:
+            return [
+                each.dt.total_microseconds().cast(nw.Float64) / _MICROSECONDS_PER_DAY
+                for each in self.series
+            ]
         if not all(each.dtype in (nw.Date, nw.Datetime) for each in self.series):
             return None
         return [

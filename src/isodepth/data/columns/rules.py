@@ -49,6 +49,10 @@ _MANY_ROWS, _NEARLY_ALL = 20, 0.9
 _NEARLY_NUMERIC, _STATED_NUMERIC = 0.99, 0.5
 
 
+#: Note of a column of dates that is compared as numbers.
+SINCE_1970 = "days since 1970"
+
+
 class Reading(NamedTuple):
     """Kind of a column, and its values.
 
@@ -112,10 +116,11 @@ def _number_types(column: PooledColumn) -> Reading | None:
 
 
 def _date_types(column: PooledColumn) -> Reading | None:
-    """Leave out dates and times in all samples."""
+    """Leave out dates, times and durations in all samples."""
     if column.known_types != {"date"}:
         return None
-    return Reading("date", column.series, "dates and times")
+    note = "durations" if column.has_durations else "dates and times"
+    return Reading("date", column.series, note)
 
 
 def _booleans(column: PooledColumn) -> Reading | None:
@@ -329,7 +334,7 @@ def _converted(column: PooledColumn, option: Any) -> Reading:
         return Reading("numeric", column.ranks(order), "ranks of its values", order)
     days = column.days()
     if days is not None:
-        return Reading("numeric", days, "days since 1970", option)
+        return Reading("numeric", days, "days" if column.has_durations else SINCE_1970, option)
     if {*column.types} == {"number"}:
         return Reading("numeric", column.series, option=option)
     if column.is_boolean:
