@@ -1,7 +1,7 @@
-"""Classes of the parts of results, for annotations.
+"""Classes of the parts of results, and of objects that functions return, for annotations.
 
-Results have attributes and methods that return objects of these classes. Objects are not created
-by hand: their attributes are stable, but not their constructors.
+Attributes and methods of results, and functions, return objects of these classes. Objects are not
+created by hand: their attributes are stable, but not their constructors.
 """
 
 from isodepth.data.columns.kinds import ColumnKind
@@ -17,7 +17,9 @@ from isodepth.inspection.suspicious import (
 from isodepth.inspection.typical import TypicalRow, TypicalRows
 from isodepth.metric.attribution import LargestGap
 from isodepth.metric.comparison import ChanceLevel
+from isodepth.metric.fitted import FittedMetric
 from isodepth.metric.gradient import Gradient
+from isodepth.metric.table import TableStack
 from isodepth.results.changes import Change
 from isodepth.significance.result import ColumnTest, Component, NullProfile
 from isodepth.significance.samples import ValueShare
@@ -29,6 +31,7 @@ __all__ = [
     "ColumnKind",
     "ColumnTest",
     "Component",
+    "FittedMetric",
     "Gradient",
     "HullGap",
     "LargestGap",
@@ -40,6 +43,7 @@ __all__ = [
     "RepeatedValue",
     "SuspiciousRow",
     "SuspiciousRows",
+    "TableStack",
     "TypicalRow",
     "TypicalRows",
     "ValueShare",

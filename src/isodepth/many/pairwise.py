@@ -386,7 +386,7 @@ def pairwise(
         raise InvalidInputError(f"samples and other must both be tables or samples, got {kinds}")
     if are_tables[0]:
         n_jobs = _n_jobs_for_tables(weights, options)
-        stacks = [TableStack.of(*each) for each in zip(inputs, ("samples", "other"), strict=False)]
+        stacks = [TableStack._of(*each) for each in zip(inputs, ("samples", "other"), strict=False)]
     else:
         metric = table_metric(options)
         n_jobs = metric.n_jobs
@@ -470,7 +470,7 @@ def _tables_of_chunks(
     for sample, weights in zip(group.samples, group.weights, strict=True):
         tables.append(metric.table(sample, weights=weights, storage=storage))
         advance(1)
-    return TableStack.of(tables, group.name), []
+    return TableStack._of(tables, group.name), []
 
 
 def _n_jobs_for_tables(weights: Any, options: Mapping[str, Any]) -> int | None:

@@ -90,16 +90,10 @@ class FittedMetric:
 
     Attributes
     ----------
-    settings : MetricSettings
+    settings : Metric
         Settings of the metric.
-    _origin : Origin
-        Depth, directions and scale of the regions that this metric computes.
     directions : ndarray of shape (K, d)
         Directions, in the precision of the samples if it is known.
-    _betas : ndarray of shape (L,), or None
-        Levels at which regions are compared; None if the distance integrates over all levels.
-    _resources : Resources
-        Number of threads, and working memory.
 
     Examples
     --------
@@ -111,8 +105,9 @@ class FittedMetric:
     """
 
     settings: MetricSettings
-    _origin: Origin
+    _origin: Origin  # depth, directions and scale of the regions that this metric computes
     directions: np.ndarray
+    # (L,), levels at which regions are compared; None if the distance integrates over all levels.
     _betas: np.ndarray | None
     _resources: Resources
 

@@ -304,7 +304,7 @@ class TableStack(Sequence[RegionTable]):
         return kind(**{**vars(self), "values": self.values[item]})
 
     @classmethod
-    def of(cls, tables: Sequence[RegionTable], name: str) -> TableStack:
+    def _of(cls, tables: Sequence[RegionTable], name: str) -> TableStack:
         """Copy tables into one stack, and check that they are comparable.
 
         A stack is returned unchanged. `name` is the name of the argument in messages.
