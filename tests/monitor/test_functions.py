@@ -24,6 +24,7 @@ from isodepth.monitor.functions import (
     total,
 )
 from isodepth.monitor.saved import NAMES
+from isodepth.monitor.usual import UsualValues
 
 RNG = np.random.default_rng(5)
 
@@ -37,8 +38,8 @@ def table(m: int, rng: np.random.Generator = RNG) -> np.ndarray:
     return np.hstack([numbers, codes])
 
 
-def by_loops(functions: Functions, rows: np.ndarray) -> tuple[list[int], list[int]]:
-    """Counts from the definition of each function, and the indices of suspicious rows."""
+def by_loops(functions: Functions, rows: np.ndarray) -> list[int]:
+    """Counts from the definition of each function."""
     numbers, codes = rows[:, :3], rows[:, 3:]
     z = (numbers - functions.center) / functions.scale
     z[np.isnan(z)] = 0.0
@@ -72,8 +73,7 @@ def by_loops(functions: Functions, rows: np.ndarray) -> tuple[list[int], list[in
     for j, unit in itertools.product(range(width), (Fraction(1, 10), 1, 5, 10)):
         present = [Fraction(str(v)) for v in numbers[:, j].tolist() if v == v]
         counts.append(sum((value / unit).denominator == 1 for value in present))
-    suspicious = (codes == UNSEEN).any(axis=1) | (features[-1] > functions.farthest)
-    return [int(count) for count in counts], [i for i in range(len(rows)) if suspicious[i]]
+    return [int(count) for count in counts]
 
 
 def test_counts_are_those_of_plain_loops(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,8 +82,12 @@ def test_counts_are_those_of_plain_loops(monkeypatch: pytest.MonkeyPatch) -> Non
     rows[rows[:, 3] == 3, 3] = np.nan
     functions, rows = Functions.choose(np.vstack([rows, rows]), 3, RNG), table(300)
     rows[:40, 1], rows[50:53, 2], rows[60:65, 0] = np.nan, 20.0, [0.0, -9999.0, 5.0, 0.3, 1e3]
-    whole, _, suspicious, *_ = functions.count_batch([rows], {})
-    assert (whole.ones.tolist(), suspicious.tolist()) == by_loops(functions, rows)
+    usual = UsualValues(np.array([[-3.0] * 3, [3.0] * 3]), np.array([[-2.0] * 3, [2.0] * 3]))
+    whole, _, suspicious, *_ = functions.count_batch([rows], {}, usual)
+    assert whole.ones.tolist() == by_loops(functions, rows)
+    assert suspicious.tolist() == [
+        i for i, row in enumerate(rows) if (abs(row[:3]) > 2.0).any() or row[3] == UNSEEN
+    ]
     assert len(whole.ones) == len(functions.members)
     assert {f.kind for f in functions.members} == {
         "column", "deviation", "direction", "distance", "pair", "missing", "shares", "crossed",
@@ -91,7 +95,7 @@ def test_counts_are_those_of_plain_loops(monkeypatch: pytest.MonkeyPatch) -> Non
     }  # fmt: skip
     # Chunks of a part have no effect. Parts add up, up to the summaries: means of medians.
     monkeypatch.setattr(module, "_CHUNK", 37)
-    again, *others = functions.count_batch([rows[:100], rows[100:]], {})
+    again, *others = functions.count_batch([rows[:100], rows[100:]], {}, usual)
     assert again.ones.tolist() == whole.ones.tolist()
     assert again.n_rows == 300
     assert others[1].tolist() == suspicious.tolist()

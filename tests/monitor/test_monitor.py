@@ -254,6 +254,25 @@ def test_suspicious_rows_are_listed() -> None:
     assert (many.n_suspicious, many.suspicious_indices) == (300, list(range(100)))
 
 
+def test_suspicious_rows_have_wrong_values() -> None:
+    """Values below 0 in positive columns are suspicious; large values of heavy tails are not."""
+    rng = np.random.default_rng(64)
+
+    def table(n: int) -> Any:
+        age, income = rng.normal(40, 12, n).clip(18, 90).round(), rng.lognormal(10, 0.8, n).round()
+        age[rng.random(n) < 0.05] = np.nan
+        return pd.DataFrame({"age": age, "income": income, "plan": rng.choice(["a", "b"], n)})
+
+    reference, batch = table(900), table(700)
+    batch.loc[[3, 5, 8, 13, 21, 34], "income"], batch.loc[55, "age"] = -1, 999
+    batch.loc[[60, 61], "income"] = 0.0, 1.2 * reference["income"].max()
+    batch.loc[89, "plan"] = "c"
+    wrong = [3, 5, 8, 13, 21, 34, 55, 89]
+    for options in ({}, {"blocks": np.arange(900) // 100}):
+        monitor = Monitor(reference, random_state=0, **options)
+        assert monitor.check(batch.iloc[:100]).suspicious_indices == wrong
+
+
 @pytest.mark.parametrize(
     ("change", "text"),
     [
@@ -335,7 +354,7 @@ def test_the_text_of_a_verdict() -> None:
         f"  changes    {changes[0]}",
         *(f"             {change}" for change in changes[1:5]),
         "             and 2 more",
-        "  suspicious rows outside the reference: 2",
+        "  suspicious rows with values far outside the reference: 2",
     ]
     single = {"label": None, "group": None, "window": 1, "exact": True, "crossing": False}
     verdict = replace(verdict, **single, changes=changes[:5], n_suspicious=0, changed_share=0.0)

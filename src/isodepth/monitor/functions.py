@@ -21,7 +21,6 @@ function "the row occurs more than once" depends on other rows: see `isodepth.mo
 from __future__ import annotations
 
 import functools
-import math
 import operator
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -34,6 +33,7 @@ from isodepth.errors import DependenceWarning, warn_user
 from isodepth.geometry.directions import unit_vectors
 from isodepth.geometry.scaling import mad_spread
 from isodepth.monitor.repeated import ReferenceHashes
+from isodepth.monitor.usual import UsualValues
 from isodepth.rowfunctions.families import (
     UNSEEN,
     Extremes,
@@ -112,7 +112,7 @@ class Batch(NamedTuple):
 
     counts: Counts
     hashes: np.ndarray  # (m,), hash of each row
-    suspicious: np.ndarray  # indices of suspicious rows, see `count_batch`
+    suspicious: np.ndarray  # indices of suspicious rows, see `UsualValues`
     rows: np.ndarray | None  # None without blocks
     unseen: dict[int, str]  # most frequent new value of each category column that has one
 
@@ -179,11 +179,6 @@ class Functions:
             members += [Member("crossed", (j, width + c), v) for j in range(width)]
         return members + all_units(width)
 
-    @property
-    def farthest(self) -> float:
-        """Maximum outlyingness of the rows that the functions were chosen from."""
-        return float(self.thresholds[2, -1]) if len(self.center) else math.inf
-
     @functools.cached_property
     def _intervals(self) -> tuple[list[np.ndarray], np.ndarray]:
         """Sorted ends of intervals for each feature, and the indices (2, L) of the ends of each.
@@ -214,22 +209,27 @@ class Functions:
         return self.count_batch([rows], {}).counts
 
     def count_batch(
-        self, parts: Iterable[np.ndarray], unseen: dict[int, str], keep_rows: bool = False
+        self,
+        parts: Iterable[np.ndarray],
+        unseen: dict[int, str],
+        usual: UsualValues | None = None,
+        keep_rows: bool = False,
     ) -> Batch:
         """Count the rows of a batch given in parts; there must be at least one row.
 
-        A row is suspicious if it is more outlying than all rows that the functions were chosen
-        from, or has a category value that does not occur in the reference. The counts do not depend
-        on the division into parts: the value of a function depends on the bits of a row alone.
+        Suspicious rows are found if `usual` is given. The counts do not depend on the division into
+        parts: the value of a function depends on the bits of a row alone.
         """
         counts: list[Counts] = []
-        hashes, suspicious, rows, first = [], [], [], 0
+        hashes, rows, first = [], [], 0
+        suspicious = [np.empty(0, np.int64)]
         for part in parts:
             chunks = []
             for start in range(0, len(part), _CHUNK):
-                found, far = self._count_chunk(part[start : start + _CHUNK])
-                suspicious.append(np.flatnonzero(far) + first + start)
-                chunks.append(found)
+                chunk = part[start : start + _CHUNK]
+                chunks.append(self._count_chunk(chunk))
+                if usual is not None:
+                    suspicious.append(np.flatnonzero(usual.suspicious(chunk)) + first + start)
             if len(chunks) > 1:
                 chunks = [total(chunks).with_quartiles(part[:, : len(self.center)])]
             counts, first = counts + chunks, first + len(part)
@@ -240,15 +240,12 @@ class Functions:
             total(counts), np.concatenate(hashes), np.concatenate(suspicious), joined, unseen
         )
 
-    def _count_chunk(self, rows: np.ndarray) -> tuple[Counts, np.ndarray]:
-        """Return the counts of a chunk of rows, and whether each row is suspicious."""
+    def _count_chunk(self, rows: np.ndarray) -> Counts:
+        """Return the counts of a chunk of rows."""
         width, absent = len(self.center), np.isnan(rows).sum(axis=0)
         numbers, codes = rows[:, :width], rows[:, width:]
         z = _standardized(numbers, self.center, self.scale)
         features = _features(numbers, z, self.directions, self.middles)
-        suspicious = np.any(features[-1:] > self.farthest, axis=0)
-        if codes.shape[1]:
-            suspicious |= (codes == UNSEEN).any(axis=1)
         features.sort(axis=1)  # NaN is sorted to the end
         ends, (low, high) = self._intervals
         ranks = [f.searchsorted(e, side="right") for f, e in zip(features, ends, strict=True)]
@@ -265,7 +262,7 @@ class Functions:
             counts.append(count_multiples(numbers))
         ones = np.concatenate(counts).astype(np.int64)
         summaries = _summaries(features[:width], len(rows) - absent[:width])
-        return Counts(len(rows), ones, summaries), suspicious
+        return Counts(len(rows), ones, summaries)
 
 
 def _summaries(columns: np.ndarray, present: np.ndarray) -> np.ndarray:

@@ -23,6 +23,7 @@ from isodepth.monitor.functions import Counts, Functions
 from isodepth.monitor.reader import BatchReader
 from isodepth.monitor.repeated import ReferenceHashes
 from isodepth.monitor.state import HISTORY, Group, MonitorState
+from isodepth.monitor.usual import UsualValues
 from isodepth.monitor.verdict import Verdict
 from isodepth.monitor.windows import AlarmPolicy, DyadicSums
 from isodepth.significance.martingale import N_BETS, RankEvidence
@@ -51,9 +52,10 @@ NAMES: FieldNames = {
         "attention": "attention",
     },
     Group: {
-        "functions": "functions", "reference": "reference_counts", "model": "blocks",
-        "sums": "windows", "hashes": "reference_hashes",
+        "functions": "functions", "reference": "reference_counts", "usual": "usual_values",
+        "model": "blocks", "sums": "windows", "hashes": "reference_hashes",
     },
+    UsualValues: {"values": "ranges", "nonzero": "ranges_without_zero"},
     Functions: {
         "center": "medians", "scale": "spreads", "directions": "directions",
         "middles": "projection_medians_and_spreads", "pairs": "pairs",
@@ -136,7 +138,8 @@ def _check(state: MonitorState) -> None:
         # A row of medians and a row of missing values, both with the first categories.
         center, n_categories = group.functions.center, len(group.functions.known)
         rows = np.hstack([np.vstack([center, center * np.nan]), np.zeros((2, n_categories))])
-        batch = group.functions.count_batch([rows], {}, keep_rows=True)
+        batch = group.functions.count_batch([rows], {}, group.usual, keep_rows=True)
+        _require(all(part.shape == (2, state.reader.width) for part in group.usual), "ranges")
         _check_counts(group, batch.counts)
         _require((group.model is None) is (ranks is None), "blocks")
         state.after_batch(name, batch)

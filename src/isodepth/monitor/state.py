@@ -28,6 +28,7 @@ from isodepth.monitor.blocks import BlockModel
 from isodepth.monitor.functions import LEAST_ROWS, Batch, Counts, Functions, fit_functions
 from isodepth.monitor.reader import BatchReader
 from isodepth.monitor.repeated import ReferenceHashes
+from isodepth.monitor.usual import UsualValues
 from isodepth.monitor.verdict import Verdict
 from isodepth.monitor.windows import AlarmPolicy, DyadicSums, Evidence
 from isodepth.significance.martingale import RankEvidence
@@ -44,6 +45,7 @@ class Group(NamedTuple):
 
     functions: Functions
     reference: Counts
+    usual: UsualValues
     model: BlockModel | None = None  # None without blocks
     sums: DyadicSums = DyadicSums()  # empty with blocks
     hashes: ReferenceHashes | None = None  # to find repeated rows; None with blocks
@@ -54,7 +56,9 @@ class Group(NamedTuple):
         `parts` are arrays with consecutive rows of the batch. `unseen` is the field of `Batch` of
         the same name. With blocks, an error is raised if the batch is not as large as the blocks.
         """
-        batch = self.functions.count_batch(parts, unseen, keep_rows=self.model is not None)
+        batch = self.functions.count_batch(
+            parts, unseen, self.usual, keep_rows=self.model is not None
+        )
         if self.model is not None:
             self.model.check_size(batch.counts.n_rows)
         return batch
@@ -178,10 +182,12 @@ def fit_state(
                 f"{title} must have at least {LEAST_ROWS} rows for a monitor, got {len(part)}; "
                 "use more rows"
             )
+        usual = UsualValues.of_rows(part, width)
         if days is None:
             functions, counts, hashes = fit_functions(part, width, rng, reader.names, title)
-            fitted[name] = Group(functions, counts, hashes=hashes)
+            fitted[name] = Group(functions, counts, usual, hashes=hashes)
         else:
-            fitted[name] = Group(*BlockModel.fit(part, days[mask], width, rng, seed))
+            functions, counts, model = BlockModel.fit(part, days[mask], width, rng, seed)
+            fitted[name] = Group(functions, counts, usual, model)
     ranks = None if days is None else RankEvidence.start(policy.arl is not None, policy.patience)
     return MonitorState(policy, reader, fitted, ranks)

@@ -51,8 +51,9 @@ class Verdict(ResultMixin):
     changes : list of Change
         Columns that changed in the window, strongest first, with adjusted p-values.
     n_suspicious : int
-        Number of rows of the batch that are far outside the reference, or have a category that the
-        reference does not have.
+        Number of rows of the batch with a value far outside the values of its column in the
+        reference, or with a category that the reference does not have. Each column is considered
+        by itself; :meth:`isodepth.TwoSampleResult.suspicious_rows` also compares columns.
     suspicious_indices : list of int
         Indices of the first 100 of these rows, from 0.
     score : float or None
@@ -121,5 +122,6 @@ class Verdict(ResultMixin):
             share = f"at least {lower_percent(self.changed_share)} of the rows of {window}"
             lines.insert(3, f"  changed    {share} (95% confidence)")
         if self.n_suspicious:
-            lines.append(f"  suspicious rows outside the reference: {self.n_suspicious}")
+            rows = "rows with values far outside the reference"
+            lines.append(f"  suspicious {rows}: {self.n_suspicious}")
         return printable("\n".join(lines))

@@ -126,14 +126,15 @@ class RowScorer:
     """Object that computes how unusual rows are relative to a reference sample.
 
     The score of a row is defined in `suspicious_rows`. The rows and the reference may have missing
-    values.
+    values. Without `relations`, only values and logarithms are scored, and neither residuals of
+    regressions nor deviations within categories.
     """
 
-    def __init__(self, reference: Rows) -> None:
+    def __init__(self, reference: Rows, relations: bool = True) -> None:
         rng = rng_for(0, "subsamples")
         if len(reference.points) > _MAX_ROWS:
             reference = reference.take(rng.choice(len(reference.points), _MAX_ROWS, replace=False))
-        points = self._points = _bounded(reference.points)
+        points = self._points = bounded(reference.points)
         d = points.shape[1]
         self.values = Tails.of(points)
         # For columns that are positive in the reference, logarithms are computed. Below `floors`,
@@ -148,9 +149,9 @@ class RowScorer:
         self.logs = Tails.of(standard)
         ratios = [self.values.ratios(points), self.logs.ratios(standard)]
         columns = [np.arange(d), np.arange(d)]
-        self.regressions = (
-            Regressions(standard, reference.codes, rng) if Regressions.possible(standard) else None
-        )
+        self.regressions = None
+        if relations and Regressions.possible(standard):
+            self.regressions = Regressions(standard, reference.codes, rng)
         if self.regressions is not None:
             # If a column is nearly a function of the others, its residuals are rounding errors. The
             # floor, a minimum tail length, prevents rows with such residuals from being listed.
@@ -162,7 +163,7 @@ class RowScorer:
             residual_ratios[:, low == high] = np.nan
             ratios.append(residual_ratios)
             columns.append(np.arange(d))
-        self.groups = find_groups(standard, reference.codes)
+        self.groups = find_groups(standard, reference.codes) if relations else []
         if self.groups:
             deviations = np.column_stack(
                 [each.fitted_deviations(standard, reference.codes) for each in self.groups]
@@ -199,7 +200,7 @@ class RowScorer:
             outside |= column < values[0]
             outside |= column > values[1]
             if self.floors[j] > 0:
-                column = _logarithms(_bounded(column), self.floors[j])
+                column = _logarithms(bounded(column), self.floors[j])
             with np.errstate(over="ignore"):  # infinite numbers are outside, too
                 np.subtract(column, self.center[j], out=standard[:, j])
                 standard[:, j] /= self.spread[j]
@@ -240,6 +241,23 @@ class RowScorer:
         values[plain, 0] = np.maximum(values[plain, 0], low[plain])
         values[plain, 1] = np.minimum(values[plain, 1], high[plain])
         return values, np.stack(self.logs.interval(*ends), axis=1)
+
+    def usual_values(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return minima and maxima (2, d) of usual values, and those of usual values except 0.
+
+        A value outside its range has a ratio above the threshold, up to rounding. Zeros have a
+        larger range in columns with logarithms, because the logarithm of zero is not scored.
+        """
+        values, logs = (ends.T for ends in self._intervals)
+        nonzero = values.copy()
+        for j in np.flatnonzero(self.floors > 0):
+            ends = logs[:, j] * self.spread[j] + self.center[j]
+            # Below the floor, `_logarithms` is linear.
+            below = np.minimum(ends - math.log(self.floors[j]), 0.0)
+            with np.errstate(over="ignore"):
+                ends = np.where(below < 0, self.floors[j] * (1 + below), np.exp(ends))
+            nonzero[0, j], nonzero[1, j] = max(values[0, j], ends[0]), min(values[1, j], ends[1])
+        return values, nonzero
 
     def score(self, rows: Rows) -> np.ndarray:
         """Return the scores (m,) of m rows. A row with a score above 1 is unusual."""
@@ -303,7 +321,7 @@ class RowScorer:
 
     def _given_columns(self, row: Rows, j: int) -> Unusual:
         assert self.regressions is not None
-        standard = (self._transform(_bounded(row.points)) - self.center) / self.spread
+        standard = (self._transform(bounded(row.points)) - self.center) / self.spread
         z = standard[0]
         scale = self.regressions.scale(z)[j]
         expected = z[j] - self.regressions.residuals(standard, row.codes)[0, j] / scale
@@ -346,7 +364,7 @@ class RowScorer:
         A ratio is a difference from the median divided by a tail length; see `Tails`. The k ratios
         of m rows have the shape (m, k). Ratios of missing values are NaN.
         """
-        points = _bounded(rows.points)
+        points = bounded(rows.points)
         standard = (self._transform(points) - self.center) / self.spread
         parts = [self.values.ratios(points), self.logs.ratios(standard)]
         if self.regressions is not None:
@@ -357,7 +375,7 @@ class RowScorer:
         return np.hstack(parts)
 
 
-def _bounded(points: np.ndarray) -> np.ndarray:
+def bounded(points: np.ndarray) -> np.ndarray:
     """Return the points in double precision, clipped so that their squares do not overflow."""
     return np.clip(np.asarray(points, dtype=np.float64), -_MAX_VALUE, _MAX_VALUE)
 

@@ -1,0 +1,43 @@
+"""Ranges of usual values of the reference, to find rows of a batch that look wrong."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from isodepth.inspection.suspicious.scoring import Rows, RowScorer, bounded
+from isodepth.rowfunctions.families import UNSEEN
+
+
+class UsualValues(NamedTuple):
+    """Ranges of the values of d numeric columns. A value outside its range is suspicious.
+
+    The ranges are those of :meth:`isodepth.TwoSampleResult.suspicious_rows` for single values: they
+    are extrapolated from the tails of the values and, if all values of the column are positive, of
+    their logarithms. Relations between columns are not stored, so that a row with unusual
+    combinations of usual values is not suspicious.
+    """
+
+    values: np.ndarray  # (2, d), minima and maxima from the tails of the values
+    nonzero: np.ndarray  # (2, d), from both tails; a zero has no logarithm
+
+    @classmethod
+    def of_rows(cls, rows: np.ndarray, width: int) -> UsualValues:
+        """Return the ranges of the first `width` columns of `rows` (n, d + C)."""
+        if not width:
+            return cls(np.empty((2, 0)), np.empty((2, 0)))
+        scorer = RowScorer(Rows(rows[:, :width], np.empty((len(rows), 0), np.int64)), False)
+        return cls(*scorer.usual_values())
+
+    def suspicious(self, rows: np.ndarray) -> np.ndarray:
+        """Return for each of m rows (m, d + C) whether it is suspicious.
+
+        A row is suspicious if a value is outside its range, or if it has a category that does not
+        occur in the reference. Missing values are not suspicious.
+        """
+        width = self.values.shape[1]
+        numbers, codes = bounded(rows[:, :width]), rows[:, width:]
+        outside = (numbers < self.nonzero[0]) | (numbers > self.nonzero[1])
+        outside &= (numbers != 0) | (numbers < self.values[0]) | (numbers > self.values[1])
+        return outside.any(axis=1) | (codes == UNSEEN).any(axis=1)

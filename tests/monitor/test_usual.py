@@ -1,0 +1,36 @@
+"""Ranges of usual values: those of the scores of rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from isodepth.inspection.suspicious.scoring import Rows, RowScorer
+from isodepth.monitor.usual import UsualValues
+
+
+@pytest.mark.parametrize("n", [4, 30, 300])
+def test_rows_outside_the_ranges_are_those_with_scores_above_one(n: int) -> None:
+    """Columns with negative, positive, tied, constant, mostly equal, missing and huge values."""
+    rng = np.random.default_rng(n)
+    normal = rng.normal(size=n)
+    columns = [
+        normal, np.exp(normal), np.exp(3 * normal), np.round(np.exp(normal)) + 1, np.ones(n),
+        (rng.random(n) < 0.05).astype(float), np.where(rng.random(n) < 0.3, np.nan, normal),
+        np.full(n, np.nan), 1e200 * normal, 1e-200 * np.exp(normal),
+    ]  # fmt: skip
+    sizes = 10.0 ** np.arange(-6, 7)
+    values = np.concatenate([-sizes, [0.0, np.nan], sizes])
+    for column in columns:
+        scale = np.nanmax(np.abs(column), initial=1e-200)
+        tried = np.concatenate([column, values * scale])[:, None]
+        codes = np.empty((len(tried), 0), np.int64)
+        scorer = RowScorer(Rows(column[:, None], codes[:n]), relations=False)
+        found = UsualValues.of_rows(column[:, None], 1).suspicious(tried)
+        assert found.tolist() == (scorer.score(Rows(tried, codes)) > 1).tolist()
+        assert not found[:n].any()
+
+
+def test_no_numeric_columns() -> None:
+    codes = np.array([[0.0], [-1.0], [np.nan]])
+    assert UsualValues.of_rows(codes, 0).suspicious(codes).tolist() == [False, True, False]
