@@ -365,6 +365,25 @@ def test_the_text_of_a_verdict() -> None:
     assert str(verdict).splitlines()[0] == (
         "batch 3: BEYOND all blocks of the reference (no guarantee); ALARM since batch 2"
     )
+    assert repr(verdict) == str(verdict)
+
+
+def test_a_verdict_has_no_truth_value() -> None:
+    """`if monitor.check(batch):` must not look like a test for an alarm."""
+    with pytest.raises(TypeError, match=r"use verdict\.alarm"):
+        bool(fresh().check(batches(1)[0]))
+
+
+def test_the_frame_of_a_verdict_has_all_attributes_of_its_changes() -> None:
+    rng = np.random.default_rng(66)
+    monitor = Monitor(pd.DataFrame({"plan": rng.choice(["free", "pro"], 2000)}), random_state=0)
+    verdict = monitor.check(pd.DataFrame({"plan": ["free"] * 300}))
+    (row,) = verdict.to_frame().to_dict("records")
+    (change,) = verdict.changes
+    assert row == change.to_dict() | {"columns": "plan"}
+    assert row["value"] in ("free", "pro")
+    assert row["share"] > 0.3
+    assert row["text"] == change.text
 
 
 def test_results_can_be_read_by_programs() -> None:

@@ -190,7 +190,8 @@ class Monitor(ReportableResult):
             raise InvalidInputError(f"group must be {allowed}; got {group!r}")
         counted = groups[group].counted(*self._state.reader.read(batch))
         with self._locked():
-            if label is not None and (earlier := self._state.verdict_on(label, group, counted)):
+            earlier = None if label is None else self._state.verdict_on(label, group, counted)
+            if earlier is not None:
                 return earlier
             state, verdict = self._state.after_batch(group, counted, label)
             self._continue_with(state)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from isodepth.data.export import ResultMixin, document, p_text, printable
@@ -15,9 +15,12 @@ from isodepth.results.changes import Change, lower_percent
 _SHOWN = 5
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Verdict(ResultMixin):
     """Verdict of a monitor on one batch.
+
+    A verdict has no truth value, because ``if monitor.check(batch):`` would not say which attribute
+    is meant. Use ``verdict.alarm``.
 
     Attributes
     ----------
@@ -93,11 +96,14 @@ class Verdict(ResultMixin):
 
     def _rows(self) -> dict[str, list[Any]]:
         """Return the columns of a table with one row per change."""
-        fields = ("kind", "columns", "quantity", "before", "after", "pvalue")
-        rows = {name: [getattr(change, name) for change in self.changes] for name in fields}
-        return rows | {"columns": [", ".join(names) for names in rows["columns"]]}
+        names = (*(field.name for field in fields(Change)), "text")
+        rows = {name: [getattr(change, name) for change in self.changes] for name in names}
+        return rows | {"columns": [", ".join(columns) for columns in rows["columns"]]}
 
-    def __str__(self) -> str:
+    def __bool__(self) -> bool:
+        raise TypeError("a verdict has no truth value; use verdict.alarm")
+
+    def __repr__(self) -> str:
         status = "threshold crossed, no alarm yet" if self.crossing else "no alarm"
         if self.alarm or self.beyond_blocks:
             beyond = "BEYOND all blocks of the reference (no guarantee)"
