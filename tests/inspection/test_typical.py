@@ -72,6 +72,25 @@ def test_wrong_values_do_not_determine_the_direction() -> None:
     assert len(set(rows.indices("Y")) & set(range(60))) >= 4
 
 
+def test_rows_with_wrong_values_are_not_typical() -> None:
+    """A wrong value of one of two correlated columns is far along the direction of the others."""
+    rng = np.random.default_rng(2)
+
+    def table(n: int, factor: float) -> np.ndarray:
+        income = rng.lognormal(10, 0.6, n)
+        return np.column_stack([income, factor * income * rng.lognormal(-4, 0.3, n)])
+
+    x, y = table(900, 1.0), table(700, 1.25)
+    y[:6, 0], y[6, 1], x[[3, 5], 1] = -1.0, 1e6, -999.0
+    rows = typical_rows(TwoSamples.read(x, y), 900)
+    assert sorted(rows.indices("Y")) == list(range(7, 700))
+    assert sorted(rows.indices("X")) == [i for i in range(900) if i not in (3, 5)]
+    np.testing.assert_allclose(rows.expected, (898 / 1591, 693 / 1591))
+    # Many such rows are the difference.
+    y[:50, 0] = -1.0
+    assert set(typical_rows(TwoSamples.read(x, y)).indices("Y")) <= set(range(50))
+
+
 def test_missing_values_constant_columns_and_ties() -> None:
     rng = np.random.default_rng(0)
     x, y = rng.integers(0, 3, size=(2, 50, 60)).astype(float)

@@ -19,6 +19,8 @@ from isodepth.errors import InvalidInputError
 from isodepth.geometry.directions import rng_for
 from isodepth.geometry.scaling import mad_spread
 from isodepth.inspection.rows import TwoSamples
+from isodepth.inspection.suspicious.repeated import find_sentinels
+from isodepth.inspection.suspicious.scoring import Rows, RowScorer
 
 #: Samples with more unnamed columns are described by rows instead of columns.
 MANY_COLUMNS = 50
@@ -34,6 +36,11 @@ _FAR = 12.0
 # Maximum number of rows per sample and fold from which directions are estimated. All rows are
 # scored.
 _MAX_ROWS = 1_000
+# Maximum fraction of the rows of a sample that are left out because of wrong values. If more rows
+# look wrong, they are part of the difference.
+_MAX_WRONG = 0.05
+# Maximum number of rows of a sample from which the ranges of usual values are estimated.
+_MAX_REFERENCE = 2_000
 # Samples with more columns are not whitened, because time and memory grow with the square of the
 # number of columns.
 _MAX_WHITENED = 2_000
@@ -72,6 +79,8 @@ class TypicalRows(ResultMixin):
         Expected values of `purity` if the samples do not differ along the direction: the fractions
         of all rows that belong to X and to Y. If `purity` is not larger, the rows are not more
         typical than others.
+
+    Rows with wrong values are left out, see `typical_rows`.
     """
 
     rows: list[TypicalRow]
@@ -138,6 +147,11 @@ def typical_rows(samples: TwoSamples, n_rows: int = 5) -> TypicalRows:
     towards a multiple of the identity, by the fraction d / (d + n + m). With more than 2000 columns
     there is no whitening. Values far from the median of their column are clipped.
 
+    Rows with a wrong value, such as -1 in a column of positive numbers, would often be the farthest
+    ones. They are left out if they are at most 5% of their sample: rows with a value far outside
+    the values of the other sample, or with a value that many rows of only one sample repeat. See
+    `suspicious_rows`, which lists them.
+
     A row is scored along a direction that was estimated without this row (five-fold cross-fitting).
     Otherwise, with more columns than rows, every row would look typical of its sample.
 
@@ -173,15 +187,30 @@ def typical_rows(samples: TwoSamples, n_rows: int = 5) -> TypicalRows:
             f"{len(samples.columns)} numeric columns and {samples.n_rows[0]} and "
             f"{samples.n_rows[1]} rows"
         )
-    x, y = _clipped(samples)
+    kept = [np.flatnonzero(~wrong) for wrong in _wrong_rows(samples)]
+    x, y = (part[rows] for part, rows in zip(_clipped(samples), kept, strict=True))
     scores = _scores(x, y)
     rows = []
-    for sample, each, sign in (("X", scores[0], 1.0), ("Y", scores[1], -1.0)):
+    for sample, own, each, sign in zip("XY", kept, scores, (1.0, -1.0), strict=True):
         order = np.argsort(sign * each, kind="stable")[:n_rows]
-        rows += [TypicalRow(sample, int(row), float(each[row])) for row in order]
-    n, m = samples.n_rows
+        rows += [TypicalRow(sample, int(own[i]), float(each[i])) for i in order]
+    n, m = len(x), len(y)
     expected = n / (n + m), m / (n + m)
     return TypicalRows(rows=rows, purity=_purity(*scores), expected=expected)
+
+
+def _wrong_rows(samples: TwoSamples) -> list[np.ndarray]:
+    """Return for each row of X and of Y whether it is left out because of a wrong value."""
+    wrong = []
+    for points, other in (samples.points, samples.points[::-1]):
+        reference = other[:: len(other) // _MAX_REFERENCE + 1]
+        both = [Rows(part, np.empty((len(part), 0), np.int64)) for part in (reference, points)]
+        rows = np.zeros(len(points), bool)
+        rows[RowScorer(both[0], relations=False).candidates(both[1])] = True
+        wrong.append(rows)
+    for side, column, value, *_ in find_sentinels(samples.points):
+        wrong[side] |= samples.points[side][:, column] == value
+    return [each & (each.mean() <= _MAX_WRONG) for each in wrong]
 
 
 def _clipped(samples: TwoSamples) -> list[np.ndarray]:

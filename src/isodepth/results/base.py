@@ -184,7 +184,8 @@ class TwoSampleReport(ReportableResult):
         These are the rows that are farthest apart along the direction in which the means of the
         samples differ most. They help if the columns have no meaning of their own, such as those of
         embeddings: look at the texts or images behind these rows. The rows describe a difference
-        and are not evidence of one, see `isodepth.inspection.typical`.
+        and are not evidence of one. Rows with wrong values are left out if they are at most 5% of
+        their sample. See `isodepth.inspection.typical`.
 
         Parameters
         ----------
