@@ -368,6 +368,36 @@ def test_the_text_of_a_verdict() -> None:
     assert repr(verdict) == str(verdict)
 
 
+def test_a_change_along_a_direction_names_its_largest_entries() -> None:
+    rng = np.random.default_rng(67)
+    monitor = Monitor(rng.normal(size=(2000, 60)), random_state=0)
+    functions = monitor._state.groups[None].functions
+    for direction in functions.directions[[0, 7]]:
+        batch = rng.normal(size=(200, 60)) + 0.9 * direction
+        (change,) = copy.deepcopy(monitor).check(batch).changes
+        first, second = np.argsort(-abs(direction))[:2]
+        assert (change.kind, change.columns) == ("regions", ())
+        assert change.quantity.startswith("share of rows up to a cut point of a direction (")
+        assert f"{abs(direction[first]):.2g} column {first} " in change.quantity
+        assert f" {abs(direction[second]):.2g} column {second} " in change.quantity
+
+
+@pytest.mark.parametrize("present", ["a", "ax", "axy", "b"])
+def test_a_batch_without_a_column_of_the_reference(present: str) -> None:
+    """A saved monitor cannot select other columns: it must be fitted again."""
+    rng = np.random.default_rng(68)
+    monitor = Monitor(pd.DataFrame(rng.normal(size=(100, 2)), columns=["a", "b"]), random_state=0)
+    batch = pd.DataFrame(rng.normal(size=(20, len(present))), columns=[*present])
+    lacking = "'a'" if present == "b" else "'b'"
+    message = f"the batch lacks the column {lacking} of the reference; add it to the batch, or fit"
+    for given in (batch, scan(batch)):
+        with pytest.raises(InvalidInputError, match=message):
+            monitor.check(given)
+    with pytest.raises(InvalidInputError, match=r"lacks the columns 'a', 'b' of .* without them"):
+        monitor.check(batch.rename(columns="not {}".format))
+    assert monitor.n_batches == 0
+
+
 def test_a_verdict_has_no_truth_value() -> None:
     """`if monitor.check(batch):` must not look like a test for an alarm."""
     with pytest.raises(TypeError, match=r"use verdict\.alarm"):
@@ -409,7 +439,7 @@ def test_columns_are_matched_by_name_and_others_ignored() -> None:
     expected = copy.deepcopy(monitor).check(batch)
     turned = batch[batch.columns[::-1]].assign(extra="text", more=1.0)
     assert copy.deepcopy(monitor).check(turned) == expected
-    with pytest.raises(InvalidInputError, match="'kind' is only in the reference"):
+    with pytest.raises(InvalidInputError, match="lacks the column 'kind' of the reference"):
         monitor.check(batch.drop(columns="kind"))
     numeric = Monitor(pd.DataFrame(REFERENCE, columns=["a", "b", "c"]), random_state=0)
     rows = batches(1)[0]

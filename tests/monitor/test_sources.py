@@ -33,7 +33,7 @@ def test_sources_as_frames(form: str, tmp_path: Path) -> None:
 
 def test_batches_that_are_refused(tmp_path: Path) -> None:
     monitor = Monitor(REFERENCE[COLUMNS], random_state=0, nan_policy="omit")
-    with pytest.raises(InvalidInputError, match="differently"):
+    with pytest.raises(InvalidInputError, match="lacks the columns 'price', 'site', 'ok' of"):
         monitor.check(isodepth.scan(BATCH[["size", "count"]]))
     with pytest.raises(InvalidInputError, match="has no row"):
         monitor.check(isodepth.scan(BATCH[COLUMNS][:0]))

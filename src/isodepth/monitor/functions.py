@@ -179,6 +179,10 @@ class Functions:
             members += [Member("crossed", (j, width + c), v) for j in range(width)]
         return members + all_units(width)
 
+    def direction_of(self, h: int) -> np.ndarray:
+        """Return the direction (d,) of function h, a cut point of a projection."""
+        return self.directions[int(self.thresholds[0, h]) - 2 * len(self.center)]
+
     @functools.cached_property
     def _intervals(self) -> tuple[list[np.ndarray], np.ndarray]:
         """Sorted ends of intervals for each feature, and the indices (2, L) of the ends of each.

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from isodepth.data.arrays import column_labels
+from isodepth.data.arrays import FEW, column_labels, listed
 from isodepth.data.columns.kinds import ColumnKind, MixedFrames, category_values, split_columns
-from isodepth.data.frames import Names, Table, differing, in_order, labels_of, select_columns
+from isodepth.data.frames import Names, Table, in_order, labels_of, select_columns
 from isodepth.data.validation import OMIT_HINT, check_same_width, is_chunked, read_sample
 from isodepth.errors import InvalidInputError
 from isodepth.metric.chunked.reading import load_mixed_rows, load_rows, row_chunks
@@ -80,7 +81,7 @@ class BatchReader:
                 self._matched(source)  # raises an error
             if self.columns is not None and source.columns is not None:
                 if not {*self.columns} <= {*source.columns}:
-                    raise differing(self.columns, source.columns, _REFERENCE, _BATCH)
+                    raise self._lacks_columns(source.columns)
                 source = source.select(self.columns)
             check_same_width(self.width, source.n_features, _REFERENCE, _BATCH)
             return row_chunks(source, "batch", self.nan_policy), {}
@@ -90,7 +91,7 @@ class BatchReader:
     def _chunks(self, source: Source, unseen: dict[int, str]) -> Iterator[np.ndarray]:
         """Yield the rows of a source in chunks, and update the most frequent new values."""
         if not {*self.names} <= {*(source.columns or ())}:
-            raise differing(self.names, source.columns or (), _REFERENCE, _BATCH)
+            raise self._lacks_columns(source.columns or ())
         source = source.select(self.names).without_weights()
         # The types of text files are known after a first pass.
         untyped = any(part.untyped for part in source.parts)
@@ -134,9 +135,19 @@ class BatchReader:
             return batch
         if not {*names} <= {*labels}:
             if len(labels) == len(names) and not self.categories:
-                return in_order(batch, names, _BATCH, _REFERENCE)
-            raise differing(names, tuple(n for n in labels if n in names), _REFERENCE, _BATCH)
+                with suppress(InvalidInputError):
+                    return in_order(batch, names, _BATCH, _REFERENCE)
+            raise self._lacks_columns(labels)
         return select_columns(batch, names)
+
+    def _lacks_columns(self, labels: Sequence[str]) -> InvalidInputError:
+        """Return the error for a batch with columns `labels`, which lacks some of the reference."""
+        missing = [repr(name) for name in self.names if name not in labels]
+        columns, it = ("column", "it") if len(missing) == 1 else ("columns", "them")
+        return InvalidInputError(
+            f"the batch lacks the {columns} {listed(missing, FEW)} of the reference; add {it} to "
+            f"the batch, or fit the monitor again without {it}. The batch was not counted"
+        )
 
     def _check_kinds(self, batch: Any, mixed: MixedFrames) -> None:
         """Refuse columns of another kind than in the reference, unless all values are missing.

@@ -21,6 +21,7 @@ from isodepth.monitor.reader import BatchReader
 from isodepth.monitor.repeated import REPEATED_LEVEL, RepeatedCounts
 from isodepth.results.changes import Change
 from isodepth.rowfunctions.families import UNSEEN, Member
+from isodepth.significance.features import direction_text
 from isodepth.significance.fisher import least_changed, log_adjusted_pvalues, log_pvalues
 
 # Default of alpha, and maximum patience.
@@ -175,7 +176,13 @@ class Evidence(NamedTuple):
             return Change(change, names, quantity, before, after, pvalue)
         if kind == "pair":
             before, after = (math.sin(math.pi * (share - 0.5)) for share in (before, after))
-        return member.change(names, category, before, after, pvalue)
+        found = member.change(names, category, before, after, pvalue)
+        if kind != "direction":
+            return found
+        text = direction_text(self.functions.direction_of(h), reader.names).strip()
+        if text == "...":  # all entries are small
+            return found
+        return replace(found, quantity=f"{found.quantity} ({text}, standardized)")
 
     def _number_change(self, h: int) -> tuple[str, str, list[float]]:
         """Return the kind, the quantity and both values of a change of a numeric column."""
