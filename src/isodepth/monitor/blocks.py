@@ -113,9 +113,10 @@ class BlockModel:
         ranks = ranks.after(pvalue)
         logs, beyond = self._compare(functions, reference, counts)
         evidence = Evidence(
-            functions, (reference, counts), logs, pvalue, ranks.n_batches - ranks.n_restart,
-            pvalue_of(-ranks.log_evidence), level, None, beyond,
-            score if math.isfinite(score) else None, bool((self.sizes == counts.n_rows).all()),
+            functions, (reference, counts), logs, None, pvalue=pvalue,
+            window=ranks.n_batches - ranks.n_restart, window_pvalue=pvalue_of(-ranks.log_evidence),
+            threshold=level, beyond_blocks=beyond, score=score if math.isfinite(score) else None,
+            exact=bool((self.sizes == counts.n_rows).all()),
         )  # fmt: skip
         return evidence, replace(self, scores=np.append(self.scores, score)), ranks
 

@@ -179,6 +179,11 @@ class Functions:
             members += [Member("crossed", (j, width + c), v) for j in range(width)]
         return members + all_units(width)
 
+    @functools.cached_property
+    def missing(self) -> dict[int, int]:
+        """Index of the function that is 1 for missing values, for each column."""
+        return {m.columns[0]: h for h, m in enumerate(self.members) if m.kind == "missing"}
+
     def direction_of(self, h: int) -> np.ndarray:
         """Return the direction (d,) of function h, a cut point of a projection."""
         return self.directions[int(self.thresholds[0, h]) - 2 * len(self.center)]

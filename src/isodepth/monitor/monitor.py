@@ -205,8 +205,7 @@ class Monitor(ReportableResult):
         """
         with self._locked():
             state = replace(self._state, crossings=0, alarm_since=0)
-            state.restart()
-            self._continue_with(state)
+            self._continue_with(state.restarted())
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the monitor to an .npz file; an existing file is replaced atomically."""

@@ -30,7 +30,7 @@ from isodepth.monitor.reader import BatchReader
 from isodepth.monitor.repeated import ReferenceHashes
 from isodepth.monitor.usual import UsualValues
 from isodepth.monitor.verdict import Verdict
-from isodepth.monitor.windows import AlarmPolicy, DyadicSums, Evidence
+from isodepth.monitor.windows import AlarmPolicy, DyadicSums
 from isodepth.significance.martingale import RankEvidence
 from isodepth.significance.samples import row_labels
 
@@ -64,7 +64,7 @@ class Group(NamedTuple):
         return batch
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True, eq=False)
 class MonitorState:
     """State of a monitor after some batches; each batch creates a new state."""
 
@@ -106,10 +106,8 @@ class MonitorState:
     ) -> tuple[MonitorState, Verdict]:
         """Return the state after a batch of the group `name`, and the verdict on it."""
         group, policy, number = self.groups[name], self.policy, self.n_batches + 1
-        functions, reference = group.functions, group.reference
-        alarm_since = self.alarm_since if policy.arl is None else 0
-        state = replace(self, n_batches=number, alarm_since=alarm_since)
-        if self.ranks is None or group.model is None:
+        functions, reference, ranks = group.functions, group.reference, self.ranks
+        if ranks is None or group.model is None:
             sums, windows = group.sums.add(batch.counts)
             repeated = None if group.hashes is None else group.hashes.test(batch.hashes)
             evidence = policy.strongest(
@@ -117,37 +115,46 @@ class MonitorState:
             )
             group = group._replace(sums=sums)
         else:
-            evidence, model, state.ranks = group.model.judge(
-                batch, functions, reference, self.ranks, number, policy.level
+            evidence, model, ranks = group.model.judge(
+                batch, functions, reference, ranks, number, policy.level
             )
             group = group._replace(model=model)
-        state.groups = self.groups | {name: group}
-        crossing = evidence.window_pvalue <= evidence.threshold
-        if crossing and not state.alarm_since:
-            state.crossings += 1
+        crossing, crossings = evidence.window_pvalue <= evidence.threshold, self.crossings
+        alarm_since = self.alarm_since if policy.arl is None else 0
+        restart = False
+        if crossing and not alarm_since:
+            crossings += 1
             # With blocks, every crossing is an alarm, because `RankEvidence` already takes
             # `patience` into account.
-            if state.crossings >= policy.patience or self.ranks is not None:
-                state.crossings, state.alarm_since = 0, number
-            if not state.alarm_since or policy.arl is not None:
-                state.restart()
-        fields = {field: getattr(evidence, field) for field in Evidence._fields[3:-1]}
+            if crossings >= policy.patience or ranks is not None:
+                crossings, alarm_since = 0, number
+            restart = not alarm_since or policy.arl is not None
         verdict = Verdict(
-            batch=number, label=label, group=name, n_rows=batch.counts.n_rows, crossing=crossing,
-            alarm=state.alarm_since > 0, alarm_since=state.alarm_since or None,
+            batch=number, label=label, group=name, n_rows=batch.counts.n_rows,
+            pvalue=evidence.pvalue, window=evidence.window, window_pvalue=evidence.window_pvalue,
+            threshold=evidence.threshold, crossing=crossing, alarm=alarm_since > 0,
+            alarm_since=alarm_since or None, changed_share=evidence.changed_share,
+            beyond_blocks=evidence.beyond_blocks,
             changes=evidence.changes(self.reader, batch.unseen), n_suspicious=len(batch.suspicious),
-            suspicious_indices=batch.suspicious[:_MOST_SUSPICIOUS].tolist(), **fields,
+            suspicious_indices=batch.suspicious[:_MOST_SUSPICIOUS].tolist(), score=evidence.score,
+            exact=evidence.exact,
         )  # fmt: skip
-        state.records = (*self.records[1 - HISTORY :], verdict.to_json())
+        labels = self.labels
         if label is not None:
-            entry = [_digest(label), _content(name, batch), number, state.alarm_since]
-            state.labels = np.vstack([self.labels, np.array([entry], np.int64)])
-        return state, verdict
+            entry = [_digest(label), _content(name, batch), number, alarm_since]
+            labels = np.vstack([labels, np.array([entry], np.int64)])
+        state = replace(
+            self, groups=self.groups | {name: group}, ranks=ranks, n_batches=number,
+            crossings=crossings, alarm_since=alarm_since, labels=labels,
+            records=(*self.records[1 - HISTORY :], verdict.to_json()),
+        )  # fmt: skip
+        return state.restarted() if restart else state, verdict
 
-    def restart(self) -> None:
-        """Restart all windows; the numbering of the batches continues."""
-        self.ranks = self.ranks and self.ranks.restarted()
-        self.groups = {k: g._replace(sums=g.sums.restarted()) for k, g in self.groups.items()}
+    def restarted(self) -> MonitorState:
+        """Return the state with all windows restarted; the numbering of the batches continues."""
+        groups = {k: g._replace(sums=g.sums.restarted()) for k, g in self.groups.items()}
+        ranks = None if self.ranks is None else self.ranks.restarted()
+        return replace(self, groups=groups, ranks=ranks)
 
 
 def _digest(text: str) -> int:

@@ -26,8 +26,9 @@ from isodepth.significance.fisher import least_changed, log_adjusted_pvalues, lo
 
 # Default of alpha, and maximum patience.
 _ALPHA, _MOST_PATIENCE = 0.01, 100
-# Maximum adjusted p-value of a reported change, and maximum number of changes in a verdict.
-_NAMED, _MOST_CHANGES = 0.05, 10
+# Logarithm of the maximum adjusted p-value of a reported change, and maximum number of changes in a
+# verdict.
+_LOG_NAMED, _MOST_CHANGES = math.log(0.05), 10
 # Probability that the lower bound on the share of changed rows exceeds the share.
 _UNCOVERED = 0.05
 # Minimum shift of the median, as a fraction of the interquartile range, that is called a change of
@@ -78,11 +79,12 @@ class DyadicSums(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """Result of the tests of a batch. Fields from `pvalue` to `exact` are those of `Verdict`."""
+    """Result of the tests of a batch. The fields from `pvalue` on are described in `Verdict`."""
 
     functions: Functions
     both: tuple[Counts, Counts]  # counts of the reference and of the strongest window
     logs: np.ndarray  # (H,), logarithm of the adjusted p-value of each function
+    repeated: RepeatedCounts | None  # with an adjusted p-value
     pvalue: float
     window: int
     window_pvalue: float
@@ -91,7 +93,6 @@ class Evidence(NamedTuple):
     beyond_blocks: bool = False
     score: float | None = None
     exact: bool = True
-    repeated: RepeatedCounts | None = None  # with an adjusted p-value; not a field of `Verdict`
 
     def changes(self, reader: BatchReader, unseen: dict[int, str]) -> list[Change]:
         """Return the changes of the window, strongest first.
@@ -100,48 +101,78 @@ class Evidence(NamedTuple):
         A column is listed if a function of this column alone changed, a pair of columns only if
         neither column is, and a change of all columns together only if nothing else is.
         """
-        members, limit = self.functions.members, math.log(_NAMED)
-        significant = np.argsort(self.logs, kind="stable")[: (self.logs <= limit).sum()].tolist()
-        found: list[Change] = []
-        if self.repeated is not None and self.repeated.log_pvalue <= limit:
-            before, after, log = self.repeated
-            found.append(Member("repeated").change((), None, before, after, pvalue_of(log)))
-        if not significant:
-            return found
-        missing = {m.columns[0]: h for h, m in enumerate(members) if m.kind == "missing"}
+        members = self.functions.members
+        n_significant = (self.logs <= _LOG_NAMED).sum()
+        significant = np.argsort(self.logs, kind="stable")[:n_significant].tolist()
         columns: dict[int, list[int]] = {}
         for h in significant:
             if len(members[h].columns) == 1:
                 columns.setdefault(members[h].columns[0], []).append(h)
-        for column, hs in columns.items():
-            # Missing values change all functions: compare only the rows without them.
-            (a, n), (b, m) = ((c.ones, int(c.n_rows - c.ones[missing[column]])) for c in self.both)
-            if missing[column] in hs:
-                hs.remove(missing[column])
-                found.append(self._change(missing[column], reader, unseen))
-                logs = log_pvalues(a[hs], n, b[hs], m) if n and m else np.zeros(len(hs))
-                kept = (logs + math.log(len(self.logs)) <= limit).tolist()
-                hs = [h for h, below in zip(hs, kept, strict=True) if below]
-            if hs:
-                n, m = max(n, 1), max(m, 1)
-                share = (a[hs] + b[hs]) / (n + m)
-                errors = np.sqrt(share * (1.0 - share) * (1.0 / n + 1.0 / m))
-                effects = np.abs(a[hs] / n - b[hs] / m) - _ERRORS * errors
-                # Any shift of whole numbers makes them fractional, which does not describe it.
-                fell = [members[h].kind == "precision" and b[h] / m < a[h] / n for h in hs]
-                effects[fell] = np.minimum(effects[fell], effects.min())
-                # Among equal effects the last is first: the coarsest unit of precision.
-                order = np.argsort(effects, kind="stable")[::-1].tolist()
-                least = min(_EXPLAINS * effects.max(), effects.max())
-                explaining = [hs[i] for i in order if effects[i] >= least]
-                described = [self._change(h, reader, unseen) for h in explaining]
-                found.append(min(described, key=lambda change: _PREFERRED.index(change.kind)))
+        found = self._repeated_rows()
+        for column, functions in columns.items():
+            found += self._column_changes(column, functions, reader, unseen)
         pairs = [h for h in significant if len(members[h].columns) == 2][:3]
         pairs = [h for h in pairs if not columns.keys() & {*members[h].columns}]
         found += [self._change(h, reader, unseen) for h in pairs]
         found = found or [self._change(h, reader, unseen) for h in significant[:1]]
         found = sorted(found, key=lambda change: change.pvalue)[:_MOST_CHANGES]
         return found if self.changed_share is None else [self._with_share(c, reader) for c in found]
+
+    def _repeated_rows(self) -> list[Change]:
+        """Return the change of the share of repeated rows, if it is significant."""
+        if self.repeated is None or self.repeated.log_pvalue > _LOG_NAMED:
+            return []
+        before, after, log = self.repeated
+        return [Member("repeated").change((), None, before, after, pvalue_of(log))]
+
+    def _column_changes(
+        self, column: int, significant: list[int], reader: BatchReader, unseen: dict[int, str]
+    ) -> list[Change]:
+        """Return at most two changes of a column: of its missing values, and of its values.
+
+        `significant` are the significant functions of this column alone.
+        """
+        found, missing = [], self.functions.missing[column]
+        if missing in significant:
+            found.append(self._change(missing, reader, unseen))
+            # Missing values change all functions: compare only the rows without them.
+            others = [h for h in significant if h != missing]
+            significant = self._significant_without_missing(column, others)
+        if significant:
+            effects = self._effects(column, significant)
+            # Among equal effects the last is first: the coarsest unit of precision.
+            order = np.argsort(effects, kind="stable")[::-1].tolist()
+            least = min(_EXPLAINS * effects.max(), effects.max())
+            explaining = [significant[i] for i in order if effects[i] >= least]
+            described = [self._change(h, reader, unseen) for h in explaining]
+            found.append(min(described, key=lambda change: _PREFERRED.index(change.kind)))
+        return found
+
+    def _present_rows(self, column: int) -> list[int]:
+        """Return the numbers of rows of the reference and of the window that have a value."""
+        return [int(c.n_rows - c.ones[self.functions.missing[column]]) for c in self.both]
+
+    def _significant_without_missing(self, column: int, functions: list[int]) -> list[int]:
+        """Return the functions of a column that also changed among the rows that have a value."""
+        n, m = self._present_rows(column)
+        if not (functions and n and m):
+            return []
+        a, b = (counts.ones[functions] for counts in self.both)
+        logs = log_pvalues(a, n, b, m) + math.log(len(self.logs))
+        return [h for h, log in zip(functions, logs.tolist(), strict=True) if log <= _LOG_NAMED]
+
+    def _effects(self, column: int, functions: list[int]) -> np.ndarray:
+        """Return the effect of each function of a column, see `_EXPLAINS`."""
+        n, m = (max(rows, 1) for rows in self._present_rows(column))
+        a, b = (counts.ones[functions] for counts in self.both)
+        share = (a + b) / (n + m)
+        errors = np.sqrt(share * (1.0 - share) * (1.0 / n + 1.0 / m))
+        effects = np.abs(a / n - b / m) - _ERRORS * errors
+        # Any shift of whole numbers makes them fractional, which does not describe it.
+        precision = np.array([self.functions.members[h].kind == "precision" for h in functions])
+        fell = precision & (b / m < a / n)
+        effects[fell] = np.minimum(effects[fell], effects.min())
+        return effects
 
     def _with_share(self, change: Change, reader: BatchReader) -> Change:
         """Add the lower bound for the share of rows that changed in the columns of a change.
@@ -256,7 +287,8 @@ class AlarmPolicy:
                 f"alpha and arl exclude each other, got {self.alpha!r} and {self.arl!r}; remove one"
             )
         checked["patience"] = check_integer(self.patience, "patience", 1, high=_MOST_PATIENCE)
-        vars(self).update(checked)  # a frozen dataclass refuses assignments
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)  # a frozen dataclass refuses assignments
 
     @property
     def level(self) -> float:
@@ -317,5 +349,6 @@ class AlarmPolicy:
             changed = least_changed(a, n, b, m, error) / m
         both = reference, windows[scale]
         return Evidence(
-            functions, both, logs, tests[0][3], 2**scale, pvalue, level, changed, repeated=repeated
-        )
+            functions, both, logs, repeated, pvalue=tests[0][3], window=2**scale,
+            window_pvalue=pvalue, threshold=level, changed_share=changed,
+        )  # fmt: skip
