@@ -18,7 +18,7 @@ _DELAY = 0.01
 
 @contextmanager
 def interrupts_between_imports(caller: FrameType) -> Iterator[None]:
-    """Postpone KeyboardInterrupt to the end of an import.
+    """Return a context manager in which KeyboardInterrupt is postponed to the end of an import.
 
     Extension modules and callbacks of the import system discard errors. An interrupt that is raised
     within an import may therefore be lost. Only the default handler of SIGINT is replaced.
@@ -26,7 +26,9 @@ def interrupts_between_imports(caller: FrameType) -> Iterator[None]:
     Parameters
     ----------
     caller : frame
-        An interrupt is postponed by imports that started after this frame.
+        Frame of the function with the ``with`` statement, ``sys._getframe()``. An import that was
+        already running when this function was called does not postpone an interrupt. Otherwise, a
+        command that is started by an import could never be interrupted.
     """
     is_main = threading.current_thread() is threading.main_thread()
     if not is_main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:

@@ -180,9 +180,10 @@ def _check_functions(functions: Functions, reader: BatchReader) -> None:
 
 
 def _check_counts(group: Group, counted: Counts) -> None:
-    """Check the counts of the reference and of windows, and the hashes of the reference.
+    """Raise an error if counts or hashes of the group are not valid.
 
-    `counted` has the required shapes. A group with blocks does not have hashes.
+    The counts of the reference and of windows must have the shapes of `counted`, the counts of a
+    test batch. A group must have hashes of rows of the reference, but not if it has blocks.
     """
     _require((group.hashes is None) is (group.model is not None), "hashes")
     if group.hashes is not None:

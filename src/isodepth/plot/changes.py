@@ -59,10 +59,22 @@ def change_figure(change: Change, samples: TwoSamples, figure: Figure) -> str:
 
 
 def column_figure(column: str, samples: TwoSamples, figure: Figure) -> str:
-    """Draw the distributions of one column in both samples, and return an alternative text.
+    """Draw the distributions of one column in both samples.
 
-    The parameters and the returned text are those of `change_figure`. The text of a category has
-    the relative frequencies of at most six values, those with the largest differences first.
+    Parameters
+    ----------
+    column : str
+        Name of a numeric column or of a category.
+    samples : TwoSamples
+        Rows of both samples.
+    figure : matplotlib Figure
+        Empty figure to draw into.
+
+    Returns
+    -------
+    text : str
+        Alternative text of the figure, for readers who do not see it. The text of a category has
+        the relative frequencies of at most six values, those with the largest differences first.
     """
     ax = figure.subplots()
     if column in samples.categories:

@@ -364,7 +364,7 @@ class TwoSampleResult(TwoSampleReport):
 
     @property
     def _strongest_change(self) -> str:
-        """Largest change in the units of its column; "" if the test is not significant."""
+        """Text of the first of `changes`; "" if there is none."""
         return self.changes[0].text if self.changes else ""
 
     @cached_property

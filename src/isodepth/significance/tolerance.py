@@ -103,9 +103,9 @@ def beyond(differences: np.ndarray, units: Any, share: float) -> np.ndarray:
 def share_units(means: np.ndarray, n_x: int, n_y: int) -> np.ndarray:
     """Return the units (F,) of differences of shares: standard deviations from the pooled share.
 
-    The unit of a function depends on its mean over all rows alone. It is at least the standard
-    deviation under equal distributions, and at least the one if all rows for which the function is
-    1 (or 0, whichever is rarer) belong to the smaller sample.
+    The unit of a function depends on its mean over all rows alone. It is the larger of two standard
+    deviations: (1) the one if both samples have the same distribution, and (2) the one if all rows
+    for which the function is 1 (or 0, whichever is rarer) belong to the smaller sample.
     """
     rare = np.minimum(means, 1 - means)
     n, small = n_x + n_y, min(n_x, n_y)
@@ -289,16 +289,18 @@ class TolerantFindings(Findings):
 def _margins(critical: float, level: float, units: np.ndarray, n_x: int, n_y: int) -> np.ndarray:
     """Return the margins of error (F,) of the differences between the means of F functions.
 
-    The margin of a function is `critical` times its unit, if the samples have equal sizes.
-    Otherwise it may be larger. If the distributions differ, the variance of a difference may exceed
-    its variance under permutation by a factor of up to the ratio of the sample sizes, because
-    permutations exchange the variances of the samples. The margin is then at least the normal
-    quantile of the p-value exp(-level) times an upper bound on the standard deviation. This
-    increases the margin at most by the square root of the ratio of the sample sizes.
+    The margin of a function with unit u is max(c u, z s), but at most sqrt(r) c u, where
 
-    `level` is -log p of the critical value. The standard deviation of a difference is at most
-    0.5 sqrt(1 / n_x + 1 / n_y), because functions have values in [0, 1]. For functions with values
-    0 and 1 it is at most about the unit.
+    - c is `critical`, the critical value of the statistic under permutation, in units;
+    - z is the quantile of the standard normal distribution for the two-sided p-value exp(-level),
+      and `level` is -log p of the critical value;
+    - s is an upper bound on the standard deviation of the difference: the minimum of u and
+      0.5 sqrt(1 / n_x + 1 / n_y). Functions have values in [0, 1], which gives the second bound;
+    - r is the ratio of the sample sizes, at least 1.
+
+    The margin is c u if the samples have equal sizes. Otherwise, if the distributions differ, the
+    variance of a difference may be up to r times its variance under permutation, because
+    permutations exchange the variances of the samples. The term z s accounts for this.
     """
     from scipy.special import ndtri_exp
 

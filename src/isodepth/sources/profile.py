@@ -314,7 +314,10 @@ class Profile:
 
     @cached_property
     def _ordered(self) -> tuple[np.ndarray, np.ndarray, Any]:
-        """Keys (m,), numbers (m,) and columns of the random rows, in the order of the source."""
+        """Random keys (m,), row numbers (m,) and columns of the random rows, as a tuple.
+
+        The rows are in the order of the source. Row numbers are those of `FrameRows.number`.
+        """
         import pyarrow as pa
 
         tables = [typed_table(table, self.types) for *_, table in self.state.pieces]

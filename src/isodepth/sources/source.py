@@ -105,7 +105,11 @@ class Source:
 
     @property
     def others(self) -> dict[str, str]:
-        """Types of the columns that are not stored as numbers, by label; as far as known."""
+        """Dictionary from the labels of columns that are not stored as numbers to their types.
+
+        Types are names of types of pyarrow. Before the first pass over the rows, it may lack
+        columns of text files: only their first lines have been read.
+        """
         labels = {*self.labels}
         return {
             label: kind

@@ -99,6 +99,7 @@ class Detector:
     ordinary : Rows
         Rows of both samples with small scores.
     describe : _Descriptions
+        Names of the used columns and of the categories, with which rows are described.
     """
 
     kept: tuple[int, ...]

@@ -56,7 +56,8 @@ class Groups(NamedTuple):
     def fitted_deviations(self, standard: np.ndarray, codes: np.ndarray) -> np.ndarray:
         """Return the deviations (n,) of the rows for which the medians were computed.
 
-        They are increased, because a row is closer to the median of its own group.
+        They are multiplied by (n + 1.5) / (n - 1) for a group of n rows, because a row is closer to
+        a median that was computed with this row.
         """
         count = np.maximum(self.sizes, 2)[codes[:, self.category]]
         return self.deviations(standard, codes) * (count + 1.5) / (count - 1)

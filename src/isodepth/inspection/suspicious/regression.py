@@ -244,7 +244,11 @@ class Regressions:
         return terms
 
     def _observed(self, standard: np.ndarray) -> np.ndarray:
-        """Return which terms (m, f) are known. A missing category has no indicator that is 1."""
+        """Return which terms (m, f) are known: all except those of missing numbers.
+
+        Indicators are always known. They are all 0 if a category is missing, as for its most
+        frequent value, so that both have the same predictions.
+        """
         present = ~np.isnan(standard)
         parts = [np.ones((len(standard), 1), dtype=bool), present]
         if self.squares:

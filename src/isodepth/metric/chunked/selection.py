@@ -339,7 +339,7 @@ class Selection:
     def _bracket_pass(self, numbers: RowValues, brackets: list[Bracket], seed: int) -> BracketPass:
         """Return the next pass over brackets: it collects all values inside, or a random subset.
 
-        It collects a random subset if all values are expected not to fit into memory.
+        It collects a random subset if not all values are expected to fit into `most_numbers`.
         """
         low, high = (np.array([getattr(b, end) for b in brackets]) for end in ("low", "high"))
         most = max(_LEAST_NUMBERS, self.most_numbers // len(brackets))
@@ -384,27 +384,28 @@ class Selection:
         """Return, for each of the E values, the mass of the rows whose value equals a given center.
 
         `centers` (E,) has one center per value. If `typical` is not negative, values within
-        rounding errors of the center count as equal. `typical` is the size of a typical entry,
-        which determines rounding errors.
+        rounding errors of the center count as equal. `typical` is the size of a typical entry of
+        the rows, which determines the rounding errors of their projections.
         """
         away = replace(numbers, centers=centers, typical=typical)
         start = np.zeros(len(centers), dtype=centers.dtype)
         return self.fold(BracketPass(away, start, start, 0)).counts[0]
 
     def spreads(
-        self, numbers: RowValues, typical: float, zero: Any
+        self, numbers: RowValues, typical: float, negligible: Any
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the median, the MAD, and a scale that replaces a MAD of at most `zero`, each (E,).
+        """Return the median, the MAD, and a scale that replaces a small MAD, each of shape (E,).
 
-        The scale is the median of those deviations from the median that exceed rounding errors. The
-        scale is 0 if all deviations are rounding errors, or if the MAD exceeds `zero`. `typical` is
-        the size of a typical entry, which determines rounding errors.
+        The scale replaces a MAD of at most `negligible`, a number or an array (E,). It is the
+        median of those deviations from the median that exceed rounding errors. It is 0 if all
+        deviations are rounding errors, or if the MAD is larger. `typical` is the size of a typical
+        entry of the rows, which determines the rounding errors of their projections.
         """
         middles = self.medians(numbers)
         away = replace(numbers, centers=middles)
         mads = self.medians(away)
         scales = np.zeros_like(mads)
-        flat = np.flatnonzero(~(mads > zero))
+        flat = np.flatnonzero(~(mads > negligible))
         if len(flat):
             off = replace(away.take(flat), typical=typical)
             skipped = self.mass_at(off, middles[flat], typical)

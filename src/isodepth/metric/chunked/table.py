@@ -182,7 +182,7 @@ def column_spreads(sources: Sequence[Source], metric: MetricSettings, runner: Ru
         (np.zeros(width), 0), np.eye(width), of=lambda rows, _: rows.astype(np.float64)
     )
     if metric.eps > CLIPPED:
-        _, mads, scales = selection.spreads(columns, typical=-1.0, zero=0.0)
+        _, mads, scales = selection.spreads(columns, typical=-1.0, negligible=0.0)
         return normalized_mad(np.where(mads > 0, mads, scales))
     at_median = selection.mass_at(columns, selection.medians(columns))
     ranks = np.array([fence_ranks(selection.mass, selection.mass - int(at)) for at in at_median])

@@ -183,7 +183,9 @@ def _keys(base, start, size, middle, FOLDED: tl.constexpr, BLOCK: tl.constexpr):
 def _ends(base, size, low, high, middle, FOLDED: tl.constexpr, BLOCK: tl.constexpr):
     """Return the minimum key that is at least `low`, and the maximum key that is at most `high`.
 
-    Keys are integers with the same order as the `size` values at `base`; see `_key`.
+    Keys are integers with the same order as the `size` values at `base`; see `_key`. If FOLDED, the
+    keys are those of the distances of the values from `middle`, which is not used otherwise. BLOCK
+    is the number of values that are loaded at once.
     """
     smallest = tl.full([BLOCK], 2147483647, tl.int32)
     largest = tl.full([BLOCK], -2147483648, tl.int32)
