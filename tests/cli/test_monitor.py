@@ -99,7 +99,17 @@ def test_columns_of_a_batch(folder: Path) -> None:
         digests.add(found["batch"])
     assert digests == {1}
     save(Path("other.csv"), QUIET[0], ("size", "weight", "sex"))
-    assert "'age' is only in" in refusal("monitor", "check", "m.npz", "other.csv")
+    message = "lacks the column 'age' of the reference; add it to the batch, or fit the monitor"
+    assert message in refusal("monitor", "check", "m.npz", "other.csv")
+
+
+def test_a_file_without_a_label_counts_again(folder: Path) -> None:
+    """Unlike the files of a folder: the same path may have new rows every day."""
+    for number in (1, 2):
+        found = run_json("monitor", "check", "m.npz", "quiet0.csv")
+        assert (found["batch"], found["label"]) == (number, None)
+    assert run_json("monitor", "check", "m.npz", "quiet1.csv", "--label", "a")["batch"] == 3
+    assert "it counts twice" in " ".join(run("monitor", "check", "--help").stdout.split())
 
 
 def test_groups_and_blocks_are_columns_of_text_or_numbers(folder: Path) -> None:

@@ -93,8 +93,10 @@ def check(
 
     The result is stored in the file of the monitor. Columns that the reference does not have are
     ignored. The files of a folder are checked in the order of their names, which are their labels:
-    files that were checked before are not counted again. The exit code is 0 without an alarm, 1
-    with an alarm or a batch beyond all blocks, and 2 if a batch cannot be checked.
+    files that were checked before are not counted again. A file that is given by itself has no
+    label without --label, because its content may be new: if it is checked twice, it counts twice.
+    The exit code is 0 without an alarm, 1 with an alarm or a batch beyond all blocks, and 2 if a
+    batch cannot be checked.
 
     With --max-changed or --alpha, exit code 1 means that a batch exceeds one of these thresholds,
     and an alarm has no influence on the exit code. The share of changed rows is a lower bound with
