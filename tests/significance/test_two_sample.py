@@ -566,3 +566,12 @@ def test_the_statistic_of_a_simplex_is_the_distance_of_its_comparison(repeats: i
         result = run(X, Y, method="regions", n_permutations=9)
     with pytest.warns(isodepth.DegenerateDepthWarning):
         assert result.statistic == pytest.approx(result.comparison.distance, rel=1e-12)
+
+
+@pytest.mark.parametrize(("n", "seed"), [(100, 7), (200, 2), (300, 9)])
+def test_a_change_of_a_single_column_is_described_by_numbers(n: int, seed: int) -> None:
+    """Directions and regions of one column are the column, even if only they are significant."""
+    rng = np.random.default_rng(seed)
+    X, Y = rng.normal(size=(n, 1)), rng.normal(size=(n, 1)) + 0.25
+    (change,) = run(X, Y).changes
+    assert (change.kind, change.columns, change.quantity) == ("location", ("column 0",), "median")

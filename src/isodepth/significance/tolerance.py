@@ -327,7 +327,7 @@ def tolerant_statistics(
         feature = direction_feature("location", direction, rows.names)
         findings.add_differences("learned direction", values[None], [feature])
     findings.add_shares()
-    findings.neg_log_p = findings.with_tolerance()
+    findings.strengths = findings.with_tolerance()
     return findings
 
 

@@ -395,8 +395,8 @@ def _result(rows: PooledSample, findings: Findings, settings: Settings) -> TwoSa
         # back to the original units.
         size = rows.divisors if metric.scale is None else 1.0
         scores = findings.parts["regions"] * (size / mean_of_direction(d, metric.q))
-    elif findings.neg_log_p:
-        scores = combined(findings.neg_log_p, findings.weights)
+    elif findings.strengths:
+        scores = combined(findings.strengths, findings.weights)
     else:
         scores = np.zeros(rows.permutations.count)  # no function of a row has information
     pvalue = float(permutation_pvalue(scores[0], scores[1:]))
