@@ -620,7 +620,7 @@ def test_the_bound_of_a_column_uses_functions_of_this_column_alone() -> None:
     differences[:, 0] = 0.5, 0.4, 0.3
     findings.add_differences("dependence", differences[:2], features[:2])
     findings.add_differences("columns", differences[2:], features[2:])
-    share, columns = findings.lower_bounds(0.95)
+    share, columns, *_ = findings.lower_bounds(0.95)
     assert set(columns) == {("a", "b"), ("b",)}
     assert 0.45 < share < 0.5
     assert 0.35 < columns["a", "b"] < 0.4

@@ -59,6 +59,13 @@ def significant_changes(rows: PooledSample, findings: Findings, alpha: float) ->
     return list(dict.fromkeys(change for _, group in ordered for change in group))
 
 
+def joint_change(rows: PooledSample, feature: Feature) -> Change | None:
+    """Describe a function of all columns, with the p-value 1; None if it depends on one column."""
+    if _column_feature(rows, feature) is not feature:
+        return None
+    return _whole_change(rows, feature, 1.0)
+
+
 def _column_feature(rows: PooledSample, feature: Feature) -> Feature:
     """Return the feature of a column, if a function of all columns depends mainly on this column.
 

@@ -33,6 +33,9 @@ from isodepth.significance.samples import Samples, ValueShare
 from isodepth.sources.passes import runner_of
 from isodepth.sources.subsets import SubsetPair
 
+# A change of several columns together is added if its lower bound for the share of changed rows is
+# at least this multiple of the bounds of all other changes, and larger by at least this share.
+_JOINT_RATIO, _JOINT_SHARE = 2.0, 0.1
 #: Significance level for headlines and lists of changes.
 ALPHA = 0.05
 # Attributes of `TwoSampleResult` that `to_dict` includes under the same name.
@@ -83,6 +86,25 @@ class Component(NamedTuple):
     feature: str
     statistic: float
     pvalue: float
+
+
+class ShareBounds(NamedTuple):
+    """Lower confidence bounds for the share of rows that changed.
+
+    Attributes
+    ----------
+    share : float
+        Bound from all columns.
+    columns : dict from tuples of str to float
+        Bounds from single columns and from pairs of columns.
+    joint : Change or None
+        Change of several columns together with the largest bound, which is its `share`. Its p-value
+        is not set.
+    """
+
+    share: float
+    columns: dict[tuple[str, ...], float]
+    joint: Change | None
 
 
 class ColumnTest(NamedTuple):
@@ -186,9 +208,7 @@ class TwoSampleResult(TwoSampleReport):
     device: str | None = None
     n_source_rows: tuple[int, int] | None = None
     _changes: list[Change] = field(init=False, repr=False)
-    _bounds: Callable[[], tuple[float, dict[tuple[str, ...], float]]] = field(
-        init=False, repr=False
-    )
+    _bounds: Callable[[], ShareBounds] = field(init=False, repr=False)
     _compare: Callable[[], Comparison] | None = field(init=False, repr=False)
     _samples: Samples = field(init=False, repr=False)
     _pair: SubsetPair | None = field(init=False, repr=False, default=None)
@@ -245,7 +265,7 @@ class TwoSampleResult(TwoSampleReport):
         return self.pvalue <= ALPHA
 
     @cached_property
-    def _lower_bounds(self) -> tuple[float, dict[tuple[str, ...], float]]:
+    def _lower_bounds(self) -> ShareBounds:
         return self._bounds()
 
     @property
@@ -258,7 +278,7 @@ class TwoSampleResult(TwoSampleReport):
         distance of the two distributions. It is computed at the first access. With blocks it is 0,
         because there is no guarantee.
         """
-        return self._lower_bounds[0]
+        return self._lower_bounds.share
 
     @property
     def changed_share_text(self) -> str:
@@ -282,17 +302,27 @@ class TwoSampleResult(TwoSampleReport):
         """Significant changes, the largest first; empty if the test is not significant.
 
         Changes are ordered by `Change.share`, the lower confidence bound for the share of rows that
-        changed in these columns. Columns that look like row numbers come last.
+        changed in these columns. If several columns together show that far more rows changed than
+        any of these changes, a change of kind "joint" follows; its description has no numbers.
+        Columns that look like row numbers come last.
         """
         if not self._changes:
             return []
-        bounds = {frozenset(columns): bound for columns, bound in self._lower_bounds[1].items()}
+        known = self._lower_bounds
+        bounds = {frozenset(columns): bound for columns, bound in known.columns.items()}
         changes = []
         for change in with_dates(self._changes, date_columns(self.kinds)):
             own = frozenset(change.columns)
             parts = [own] if change.kind != "exchange" else [frozenset([c]) for c in own]
             share = max((bounds.get(part, 0.0) for part in parts), default=0.0)
             changes.append(replace(change, share=share if change.columns else None))
+        joint, largest = known.joint, max(change.share or 0.0 for change in changes)
+        needed = max(_JOINT_RATIO * largest, largest + _JOINT_SHARE)
+        if joint is not None and (joint.share or 0.0) >= needed:
+            # The bound belongs to the direction that attains it, which replaces other directions.
+            changes = [each for each in changes if each.kind != "joint" or len(each.columns) < 2]
+            joint = replace(joint, pvalue=self.pvalue)
+            changes.append(joint)
 
         def size(change: Change) -> float:
             if change.kind == "repeated":  # no bound for a function that depends on other rows
@@ -301,7 +331,9 @@ class TwoSampleResult(TwoSampleReport):
 
         counters = {each.columns[0] for each in self.checks if each.kind == "row number"}
         # Sorting is stable: changes of equal size remain in the order of their evidence.
-        return sorted(changes, key=lambda each: (bool(counters & {*each.columns}), -size(each)))
+        return sorted(
+            changes, key=lambda each: (bool(counters & {*each.columns}), each is joint, -size(each))
+        )
 
     @property
     def headline(self) -> str:
