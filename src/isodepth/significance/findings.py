@@ -233,10 +233,11 @@ class Findings:
     def adjusted(self, family: Family) -> np.ndarray:
         """Return the p-values of a family, adjusted for multiple testing.
 
-        P-values of columns and pairs are adjusted for both together. The probability that any
-        column or pair without a change is significant at level alpha is at most alpha. Each family
-        has a part of the level, because pairs may be much more numerous than columns. With
-        `distinct`, a p-value of a column or pair is at least that of the distinct rows.
+        P-values of columns and pairs are adjusted for both together. If the unchanged columns have
+        the same joint distribution in both samples, the probability that any of them, or any pair
+        of them, has a p-value of at most a is at most a. Each family has a part of the level,
+        because pairs may be much more numerous than columns. With `distinct`, a p-value of a column
+        or pair is at least that of the distinct rows.
         """
         if not family.features:
             return np.empty(0)

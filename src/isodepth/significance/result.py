@@ -124,9 +124,10 @@ class ColumnTest(NamedTuple):
         Median of Y minus median of X, divided by the robust standard deviation of the column in
         both samples together; None for a category, and if the missing values changed most.
     pvalue : float
-        P-value, adjusted for all columns and pairs of columns, and at least the p-value of the
-        whole test. If the unchanged columns have the same joint distribution in both samples, the
-        probability that any of these columns has a p-value of at most a is at most a.
+        P-value, adjusted for all columns and pairs of columns together, and at least the p-value of
+        the whole test. If the unchanged columns have the same joint distribution in both samples,
+        the probability that any of them, or any pair of them, has a p-value of at most a is at most
+        a.
     """
 
     column: str
