@@ -588,7 +588,7 @@ def correlated(n: int, seed: int, shift: float, d: int = 2) -> np.ndarray:
 def test_a_joint_change_explains_a_large_share_of_changed_rows(tolerance: float | None) -> None:
     X, Y = correlated(600, 0, 0.0), correlated(500, 1, 0.3)
     result = run(X, Y, tolerance=tolerance)
-    first, joint = result.changes
+    first, joint = result.changes[:2]
     assert (first.columns, first.quantity) == (("column 1",), "median")
     assert joint.text == "joint shift: column 1 higher relative to column 0"
     assert joint.share == result.changed_share > 0.5 > first.share
@@ -597,10 +597,20 @@ def test_a_joint_change_explains_a_large_share_of_changed_rows(tolerance: float 
     assert result.without_rows().changes == result.changes
 
 
+def test_a_joint_change_is_the_second_of_many() -> None:
+    X, Y = correlated(600, 0, 0.0, 3), correlated(500, 1, 0.3, 3) + [0, 0, 0.25]
+    kinds = [change.kind for change in run(X, Y).changes]
+    assert len(kinds) > 2
+    assert [k for k, kind in enumerate(kinds) if kind == "joint"] == [1]
+
+
 def test_no_joint_change_is_added_if_a_column_explains_the_share() -> None:
     X, Y = pair(300, 300)
     for changed in (Y + [0, 1, 0], Y * [1, 3, 1]):
         assert {change.columns for change in run(X, changed).changes} == {("column 1",)}
+    kinds = [change.kind for change in run(X, Y * 2).changes]
+    assert kinds[0] == "spread"
+    assert kinds.count("joint") <= 1
     single = run(X[:, :1], Y[:, :1] + 1)
     assert [change.kind for change in single.changes] == ["location"]
 

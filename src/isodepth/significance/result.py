@@ -303,9 +303,9 @@ class TwoSampleResult(TwoSampleReport):
         """Significant changes, the largest first; empty if the test is not significant.
 
         Changes are ordered by `Change.share`, the lower confidence bound for the share of rows that
-        changed in these columns. If several columns together show that far more rows changed than
-        any of these changes, a change of kind "joint" follows; its description has no numbers.
-        Columns that look like row numbers come last.
+        changed in these columns. Columns that look like row numbers come last. If several columns
+        together show that far more rows changed than any of these changes, a change of kind "joint"
+        is added as the second one. It is not the first, because its description has no numbers.
         """
         if not self._changes:
             return []
@@ -320,10 +320,13 @@ class TwoSampleResult(TwoSampleReport):
         joint, largest = known.joint, max(change.share or 0.0 for change in changes)
         needed = max(_JOINT_RATIO * largest, largest + _JOINT_SHARE)
         if joint is not None and (joint.share or 0.0) >= needed:
-            # The bound belongs to the direction that attains it, which replaces other directions.
-            changes = [each for each in changes if each.kind != "joint" or len(each.columns) < 2]
-            joint = replace(joint, pvalue=self.pvalue)
-            changes.append(joint)
+            # It replaces descriptions of other directions, and of the same function.
+            changes = [
+                each for each in changes
+                if each.kind != "joint" or not (len(each.columns) > 1 or each.text == joint.text)
+            ]  # fmt: skip
+        else:
+            joint = None
 
         def size(change: Change) -> float:
             if change.kind == "repeated":  # no bound for a function that depends on other rows
@@ -332,9 +335,9 @@ class TwoSampleResult(TwoSampleReport):
 
         counters = {each.columns[0] for each in self.checks if each.kind == "row number"}
         # Sorting is stable: changes of equal size remain in the order of their evidence.
-        return sorted(
-            changes, key=lambda each: (bool(counters & {*each.columns}), each is joint, -size(each))
-        )
+        changes.sort(key=lambda each: (bool(counters & {*each.columns}), -size(each)))
+        added = [] if joint is None else [replace(joint, pvalue=self.pvalue)]
+        return [*changes[:1], *added, *changes[1:]]
 
     @property
     def headline(self) -> str:

@@ -119,7 +119,7 @@ class Bounds(NamedTuple):
     share: float  # maximum over all functions of a row
     # Maximum over the functions that depend on one column or pair of columns alone.
     columns: dict[tuple[str, ...], float]
-    # Maximum over the functions of all columns, and the function that attains it.
+    # Maximum over directions and distances from the center, and the function that attains it.
     joint_share: float
     joint: Feature | None
 
@@ -282,22 +282,22 @@ class TolerantFindings(Findings):
         n_x, n_y = self.rows.samples.read.n_rows
         allowed = max(0, math.floor((1 - confidence) * (len(null) + 1) * (1 + 1e-12)) - 1)
         columns: dict[tuple[str, ...], float] = {}
-        joint_share, joint = 0.0, None
+        largest, joint_share, joint = 0.0, 0.0, None
         for name, part in self.parts.items():
             level = null[allowed] - math.log(self.weights[name])
             critical = math.sqrt(critical_value(part, level))
             for features, differences, units in self.observed[name]:
                 bounds = differences - _margins(critical, level, units, n_x, n_y)
                 for feature, bound in zip(features, np.minimum(bounds, 1.0).tolist(), strict=True):
+                    largest = max(largest, bound)
                     if self.family_of(feature) is not self.whole:
                         if bound > columns.get(feature.columns, 0.0):
                             columns[feature.columns] = bound
-                    elif bound > joint_share:
+                    elif bound > joint_share and not feature.columns and feature.member is None:
                         # Shares of intervals show changes of any kind.
                         kind = "shape" if name == "intervals" else feature.kind
                         joint_share, joint = bound, feature._replace(kind=kind)
-        share = max([joint_share, *columns.values()])
-        return Bounds(share, columns, joint_share, joint)
+        return Bounds(largest, columns, joint_share, joint)
 
 
 def _margins(critical: float, level: float, units: np.ndarray, n_x: int, n_y: int) -> np.ndarray:
