@@ -87,6 +87,8 @@ class Change:
     def _label(self) -> str:
         """Name of the column or columns and of the quantity, such as "air_time: median"."""
         names = " and ".join(self.columns)
+        if self.kind == "joint":  # the quantity names the columns
+            return self.quantity
         if not names:
             return f"{self.quantity}:" if self.kind in _SHARES else self.quantity
         if self.kind == "exchange":

@@ -193,7 +193,9 @@ def _whole_change(rows: PooledSample, feature: Feature, pvalue: float) -> Change
     before, after = (float(np.median(part)) for part in np.split(values, [n_x]))
     names: tuple[str, ...] = ()
     if len(direction):
-        names, text = _joint_text(feature.kind, direction * (1 if after >= before else -1), rows)
+        if after < before:  # the opposite direction, in which values increase
+            before, after, direction = -before, -after, -direction
+        names, text = _joint_text(feature.kind, direction, rows)
     elif feature.name == TOTAL:
         text = f"all columns together are {'higher' if after >= before else 'lower'}"
     elif feature.kind == "regions":
