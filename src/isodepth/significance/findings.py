@@ -21,6 +21,9 @@ _ROUNDING = 1e-6
 # Number of labelings above which statistics are evaluated one by one. Ctrl-C is noticed only
 # between calls of NumPy, and the tail probabilities of a million labelings take about 0.1 s.
 _LONG_ROW = 100_000
+# Number of labelings, the given one included, with which the lower bound for the share of changed
+# rows is computed, if its confidence needs no more. More hardly change a 5% quantile.
+_BOUND_LABELINGS = 128
 # Part of the level with which columns are named. The rest is for pairs of columns.
 _COLUMNS_LEVEL = 0.75
 # Maximum share of rows that occur more than once in a sample whose rows are rarely equal.
@@ -38,6 +41,11 @@ def fewest_labelings(level: float) -> int:
     (20, 1000)
     """
     return math.ceil(1.0 / level * (1.0 - 1e-12))
+
+
+def bound_labelings(confidence: float) -> int:
+    """Return the maximum number of labelings with which `changed_share` is computed."""
+    return max(_BOUND_LABELINGS, fewest_labelings(1 - confidence))
 
 
 def moments(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -68,14 +68,6 @@ _FAR = 6.0
 _HUGE = 1e150
 # Maximum number of pairs of columns whose products are compared.
 _PAIRS = 105
-# Number of labelings, the given one included, with which the lower bound for the share of changed
-# rows is computed, if its confidence needs no more. More hardly change a 5% quantile.
-_BOUND_LABELINGS = 128
-
-
-def bound_labelings(confidence: float) -> int:
-    """Return the maximum number of labelings with which `changed_share` is computed."""
-    return max(_BOUND_LABELINGS, fewest_labelings(1 - confidence))
 
 
 def allowed_share(tolerance: float, n: int, m: int) -> float:

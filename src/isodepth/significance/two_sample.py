@@ -38,7 +38,12 @@ from isodepth.results.changes import Change
 from isodepth.rowfunctions.describe import ks_distance
 from isodepth.significance.aggregated import aggregated_statistics
 from isodepth.significance.changes import joint_change, significant_changes
-from isodepth.significance.findings import Findings, combined, permutation_pvalue
+from isodepth.significance.findings import (
+    Findings,
+    bound_labelings,
+    combined,
+    permutation_pvalue,
+)
 from isodepth.significance.permutations import Permutations, map_rows
 from isodepth.significance.rare_events import with_rare_events
 from isodepth.significance.result import (
@@ -58,7 +63,6 @@ from isodepth.significance.samples import (
 from isodepth.significance.tolerance import (
     TolerantFindings,
     allowed_share,
-    bound_labelings,
     tolerant_statistics,
 )
 from isodepth.sources.passes import runner_of
