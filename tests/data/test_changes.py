@@ -40,8 +40,8 @@ def test_pairs_of_numbers_show_their_difference(before: float, after: float, sho
          "v: values multiplied by 10, median 1 -> 10"),
         (Change("exchange", ("v", "w"), "median", 1.0, 10.0, 0.5),
          "v and w exchanged their values: median of v 1 -> 10"),
-        (Change("joint", ("v", "w"), "small shifts together: v and w higher", 0.0, 0.3, 0.5),
-         "small shifts together: v and w higher"),
+        (Change("joint", ("v", "w"), "joint shift: v and w higher", 0.0, 0.3, 0.5),
+         "joint shift: v and w higher"),
         (Change("regions", (), "distance", 0.5, 2.0, 0.5), "distance 0.5 -> 2.0"),
     ],
 )  # fmt: skip

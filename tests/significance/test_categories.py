@@ -195,3 +195,24 @@ def test_kinds_that_make_no_sense_are_refused() -> None:
     texts = [check.text for check in run(flights(20, 0), renamed).checks]
     assert "missing column, not compared: carrier" in texts
     assert "new column, not compared: airline" in texts
+
+
+def test_shares_of_a_category_are_relative_to_all_rows() -> None:
+    X, Y = flights(400, 0), flights(400, 1, 0.35)
+    X.loc[:79, "carrier"] = None
+    Y.loc[:79, "carrier"] = None
+    for options in ({}, {"tolerance": 0.01}):
+        result = run(X, Y, **options)
+        (change,) = result.changes
+        shares = {each.value: each[2:] for each in result.category_shares}
+        assert (change.before, change.after) == pytest.approx(shares[change.value])
+
+
+def test_the_named_category_does_not_depend_on_the_permutations() -> None:
+    X, Y = flights(1000, 0), flights(1000, 1, 0.25)
+    named = {
+        run(X, Y, n_permutations=count, random_state=seed).changes[0].value
+        for seed in range(5)
+        for count in (39, 99)
+    }
+    assert named == {"UA"}

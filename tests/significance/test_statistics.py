@@ -27,9 +27,10 @@ from isodepth.rowfunctions.describe import ks_distance
 from isodepth.significance import aggregated, features
 from isodepth.significance import tolerance as tolerance_module
 from isodepth.significance.aggregated import aggregated_statistics, region_statistics
-from isodepth.significance.changes import _remaining_pairs
-from isodepth.significance.features import Feature, direction_text
+from isodepth.significance.changes import _column_feature, _remaining_pairs
+from isodepth.significance.features import Feature, direction_feature, direction_text
 from isodepth.significance.findings import (
+    FeatureTest,
     Findings,
     combined,
     neg_log_p,
@@ -433,9 +434,21 @@ def test_an_aligned_dependence_is_adjusted_for_all_compared_pairs() -> None:
     points[200:, 1] = 0.3 * points[200:, 0] + math.sqrt(1 - 0.3**2) * points[200:, 1]
     permutations = Permutations.draw(200, 200, 199, rng)
     rows = pooled(points, ("u", "v"), np.eye(2), permutations, rng)
-    test = (5.0, 0.01, Feature("dependence", "u and v", ("u", "v")))
+    test = FeatureTest(5.0, 0.01, Feature("dependence", "u and v", ("u", "v")))
     assert _remaining_pairs(rows, [test], 3) == [test]
     assert _remaining_pairs(rows, [test], 1000) == []
+
+
+def test_a_direction_along_one_column_is_described_as_this_column() -> None:
+    rng = np.random.default_rng(0)
+    rows = pooled(
+        rng.normal(size=(20, 2)), ("u", "v"), np.eye(2), Permutations.draw(9, 11, 9, rng), rng
+    )
+    for direction, column in (([1.0, 0.1], "u"), ([0.1, -1.0], "v")):
+        feature = direction_feature("spread", np.array(direction), rows.names)
+        assert _column_feature(rows, feature) == Feature("distribution", column, (column,))
+    even = direction_feature("spread", np.array([0.8, 0.6]), rows.names)
+    assert _column_feature(rows, even) == even
 
 
 @pytest.mark.parametrize("ties", [False, True])
@@ -578,7 +591,7 @@ def test_the_pvalue_is_exact_over_all_labelings(kind: str, tolerant: bool) -> No
             found = tolerant_statistics(rows, 0.0, advance)
         else:
             found = aggregated_statistics(rows, regions(), advance, only_regions=False)
-        scores = combined(found.neg_log_p, found.weights)
+        scores = combined(found.strengths, found.weights)
         pvalues.append(permutation_pvalue(scores[0], scores[1:]))
         columns.append(found.adjusted(found.columns))
     for found_p in (pvalues, np.min(columns, axis=1)):
@@ -607,7 +620,7 @@ def test_the_bound_of_a_column_uses_functions_of_this_column_alone() -> None:
     differences[:, 0] = 0.5, 0.4, 0.3
     findings.add_differences("dependence", differences[:2], features[:2])
     findings.add_differences("columns", differences[2:], features[2:])
-    share, columns = findings.lower_bounds(0.95)
+    share, columns, *_ = findings.lower_bounds(0.95)
     assert set(columns) == {("a", "b"), ("b",)}
     assert 0.45 < share < 0.5
     assert 0.35 < columns["a", "b"] < 0.4

@@ -17,6 +17,7 @@ from isodepth import InvalidInputError, InvalidOptionError, two_sample_test
 from isodepth.geometry.directions import rng_for
 from isodepth.significance.findings import Findings
 from isodepth.significance.permutations import Permutations
+from isodepth.significance.result import ShareBounds
 
 
 def pair(n: int = 60, m: int = 45, d: int = 3, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -436,7 +437,7 @@ def test_the_headline_without_a_change_of_a_column() -> None:
         (0.02, "at least 2% of the rows changed"),
         (0.219, "at least 21% of the rows changed"),
     ):
-        changed = result._with(_bounds=lambda share=share: (share, {}))
+        changed = result._with(_bounds=lambda share=share: ShareBounds(share, {}, None))
         assert changed.changed_share_text == f"{text} (95% confidence)"
     tolerant = result._with(tolerance=0.0123)
     assert tolerant.headline.startswith(
@@ -566,3 +567,62 @@ def test_the_statistic_of_a_simplex_is_the_distance_of_its_comparison(repeats: i
         result = run(X, Y, method="regions", n_permutations=9)
     with pytest.warns(isodepth.DegenerateDepthWarning):
         assert result.statistic == pytest.approx(result.comparison.distance, rel=1e-12)
+
+
+@pytest.mark.parametrize(("n", "seed"), [(100, 7), (200, 2), (300, 9)])
+def test_a_change_of_a_single_column_is_described_by_numbers(n: int, seed: int) -> None:
+    """Directions and regions of one column are the column, even if only they are significant."""
+    rng = np.random.default_rng(seed)
+    X, Y = rng.normal(size=(n, 1)), rng.normal(size=(n, 1)) + 0.25
+    (change,) = run(X, Y).changes
+    assert (change.kind, change.columns, change.quantity) == ("location", ("column 0",), "median")
+
+
+def correlated(n: int, seed: int, shift: float, d: int = 2) -> np.ndarray:
+    """Columns that are nearly equal; the second is shifted."""
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, 1)) + 0.1 * rng.normal(size=(n, d)) + shift * np.eye(d)[1]
+
+
+@pytest.mark.parametrize("tolerance", [None, 0.02])
+def test_a_joint_change_explains_a_large_share_of_changed_rows(tolerance: float | None) -> None:
+    X, Y = correlated(600, 0, 0.0), correlated(500, 1, 0.3)
+    result = run(X, Y, tolerance=tolerance)
+    first, joint = result.changes[:2]
+    assert (first.columns, first.quantity) == (("column 1",), "median")
+    assert joint.text == joint._label == "joint shift: column 1 higher relative to column 0"
+    assert joint.before < joint.after
+    assert joint.share == result.changed_share > 0.5 > first.share
+    assert joint.pvalue == result.pvalue
+    assert first.text in result.headline
+    assert result.without_rows().changes == result.changes
+
+
+def test_a_joint_change_is_the_second_of_many() -> None:
+    X, Y = correlated(600, 0, 0.0, 3), correlated(500, 1, 0.3, 3) + [0, 0, 0.25]
+    kinds = [change.kind for change in run(X, Y).changes]
+    assert len(kinds) > 2
+    assert [k for k, kind in enumerate(kinds) if kind == "joint"] == [1]
+
+
+def test_no_joint_change_is_added_if_a_column_explains_the_share() -> None:
+    X, Y = pair(300, 300)
+    for changed in (Y + [0, 1, 0], Y * [1, 3, 1]):
+        assert {change.columns for change in run(X, changed).changes} == {("column 1",)}
+    kinds = [change.kind for change in run(X, Y * 2).changes]
+    assert kinds[0] == "spread"
+    assert kinds.count("joint") <= 1
+    single = run(X[:, :1], Y[:, :1] + 1)
+    assert [change.kind for change in single.changes] == ["location"]
+
+
+def test_a_result_keeps_the_rows_once() -> None:
+    """Files have the rows twice, the labels of 128 labelings, and the directions."""
+    X, Y = pair(2000, 2000, 20)
+    result = run(X, Y, n_permutations=999)
+    rows, labels, directions = 8 * 4000 * 20, 8 * 4000 * 2, 8 * 100 * 20
+    assert len(pickle.dumps(result)) < 2 * rows + labels + directions + 20_000
+    result.changes, result.comparison.distance  # noqa: B018
+    again = pickle.loads(pickle.dumps(run(X, Y + 1)))
+    assert again.changed_share > 0.5
+    assert again.comparison.distance > 0.5

@@ -38,20 +38,24 @@ class Change:
         - "joint": of several columns together; `before` and `after` are in standard deviations.
         - "regions": of all columns together.
     columns : tuple of str
-        One column, or the two columns of a dependence; empty if all columns contribute.
+        One column, the two columns of a dependence, or up to three columns of a joint change; empty
+        if all columns contribute.
     quantity : str
         Quantity that was measured in both samples, such as "median" or "rank correlation".
     before, after : float
         Values of the quantity in the first and in the second sample. Medians, means and spreads are
         in the units of the column. Shares are fractions between 0 and 1.
     pvalue : float
-        P-value, adjusted for multiple testing of columns and pairs of columns.
+        P-value. For a column or a pair of columns it is adjusted for all columns and pairs
+        together, see `isodepth.typing.ColumnTest`. For a change of kind "joint" it is the p-value
+        of a statistic of all columns, or of the whole test.
     value : str or None
         Number or category whose share changed, or category within which a numeric column changed.
         None for other changes.
     share : float or None
         Lower confidence bound for the share of rows that changed in these columns, see
-        `TwoSampleResult.changed_share`. None if it was not computed.
+        `TwoSampleResult.changed_share`. For a change of kind "joint" that was added because of its
+        bound, the columns are those that contribute most. None if it was not computed.
 
     Examples
     --------
@@ -83,6 +87,8 @@ class Change:
     def _label(self) -> str:
         """Name of the column or columns and of the quantity, such as "air_time: median"."""
         names = " and ".join(self.columns)
+        if self.kind == "joint":  # the quantity names the columns
+            return self.quantity
         if not names:
             return f"{self.quantity}:" if self.kind in _SHARES else self.quantity
         if self.kind == "exchange":

@@ -21,7 +21,13 @@ from isodepth.geometry.directions import mean_of_direction
 from isodepth.metric.fitted import fit_for_one_sample
 from isodepth.metric.settings import MetricSettings, midpoint_levels
 from isodepth.rowfunctions.families import Member
-from isodepth.significance.features import Feature, all_shares, direction_feature, in_blocks
+from isodepth.significance.features import (
+    Feature,
+    all_shares,
+    direction_feature,
+    in_blocks,
+    standardized_difference,
+)
 from isodepth.significance.findings import Findings, neg_log_p, neg_log_p_of_largest
 from isodepth.significance.permutations import WORD, Moments
 from isodepth.significance.samples import CENTER, PooledSample
@@ -88,7 +94,8 @@ def aggregated_statistics(
         squares = np.square(rows.permutations.contrasts(indicators))
         # The sum over all values of the category column is Pearson's chi-squared statistic.
         each = neg_log_p((squares / indicators.mean(axis=1)[:, None]).sum(axis=0))[None]
-        name, value, x, y = category.shares(rows.n_x)[int(neg_log_p(squares)[:, 0].argmax())]
+        each_share = category.shares(rows.n_x)
+        name, value, x, y = max(each_share, key=lambda s: standardized_difference(s.x, s.y))
         missing = value == MISSING
         member = Member("missing" if missing else "shares")
         feature = Feature("shares", name, (name,), None if missing else value, member, (x, y))
@@ -101,7 +108,7 @@ def aggregated_statistics(
         fast = metric.depth == "projection" and not (only_regions and _may_be_simplex(rows))
         values = (region_statistics if fast else depth_statistics)(subset, metric, advance)
         findings.add("regions", values[None], [Feature("regions", "all columns")])
-    findings.neg_log_p = {
+    findings.strengths = {
         name: neg_log_p(part) if name in _SINGLE else neg_log_p_of_largest(part)
         for name, part in findings.parts.items()
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import compress
 
 import numpy as np
 
@@ -16,16 +17,17 @@ from isodepth.rowfunctions.describe import (
     describe_column,
     exchanged_columns,
 )
-from isodepth.significance.features import Feature
-from isodepth.significance.findings import Findings, Test, neg_log_p
+from isodepth.significance.features import Feature, standardized_difference
+from isodepth.significance.findings import FeatureTest, Findings, neg_log_p
 from isodepth.significance.permutations import Moments
 from isodepth.significance.samples import CENTER, TOTAL, PooledSample
 
 # A change of dependence is reported if its adjusted p-value is at most _ALIGNED_LEVEL after
 # `_remaining_pairs` removes the changes of single columns. At most _ALIGNED_ROWS rows are used.
 _ALIGNED_LEVEL, _ALIGNED_ROWS = 0.02, 50_000
-# Maximum number of columns that the description of a joint change names.
-_JOINT = 3
+# Maximum number of columns that the description of a joint change names, and minimum absolute entry
+# of a named column in the direction of the change, relative to the largest entry.
+_JOINT, _LARGE_ENTRY = 3, 0.3
 # Maximum number of changed columns among which exchanges of values are searched.
 _MOST_EXCHANGED = 30
 
@@ -34,7 +36,7 @@ def significant_changes(rows: PooledSample, findings: Findings, alpha: float) ->
     """Return the significant changes at level `alpha`, in decreasing order of -log p.
 
     If no column or pair is significant by itself, the strongest statistic is described if it
-    belongs to a column. Otherwise, the significant functions of all columns are described.
+    belongs to columns. Otherwise, the significant functions of all columns are described.
     """
     families = findings.columns, findings.pairs, findings.whole
     columns, pairs, whole = (findings.significant(family, alpha) for family in families)
@@ -46,41 +48,68 @@ def significant_changes(rows: PooledSample, findings: Findings, alpha: float) ->
             changes.append((strength, [feature.share_change(pvalue)]))
     if not changes:
         strongest = next(iter(findings.ranked_tests().values()))
-        if findings.family_of(strongest[2]) is findings.columns:
-            changes = _column_changes(rows, [strongest])
-        else:
-            whole = [strongest] if strongest[2].columns or not whole else whole
-            changes = [
-                (strength, [_whole_change(rows, feature, pvalue)])
-                for strength, pvalue, feature in whole
-            ]
+        tests = [strongest] if strongest.feature.columns or not whole else whole
+        of_column = [test._replace(feature=_column_feature(rows, test.feature)) for test in tests]
+        single = [findings.family_of(test.feature) is findings.columns for test in of_column]
+        changes = _column_changes(rows, list(compress(of_column, single)))
+        for test, alone in zip(tests, single, strict=True):
+            if not alone:
+                changes.append((test.strength, [_whole_change(rows, test.feature, test.pvalue)]))
     ordered = sorted(changes, key=lambda each: -each[0])
     return list(dict.fromkeys(change for _, group in ordered for change in group))
 
 
-def _column_changes(rows: PooledSample, tests: list[Test]) -> list[tuple[float, list[Change]]]:
+def joint_change(rows: PooledSample, feature: Feature) -> Change | None:
+    """Describe a function of all columns, with the p-value 1; None if it depends on one column."""
+    if _column_feature(rows, feature) is not feature:
+        return None
+    return _whole_change(rows, feature, 1.0)
+
+
+def _column_feature(rows: PooledSample, feature: Feature) -> Feature:
+    """Return the feature of a column, if a function of all columns depends mainly on this column.
+
+    Examples are a direction with one large entry, and the distance from the center if there is only
+    one column. Other features are returned as they are.
+    """
+    if feature.columns or feature.member is not None:
+        return feature
+    names = rows.names
+    if feature.direction:
+        names = tuple(_large_entries(feature.direction, rows.names))
+    return Feature("distribution", names[0], (names[0],)) if len(names) == 1 else feature
+
+
+def _column_changes(
+    rows: PooledSample, tests: list[FeatureTest]
+) -> list[tuple[float, list[Change]]]:
     """Describe the significant changes of single columns; return pairs of -log p and changes.
 
     Missing values and the other values of a column are described separately.
     """
-    tested: dict[tuple[str, bool], list[Test]] = {}
+    tested: dict[tuple[str, bool], list[FeatureTest]] = {}
     for test in tests:
-        tested.setdefault((test[2].columns[0], test[2].kind == "missing"), []).append(test)
+        feature = test.feature
+        tested.setdefault((feature.columns[0], feature.kind == "missing"), []).append(test)
     pairs: dict[str, ColumnPair] = {}
     pvalues: dict[str, float] = {}  # of the columns whose distribution changed
     for (name, missing), own in tested.items():
         if not missing and name in rows.samples.names:
             shares = [(f.member, f.share_change(p)) for _, p, f in own if f.member is not None]
             pairs[name] = ColumnPair(name, *rows.samples.read.numbers(name), shares)
-            if any(test[2].kind == "distribution" for test in own):
-                pvalues[name] = min(test[1] for test in own)
+            if any(test.feature.kind == "distribution" for test in own):
+                pvalues[name] = min(test.pvalue for test in own)
     exchanged = exchanged_columns([pairs[name] for name in pvalues][:_MOST_EXCHANGED], pvalues)
     changes = []
     for (name, missing), own in tested.items():
-        strength, pvalue = max(test[0] for test in own), min(test[1] for test in own)
+        strength, pvalue = max(test.strength for test in own), min(test.pvalue for test in own)
         if missing or name not in rows.samples.names:
-            strongest = max(own, key=lambda test: (not test[2].name, test[0]))
-            group = [_whole_change(rows, strongest[2], pvalue)]
+            # Features without a name are values that are significant by themselves.
+            largest = max(
+                (test.feature for test in own),
+                key=lambda f: (not f.name, standardized_difference(*f.shares)),
+            )
+            group = [largest.share_change(pvalue)]
             if not missing and group[0].kind == "missing" and (name, True) in tested:
                 continue
         elif name in exchanged:
@@ -91,7 +120,7 @@ def _column_changes(rows: PooledSample, tests: list[Test]) -> list[tuple[float, 
     return changes
 
 
-def _remaining_pairs(rows: PooledSample, tests: list[Test], count: int) -> list[Test]:
+def _remaining_pairs(rows: PooledSample, tests: list[FeatureTest], count: int) -> list[FeatureTest]:
     """Return the tests of pairs that remain significant if ranks are computed within each sample.
 
     A change of a single column also changes its pooled rank correlations and its pooled mean ranks
@@ -109,8 +138,8 @@ def _remaining_pairs(rows: PooledSample, tests: list[Test], count: int) -> list[
     moments = Moments(permutations, ranks, subset.present)
     remaining = []
     for test in tests:
-        first, second = test[2].columns
-        j, value = rows.names.index(first), test[2].value
+        first, second = test.feature.columns
+        j, value = rows.names.index(first), test.feature.value
         if value is None:
             change = moments.correlation_change(np.array([[j, rows.names.index(second)]]))
         else:
@@ -164,7 +193,9 @@ def _whole_change(rows: PooledSample, feature: Feature, pvalue: float) -> Change
     before, after = (float(np.median(part)) for part in np.split(values, [n_x]))
     names: tuple[str, ...] = ()
     if len(direction):
-        names, text = _joint_text(feature.kind, direction * (1 if after >= before else -1), rows)
+        if after < before:  # the opposite direction, in which values increase
+            before, after, direction = -before, -after, -direction
+        names, text = _joint_text(feature.kind, direction, rows)
     elif feature.name == TOTAL:
         text = f"all columns together are {'higher' if after >= before else 'lower'}"
     elif feature.kind == "regions":
@@ -179,17 +210,24 @@ def _joint_text(
     kind: str, direction: np.ndarray, rows: PooledSample
 ) -> tuple[tuple[str, ...], str]:
     """Return the columns with the largest weights in a direction, and their joint change."""
-    largest = np.argsort(-np.abs(direction), kind="stable")[:_JOINT]
-    kept = [j for j in largest if abs(direction[j]) >= 0.3 * abs(direction[largest[0]])]
-    names = tuple(rows.names[j] for j in kept)
+    entries = _large_entries(direction.tolist(), rows.names)
+    names = tuple(entries)
     if kind != "location":
         verb = "changes its spread" if kind == "spread" else "changes"
         return names, f"the joint distribution of {_listed(names)} {verb}"
-    higher = [rows.names[j] for j in kept if direction[j] > 0]
-    lower = [rows.names[j] for j in kept if direction[j] < 0]
-    both = ((higher, "higher"), (lower, "lower"))
-    parts = [f"{_listed(columns)} {side}" for columns, side in both if columns]
-    return names, f"small shifts together: {', '.join(parts)}"
+    higher = [name for name, entry in entries.items() if entry > 0]
+    lower = [name for name, entry in entries.items() if entry < 0]
+    if higher and lower:
+        return names, f"joint shift: {_listed(higher)} higher relative to {_listed(lower)}"
+    return names, f"joint shift: {_listed(names)} {'higher' if higher else 'lower'}"
+
+
+def _large_entries(direction: Sequence[float], names: Sequence[str]) -> dict[str, float]:
+    """Return at most three columns with the largest entries of a direction, and these entries."""
+    entries = np.asarray(direction)
+    largest = np.argsort(-np.abs(entries), kind="stable")[:_JOINT]
+    least = _LARGE_ENTRY * abs(entries[largest[0]])
+    return {names[j]: float(entries[j]) for j in largest if abs(entries[j]) >= least}
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -6,6 +6,7 @@ columns, or a function with values 0 and 1.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from itertools import groupby
 from operator import attrgetter
@@ -57,6 +58,24 @@ class Feature(NamedTuple):
         """The column, its missing values, or the pair of columns to which the feature belongs."""
         pair = len(self.columns) > 1
         return (*self.columns, self.kind == "missing", self.value if pair else None)
+
+
+def standardized_difference(before: float, after: float) -> float:
+    """Return the absolute difference of two shares, divided by the deviation at their mean.
+
+    It orders the values of a category as -log p does, but does not depend on the permutations. It
+    is rounded, because the shares of two categories that sum to 1 change equally.
+
+    Examples
+    --------
+    >>> standardized_difference(0.0, 0.06) > standardized_difference(0.52, 0.46)
+    True
+    >>> standardized_difference(0.7, 0.8) == standardized_difference(0.3, 0.2)
+    True
+    """
+    mean = 0.5 * (before + after)
+    deviation = math.sqrt(max(mean * (1.0 - mean), 0.0))
+    return round(abs(after - before) / deviation, 9) if deviation else 0.0
 
 
 def direction_feature(kind: str, direction: np.ndarray, names: tuple[str, ...]) -> Feature:
@@ -128,7 +147,11 @@ def _shares(rows: PooledSample, family: Family) -> Shares:
     for part in in_blocks(kept, rows, 1):
         own = filled(values[part]).astype(precision(len(rows.points)), copy=False)
         contrasts.append(rows.permutations.contrasts(own))
-    features = [_member_feature(rows, family.members[f], _means(values[f], rows.n_x)) for f in kept]
+    features = []
+    for member, own in zip([family.members[f] for f in kept], values[kept], strict=True):
+        # The share of a category is relative to all rows, because missing values are a category.
+        own = np.nan_to_num(own) if member.kind == "shares" else own
+        features.append(_member_feature(rows, member, _means(own, rows.n_x)))
     return Shares(family.name, features, ones[kept] / known[kept], np.concatenate(contrasts))
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,9 @@ _ROUNDING = 1e-6
 # Number of labelings above which statistics are evaluated one by one. Ctrl-C is noticed only
 # between calls of NumPy, and the tail probabilities of a million labelings take about 0.1 s.
 _LONG_ROW = 100_000
+# Number of labelings, the given one included, with which the lower bound for the share of changed
+# rows is computed, if its confidence needs no more. More hardly change a 5% quantile.
+_BOUND_LABELINGS = 128
 # Part of the level with which columns are named. The rest is for pairs of columns.
 _COLUMNS_LEVEL = 0.75
 # Maximum share of rows that occur more than once in a sample whose rows are rarely equal.
@@ -38,6 +41,11 @@ def fewest_labelings(level: float) -> int:
     (20, 1000)
     """
     return math.ceil(1.0 / level * (1.0 - 1e-12))
+
+
+def bound_labelings(confidence: float) -> int:
+    """Return the maximum number of labelings with which `changed_share` is computed."""
+    return max(_BOUND_LABELINGS, fewest_labelings(1 - confidence))
 
 
 def moments(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -117,9 +125,12 @@ def neg_log_p_of_largest(values: np.ndarray) -> np.ndarray:
     return z - np.log(exprel(-np.exp(-np.maximum(z, -500.0))))
 
 
-def combined(neg_log_p: dict[str, np.ndarray], weights: dict[str, float]) -> np.ndarray:
-    """Return the test statistic (B + 1,): the maximum of -log p + log(weight) over statistics."""
-    return np.max([part + np.log(weights[name]) for name, part in neg_log_p.items()], axis=0)
+def combined(strengths: dict[str, np.ndarray], weights: dict[str, float]) -> np.ndarray:
+    """Return the test statistic (B + 1,): the maximum of -log p + log(weight) over statistics.
+
+    `strengths` has -log p (B + 1,) of each statistic.
+    """
+    return np.max([part + np.log(weights[name]) for name, part in strengths.items()], axis=0)
 
 
 def permutation_pvalue(observed: Any, null: np.ndarray) -> Any:
@@ -141,8 +152,12 @@ def permutation_pvalue(observed: Any, null: np.ndarray) -> Any:
     return float(pvalues) if observed.ndim == 0 else pvalues
 
 
-# Result for one feature: its -log p, its adjusted p-value, and the feature itself.
-Test = tuple[float, float, Feature]
+class FeatureTest(NamedTuple):
+    """Result for one feature."""
+
+    strength: float  # -log p, not adjusted
+    pvalue: float  # adjusted p-value
+    feature: Feature
 
 
 class Family:
@@ -166,7 +181,7 @@ class Findings:
     def __init__(self, count: int, weights: dict[str, float]) -> None:
         self.weights = weights
         self.parts: dict[str, np.ndarray] = {}  # (B + 1,), each statistic
-        self.neg_log_p: dict[str, np.ndarray] = {}  # (B + 1,), -log p of each statistic
+        self.strengths: dict[str, np.ndarray] = {}  # (B + 1,), -log p of each statistic
         self.strongest: dict[str, Feature] = {}  # with the largest value under the given labels
         # Single columns, pairs of columns, and functions of all columns.
         self.columns, self.pairs = Family(count, _COLUMNS_LEVEL), Family(count, 1 - _COLUMNS_LEVEL)
@@ -190,15 +205,15 @@ class Findings:
         if tested:
             self.add_tests(features, values)
 
-    def add_tests(self, features: Sequence[Feature], neg_log_p: np.ndarray) -> None:
+    def add_tests(self, features: Sequence[Feature], strengths: np.ndarray) -> None:
         """Add F features with their -log p (F, B + 1) to their families."""
         families = [self.family_of(feature) for feature in features]
         for family in (self.columns, self.pairs, self.whole):
             own = [f for f, each in enumerate(families) if each is family]
             if own:
                 family.features += [features[f] for f in own]
-                family.observed += neg_log_p[own, 0].tolist()
-                np.maximum(family.largest, neg_log_p[own].max(axis=0), out=family.largest)
+                family.observed += strengths[own, 0].tolist()
+                np.maximum(family.largest, strengths[own].max(axis=0), out=family.largest)
 
     def family_of(self, feature: Feature) -> Family:
         """Return the family of a feature by the number of columns that it depends on.
@@ -210,26 +225,27 @@ class Findings:
         single = feature.columns and feature.kind != "dependence"
         return self.columns if single else self.whole
 
-    def ranked_tests(self) -> dict[str, Test]:
+    def ranked_tests(self) -> dict[str, FeatureTest]:
         """Return the strongest feature of each statistic, with the p-value of the statistic alone.
 
         The statistic that contributes most to the test is first.
         """
-        strengths = {n: part[0] + math.log(self.weights[n]) for n, part in self.neg_log_p.items()}
+        observed = {n: part[0] + math.log(self.weights[n]) for n, part in self.strengths.items()}
         tests = {}
-        for name in sorted(strengths, key=lambda n: -strengths[n]):
-            part = self.neg_log_p[name]
+        for name in sorted(observed, key=lambda n: -observed[n]):
+            part = self.strengths[name]
             pvalue = permutation_pvalue(part[0], part[1:])
-            tests[name] = float(part[0]), pvalue, self.strongest[name]
+            tests[name] = FeatureTest(float(part[0]), pvalue, self.strongest[name])
         return tests
 
     def adjusted(self, family: Family) -> np.ndarray:
         """Return the p-values of a family, adjusted for multiple testing.
 
-        P-values of columns and pairs are adjusted for both together. The probability that any
-        column or pair without a change is significant at level alpha is at most alpha. Each family
-        has a part of the level, because pairs may be much more numerous than columns. With
-        `distinct`, a p-value of a column or pair is at least that of the distinct rows.
+        P-values of columns and pairs are adjusted for both together. If the unchanged columns have
+        the same joint distribution in both samples, the probability that any of them, or any pair
+        of them, has a p-value of at most a is at most a. Each family has a part of the level,
+        because pairs may be much more numerous than columns. With `distinct`, a p-value of a column
+        or pair is at least that of the distinct rows.
         """
         if not family.features:
             return np.empty(0)
@@ -246,10 +262,10 @@ class Findings:
         others = [smallest.get(feature.subject, 1.0) for feature in family.features]
         return np.maximum(pvalues, others)
 
-    def significant(self, family: Family, alpha: float) -> list[Test]:
+    def significant(self, family: Family, alpha: float) -> list[FeatureTest]:
         """Return the tests of the features whose adjusted p-value is at most alpha."""
-        tests = zip(family.observed, self.adjusted(family).tolist(), family.features, strict=True)
-        return [test for test in tests if test[1] <= alpha]
+        each = zip(family.observed, self.adjusted(family).tolist(), family.features, strict=True)
+        return [test for test in map(FeatureTest._make, each) if test.pvalue <= alpha]
 
     def copies_explain(self, alpha: float) -> bool:
         """Return whether one sample has copies of rows, and rows of the other are rarely equal.
@@ -258,8 +274,8 @@ class Findings:
         than permutations show.
         """
         tests = self.significant(self.whole, alpha)
-        repeated = (feature for *_, feature in tests if feature.kind == "repeated")
-        return any(min(feature.shares) <= _RARELY_EQUAL for feature in repeated)
+        repeated = (test.feature.shares for test in tests if test.feature.kind == "repeated")
+        return any(min(shares) <= _RARELY_EQUAL for shares in repeated)
 
     def column_pairs(
         self, rows: PooledSample, most: int

@@ -133,9 +133,12 @@ class Permutations:
         return Permutations(words, self.count, self.n_threads, self.device)
 
     def first(self, count: int) -> Permutations:
-        """Return the given labels and the permutations among the first `count` labelings."""
+        """Return the given labels and the permutations among the first `count` labelings.
+
+        Words are copied, so that the result does not keep the other labelings in memory.
+        """
         count = min(count, self.count)
-        words = self.words[: -(-count // WORD)]
+        words = self.words[: -(-count // WORD)].copy()
         return Permutations(words, count, self.n_threads, self.device)
 
     def labels(self, rows: slice = slice(None), dtype: Any = np.float64) -> np.ndarray:

@@ -33,6 +33,9 @@ from isodepth.significance.samples import Samples, ValueShare
 from isodepth.sources.passes import runner_of
 from isodepth.sources.subsets import SubsetPair
 
+# A change of several columns together is added if its lower bound for the share of changed rows is
+# at least this multiple of the bounds of all other changes, and larger by at least this share.
+_JOINT_RATIO, _JOINT_SHARE = 2.0, 0.1
 #: Significance level for headlines and lists of changes.
 ALPHA = 0.05
 # Attributes of `TwoSampleResult` that `to_dict` includes under the same name.
@@ -85,6 +88,25 @@ class Component(NamedTuple):
     pvalue: float
 
 
+class ShareBounds(NamedTuple):
+    """Lower confidence bounds for the share of rows that changed.
+
+    Attributes
+    ----------
+    share : float
+        Bound from all columns.
+    columns : dict from tuples of str to float
+        Bounds from single columns and from pairs of columns.
+    joint : Change or None
+        Change of several columns together with the largest bound, which is its `share`. Its p-value
+        is not set.
+    """
+
+    share: float
+    columns: dict[tuple[str, ...], float]
+    joint: Change | None
+
+
 class ColumnTest(NamedTuple):
     """Test of one column by its own values.
 
@@ -102,9 +124,10 @@ class ColumnTest(NamedTuple):
         Median of Y minus median of X, divided by the robust standard deviation of the column in
         both samples together; None for a category, and if the missing values changed most.
     pvalue : float
-        P-value, adjusted for all columns and pairs of columns, and at least the p-value of the
-        whole test. If the unchanged columns have the same joint distribution in both samples, the
-        probability that any of these columns has a p-value of at most a is at most a.
+        P-value, adjusted for all columns and pairs of columns together, and at least the p-value of
+        the whole test. If the unchanged columns have the same joint distribution in both samples,
+        the probability that any of them, or any pair of them, has a p-value of at most a is at most
+        a.
     """
 
     column: str
@@ -186,9 +209,7 @@ class TwoSampleResult(TwoSampleReport):
     device: str | None = None
     n_source_rows: tuple[int, int] | None = None
     _changes: list[Change] = field(init=False, repr=False)
-    _bounds: Callable[[], tuple[float, dict[tuple[str, ...], float]]] = field(
-        init=False, repr=False
-    )
+    _bounds: Callable[[], ShareBounds] = field(init=False, repr=False)
     _compare: Callable[[], Comparison] | None = field(init=False, repr=False)
     _samples: Samples = field(init=False, repr=False)
     _pair: SubsetPair | None = field(init=False, repr=False, default=None)
@@ -245,7 +266,7 @@ class TwoSampleResult(TwoSampleReport):
         return self.pvalue <= ALPHA
 
     @cached_property
-    def _lower_bounds(self) -> tuple[float, dict[tuple[str, ...], float]]:
+    def _lower_bounds(self) -> ShareBounds:
         return self._bounds()
 
     @property
@@ -258,7 +279,7 @@ class TwoSampleResult(TwoSampleReport):
         distance of the two distributions. It is computed at the first access. With blocks it is 0,
         because there is no guarantee.
         """
-        return self._lower_bounds[0]
+        return self._lower_bounds.share
 
     @property
     def changed_share_text(self) -> str:
@@ -282,17 +303,30 @@ class TwoSampleResult(TwoSampleReport):
         """Significant changes, the largest first; empty if the test is not significant.
 
         Changes are ordered by `Change.share`, the lower confidence bound for the share of rows that
-        changed in these columns. Columns that look like row numbers come last.
+        changed in these columns. Columns that look like row numbers come last. If several columns
+        together show that far more rows changed than any of these changes, a change of kind "joint"
+        is added as the second one. It is not the first, because its description has no numbers.
         """
         if not self._changes:
             return []
-        bounds = {frozenset(columns): bound for columns, bound in self._lower_bounds[1].items()}
+        known = self._lower_bounds
+        bounds = {frozenset(columns): bound for columns, bound in known.columns.items()}
         changes = []
         for change in with_dates(self._changes, date_columns(self.kinds)):
             own = frozenset(change.columns)
             parts = [own] if change.kind != "exchange" else [frozenset([c]) for c in own]
             share = max((bounds.get(part, 0.0) for part in parts), default=0.0)
             changes.append(replace(change, share=share if change.columns else None))
+        joint, largest = known.joint, max(change.share or 0.0 for change in changes)
+        needed = max(_JOINT_RATIO * largest, largest + _JOINT_SHARE)
+        if joint is not None and (joint.share or 0.0) >= needed:
+            # It replaces descriptions of other directions, and of the same function.
+            changes = [
+                each for each in changes
+                if each.kind != "joint" or not (len(each.columns) > 1 or each.text == joint.text)
+            ]  # fmt: skip
+        else:
+            joint = None
 
         def size(change: Change) -> float:
             if change.kind == "repeated":  # no bound for a function that depends on other rows
@@ -301,7 +335,9 @@ class TwoSampleResult(TwoSampleReport):
 
         counters = {each.columns[0] for each in self.checks if each.kind == "row number"}
         # Sorting is stable: changes of equal size remain in the order of their evidence.
-        return sorted(changes, key=lambda each: (bool(counters & {*each.columns}), -size(each)))
+        changes.sort(key=lambda each: (bool(counters & {*each.columns}), -size(each)))
+        added = [] if joint is None else [replace(joint, pvalue=self.pvalue)]
+        return [*changes[:1], *added, *changes[1:]]
 
     @property
     def headline(self) -> str:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import reduce
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -68,14 +68,6 @@ _FAR = 6.0
 _HUGE = 1e150
 # Maximum number of pairs of columns whose products are compared.
 _PAIRS = 105
-# Number of labelings, the given one included, with which the lower bound for the share of changed
-# rows is computed, if its confidence needs no more. More hardly change a 5% quantile.
-_BOUND_LABELINGS = 128
-
-
-def bound_labelings(confidence: float) -> int:
-    """Return the maximum number of labelings with which `changed_share` is computed."""
-    return max(_BOUND_LABELINGS, fewest_labelings(1 - confidence))
 
 
 def allowed_share(tolerance: float, n: int, m: int) -> float:
@@ -111,6 +103,17 @@ def share_units(means: np.ndarray, n_x: int, n_y: int) -> np.ndarray:
     n, small = n_x + n_y, min(n_x, n_y)
     alone = np.minimum(rare * n / small, 0.5)
     return np.sqrt(np.maximum(rare * (1 - rare) * n / (n_x * n_y), alone * (1 - alone) / small))
+
+
+class Bounds(NamedTuple):
+    """Lower confidence bounds for the share of rows that changed."""
+
+    share: float  # maximum over all functions of a row
+    # Maximum over the functions that depend on one column or pair of columns alone.
+    columns: dict[tuple[str, ...], float]
+    # Maximum over directions and distances from the center, and the function that attains it.
+    joint_share: float
+    joint: Feature | None
 
 
 class TolerantFindings(Findings):
@@ -254,36 +257,39 @@ class TolerantFindings(Findings):
             result[name] = neg_log_p(part, kept)
         return result
 
-    def lower_bounds(self, confidence: float) -> tuple[float, dict[tuple[str, ...], float]]:
+    def lower_bounds(self, confidence: float) -> Bounds:
         """Return lower confidence bounds for the share of rows that changed.
 
-        The first result is the maximum over all functions h of |G(h)| - z u(h), with the critical
-        value z of the statistic. For samples of equal sizes it is the smallest tolerance that the
-        test does not reject at the level 1 - confidence; otherwise z u(h) may be larger, see
-        `_margins`. The second result has the same maximum over the functions that depend on one
-        column or pair of columns alone.
+        The bound is the maximum over functions h of |G(h)| - z u(h), with the critical value z of
+        the statistic. For samples of equal sizes it is the smallest tolerance that the test does
+        not reject at the level 1 - confidence; otherwise z u(h) may be larger, see `_margins`.
         """
+        nothing = Bounds(0.0, {}, 0.0, None)
         if not self.parts:
-            return 0.0, {}  # all columns are constant: no function of a row has information
+            return nothing  # all columns are constant: no function of a row has information
         each = {name: neg_log_p(part) for name, part in self.parts.items()}
         null = np.sort(combined(each, self.weights)[1:])[::-1]
         if len(null) + 1 < fewest_labelings(1 - confidence):
-            return 0.0, {}
+            return nothing
         n_x, n_y = self.rows.samples.read.n_rows
         allowed = max(0, math.floor((1 - confidence) * (len(null) + 1) * (1 + 1e-12)) - 1)
-        largest = 0.0
         columns: dict[tuple[str, ...], float] = {}
+        largest, joint_share, joint = 0.0, 0.0, None
         for name, part in self.parts.items():
             level = null[allowed] - math.log(self.weights[name])
             critical = math.sqrt(critical_value(part, level))
             for features, differences, units in self.observed[name]:
                 bounds = differences - _margins(critical, level, units, n_x, n_y)
-                largest = max(largest, float(bounds.max()))
-                for feature, bound in zip(features, bounds.tolist(), strict=True):
-                    alone = self.family_of(feature) is not self.whole
-                    if alone and bound > columns.get(feature.columns, 0.0):
-                        columns[feature.columns] = bound
-        return min(largest, 1.0), {key: min(bound, 1.0) for key, bound in columns.items()}
+                for feature, bound in zip(features, np.minimum(bounds, 1.0).tolist(), strict=True):
+                    largest = max(largest, bound)
+                    if self.family_of(feature) is not self.whole:
+                        if bound > columns.get(feature.columns, 0.0):
+                            columns[feature.columns] = bound
+                    elif bound > joint_share and not feature.columns and feature.member is None:
+                        # Shares of intervals show changes of any kind.
+                        kind = "shape" if name == "intervals" else feature.kind
+                        joint_share, joint = bound, feature._replace(kind=kind)
+        return Bounds(largest, columns, joint_share, joint)
 
 
 def _margins(critical: float, level: float, units: np.ndarray, n_x: int, n_y: int) -> np.ndarray:
@@ -329,7 +335,7 @@ def tolerant_statistics(
         feature = direction_feature("location", direction, rows.names)
         findings.add_differences("learned direction", values[None], [feature])
     findings.add_shares()
-    findings.neg_log_p = findings.with_tolerance()
+    findings.strengths = findings.with_tolerance()
     return findings
 
 

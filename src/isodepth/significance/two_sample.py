@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
@@ -31,16 +31,28 @@ from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.geometry.directions import mean_of_direction, rng_for
 from isodepth.geometry.scaling import check_scale_width, column_units
 from isodepth.inspection.checks import table_checks
+from isodepth.metric.comparison import Comparison
 from isodepth.metric.fitted import compare_arrays
 from isodepth.metric.settings import MetricSettings
 from isodepth.results.changes import Change
 from isodepth.rowfunctions.describe import ks_distance
 from isodepth.significance.aggregated import aggregated_statistics
-from isodepth.significance.changes import significant_changes
-from isodepth.significance.findings import Findings, combined, permutation_pvalue
+from isodepth.significance.changes import joint_change, significant_changes
+from isodepth.significance.findings import (
+    Findings,
+    bound_labelings,
+    combined,
+    permutation_pvalue,
+)
 from isodepth.significance.permutations import Permutations, map_rows
 from isodepth.significance.rare_events import with_rare_events
-from isodepth.significance.result import ALPHA, ColumnTest, Component, TwoSampleResult
+from isodepth.significance.result import (
+    ALPHA,
+    ColumnTest,
+    Component,
+    ShareBounds,
+    TwoSampleResult,
+)
 from isodepth.significance.samples import (
     PooledSample,
     Samples,
@@ -51,7 +63,6 @@ from isodepth.significance.samples import (
 from isodepth.significance.tolerance import (
     TolerantFindings,
     allowed_share,
-    bound_labelings,
     tolerant_statistics,
 )
 from isodepth.sources.passes import runner_of
@@ -332,25 +343,43 @@ def _pool(samples: Samples, settings: Settings, device: str | None = None) -> Po
             "method='regions' needs a numeric column with different values, got none; use "
             "method='aggregated'"
         )
-    scale, seed, compared = settings.metric.scale, settings.metric.random_state, samples.compared
+    scale, seed = settings.metric.scale, settings.metric.random_state
     if scale is not None and not isinstance(scale, str):
         check_scale_width(scale, len(samples.names))
-        scale = scale[compared]
-    columns = np.ascontiguousarray(samples.numbers.T[compared])
-    names = tuple(samples.names[j] for j in compared)
-    points, divisors = standardized(columns, scale, settings.metric.eps, names)
     permutations = Permutations.draw(
         *samples.read.n_rows, settings.n_permutations, rng_for(seed, "permutations"),
         samples.blocks, n_threads=settings.n_threads, device=device,
     )  # fmt: skip
+    directions = directions_with_axes(len(samples.compared), settings.n_directions, seed)
+    rng = rng_for(seed, "column pairs")
+    return _pool_again(samples, settings, directions, permutations, rng)
+
+
+def _pool_again(
+    samples: Samples,
+    settings: Settings,
+    directions: np.ndarray,
+    permutations: Permutations,
+    rng: np.random.Generator,
+) -> PooledSample:
+    """Return the pooled rows with given directions and permutations.
+
+    A result keeps these arguments, which need less memory than the pooled rows.
+    """
+    scale, compared = settings.metric.scale, samples.compared
+    if scale is not None and not isinstance(scale, str):
+        scale = scale[compared]
+    columns = np.ascontiguousarray(samples.numbers.T[compared])
+    names = tuple(samples.names[j] for j in compared)
+    points, divisors = standardized(columns, scale, settings.metric.eps, names)
     return PooledSample(
         columns=columns,
         points=points,
         divisors=divisors,
         names=names,
-        directions=directions_with_axes(len(names), settings.n_directions, seed),
+        directions=directions,
         permutations=permutations,
-        rng=rng_for(seed, "column pairs"),
+        rng=rng,
         categories=[each for each in samples.categories if len(each.values) > 1],
         n_threads=settings.n_threads,
         samples=samples,
@@ -395,8 +424,8 @@ def _result(rows: PooledSample, findings: Findings, settings: Settings) -> TwoSa
         # back to the original units.
         size = rows.divisors if metric.scale is None else 1.0
         scores = findings.parts["regions"] * (size / mean_of_direction(d, metric.q))
-    elif findings.neg_log_p:
-        scores = combined(findings.neg_log_p, findings.weights)
+    elif findings.strengths:
+        scores = combined(findings.strengths, findings.weights)
     else:
         scores = np.zeros(rows.permutations.count)  # no function of a row has information
     pvalue = float(permutation_pvalue(scores[0], scores[1:]))
@@ -408,15 +437,15 @@ def _result(rows: PooledSample, findings: Findings, settings: Settings) -> TwoSa
     if pvalue <= ALPHA and samples.blocks is None and findings.copies_explain(ALPHA):
         findings.distinct = _distinct_statistics(samples, settings)
     changes = significant_changes(rows, findings, ALPHA) if pvalue <= ALPHA else []
-    compare = None
-    if d:
-        # Distances need complete rows: missing values are replaced by medians, as in the test.
-        scale = None if metric.scale is None else rows.divisors
-        fixed = replace(metric, directions=rows.directions, scale=scale)
-        missing = np.isnan(rows.columns)
-        filled = np.where(missing, np.nanmedian(rows.columns, axis=1, keepdims=True), rows.columns)
-        tables = (Table(part, rows.names) for part in np.split(filled.T, [samples.n_x]))
-        compare = partial(compare_arrays, fixed, *tables)
+    few = rows.permutations.first(bound_labelings(settings.confidence))
+    pool = partial(_pool_again, samples, settings, rows.directions, few, rows.rng)
+    bounds: Callable[[], ShareBounds]
+    if samples.blocks is not None:
+        bounds = partial(ShareBounds, 0.0, {}, None)  # there is no guarantee for blocks
+    elif isinstance(findings, TolerantFindings):
+        bounds = partial(ShareBounds, *_lower_bounds(rows, findings, settings.confidence))
+    else:
+        bounds = partial(_later_bounds, pool, settings.confidence)
     return TwoSampleResult(
         statistic=float(scores[0]),
         pvalue=pvalue,
@@ -436,27 +465,41 @@ def _result(rows: PooledSample, findings: Findings, settings: Settings) -> TwoSa
         settings=_setting_values(settings, len(rows.directions), samples.blocks),
     )._with(
         _changes=changes,
-        _bounds=partial(_lower_bounds, rows, findings, settings),
-        _compare=compare,
+        _bounds=bounds,
+        _compare=partial(_compare_regions, pool, metric) if d else None,
         _samples=samples,
     )
 
 
-def _lower_bounds(
-    rows: PooledSample, findings: Findings, settings: Settings
-) -> tuple[float, dict[tuple[str, ...], float]]:
-    """Return lower bounds for the share of changed rows: of all columns, and of each column.
+def _lower_bounds(rows: PooledSample, findings: TolerantFindings, confidence: float) -> ShareBounds:
+    """Return lower bounds for the share of changed rows, and describe the joint change."""
+    found, joint = findings.lower_bounds(confidence), None
+    if found.joint is not None:
+        joint = joint_change(rows, found.joint)
+    if joint is not None:
+        joint = replace(joint, share=found.joint_share)
+    return ShareBounds(found.share, found.columns, joint)
 
-    A test with a tolerance has computed the differences that are needed. For another test, they are
-    computed with the first labelings, see `bound_labelings`.
+
+def _later_bounds(pool: Callable[[], PooledSample], confidence: float) -> ShareBounds:
+    """Return the bounds for a test without a tolerance, which has not computed the differences."""
+    rows = pool()
+    findings = tolerant_statistics(rows, 0.0, lambda count: None)
+    return _lower_bounds(rows, findings, confidence)
+
+
+def _compare_regions(pool: Callable[[], PooledSample], metric: MetricSettings) -> Comparison:
+    """Compare the samples by the distance between their trimmed regions, as in the test.
+
+    Distances need complete rows: missing values are replaced by medians.
     """
-    if rows.samples.blocks is not None:
-        return 0.0, {}
-    if not isinstance(findings, TolerantFindings):
-        count = bound_labelings(settings.confidence)
-        fewer = replace(rows, permutations=rows.permutations.first(count))
-        findings = tolerant_statistics(fewer, 0.0, lambda count: None)
-    return findings.lower_bounds(settings.confidence)
+    rows = pool()
+    scale = None if metric.scale is None else rows.divisors
+    fixed = replace(metric, directions=rows.directions, scale=scale)
+    missing = np.isnan(rows.columns)
+    filled = np.where(missing, np.nanmedian(rows.columns, axis=1, keepdims=True), rows.columns)
+    x, y = (Table(part, rows.names) for part in np.split(filled.T, [rows.n_x]))
+    return compare_arrays(fixed, x, y)
 
 
 def _notes(samples: Samples, tolerance: float | None) -> list[str]:
