@@ -23,6 +23,8 @@ def test_the_largest_gap_is_found_with_its_level_and_direction(levels) -> None:
     x, y = result.regions
     attained = x.support(worst.direction, worst.level) - y.support(worst.direction, worst.level)
     assert abs(attained) == pytest.approx(worst.gap, rel=1e-12)
+    squares = {f"column {j}": value for j, value in enumerate(worst.direction**2)}
+    assert dict(worst.contributions) == pytest.approx(squares)
 
 
 def test_it_prints_sizes_and_where() -> None:
