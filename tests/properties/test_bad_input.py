@@ -189,7 +189,7 @@ def test_options_have_known_names_and_are_keyword_only() -> None:
 
 def test_results_and_their_parts_are_frozen() -> None:
     """Samples, plans, tables and results are shared; estimators and states change."""
-    changing = {"Depth", "AIIRW", "_BagTransformer", "ReadResult", "Halfspace", "MonitorState",
+    changing = {"Depth", "AIIRW", "_BagTransformer", "ReadResult", "Halfspace",
                 "Bracket", "SuspectState", "ProfileState"}  # fmt: skip
     found = set()
     for package in ("geometry", "depth", "metric", "many", "data", "significance", "monitor",
