@@ -35,6 +35,7 @@ from isodepth.metric.settings import (
     with_metric_options,
 )
 from isodepth.metric.table import RegionTable
+from isodepth.results.rows import RowsInMemory
 from isodepth.significance.two_sample import two_sample_test
 
 if TYPE_CHECKING:
@@ -155,13 +156,13 @@ class Metric(MetricSettings):
             return entry.compare(self, X, Y, weights, kinds=kinds)
         # The result keeps the rows, for example for `suspicious_rows`.
         X, Y = map(_private_copy, (X, Y))
-        inputs = (X, Y, kinds)
+        kept = RowsInMemory(X, Y, kinds)
         X, Y, used = _numeric(X, Y, kinds)
         if is_tensor(X) or is_tensor(Y):
             from isodepth.torch.distance import compare as compare_tensors
 
-            return compare_tensors(self, X, Y, weights)._with(_inputs=inputs)
-        return compare_arrays(self, X, Y, weights)._with(kinds=used, _inputs=inputs)
+            return compare_tensors(self, X, Y, weights)._with(_kept=kept)
+        return compare_arrays(self, X, Y, weights)._with(kinds=used, _kept=kept)
 
     def regions(self, X: Any, *, weights: Any = None) -> TrimmedRegions:
         """Compute the nested depth-trimmed regions of one sample.
@@ -428,8 +429,9 @@ def compare(
     if isinstance(metric.scale, np.ndarray):
         of_test["scale"] = metric.scale
     comparison = metric.compare(X, Y, kinds=kinds)
-    X, Y, _ = comparison._inputs or (X, Y, kinds)  # the copies that the comparison keeps
+    if isinstance(comparison._kept, RowsInMemory):  # copies of X and Y
+        X, Y = comparison._kept.X, comparison._kept.Y
     test = two_sample_test(
         X, Y, n_permutations=n_permutations, kinds=kinds, progress=progress, **of_test
     )
-    return comparison._with(test=test)
+    return comparison._with_test(test)

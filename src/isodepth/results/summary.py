@@ -14,7 +14,7 @@ from isodepth.data.columns.kinds import ColumnKind, attention_lines, column_line
 from isodepth.data.export import printable
 from isodepth.errors import InvalidInputError
 from isodepth.inspection.suspicious import SuspiciousRows
-from isodepth.inspection.typical import TypicalRows, has_many_unnamed_columns
+from isodepth.inspection.typical import TypicalRows
 from isodepth.results.protocols import (
     ChanceLevelLike,
     ComparisonLike,
@@ -252,10 +252,7 @@ def has_typical_rows(result: PairResult) -> bool:
     test = get_test(result)
     if test is not None and not test.significant:
         return False
-    try:
-        return result._has_all_rows and has_many_unnamed_columns(result._two_samples.columns)
-    except InvalidInputError:  # the result does not contain the rows
-        return bool(vars(result).get("_typical"))
+    return result._has_typical_rows
 
 
 def find_typical_rows(result: PairResult) -> TypicalRows | None:

@@ -51,6 +51,8 @@ from isodepth.significance.result import (
     ColumnTest,
     Component,
     ShareBounds,
+    TestDetails,
+    TestedRows,
     TwoSampleResult,
 )
 from isodepth.significance.samples import (
@@ -324,7 +326,8 @@ def _test_sources(
         result = _result(rows, _statistics(rows, settings), settings)
         # Facts about random rows are not facts about all rows.
         checks = table_checks(pair.x, pair.y, read) if pair.is_whole else ()
-        result = result._with(n_source_rows=pair.n_rows, checks=checks, _pair=pair)
+        kept = replace(result._kept_rows, random_rows=pair)
+        result = result._with(n_source_rows=pair.n_rows, checks=checks, _kept=kept)
         # With a tolerance, rare events may change. Regions do not depend on rare events.
         if pair.is_whole or settings.tolerance is not None or settings.only_regions:
             return result
@@ -439,13 +442,11 @@ def _result(rows: PooledSample, findings: Findings, settings: Settings) -> TwoSa
     changes = significant_changes(rows, findings, ALPHA) if pvalue <= ALPHA else []
     few = rows.permutations.first(bound_labelings(settings.confidence))
     pool = partial(_pool_again, samples, settings, rows.directions, few, rows.rng)
-    bounds: Callable[[], ShareBounds]
+    bounds = None
     if samples.blocks is not None:
-        bounds = partial(ShareBounds, 0.0, {}, None)  # there is no guarantee for blocks
+        bounds = ShareBounds(0.0, {}, None)  # there is no guarantee for blocks
     elif isinstance(findings, TolerantFindings):
-        bounds = partial(ShareBounds, *_lower_bounds(rows, findings, settings.confidence))
-    else:
-        bounds = partial(_later_bounds, pool, settings.confidence)
+        bounds = _lower_bounds(rows, findings, settings.confidence)
     return TwoSampleResult(
         statistic=float(scores[0]),
         pvalue=pvalue,
@@ -464,10 +465,12 @@ def _result(rows: PooledSample, findings: Findings, settings: Settings) -> TwoSa
         ],
         settings=_setting_values(settings, len(rows.directions), samples.blocks),
     )._with(
-        _changes=changes,
-        _bounds=bounds,
-        _compare=partial(_compare_regions, pool, metric) if d else None,
-        _samples=samples,
+        _details=TestDetails(changes, bounds),
+        _kept=TestedRows(
+            samples,
+            find_bounds=partial(_later_bounds, pool, settings.confidence),
+            compare=partial(_compare_regions, pool, metric) if d else None,
+        ),
     )
 
 
