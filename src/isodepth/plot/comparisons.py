@@ -77,7 +77,7 @@ def gap_profile(comparison: ComparisonLike, ax: Axes | None = None) -> Axes:
         )  # fmt: skip
         top = max(top, float(high.max()))
     ax.axhline(distance, color=style.INK, linestyle=style.DASHED, linewidth=1.2, zorder=2,
-               label=f"distance {distance:.4g}")  # fmt: skip
+               label=_distance_label(comparison))  # fmt: skip
     columns = ", ".join(f"{style.short(name, 18)} {share:.0%}" for name, share in
                         largest.contributions[:2])  # fmt: skip
     ax.plot(
@@ -89,6 +89,14 @@ def gap_profile(comparison: ComparisonLike, ax: Axes | None = None) -> Axes:
                 x="level β: fraction of the rows inside the region, deepest first")  # fmt: skip
     style.legend_below(ax)
     return ax
+
+
+def _distance_label(comparison: ComparisonLike) -> str:
+    """Return the label of the line of the distance, which says how it follows from the curve."""
+    order = comparison.settings["p"]
+    mean = "mean" if comparison.settings["normalize"] else "integral"
+    of_order = "" if order == 1 else f" of order {order:g}"
+    return f"distance {comparison.distance:.4g}: {mean}{of_order} of the curve over levels"
 
 
 def _steps(levels: np.ndarray, gaps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -146,7 +154,7 @@ def contributions(result: PairResult, ax: Axes | None = None) -> Axes:
         values = [(each.column, each.difference) for each in result.column_tests]
         label = "maximum difference of the distribution functions"
     else:
-        values, label = result.contributions, "contribution to the difference"
+        values, label = result.contributions, "contribution to the distance"
     shown, hidden = values[:_MAX_BARS], len(values) - _MAX_BARS
     ax = ax or style.new_axes(8, 1.4 + 0.32 * len(shown))
     lengths = [value for _, value in shown]
