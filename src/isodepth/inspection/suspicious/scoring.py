@@ -122,6 +122,25 @@ class Tails(NamedTuple):
         )
 
 
+class Function(NamedTuple):
+    """Function of a row whose ratio is compared with thresholds.
+
+    Attributes
+    ----------
+    part : {"values", "logarithms", "residuals", "deviations"}
+        Group of functions: values of columns, their logarithms, residuals of the regressions of
+        columns on the others, or deviations from the medians of a category.
+    column : int
+        Index of the column.
+    position : int
+        Index among the functions of the part.
+    """
+
+    part: str
+    column: int
+    position: int
+
+
 class RowScorer:
     """Object that computes how unusual rows are relative to a reference sample.
 
@@ -147,8 +166,7 @@ class RowScorer:
         self.center, self.spread = _quantiles(transformed, (0.5,))[0], spreads(transformed)
         standard = (transformed - self.center) / self.spread
         self.logs = Tails.of(standard)
-        ratios = [self.values.ratios(points), self.logs.ratios(standard)]
-        columns = [np.arange(d), np.arange(d)]
+        ratios = {"values": self.values.ratios(points), "logarithms": self.logs.ratios(standard)}
         self.regressions = None
         if relations and Regressions.possible(standard):
             self.regressions = Regressions(standard, reference.codes, rng)
@@ -161,20 +179,31 @@ class RowScorer:
             # If nearly all values of a column are equal, residuals are not better than values.
             low, high = _quantiles(points, (0.1, 0.9))
             residual_ratios[:, low == high] = np.nan
-            ratios.append(residual_ratios)
-            columns.append(np.arange(d))
+            ratios["residuals"] = residual_ratios
         self.groups = find_groups(standard, reference.codes) if relations else []
         if self.groups:
             deviations = np.column_stack(
                 [each.fitted_deviations(standard, reference.codes) for each in self.groups]
             )
             self.deviations = Tails.of(deviations)
-            ratios.append(self.deviations.ratios(deviations))
-            columns.append(np.array([each.column for each in self.groups]))
-        #: Index of the column that each ratio belongs to.
-        self.columns = np.concatenate(columns)
-        light = np.arange(len(self.columns)) >= len(self.columns) - len(self.groups)
-        self.below, self.above = tail_limits(np.hstack(ratios), d, light)
+            ratios["deviations"] = self.deviations.ratios(deviations)
+        self.functions = [
+            Function(part, self.groups[i].column if part == "deviations" else i, i)
+            for part, values in ratios.items()
+            for i in range(values.shape[1])
+        ]
+        light = np.array([each.part == "deviations" for each in self.functions], dtype=bool)
+        self.below, self.above = tail_limits(np.hstack([*ratios.values()]), d, light)
+
+    @property
+    def columns(self) -> np.ndarray:
+        """Index of the column that each ratio belongs to."""
+        return np.array([each.column for each in self.functions], dtype=np.int64)
+
+    def _thresholds(self, part: str) -> tuple[np.ndarray, np.ndarray]:
+        """Return the thresholds of the ratios of one part, for negative and positive ratios."""
+        places = [k for k, each in enumerate(self.functions) if each.part == part]
+        return self.below[places], self.above[places]
 
     def candidates(self, rows: Rows) -> np.ndarray:
         """Return indices of rows, in increasing order, that include all rows with scores above 1.
@@ -191,7 +220,6 @@ class RowScorer:
 
     def _outside(self, rows: Rows) -> np.ndarray:
         """Return whether a number of each row is outside its interval; see `candidates`."""
-        d = rows.points.shape[1]
         outside = np.zeros(len(rows.points), dtype=bool)
         # In Fortran order: columns are written and read one by one.
         standard = np.empty(rows.points.shape, order="F")
@@ -208,12 +236,10 @@ class RowScorer:
                 outside |= standard[:, j] < logs[0]
                 outside |= standard[:, j] > logs[1]
         if self.regressions is not None:
-            functions = slice(2 * d, 3 * d)
-            ends = self.residuals.interval(self.below[functions], self.above[functions])
+            ends = self.residuals.interval(*self._thresholds("residuals"))
             outside |= self.regressions.outside(standard, rows.codes, *ends)
         if self.groups:
-            functions = slice(len(self.below) - len(self.groups), None)
-            ends = self.deviations.interval(self.below[functions], self.above[functions])
+            ends = self.deviations.interval(*self._thresholds("deviations"))
             for each, least, most in zip(self.groups, *ends, strict=True):
                 deviations = each.deviations(standard, rows.codes)
                 outside |= deviations < least
@@ -228,9 +254,8 @@ class RowScorer:
         without logarithms are its values in another unit, so that the interval of the values covers
         both.
         """
-        d = len(self.floors)
-        values = np.stack(self.values.interval(self.below[:d], self.above[:d]), axis=1)
-        ends = self.below[d : 2 * d], self.above[d : 2 * d]
+        values = np.stack(self.values.interval(*self._thresholds("values")), axis=1)
+        ends = self._thresholds("logarithms")
         standardized = Tails(
             self.center + self.spread * self.logs.median,
             self.spread * self.logs.below,
@@ -270,12 +295,11 @@ class RowScorer:
         A row is unusual if the ratio of a function of the column exceeds its threshold; see
         `suspicious_rows`.
         """
-        d = rows.points.shape[1]
-        counts = np.zeros(d)
+        counts, columns = np.zeros(rows.points.shape[1]), self.columns
         for ratios in self._blocks(rows):
             above = ratios > 1
-            for j in np.unique(self.columns[above.any(axis=0)]):
-                counts[j] += above[:, self.columns == j].any(axis=1).sum()
+            for j in np.unique(columns[above.any(axis=0)]):
+                counts[j] += above[:, columns == j].any(axis=1).sum()
         return counts / max(len(rows.points), 1)
 
     def explain(self, rows: Rows) -> list[Unusual]:
@@ -303,21 +327,24 @@ class RowScorer:
         return max(usual[0], low), min(usual[1], high)
 
     def _explain_row(self, rows: Rows, i: int, ratios: np.ndarray) -> Unusual:
-        d = rows.points.shape[1]
+        alone = np.array([each.part in ("values", "logarithms") for each in self.functions])
         # If a value is unusual by itself, its relation to other values is not considered.
-        best = int((ratios[: 2 * d] if ratios[: 2 * d].max() > 1 else ratios).argmax())
-        j = int(self.columns[best])
-        if best < 2 * d:
-            return Unusual(j, _range(self.values, j), "value", ())
-        if self.regressions is not None and best < 3 * d:
-            return self._given_columns(rows.take(np.array([i])), j)
-        index = best - (2 if self.regressions is None else 3) * d
-        groups = self.groups[index]
-        group = rows.codes[i, groups.category]
-        low, high = _range(self.deviations, index)
+        if ratios[alone].max() > 1:
+            ratios = np.where(alone, ratios, 0.0)
+        function = self.functions[int(ratios.argmax())]
+        if function.part == "residuals":
+            return self._given_columns(rows.take(np.array([i])), function.column)
+        if function.part == "deviations":
+            return self._given_category(rows.codes[i], function)
+        return Unusual(function.column, _range(self.values, function.column), "value", ())
+
+    def _given_category(self, codes: np.ndarray, function: Function) -> Unusual:
+        groups = self.groups[function.position]
+        group = codes[groups.category]
+        low, high = _range(self.deviations, function.position)
         ends = groups.median[group] + groups.spread[group] * np.array([low, high])
-        usual, given = self._in_units(ends, j), (d + groups.category,)
-        return Unusual(j, usual, "value within a category", given)
+        usual, given = self._in_units(ends, groups.column), (len(self.floors) + groups.category,)
+        return Unusual(groups.column, usual, "value within a category", given)
 
     def _given_columns(self, row: Rows, j: int) -> Unusual:
         assert self.regressions is not None
