@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from isodepth.geometry.directions import rng_for
-from isodepth.inspection.suspicious.groups import find_groups
+from isodepth.inspection.suspicious.groups import Groups, find_groups
 from isodepth.inspection.suspicious.regression import Regressions
 
 #: Expected fraction of the rows of a sample that are listed as suspicious if both samples have the
@@ -180,10 +180,17 @@ class RowScorer:
             low, high = _quantiles(points, (0.1, 0.9))
             residual_ratios[:, low == high] = np.nan
             ratios["residuals"] = residual_ratios
-        self.groups = find_groups(standard, reference.codes) if relations else []
+        self.units = spreads(points)
+        self.groups: list[Groups] = []
+        if relations:
+            values = (points - self.values.median) / self.units
+            self.groups = find_groups(values, standard, self.floors > 0, reference.codes)
         if self.groups:
             deviations = np.column_stack(
-                [each.fitted_deviations(standard, reference.codes) for each in self.groups]
+                [
+                    each.fitted_deviations(self._scaled(each, points, standard), reference.codes)
+                    for each in self.groups
+                ]
             )
             self.deviations = Tails.of(deviations)
             ratios["deviations"] = self.deviations.ratios(deviations)
@@ -240,8 +247,10 @@ class RowScorer:
             outside |= self.regressions.outside(standard, rows.codes, *ends)
         if self.groups:
             ends = self.deviations.interval(*self._thresholds("deviations"))
+            points = bounded(rows.points)
             for each, least, most in zip(self.groups, *ends, strict=True):
-                deviations = each.deviations(standard, rows.codes)
+                values = self._scaled(each, points, standard)
+                deviations = each.deviations(values, rows.codes)
                 outside |= deviations < least
                 outside |= deviations > most
         return outside
@@ -343,8 +352,13 @@ class RowScorer:
         group = codes[groups.category]
         low, high = _range(self.deviations, function.position)
         ends = groups.median[group] + groups.spread[group] * np.array([low, high])
-        usual, given = self._in_units(ends, groups.column), (len(self.floors) + groups.category,)
-        return Unusual(groups.column, usual, "value within a category", given)
+        j, given = groups.column, (len(self.floors) + groups.category,)
+        if groups.logarithm:
+            usual = self._in_units(ends, j)
+        else:
+            low, high = (ends * self.units[j] + self.values.median[j]).tolist()
+            usual = low, high
+        return Unusual(j, usual, "value within a category", given)
 
     def _given_columns(self, row: Rows, j: int) -> Unusual:
         assert self.regressions is not None
@@ -367,6 +381,18 @@ class RowScorer:
         if self.floors[j] > 0:
             ends = np.exp(ends)
         return float(ends[0]), float(ends[1])
+
+    def _scaled(self, groups: Groups, points: np.ndarray, standard: np.ndarray) -> np.ndarray:
+        """Return the column of a category on the scale of its groups: logarithms or values (m,).
+
+        `points` (m, d) are bounded values, and `standard` (m, d) the standardized logarithms.
+        """
+        j = groups.column
+        return (
+            standard[:, j]
+            if groups.logarithm
+            else ((points[:, j] - self.values.median[j]) / self.units[j])
+        )
 
     def _blocks(self, rows: Rows) -> Iterator[np.ndarray]:
         """Yield the ratios of rows, divided by their thresholds, in blocks of rows.
@@ -397,7 +423,10 @@ class RowScorer:
         if self.regressions is not None:
             parts.append(self.residuals.ratios(self.regressions.residuals(standard, rows.codes)))
         if self.groups:
-            deviations = [each.deviations(standard, rows.codes) for each in self.groups]
+            deviations = [
+                each.deviations(self._scaled(each, points, standard), rows.codes)
+                for each in self.groups
+            ]
             parts.append(self.deviations.ratios(np.column_stack(deviations)))
         return np.hstack(parts)
 
