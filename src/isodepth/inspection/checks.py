@@ -363,31 +363,46 @@ def _categories(columns: Sequence[_Column]) -> Iterator[Check]:
         if not isinstance(x, Counter) or not x or not y:
             continue  # an empty column is reported as empty
         numbers = []
-        for kind, at in (("new", 1), ("vanished", 0)):
-            counts, other, n_rows = column.values[at], column.values[1 - at], column.n_rows[at]
-            sizes = column.n_rows if at == 0 else column.n_rows[::-1]
-            only = {value: k for value, k in counts.items() if value not in other}
-            listed_ones = Counter({v: k for v, k in only.items() if not _by_chance(k, 0, *sizes)})
-            if len(listed_ones) < len(only):
-                numbers.append(f"{len(only) - len(listed_ones)} {kind}")
-            if listed_ones:
-                share = listed_ones.total() / n_rows
-                described = [
-                    f"{value} ({_rows(k)}, {_percent(k / n_rows)})"
-                    for value, k in listed_ones.most_common()
-                ]
-                noun = f"{kind} category"
-                if len(described) > 1:
-                    noun = f"{len(described)} {kind} categories:"
-                text = f"{column.name}: {noun} {listed(described, _FEW)}"
-                shares = (0.0, share) if at else (share, 0.0)
-                yield _of_column(f"{kind} category", column.name, text, *shares, "XY"[at])
+        for kind, side in (("new", 1), ("vanished", 0)):
+            frequent, n_rare = _one_sided(column, side)
+            if n_rare:
+                numbers.append(f"{n_rare} {kind}")
+            if frequent:
+                yield _one_sided_check(column, kind, side, frequent)
         if numbers:
             rare[column.name] = " and ".join(numbers)
     if rare:
         described = [f"{name} ({numbers})" for name, numbers in rare.items()]
         text = f"rare categories in one sample only: {listed(described, 2 * _FEW)}"
         yield Check(kind="rare categories", columns=tuple(rare), text=text)
+
+
+def _one_sided(column: _Column, side: int) -> tuple[Counter[str], int]:
+    """Return the categories that only one sample has, with their numbers of rows.
+
+    Categories that are so rare that the other sample may lack them by chance are left out, and
+    their number is the second result. `side` is 0 for X and 1 for Y.
+    """
+    counts, other = column.values[side], column.values[1 - side]
+    sizes = column.n_rows if side == 0 else column.n_rows[::-1]
+    only = {value: k for value, k in counts.items() if value not in other}
+    frequent = Counter({value: k for value, k in only.items() if not _by_chance(k, 0, *sizes)})
+    return frequent, len(only) - len(frequent)
+
+
+def _one_sided_check(column: _Column, kind: str, side: int, counts: Counter[str]) -> Check:
+    """Describe the categories of one sample; `kind` is "new" or "vanished"."""
+    n_rows = column.n_rows[side]
+    described = [
+        f"{value} ({_rows(k)}, {_percent(k / n_rows)})" for value, k in counts.most_common()
+    ]
+    noun = f"{kind} category"
+    if len(described) > 1:
+        noun = f"{len(described)} {kind} categories:"
+    text = f"{column.name}: {noun} {listed(described, _FEW)}"
+    share = counts.total() / n_rows
+    shares = (0.0, share) if side else (share, 0.0)
+    return _of_column(f"{kind} category", column.name, text, *shares, "XY"[side])
 
 
 def _spellings(column: _Column) -> Iterator[Check]:

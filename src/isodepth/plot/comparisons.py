@@ -8,6 +8,7 @@ import numpy as np
 
 from isodepth.plot import style
 from isodepth.results.protocols import ComparisonLike, PairResult, TwoSampleTestLike
+from isodepth.results.summary import get_test
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -148,13 +149,7 @@ def contributions(result: PairResult, ax: Axes | None = None) -> Axes:
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['column 0', 'column 1']
     """
-    test = result if result._result_type == "test" else result.test
-    pvalues = {} if test is None else {each.column: each.pvalue for each in test.column_tests}
-    if result._result_type == "test":
-        values = [(each.column, each.difference) for each in result.column_tests]
-        label = "maximum difference of the distribution functions"
-    else:
-        values, label = result.contributions, "contribution to the distance"
+    values, label, pvalues = _bars(result)
     shown, hidden = values[:_MAX_BARS], len(values) - _MAX_BARS
     ax = ax or style.new_axes(8, 1.4 + 0.32 * len(shown))
     lengths = [value for _, value in shown]
@@ -165,7 +160,6 @@ def contributions(result: PairResult, ax: Axes | None = None) -> Axes:
             text += f"   p = {pvalues[name]:.3g}"
             bar.set_fill(pvalues[name] <= _ALPHA)
         style.note(ax, text, (value, bar.get_y() + bar.get_height() / 2), (4, 0), va="center")
-    label += f" (hollow: p above {_ALPHA:g})" if pvalues else ""
     ax.set_yticks(range(len(shown)), [style.short(name) for name, _ in shown])
     ax.set_ylim(len(shown) - 0.4, -0.6)
     ax.set_xlim(0, 1.22 * max(lengths) or 1.0)
@@ -178,6 +172,17 @@ def contributions(result: PairResult, ax: Axes | None = None) -> Axes:
         style.note(ax, more, (1, 0), (0, 4), xycoords="axes fraction", ha="right",
                    color=style.QUIET)  # fmt: skip
     return ax
+
+
+def _bars(result: PairResult) -> tuple[list[tuple[str, float]], str, dict[str, float]]:
+    """Return the columns with the lengths of their bars, the label of the axis, and p-values."""
+    test = get_test(result)
+    pvalues = {} if test is None else {each.column: each.pvalue for each in test.column_tests}
+    hollow = f" (hollow: p above {_ALPHA:g})" if pvalues else ""
+    if result._result_type == "comparison":
+        return result.contributions, f"contribution to the distance{hollow}", pvalues
+    values = [(each.column, each.difference) for each in result.column_tests]
+    return values, f"maximum difference of the distribution functions{hollow}", pvalues
 
 
 def null_distribution(test: TwoSampleTestLike, ax: Axes | None = None) -> Axes:
