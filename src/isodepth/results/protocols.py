@@ -72,6 +72,13 @@ class ColumnTestLike(Protocol):
     def pvalue(self) -> float: ...
 
 
+class ValueShareLike(Protocol):
+    """Shares of one value of a category in both samples."""
+
+    @property
+    def value(self) -> str: ...
+
+
 class TwoSampleTestLike(TwoSampleLike, Protocol):
     """Result of a two-sample test."""
 
@@ -109,7 +116,7 @@ class TwoSampleTestLike(TwoSampleLike, Protocol):
     @property
     def n_source_rows(self) -> tuple[int, int] | None: ...
     @property
-    def category_shares(self) -> Sequence[Any]: ...
+    def category_shares(self) -> Sequence[ValueShareLike]: ...
     @property
     def device(self) -> str | None: ...
     @property

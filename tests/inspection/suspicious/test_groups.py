@@ -8,7 +8,7 @@ import pytest
 from isodepth.inspection.suspicious.contradictions import find_contradictions
 from isodepth.inspection.suspicious.groups import _within, find_groups
 from isodepth.inspection.suspicious.repeated import find_sentinels
-from isodepth.inspection.suspicious.scoring import spreads
+from isodepth.inspection.suspicious.tails import spreads
 
 
 @pytest.mark.parametrize("seed", range(5))
