@@ -178,6 +178,7 @@ class _Column(NamedTuple):
 
 
 def _columns(samples: TwoSamples) -> list[_Column]:
+    """Return the compared columns, numeric columns first."""
     bases = {k.column: k.option for k in samples.kinds if isinstance(k.option, int)}
     columns = []
     for name in samples.columns:
@@ -203,6 +204,7 @@ def _stored_columns(
 
 
 def _columns_of_one_sample(samples: TwoSamples) -> Iterator[Check]:
+    """Yield the columns that only X has, and those that only Y has."""
     for sample, names, word in zip("XY", samples.only, ("missing", "new"), strict=True):
         if names:
             head = f"{word} column" if len(names) == 1 else f"{len(names)} {word} columns"
@@ -231,6 +233,7 @@ def _words_among_numbers(stored: Sequence[tuple[ColumnKind, tuple[Any, Any]]]) -
 
 
 def _changed_types(stored: Sequence[tuple[ColumnKind, tuple[Any, Any]]]) -> Iterator[Check]:
+    """Yield the columns whose type, such as numbers or dates, differs between the samples."""
     for kind, (x, y) in stored:
         if x.dtype == y.dtype or x.null_count() == len(x) or y.null_count() == len(y):
             continue
@@ -241,48 +244,50 @@ def _changed_types(stored: Sequence[tuple[ColumnKind, tuple[Any, Any]]]) -> Iter
 
 
 def _empty_columns(columns: Sequence[_Column]) -> Iterator[Check]:
-    always, once = [], []
+    """Yield the columns without values in a sample; one sentence for those that may be chance."""
+    in_both, in_one = [], []
     for each in columns:
         (before, after), (n, m) = each.sizes, each.n_rows
         if not before and not after:
-            always.append(each.name)
+            in_both.append(each.name)
         elif before and after:
             continue
         elif _by_chance(before, after, n, m):
-            once.append(each.name)
+            in_one.append(each.name)
         elif before:
             text = f"{each.name} became empty"
             yield _of_column("empty", each.name, text, 1 - before / n, 1.0, "Y")
         else:
             text = f"{each.name} is not empty any more"
             yield _of_column("empty", each.name, text, 1.0, 1 - after / m, "X")
-    yield from _together("empty", "empty", always)
-    yield from _together("empty", "empty in one sample", once)
+    yield from _together("empty", "empty", in_both)
+    yield from _together("empty", "empty in one sample", in_one)
 
 
 def _constant_columns(columns: Sequence[_Column]) -> Iterator[Check]:
-    always: dict[str, str] = {}
-    once: dict[str, str] = {}
+    """Yield the columns with one value in a sample; one sentence for those that may be chance."""
+    in_both: dict[str, str] = {}
+    in_one: dict[str, str] = {}
     for each in columns:
         x, y = each.constant(0), each.constant(1)
         if (x is None and y is None) or not all(each.sizes):
             continue
         if x is not None and y is not None:
             if x == y:
-                always[each.name] = x
+                in_both[each.name] = x
             else:
                 text = f"{each.name} is constant in each sample: {x} -> {y}"
                 yield _of_column("constant", each.name, text)
         elif _by_chance(each.n_others(0, y), each.n_others(1, x), *each.sizes):
-            once[each.name] = str(x if y is None else y)
+            in_one[each.name] = str(x if y is None else y)
         elif x is None:
             text = f"{each.name} became constant ({y})"
             yield _of_column("constant", each.name, text, sample="Y")
         else:
             text = f"{each.name} is not constant any more (it was {x})"
             yield _of_column("constant", each.name, text, sample="X")
-    yield from _together("constant", "constant", always)
-    yield from _together("constant", "constant in one sample", once)
+    yield from _together("constant", "constant", in_both)
+    yield from _together("constant", "constant in one sample", in_one)
 
 
 def _row_numbers(columns: Sequence[_Column]) -> Iterator[Check]:
@@ -309,6 +314,7 @@ def _is_consecutive(values: np.ndarray) -> bool:
 
 
 def _columns_not_compared(kinds: Sequence[ColumnKind]) -> Iterator[Check]:
+    """Yield one sentence about all columns that both samples have and that are left out."""
     omitted = [kind for kind in kinds if kind.use == "left out"]
     if omitted:
         described = [f"{kind.column} ({kind.note})" for kind in omitted]
