@@ -261,7 +261,7 @@ def test_a_result_without_rows_is_small() -> None:
         assert len(pickle.dumps(each.without_rows())) < 0.1 * x.nbytes
 
 
-def test_a_comparison_and_its_test_keep_one_copy_of_the_rows() -> None:
+def test_a_comparison_and_its_test_share_rows_and_answers() -> None:
     for result in (RESULTS["tested"](), RESULTS["chunks tested"]().comparison):
         assert result.suspicious_rows() is result.test.suspicious_rows()
         assert result._has_all_rows == result.test._has_all_rows

@@ -457,7 +457,7 @@ class Comparison(TwoSampleReport):
         )
 
     def _with_test(self, test: Any) -> Self:
-        """Return a copy with a test of the same samples; both then keep one copy of the rows."""
+        """Return a copy with a test of the same samples, whose rows the copy then shares."""
         return self._with(test=test, _kept=test._kept)
 
     @cached_property
