@@ -23,6 +23,7 @@ from isodepth.monitor.functions import (
     fit_functions,
     total,
 )
+from isodepth.monitor.quartiles import PartsSummary
 from isodepth.monitor.saved import NAMES
 from isodepth.monitor.usual import UsualValues
 
@@ -93,19 +94,49 @@ def test_counts_are_those_of_plain_loops(monkeypatch: pytest.MonkeyPatch) -> Non
         "column", "deviation", "direction", "distance", "pair", "missing", "shares", "crossed",
         "value", "extremes", "beyond", "precision",
     }  # fmt: skip
-    # Chunks of a part have no effect. Parts add up, up to the summaries: means of medians.
+    # The division of a batch into parts, and of a part into chunks, has no effect.
     monkeypatch.setattr(module, "_CHUNK", 37)
     again, *others = functions.count_batch([rows[:100], rows[100:]], {}, usual)
     assert again.ones.tolist() == whole.ones.tolist()
     assert again.n_rows == 300
     assert others[1].tolist() == suspicious.tolist()
-    for counts, parts in ((whole, [rows]), (again, [rows[:100], rows[100:]])):
-        expected = np.zeros((3, 3))
-        for part, j in itertools.product(parts, range(3)):
-            if len(values := part[~np.isnan(part[:, j]), j]):
-                low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])
-                expected[:, j] += len(values) * np.array([1.0, middle, high - low])
-        assert counts.summaries == pytest.approx(expected)
+    expected = quartile_summary(rows[:, :3])
+    assert whole.summaries == pytest.approx(expected)
+    assert again.summaries == pytest.approx(expected)
+
+
+def quartile_summary(numbers: np.ndarray) -> np.ndarray:
+    """Number n of values, n * median and n * interquartile range of each column."""
+    expected = np.zeros((3, numbers.shape[1]))
+    for j, column in enumerate(numbers.T):
+        if len(values := column[~np.isnan(column)]):
+            low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])
+            expected[:, j] = len(values) * np.array([1.0, middle, high - low])
+    return expected
+
+
+def test_quartiles_of_a_batch_in_parts_are_those_of_all_rows() -> None:
+    """Sorted rows: the mean of the medians of the parts is far from the median of all rows."""
+    n, rng = 9000, np.random.default_rng(13)
+    rows = np.sort(np.exp(rng.normal(size=(n, 3))), axis=0)
+    rows[:, 1] = rng.poisson(2.0, n)
+    rows[:5000, 1] = np.nan  # the first parts have no value
+    rows[::3, 2] = np.nan
+    for sizes in ([4000, 8500], [1], [2500, 2510, 2520]):
+        collected = PartsSummary()
+        for part in np.split(rows, sizes):
+            collected.add(part)
+        found, expected = collected.summary(), quartile_summary(rows)
+        assert found[0].tolist() == expected[0].tolist()
+        for j, column in enumerate(rows.T):
+            values, median = column[~np.isnan(column)], found[1, j] / found[0, j]
+            below, up_to = np.mean(values < median), np.mean(values <= median)
+            assert below - 0.0006 <= 0.5 <= up_to + 0.0006
+            assert found[2, j] == pytest.approx(expected[2, j], rel=0.01)
+    assert np.mean([np.median(part[:, 0]) for part in np.split(rows, 3)]) > 1.2
+    single = PartsSummary()
+    single.add(rows)
+    assert single.summary() is None
 
 
 @pytest.mark.parametrize("d", [1, 8, 13, 20])

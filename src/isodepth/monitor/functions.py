@@ -32,6 +32,7 @@ from isodepth.data.arrays import row_hashes
 from isodepth.errors import DependenceWarning, warn_user
 from isodepth.geometry.directions import unit_vectors
 from isodepth.geometry.scaling import mad_spread
+from isodepth.monitor.quartiles import PartsSummary, summary_of_rows, summary_of_sorted
 from isodepth.monitor.repeated import ReferenceHashes
 from isodepth.monitor.usual import UsualValues
 from isodepth.rowfunctions.families import (
@@ -87,7 +88,7 @@ class Counts(NamedTuple):
 
     n_rows: int
     ones: np.ndarray  # (H,), number of rows for which each function is 1
-    summaries: np.ndarray  # (3, d), number n of values, n * median, n * interquartile range
+    summaries: np.ndarray  # (3, d), see `isodepth.monitor.quartiles`
 
     def __add__(self, other: Counts) -> Counts:  # type: ignore[override]
         return Counts(*(a + b for a, b in zip(self, other, strict=True)))  # type: ignore[operator]
@@ -103,8 +104,7 @@ class Counts(NamedTuple):
 
     def with_quartiles(self, numbers: np.ndarray) -> Counts:
         """Return the counts with the median and range of all rows of `numbers` (m, d) together."""
-        columns, present = np.sort(numbers.T), np.count_nonzero(~np.isnan(numbers), axis=0)
-        return self._replace(summaries=_summaries(columns, present))
+        return self._replace(summaries=summary_of_rows(numbers))
 
 
 class Batch(NamedTuple):
@@ -188,6 +188,12 @@ class Functions:
         """Return the direction (d,) of function h, a cut point of a projection."""
         return self.directions[int(self.thresholds[0, h]) - 2 * len(self.center)]
 
+    def median_within(self, member: Member) -> float:
+        """Return the median that a function of a frequent category compares a column with."""
+        column, category = member.columns
+        same = (self.crossed == (category - len(self.center), member.value)).all(axis=1)
+        return float(self.medians[same.argmax(), column])
+
     @functools.cached_property
     def _intervals(self) -> tuple[list[np.ndarray], np.ndarray]:
         """Sorted ends of intervals for each feature, and the indices (2, L) of the ends of each.
@@ -227,9 +233,11 @@ class Functions:
         """Count the rows of a batch given in parts; there must be at least one row.
 
         Suspicious rows are found if `usual` is given. The counts do not depend on the division into
-        parts: the value of a function depends on the bits of a row alone.
+        parts: the value of a function depends on the bits of a row alone. Medians do, if a part has
+        many rows, see `PartsSummary`.
         """
         counts: list[Counts] = []
+        summary = PartsSummary()
         hashes, rows, first = [], [], 0
         suspicious = [np.empty(0, np.int64)]
         for part in parts:
@@ -239,15 +247,18 @@ class Functions:
                 chunks.append(self._count_chunk(chunk))
                 if usual is not None:
                     suspicious.append(np.flatnonzero(usual.suspicious(chunk)) + first + start)
+            numbers = part[:, : len(self.center)]
+            summary.add(numbers)
             if len(chunks) > 1:
-                chunks = [total(chunks).with_quartiles(part[:, : len(self.center)])]
+                chunks = [total(chunks).with_quartiles(numbers)]
             counts, first = counts + chunks, first + len(part)
             hashes.append(row_hashes(part))
             rows += [part] * keep_rows
         joined = np.concatenate(rows) if keep_rows else None
-        return Batch(
-            total(counts), np.concatenate(hashes), np.concatenate(suspicious), joined, unseen
-        )
+        of_batch, of_parts = total(counts), summary.summary()
+        if of_parts is not None:
+            of_batch = of_batch._replace(summaries=of_parts)
+        return Batch(of_batch, np.concatenate(hashes), np.concatenate(suspicious), joined, unseen)
 
     def _count_chunk(self, rows: np.ndarray) -> Counts:
         """Return the counts of a chunk of rows."""
@@ -270,19 +281,8 @@ class Functions:
         if width:
             counts.append(count_multiples(numbers))
         ones = np.concatenate(counts).astype(np.int64)
-        summaries = _summaries(features[:width], len(rows) - absent[:width])
+        summaries = summary_of_sorted(features[:width], len(rows) - absent[:width])
         return Counts(len(rows), ones, summaries)
-
-
-def _summaries(columns: np.ndarray, present: np.ndarray) -> np.ndarray:
-    """Return the field `summaries` of `Counts` for sorted columns (d, m) with NaN at the end."""
-    last = np.maximum(present - 1, 0)
-    at = np.array([[0.25], [0.5], [0.75]]) * last
-    low, index = at.astype(np.int64), np.arange(len(columns))
-    below, above = columns[index, low], columns[index, np.minimum(low + 1, last)]
-    with np.errstate(over="ignore", invalid="ignore"):
-        first, middle, third = np.where(present > 0, below + (at - low) * (above - below), 0.0)
-        return present * np.array([np.ones(len(columns)), middle, third - first])
 
 
 def total(counts: Iterable[Counts]) -> Counts:

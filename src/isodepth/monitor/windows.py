@@ -13,13 +13,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from isodepth.data.columns.kinds import date_columns
 from isodepth.data.validation import check_integer, check_number
 from isodepth.errors import InvalidOptionError
 from isodepth.geometry.weights import contaminated_rows
 from isodepth.monitor.functions import Counts, Functions
 from isodepth.monitor.reader import BatchReader
 from isodepth.monitor.repeated import REPEATED_LEVEL, RepeatedCounts
-from isodepth.results.changes import Change
+from isodepth.results.changes import Change, with_dates
 from isodepth.rowfunctions.families import UNSEEN, Member
 from isodepth.significance.features import direction_text
 from isodepth.significance.fisher import least_changed, log_adjusted_pvalues, log_pvalues
@@ -116,7 +117,9 @@ class Evidence(NamedTuple):
         found += [self._change(h, reader, unseen) for h in pairs]
         found = found or [self._change(h, reader, unseen) for h in significant[:1]]
         found = sorted(found, key=lambda change: change.pvalue)[:_MOST_CHANGES]
-        return found if self.changed_share is None else [self._with_share(c, reader) for c in found]
+        if self.changed_share is not None:
+            found = [self._with_changed_share(change, reader) for change in found]
+        return with_dates(found, date_columns(reader.kinds))
 
     def _repeated_rows(self) -> list[Change]:
         """Return the change of the share of repeated rows, if it is significant."""
@@ -174,7 +177,7 @@ class Evidence(NamedTuple):
         effects[fell] = np.minimum(effects[fell], effects.min())
         return effects
 
-    def _with_share(self, change: Change, reader: BatchReader) -> Change:
+    def _with_changed_share(self, change: Change, reader: BatchReader) -> Change:
         """Add the lower bound for the share of rows that changed in the columns of a change.
 
         Repeated rows have no such bound: their function depends on other rows.
@@ -185,56 +188,100 @@ class Evidence(NamedTuple):
         hs = [h for h, member in enumerate(self.functions.members) if member.columns == columns]
         (n, a, _), (m, b, _) = self.both
         level = _confidence_error(self.window.bit_length() - 1) * len(hs) / len(a)
-        return replace(change, share=least_changed(a[hs], n, b[hs], m, level) / m)
+        return replace(change, changed_share=least_changed(a[hs], n, b[hs], m, level) / m)
 
     def _change(self, h: int, reader: BatchReader, unseen: dict[int, str]) -> Change:
         """Return the change that function h detects; the arguments are those of `changes`."""
         member = self.functions.members[h]
-        kind, columns, value, _ = member
-        names = tuple(reader.names[c] for c in columns)
-        category, rows = None, [c.n_rows for c in self.both]
-        if kind in ("shares", "crossed"):
-            category = unseen.get(columns[-1], "(other values)")
-            if value != UNSEEN:
-                category = reader.categories[names[-1]][int(value)]
-        if kind == "crossed":
-            within = self.functions.members.index(Member("shares", columns[1:], value))
-            rows = [max(1, c.ones[within]) for c in self.both]
-        before, after = (float(c.ones[h] / n) for c, n in zip(self.both, rows, strict=True))
+        names = tuple(reader.names[c] for c in member.columns)
+        category = _category_of(member, reader, unseen)
         pvalue = pvalue_of(float(self.logs[h]))
-        if kind in ("column", "deviation"):
-            change, quantity, (before, after) = self._number_change(h)
-            return Change(change, names, quantity, before, after, pvalue)
-        if kind == "pair":
-            before, after = (math.sin(math.pi * (share - 0.5)) for share in (before, after))
-        found = member.change(names, category, before, after, pvalue)
-        if kind != "direction":
-            return found
-        text = direction_text(self.functions.direction_of(h), reader.names).strip()
-        if text == "...":  # all entries are small
-            return found
-        return replace(found, quantity=f"{found.quantity} ({text}, standardized)")
+        change = member.change(names, category, *self._shares(h), pvalue)
+        if member.kind in ("column", "deviation"):
+            return self._number_change(h, change)
+        if member.kind == "beyond" and not member.columns:
+            return replace(change, kind="extremes")
+        if member.kind == "beyond":
+            side = "above" if member.upper else "below"
+            return replace(change, kind="extremes", limit=member.value, side=side)
+        if member.kind == "crossed":
+            limit = self.functions.median_within(member)
+            return replace(change, kind="dependence", limit=limit, side="at most")
+        if member.kind == "pair":
+            # Correlation of two normal variables whose product is positive in this share of rows.
+            before, after = (math.sin(math.pi * (share - 0.5)) for share in self._shares(h))
+            return replace(
+                change, kind="dependence", quantity="quadrant correlation", before=before,
+                after=after,
+            )  # fmt: skip
+        if member.kind in ("direction", "distance"):
+            text = f"share of rows up to a cut point of {self._projection_text(h, reader)}"
+            return replace(change, kind="regions", description=text)
+        return change
 
-    def _number_change(self, h: int) -> tuple[str, str, list[float]]:
-        """Return the kind, the quantity and both values of a change of a numeric column."""
-        kind, (column,), value, _ = self.functions.members[h]
-        (middle, spread), (now, wide) = (c.quartiles[:, column].tolist() for c in self.both)
-        shares = [float(c.ones[h] / max(c.summaries[0, column], 1.0)) for c in self.both]
-        broad = abs(shares[0] - shares[1]) >= _BROAD
+    def _shares(self, h: int) -> tuple[float, float]:
+        """Return the shares of rows of the reference and of the window for which function h is 1.
+
+        The share of a function of a category is relative to the rows with this category.
+        """
+        member, rows = self.functions.members[h], [counts.n_rows for counts in self.both]
+        if member.kind == "crossed":
+            within = Member("shares", member.columns[1:], member.value)
+            index = self.functions.members.index(within)
+            rows = [max(1, counts.ones[index]) for counts in self.both]
+        before, after = (float(c.ones[h] / n) for c, n in zip(self.both, rows, strict=True))
+        return before, after
+
+    def _projection_text(self, h: int, reader: BatchReader) -> str:
+        """Return a description of the direction of function h, or of the distance."""
+        if self.functions.members[h].kind == "distance":
+            return "the distance from the center"
+        text = direction_text(self.functions.direction_of(h), reader.names).strip()
+        # The text is "..." if all entries of the direction are small.
+        return "a direction" if text == "..." else f"a direction ({text}, standardized)"
+
+    def _number_change(self, h: int, change: Change) -> Change:
+        """Return the change of a numeric column by its median or spread, if these changed.
+
+        Otherwise return the change of the share of values up to the cut point of function h.
+        """
+        member = self.functions.members[h]
+        (column,) = member.columns
+        (median, spread), (new_median, new_spread) = (
+            counts.quartiles[:, column].tolist() for counts in self.both
+        )
+        before, after = (
+            float(counts.ones[h] / max(counts.summaries[0, column], 1.0)) for counts in self.both
+        )
+        broad = abs(before - after) >= _BROAD
         # A monitor with blocks, which has no changed share, describes the last batch alone.
         joined = self.window > 1 and self.changed_share is not None
-        of_batches = f" (mean of {self.window} batches)" if joined else ""
-        if kind == "column":
-            if broad and _MOVED * spread < abs(now - middle) < math.inf:
-                factors = now / middle if middle else 0.0, wide / spread if spread else 0.0
-                change, quantity = _moved(*factors)
-                return change, quantity + of_batches, [middle, now]
-            return "shape", f"share of values up to {value:.4g}", shares
-        ratio = wide / spread if min(spread, wide) > 0 else 1.0
-        if broad and _WIDENED <= max(ratio, 1.0 / ratio) < math.inf:
-            return "spread", "interquartile range" + of_batches, [spread, wide]
-        distance = value * self.functions.scale[column]
-        return "shape", f"share of values within {distance:.4g} of the median", shares
+        n_batches = self.window if joined else None
+        if member.kind == "column" and broad and _is_shift(new_median - median, spread):
+            kind, factor = _kind_of_shift((median, new_median), (spread, new_spread))
+            return replace(
+                change, kind=kind, quantity="median", before=median, after=new_median,
+                factor=factor, n_batches=n_batches,
+            )  # fmt: skip
+        if member.kind == "deviation" and broad and _is_wider(spread, new_spread):
+            return replace(
+                change, kind="spread", quantity="interquartile range", before=spread,
+                after=new_spread, n_batches=n_batches,
+            )  # fmt: skip
+        limit, side = member.value, "at most"
+        if member.kind == "deviation":
+            limit, side = float(limit * self.functions.scale[column]), "within"
+        return replace(change, kind="shape", before=before, after=after, limit=limit, side=side)
+
+
+def _category_of(member: Member, reader: BatchReader, unseen: dict[int, str]) -> str | None:
+    """Return the category of a function, or the most frequent new value; None without category."""
+    if member.kind not in ("shares", "crossed"):
+        return None
+    column = member.columns[-1]
+    if member.value == UNSEEN:
+        return unseen.get(column, "(other values)")
+    return reader.categories[reader.names[column]][int(member.value)]
 
 
 def _confidence_error(scale: int) -> float:
@@ -245,23 +292,38 @@ def _confidence_error(scale: int) -> float:
     return _UNCOVERED / ((scale + 1) * (scale + 2))
 
 
-def _moved(factor: float, widened: float) -> tuple[str, str]:
-    """Return kind and quantity of a change of the median by `factor` and the spread by `widened`.
+def _is_shift(shift: float, spread: float) -> bool:
+    """Return whether a shift of the median is large enough to describe a change."""
+    return _MOVED * spread < abs(shift) < math.inf
 
-    If the factors agree, the values were multiplied by a constant, or by -1.
+
+def _is_wider(before: float, after: float) -> bool:
+    """Return whether the ratio of two spreads is large enough to describe a change."""
+    ratio = after / before if min(before, after) > 0 else 1.0
+    return _WIDENED <= max(ratio, 1.0 / ratio) < math.inf
+
+
+def _kind_of_shift(
+    medians: tuple[float, float], spreads: tuple[float, float]
+) -> tuple[str, float | None]:
+    """Return the kind of a change of the median, and the factor if the values were multiplied.
+
+    The values were multiplied by a constant, or by -1, if the ratios of the medians and of the
+    spreads agree. The factor is a power of ten, or has two significant digits.
     """
+    factor, widened = (after / before if before else 0.0 for before, after in (medians, spreads))
     if not (0.0 < abs(factor) < math.inf and 0.0 < widened < math.inf):
-        return "location", "median"
+        return "location", None
     size = math.log(abs(factor))
-    if abs(size - math.log(widened)) <= _SAME:
-        if factor < 0 and abs(size) <= _SAME:
-            return "sign", "sign changed, median"
-        if factor > 0 and abs(size) >= math.log(_FACTOR):
-            power = 10.0 ** round(math.log10(factor))
-            near = abs(math.log(factor / power)) <= _SAME
-            shown = f"{power:g}" if near else f"{factor:.2g}"
-            return "unit", f"values multiplied by about {shown}, median"
-    return "location", "median"
+    if abs(size - math.log(widened)) > _SAME:
+        return "location", None
+    if factor < 0 and abs(size) <= _SAME:
+        return "sign", -1.0
+    if factor > 0 and abs(size) >= math.log(_FACTOR):
+        power = 10.0 ** round(math.log10(factor))
+        near = abs(math.log(factor / power)) <= _SAME
+        return "unit", power if near else float(f"{factor:.2g}")
+    return "location", None
 
 
 @dataclass(frozen=True)

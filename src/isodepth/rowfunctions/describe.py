@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -383,12 +383,10 @@ class ColumnPair:
         kind, factor, share = explanation.kind, explanation.factor, explanation.share
         rounded = [share] if share is not None else []
         if kind in ("sign", "unit"):
-            text = "sign changed" if kind == "sign" else f"values multiplied by {factor:.4g}"
-            quantity, before, after = "median", *(4.0 * median for median in self.medians)
-            if before == after:
-                quantity, before, after = "interquartile range", *self._ranges()
-            change = Change(kind, (self.name,), f"{text}, {quantity}", before, after, pvalue)
-            return [change, *rounded]
+            quantity, both = "median", (4.0 * self.medians[0], 4.0 * self.medians[1])
+            if both[0] == both[1]:
+                quantity, both = "interquartile range", self._ranges()
+            return [self._change(kind, quantity, both, pvalue, factor=factor), *rounded]
         if kind not in ("location", "spread", "both"):
             return rounded
         parts = []
@@ -419,7 +417,7 @@ class ColumnPair:
             return None
         for quantity, (before, after) in (("median", medians), ("mean", means)):
             if _SHOWN[0] <= (after - before) / wanted <= _SHOWN[1]:
-                return Change("location", (self.name,), quantity, before, after, pvalue)
+                return self._change("location", quantity, (before, after), pvalue)
         return None
 
     def widened(self, explanation: Explanation, pvalue: float) -> Change | None:
@@ -431,7 +429,7 @@ class ColumnPair:
         for quantity, (before, after) in both:
             known = wanted != 0 and min(before, after) > 0 and max(before, after) < math.inf
             if known and _SHOWN[0] <= (math.log(after) - math.log(before)) / wanted <= _SHOWN[1]:
-                return Change("spread", (self.name,), quantity, before, after, pvalue)
+                return self._change("spread", quantity, (before, after), pvalue)
         return None
 
     def shape(self, pvalue: float) -> Change:
@@ -446,15 +444,24 @@ class ColumnPair:
         single = int(np.abs(x - y).argmax())
         if abs(x[single] - y[single]) >= _COMPARABLE * abs(high - low):
             both, value = (float(x[single]), float(y[single])), f"{values[single]:.10g}"
-            return Change("value", (self.name,), "share", *both, pvalue, value=value)
+            return self._change("value", "share", both, pvalue, value=value)
+        kind, side = "shape", "at most"
         if min(low, high) >= 1 - _TAIL:
-            quantity, low, high = f"above {values[at]:.4g}", 1 - low, 1 - high
+            kind, side, low, high = "extremes", "above", 1 - low, 1 - high
         elif max(low, high) <= _TAIL:
-            quantity = f"at most {values[at]:.4g}"
-        else:
-            quantity = f"share of values up to {values[at]:.4g}"
-            return Change("shape", (self.name,), quantity, low, high, pvalue)
-        return Change("extremes", (self.name,), quantity, low, high, pvalue)
+            kind = "extremes"
+        limit = float(values[at])
+        return self._change(kind, "share", (low, high), pvalue, limit=limit, side=side)
+
+    def _change(
+        self, kind: str, quantity: str, both: tuple[float, float], pvalue: float, **details: Any
+    ) -> Change:
+        """Return a change of this column, with the values of the quantity in X and in Y."""
+        before, after = both
+        return Change(
+            kind=kind, columns=(self.name,), quantity=quantity, before=before, after=after,
+            pvalue=pvalue, **details,
+        )  # fmt: skip
 
 
 def _size(change: Change) -> float:
@@ -502,7 +509,10 @@ def exchanged_columns(
                 names = (first.name, second.name)
                 before, after = (4.0 * median for median in first.medians)
                 pvalue = min(pvalues[name] for name in names)
-                change = Change("exchange", names, "median", before, after, pvalue)
+                change = Change(
+                    kind="exchange", columns=names, quantity="median", before=before, after=after,
+                    pvalue=pvalue,
+                )  # fmt: skip
                 found |= dict.fromkeys(names, change)
     return found
 
@@ -514,7 +524,10 @@ def dependence_change(
     from scipy.stats import rankdata
 
     before, after = (float(_correlation(rankdata(v.astype(float), axis=0))) for v in (x, y))
-    return Change("dependence", names, "rank correlation", before, after, pvalue)
+    return Change(
+        kind="dependence", columns=names, quantity="rank correlation", before=before, after=after,
+        pvalue=pvalue,
+    )  # fmt: skip
 
 
 def conditional_change(
@@ -528,7 +541,10 @@ def conditional_change(
     quantity, before, after = "median", float(np.median(x)), float(np.median(y))
     if before == after:
         quantity, before, after = "mean", float(np.mean(x)), float(np.mean(y))
-    return Change("dependence", names, quantity, before, after, pvalue, value=value)
+    return Change(
+        kind="dependence", columns=names, quantity=quantity, before=before, after=after,
+        pvalue=pvalue, value=value,
+    )  # fmt: skip
 
 
 def _correlation(columns: np.ndarray) -> float:

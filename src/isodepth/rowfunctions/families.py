@@ -13,7 +13,7 @@ column is missing. `filled` replaces NaN by the mean of the function over the ot
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -36,22 +36,8 @@ _GAP, _RARER, _ISOLATED_ROWS = 1.0, 2 / 3, 6
 # Maximum number of single values per column, and minimum fraction of the rows with such a value.
 # A column with at most _FEW_VALUES distinct values has no single values: its ranks detect them.
 _SINGLE_VALUES, _FREQUENT, _FEW_VALUES = 4, 0.01, 20
-# Units of the family of precision, and their names in descriptions.
-_UNITS = {0.1: "whole tenths", 1.0: "whole numbers", 5.0: "multiples of 5", 10.0: "multiples of 10"}
-# Kind of change that a function of each kind detects, and quantity of the change.
-_QUANTITIES = {
-    "missing": ("missing", "missing"),
-    "value": ("value", "share"),
-    "shares": ("shares", "share"),
-    "precision": ("precision", ""),  # the unit is the quantity
-    "repeated": ("repeated", "repeated rows"),
-    "extremes": ("extremes", "rows far from the center"),
-    "beyond": ("extremes", "rows far from the center"),
-    "crossed": ("dependence", "share up to the median"),
-    "pair": ("dependence", "quadrant correlation"),
-    "direction": ("regions", "share of rows up to a cut point of a direction"),
-    "distance": ("regions", "share of rows up to a cut point of the distance from the center"),
-}
+# Units of the family of precision.
+_UNITS = (0.1, 1.0, 5.0, 10.0)
 # Distance from a multiple of a unit up to which a value counts as this multiple, relative to the
 # value or to _SMALL if the value is smaller: a difference of equal decimals may be 1e-17.
 _ROUNDING, _SMALL = 1e-9, 1e-6
@@ -135,14 +121,17 @@ class Member(NamedTuple):
         `columns` are the names of `self.columns`, and `category` is the name of the category of a
         function of kind "shares".
         """
-        kind, quantity = _QUANTITIES[self.kind]
-        value = f"{self.value:.10g}" if kind == "value" else category
-        if kind == "precision":
-            quantity = _UNITS[self.value]
-        elif kind == "extremes" and columns:
-            sides = ("at most", "at least") if self.kind == "extremes" else ("below", "above")
-            quantity = f"{sides[self.upper]} {self.value:.4g}"
-        return Change(kind, columns, quantity, before, after, pvalue, value=value)
+        change = Change(
+            kind=self.kind, columns=columns, quantity="share", before=before, after=after,
+            pvalue=pvalue, value=category,
+        )  # fmt: skip
+        if self.kind == "value":
+            return replace(change, value=f"{self.value:.10g}")
+        if self.kind == "precision":
+            return replace(change, multiple_of=self.value)
+        if self.kind == "extremes" and columns:
+            return replace(change, limit=self.value, side="at least" if self.upper else "at most")
+        return change
 
 
 @dataclass(frozen=True, eq=False)

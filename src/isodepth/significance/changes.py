@@ -174,8 +174,7 @@ def _whole_change(rows: PooledSample, feature: Feature, pvalue: float) -> Change
         # Name the column in which most of the far rows are farthest.
         far = rows.rows.distance >= feature.member.value
         column = rows.names[int(np.bincount(np.abs(rows.points[far]).argmax(axis=1)).argmax())]
-        text = "far from its usual values"
-        return Change("extremes", (column,), text, *feature.shares, pvalue)
+        return replace(feature.share_change(pvalue), columns=(column,))
     if feature.member is not None:
         return feature.share_change(pvalue)
     if len(feature.columns) > 1:
@@ -186,7 +185,7 @@ def _whole_change(rows: PooledSample, feature: Feature, pvalue: float) -> Change
         both = np.stack([rows.points[:, rows.names.index(feature.columns[0])], values], axis=1)
         change = dependence_change((feature.columns[0], CENTER), both[:n_x], both[n_x:], pvalue)
         text = f"{feature.columns[0]} depends differently on the distance from the center"
-        return replace(change, kind="joint", columns=feature.columns, quantity=text)
+        return replace(change, kind="joint", columns=feature.columns, description=text)
     direction = np.array(feature.direction)
     if len(direction):
         values = rows.along(direction[None])[0]
@@ -203,7 +202,10 @@ def _whole_change(rows: PooledSample, feature: Feature, pvalue: float) -> Change
     else:
         side = "farther from" if after >= before else "closer to"
         text = f"rows are {side} the center of the data"
-    return Change("joint", names, text, before, after, pvalue)
+    return Change(
+        kind="joint", columns=names, quantity="median", before=before, after=after, pvalue=pvalue,
+        description=text,
+    )  # fmt: skip
 
 
 def _joint_text(

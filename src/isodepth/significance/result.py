@@ -98,8 +98,8 @@ class ShareBounds(NamedTuple):
     columns : dict from tuples of str to float
         Bounds from single columns and from pairs of columns.
     joint : Change or None
-        Change of several columns together with the largest bound, which is its `share`. Its p-value
-        is not set.
+        Change of several columns together with the largest bound, which is its `changed_share`. Its
+        p-value is not set.
     """
 
     share: float
@@ -302,10 +302,11 @@ class TwoSampleResult(TwoSampleReport):
     def changes(self) -> list[Change]:
         """Significant changes, the largest first; empty if the test is not significant.
 
-        Changes are ordered by `Change.share`, the lower confidence bound for the share of rows that
-        changed in these columns. Columns that look like row numbers come last. If several columns
-        together show that far more rows changed than any of these changes, a change of kind "joint"
-        is added as the second one. It is not the first, because its description has no numbers.
+        Changes are ordered by `Change.changed_share`, the lower confidence bound for the share of
+        rows that changed in these columns. Columns that look like row numbers come last. If several
+        columns together show that far more rows changed than any of these changes, a change of kind
+        "joint" is added as the second one. It is not the first, because its description has no
+        numbers.
         """
         if not self._changes:
             return []
@@ -316,10 +317,10 @@ class TwoSampleResult(TwoSampleReport):
             own = frozenset(change.columns)
             parts = [own] if change.kind != "exchange" else [frozenset([c]) for c in own]
             share = max((bounds.get(part, 0.0) for part in parts), default=0.0)
-            changes.append(replace(change, share=share if change.columns else None))
-        joint, largest = known.joint, max(change.share or 0.0 for change in changes)
+            changes.append(replace(change, changed_share=share if change.columns else None))
+        joint, largest = known.joint, max(change.changed_share or 0.0 for change in changes)
         needed = max(_JOINT_RATIO * largest, largest + _JOINT_SHARE)
-        if joint is not None and (joint.share or 0.0) >= needed:
+        if joint is not None and (joint.changed_share or 0.0) >= needed:
             # It replaces descriptions of other directions, and of the same function.
             changes = [
                 each for each in changes
@@ -331,7 +332,7 @@ class TwoSampleResult(TwoSampleReport):
         def size(change: Change) -> float:
             if change.kind == "repeated":  # no bound for a function that depends on other rows
                 return abs(change.after - change.before)
-            return change.share or 0.0
+            return change.changed_share or 0.0
 
         counters = {each.columns[0] for each in self.checks if each.kind == "row number"}
         # Sorting is stable: changes of equal size remain in the order of their evidence.

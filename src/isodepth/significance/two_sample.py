@@ -477,7 +477,7 @@ def _lower_bounds(rows: PooledSample, findings: TolerantFindings, confidence: fl
     if found.joint is not None:
         joint = joint_change(rows, found.joint)
     if joint is not None:
-        joint = replace(joint, share=found.joint_share)
+        joint = replace(joint, changed_share=found.joint_share)
     return ShareBounds(found.share, found.columns, joint)
 
 
