@@ -17,14 +17,12 @@ from isodepth.monitor import functions as module
 from isodepth.monitor.functions import (
     UNSEEN,
     Functions,
-    _cut_points,
-    _project,
-    _standardized,
     fit_functions,
     total,
 )
 from isodepth.monitor.quartiles import PartsSummary
 from isodepth.monitor.saved import NAMES
+from isodepth.monitor.thresholds import cut_points, project, standardized
 from isodepth.monitor.usual import UsualValues
 
 RNG = np.random.default_rng(5)
@@ -62,7 +60,7 @@ def by_loops(functions: Functions, rows: np.ndarray) -> list[int]:
     ]
     counts = [
         sum(indicators[int(kind)](v, t, upper) for v in features[int(j)])
-        for j, kind, t, upper in functions.thresholds.T
+        for j, kind, t, upper in functions.stored_thresholds.T
     ]
     counts += [sum(z[:, i] * z[:, j] > 0) for i, j in functions.pairs]
     counts += [sum(np.isnan(column)) for column in rows.T]
@@ -147,11 +145,11 @@ def test_a_function_depends_on_the_bits_of_a_row_alone(d: int) -> None:
     """
     rows = np.tile(RNG.integers(0, 12, (200, 1)), (1, d)) * np.arange(1.0, d + 1) / 3
     functions = Functions.choose(rows, d, RNG)
-    z = _standardized(rows, functions.center, functions.scale)
-    along = _project(functions.directions, z)
+    z = standardized(rows, functions.center, functions.scale)
+    along = project(functions.directions, z)
     cuts = [(2 * d + k, 0, cut, 1) for k in range(len(along)) for cut in np.unique(along[k])]
-    thresholds = np.hstack([np.array(cuts).reshape(-1, 4).T, functions.thresholds])
-    functions = replace(functions, thresholds=thresholds)
+    thresholds = np.hstack([np.array(cuts).reshape(-1, 4).T, functions.stored_thresholds])
+    functions = replace(functions, stored_thresholds=thresholds)
     expected = functions.count(rows).ones.tolist()
     single = total(functions.count(rows[i : i + 1]) for i in range(200))
     assert single.ones.tolist() == expected
@@ -230,12 +228,12 @@ def test_pairs_and_frequent_categories_are_limited_in_number() -> None:
 @pytest.mark.parametrize(("most", "cuts", "midpoints"), [
     (10.0, [1, 2, 3, 10], [1.5, 2.5, 6.5]), (20.0, [2], [2.5]),
 ])  # fmt: skip
-def test_few_values_are_all_cut_points(most: float, cuts: Any, midpoints: Any) -> None:
+def test_few_values_are_allcut_points(most: float, cuts: Any, midpoints: Any) -> None:
     """Up to four values for three levels; the quartiles of these five values are 2."""
     values = np.array([1.0, *[2.0] * 12, 3.0, np.nan, 10.0, most])
     levels = (0.25, 0.5, 0.75)
-    assert _cut_points(values, levels, True).tolist() == cuts
-    assert _cut_points(np.append(values, 3 + 1e-10), levels, False) == pytest.approx(midpoints)
+    assert cut_points(values, levels, True).tolist() == cuts
+    assert cut_points(np.append(values, 3 + 1e-10), levels, False) == pytest.approx(midpoints)
 
 
 @pytest.mark.parametrize(("n", "size"), [(1000, 250), (100_000, 20_000)])

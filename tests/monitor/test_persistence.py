@@ -253,9 +253,9 @@ def parts_out_of_range(state: MonitorState) -> Iterator[MonitorState]:
             {"middles": f.middles * [[1], [0]]}, {"middles": np.vstack([f.middles] * 2)},
             {"middles": f.middles[:, :1]},
             {"medians": f.medians + np.nan}, {"known": (f.known[0][::-1],)},
-            {"known": (f.known[0] + 1,)}, {"thresholds": f.thresholds[:3]},
-            {"thresholds": f.thresholds + [[0], [4], [0], [0]]},
-            {"thresholds": f.thresholds + [[1], [0], [0], [0]]},
+            {"known": (f.known[0] + 1,)}, {"stored_thresholds": f.stored_thresholds[:3]},
+            {"stored_thresholds": f.stored_thresholds + [[0], [4], [0], [0]]},
+            {"stored_thresholds": f.stored_thresholds + [[1], [0], [0], [0]]},
         )),
         *(group._replace(reference=counts._replace(**other)) for other in (
             {"n_rows": 0}, {"n_rows": 1 << 31}, {"n_rows": int(counts.ones.max()) - 1},
