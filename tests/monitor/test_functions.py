@@ -88,7 +88,7 @@ def test_counts_are_those_of_plain_loops(monkeypatch: pytest.MonkeyPatch) -> Non
         i for i, row in enumerate(rows) if (abs(row[:3]) > 2.0).any() or row[3] == UNSEEN
     ]
     assert len(whole.ones) == len(functions.members)
-    assert {f.kind for f in functions.members} == {
+    assert {f.event for f in functions.members} == {
         "column", "deviation", "direction", "distance", "pair", "missing", "shares", "crossed",
         "value", "extremes", "beyond", "precision",
     }  # fmt: skip
@@ -191,7 +191,7 @@ def test_cut_points_of_directions_are_quantiles() -> None:
     rows = RNG.normal(size=(1000, 2))
     functions = Functions.choose(rows, 2, RNG)
     counts = zip(functions.members, functions.count(rows).ones.tolist(), strict=True)
-    along = [ones for function, ones in counts if function.kind == "direction"]
+    along = [ones for function, ones in counts if function.event == "direction"]
     assert along == [20, *range(100, 1000, 100), 980] * 30
 
 
@@ -204,7 +204,7 @@ def test_units_do_not_matter(scale: float) -> None:
         functions = Functions.choose(rows, 3, np.random.default_rng(1))
         counts.append(functions.count(rows).ones)
     # Up to a value between two cut points that rounding moves. Precision has units.
-    relative = [member.kind != "precision" for member in functions.members]
+    relative = [member.event != "precision" for member in functions.members]
     assert np.abs(counts[0] - counts[1])[relative].max() <= 1
 
 
@@ -214,7 +214,7 @@ def test_pairs_and_frequent_categories_are_limited_in_number() -> None:
     functions = Functions.choose(rows, 1, RNG)
     assert len(functions.crossed) == 100
     # Half of the 20 rows of each category are at most the median within the category.
-    within = [member.kind == "crossed" for member in functions.members]
+    within = [member.event == "crossed" for member in functions.members]
     assert functions.count(rows).ones[within].tolist() == [10] * 100
     functions = Functions.choose(np.hstack([RNG.normal(size=(400, 20)), codes]), 20, RNG)
     assert (len(functions.crossed), len(functions.pairs)) == (5, 100)

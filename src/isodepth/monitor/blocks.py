@@ -27,7 +27,7 @@ from isodepth.significance.martingale import RankEvidence, conformal_pvalue
 # times the maximum deviation of a block, and its approximate adjusted p-value is below this level.
 _BEYOND, _NOTABLE = 1.5, 1e-6
 _LEAST_BLOCKS = 4
-# Kinds of functions whose shares enter the score of a batch.
+# Events whose shares enter the score of a batch.
 _SCORED = ("shares", "missing")
 # Maximum number of rows of a batch, relative to the largest block. A batch with fewer rows than all
 # blocks is refused too, because its noisier score could cause a false alarm.
@@ -180,9 +180,9 @@ def _share_functions(functions: Functions) -> np.ndarray:
     Extremes are left out: if the levels of blocks differ, the share of extreme values is 0 in most
     blocks and large in a few, so that a t distribution does not fit.
     """
-    single = [(h, m.kind) for h, m in enumerate(functions.members) if len(m.columns) == 1]
-    scored = [h for h, kind in single if kind in _SCORED]
-    others = [h for h, kind in single if kind in ("value", "precision")]
+    single = [(h, m.event) for h, m in enumerate(functions.members) if len(m.columns) == 1]
+    scored = [h for h, event in single if event in _SCORED]
+    others = [h for h, event in single if event in ("value", "precision")]
     return np.array(scored + others, np.int64)
 
 
@@ -195,8 +195,8 @@ def _statistic_of_function(functions: Functions) -> np.ndarray:
     """
     width, index = len(functions.center), np.full(len(functions.members), -1)
     for h, member in enumerate(functions.members):
-        if member.kind in ("column", "deviation"):
-            index[h] = member.columns[0] + width * (member.kind == "deviation")
+        if member.event in ("column", "deviation"):
+            index[h] = member.columns[0] + width * (member.event == "deviation")
     shares = _share_functions(functions)
     index[shares] = 2 * width + np.arange(len(shares))
     return index
@@ -204,7 +204,7 @@ def _statistic_of_function(functions: Functions) -> np.ndarray:
 
 def _scored_shares(functions: Functions, statistics: np.ndarray) -> np.ndarray:
     """Return the statistics that enter the score: shares of categories and missing values."""
-    count = sum(member.kind in _SCORED for member in functions.members)
+    count = sum(member.event in _SCORED for member in functions.members)
     first = 2 * len(functions.center)
     return statistics[first : first + count]
 

@@ -164,7 +164,7 @@ class Functions:
     @functools.cached_property
     def missing(self) -> dict[int, int]:
         """Index of the function that is 1 for missing values, for each column."""
-        return {m.columns[0]: h for h, m in enumerate(self.members) if m.kind == "missing"}
+        return {m.columns[0]: h for h, m in enumerate(self.members) if m.event == "missing"}
 
     def direction_of(self, h: int) -> np.ndarray:
         """Return the direction (d,) of function h, a cut point of a projection."""

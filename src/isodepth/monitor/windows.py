@@ -172,7 +172,7 @@ class Evidence(NamedTuple):
         errors = np.sqrt(share * (1.0 - share) * (1.0 / n + 1.0 / m))
         effects = np.abs(a / n - b / m) - _ERRORS * errors
         # Any shift of whole numbers makes them fractional, which does not describe it.
-        precision = np.array([self.functions.members[h].kind == "precision" for h in functions])
+        precision = np.array([self.functions.members[h].event == "precision" for h in functions])
         fell = precision & (b / m < a / n)
         effects[fell] = np.minimum(effects[fell], effects.min())
         return effects
@@ -197,24 +197,24 @@ class Evidence(NamedTuple):
         category = _category_of(member, reader, unseen)
         pvalue = pvalue_of(float(self.logs[h]))
         change = member.change(names, category, *self._shares(h), pvalue)
-        if member.kind in ("column", "deviation"):
+        if member.event in ("column", "deviation"):
             return self._number_change(h, change)
-        if member.kind == "beyond" and not member.columns:
+        if member.event == "beyond" and not member.columns:
             return replace(change, kind="extremes")
-        if member.kind == "beyond":
+        if member.event == "beyond":
             side = "above" if member.upper else "below"
             return replace(change, kind="extremes", limit=member.value, side=side)
-        if member.kind == "crossed":
+        if member.event == "crossed":
             limit = self.functions.median_within(member)
             return replace(change, kind="dependence", limit=limit, side="at most")
-        if member.kind == "pair":
+        if member.event == "pair":
             # Correlation of two normal variables whose product is positive in this share of rows.
             before, after = (math.sin(math.pi * (share - 0.5)) for share in self._shares(h))
             return replace(
                 change, kind="dependence", quantity="quadrant correlation", before=before,
                 after=after,
             )  # fmt: skip
-        if member.kind in ("direction", "distance"):
+        if member.event in ("direction", "distance"):
             text = f"share of rows up to a cut point of {self._projection_text(h, reader)}"
             return replace(change, kind="regions", description=text)
         return change
@@ -225,7 +225,7 @@ class Evidence(NamedTuple):
         The share of a function of a category is relative to the rows with this category.
         """
         member, rows = self.functions.members[h], [counts.n_rows for counts in self.both]
-        if member.kind == "crossed":
+        if member.event == "crossed":
             within = Member("shares", member.columns[1:], member.value)
             index = self.functions.members.index(within)
             rows = [max(1, counts.ones[index]) for counts in self.both]
@@ -234,7 +234,7 @@ class Evidence(NamedTuple):
 
     def _projection_text(self, h: int, reader: BatchReader) -> str:
         """Return a description of the direction of function h, or of the distance."""
-        if self.functions.members[h].kind == "distance":
+        if self.functions.members[h].event == "distance":
             return "the distance from the center"
         text = direction_text(self.functions.direction_of(h), reader.names).strip()
         # The text is "..." if all entries of the direction are small.
@@ -257,26 +257,26 @@ class Evidence(NamedTuple):
         # A monitor with blocks, which has no changed share, describes the last batch alone.
         joined = self.window > 1 and self.changed_share is not None
         n_batches = self.window if joined else None
-        if member.kind == "column" and broad and _is_shift(new_median - median, spread):
+        if member.event == "column" and broad and _is_shift(new_median - median, spread):
             kind, factor = _kind_of_shift((median, new_median), (spread, new_spread))
             return replace(
                 change, kind=kind, quantity="median", before=median, after=new_median,
                 factor=factor, n_batches=n_batches,
             )  # fmt: skip
-        if member.kind == "deviation" and broad and _is_wider(spread, new_spread):
+        if member.event == "deviation" and broad and _is_wider(spread, new_spread):
             return replace(
                 change, kind="spread", quantity="interquartile range", before=spread,
                 after=new_spread, n_batches=n_batches,
             )  # fmt: skip
         limit, side = member.value, "at most"
-        if member.kind == "deviation":
+        if member.event == "deviation":
             limit, side = float(limit * self.functions.scale[column]), "within"
         return replace(change, kind="shape", before=before, after=after, limit=limit, side=side)
 
 
 def _category_of(member: Member, reader: BatchReader, unseen: dict[int, str]) -> str | None:
     """Return the category of a function, or the most frequent new value; None without category."""
-    if member.kind not in ("shares", "crossed"):
+    if member.event not in ("shares", "crossed"):
         return None
     column = member.columns[-1]
     if member.value == UNSEEN:
@@ -370,11 +370,11 @@ class AlarmPolicy:
         """
         weight, step = 1.0 / ((scale + 1) * (scale + 2)), max(1, 2**scale // 2)
         if self.arl is not None:
-            share = weight * step / 2.0
+            fraction = weight * step / 2.0
         else:
             k = (end - 2**scale) // step + 2
-            share = weight * (0.47 / (k * math.log(k) ** 2)) / n_groups
-        return min(1.0, self.patience * self.level * share)
+            fraction = weight * (0.47 / (k * math.log(k) ** 2)) / n_groups
+        return min(1.0, self.patience * self.level * fraction)
 
     def strongest(
         self,

@@ -166,7 +166,7 @@ class Explanation(NamedTuple):
     deviance : float
     factor, shift : float
         The values of Y are `factor` times those of X plus `shift`.
-    share : Change or None
+    share_change : Change or None
         Change of the share of a part of the rows. For a map of all values, it is the change of
         precision that remains.
     """
@@ -176,7 +176,7 @@ class Explanation(NamedTuple):
     deviance: float
     factor: float = 1.0
     shift: float = 0.0
-    share: Change | None = None
+    share_change: Change | None = None
 
 
 class ColumnPair:
@@ -205,7 +205,7 @@ class ColumnPair:
         self._from_y = len(np.unique(self._b)) < len(np.unique(self._a))
         self._edges = _bin_edges(self._b if self._from_y else self._a)
         # Change of the precision with the largest difference of shares.
-        rounded = [each for each in shares if each[0].kind == "precision"]
+        rounded = [each for each in shares if each[0].event == "precision"]
         self._precision = max(rounded, key=lambda each: _size(each[1]), default=None)
         self.deviance = self._after(1.0, 0.0) + self._after_precision(1.0, 0.0)
 
@@ -306,13 +306,13 @@ class ColumnPair:
         """
         if self._precision is not None:
             left = _deviance_after_rounding(self._a, self._b, self._edges)
-            yield Explanation("precision", 1, left, share=self._precision[1])
+            yield Explanation("precision", 1, left, share_change=self._precision[1])
         for member, change in self.shares:
             at, parts, bins = 0.25 * member.value, [], set()
-            if member.kind == "precision":
+            if member.event == "precision":
                 continue
             for values in (self._a, self._b):
-                if member.kind == "value":
+                if member.event == "value":
                     removed = values == at
                 else:
                     removed = values >= at if member.upper else values <= at
@@ -321,8 +321,8 @@ class ColumnPair:
             left = _binned_deviance(parts[0], parts[1], self._edges)
             if self._precision is not None:
                 left += _precision_deviance(parts[0], parts[1], self._precision[0].value)
-            n_parameters = 1 if member.kind == "value" else 1 + len(bins)
-            yield Explanation(change.kind, n_parameters, left, share=change)
+            n_parameters = 1 if member.event == "value" else 1 + len(bins)
+            yield Explanation(change.kind, n_parameters, left, share_change=change)
 
     def _maps(self) -> Iterator[Explanation]:
         """Yield the explanations by a shift, a change of spread about the median, and both."""
@@ -380,7 +380,7 @@ class ColumnPair:
 
     def describe(self, explanation: Explanation, pvalue: float) -> list[Change]:
         """Describe the change by an explanation; empty if no number shows it."""
-        kind, factor, share = explanation.kind, explanation.factor, explanation.share
+        kind, factor, share = explanation.kind, explanation.factor, explanation.share_change
         rounded = [share] if share is not None else []
         if kind in ("sign", "unit"):
             quantity, both = "median", (4.0 * self.medians[0], 4.0 * self.medians[1])

@@ -66,19 +66,20 @@ class Member(NamedTuple):
 
     Attributes
     ----------
-    kind : {"missing", "value", "shares", "extremes", "precision", "repeated"}
-        Kind of :class:`isodepth.typing.Change` that describes a change of the mean of the function.
-        A monitor has functions of other kinds too, see `isodepth.monitor.functions`.
+    event : {"missing", "value", "shares", "extremes", "precision", "repeated"}
+        Event that the function indicates. It is the kind of :class:`isodepth.typing.Change` that
+        describes a change of the mean of the function. A monitor has other events too, see
+        `isodepth.monitor.functions`.
     columns : tuple of int
         Index of the column, numeric columns first; empty for functions of all columns.
     value : float
-        Cut point, single value, unit, or code of a category; NaN if the kind has none.
+        Cut point, single value, unit, or code of a category; NaN if the event has none.
     upper : bool
         For extremes, whether the function is 1 for values from the cut point on; else for values
         up to the cut point.
     """
 
-    kind: str
+    event: str
     columns: tuple[int, ...] = ()
     value: float = np.nan
     upper: bool = True
@@ -93,18 +94,18 @@ class Member(NamedTuple):
     def is_one(self, rows: Rows) -> np.ndarray:
         """Return for each of n rows whether the function is 1, as a bool array (n,)."""
         values = self.argument(rows)
-        if self.kind == "missing":
+        if self.event == "missing":
             return np.isnan(values)
-        if self.kind == "precision":
+        if self.event == "precision":
             return is_multiple(values, self.value)
-        if self.kind == "extremes":
+        if self.event == "extremes":
             return values >= self.value if self.upper else values <= self.value
         return values == self.value
 
     def evaluate(self, rows: Rows) -> np.ndarray:
         """Return the values (n,) of the function at n rows: 0, 1, or NaN."""
         ones = self.is_one(rows).astype(np.float64)
-        if self.kind != "missing":
+        if self.event != "missing":
             ones[np.isnan(self.argument(rows))] = np.nan
         return ones
 
@@ -119,17 +120,17 @@ class Member(NamedTuple):
         """Describe a change of the share of rows for which the function is 1.
 
         `columns` are the names of `self.columns`, and `category` is the name of the category of a
-        function of kind "shares".
+        function of the event "shares".
         """
         change = Change(
-            kind=self.kind, columns=columns, quantity="share", before=before, after=after,
+            kind=self.event, columns=columns, quantity="share", before=before, after=after,
             pvalue=pvalue, value=category,
         )  # fmt: skip
-        if self.kind == "value":
+        if self.event == "value":
             return replace(change, value=f"{self.value:.10g}")
-        if self.kind == "precision":
+        if self.event == "precision":
             return replace(change, multiple_of=self.value)
-        if self.kind == "extremes" and columns:
+        if self.event == "extremes" and columns:
             return replace(change, limit=self.value, side="at least" if self.upper else "at most")
         return change
 

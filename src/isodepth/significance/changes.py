@@ -91,33 +91,51 @@ def _column_changes(
     for test in tests:
         feature = test.feature
         tested.setdefault((feature.columns[0], feature.kind == "missing"), []).append(test)
-    pairs: dict[str, ColumnPair] = {}
-    pvalues: dict[str, float] = {}  # of the columns whose distribution changed
-    for (name, missing), own in tested.items():
-        if not missing and name in rows.samples.names:
-            shares = [(f.member, f.share_change(p)) for _, p, f in own if f.member is not None]
-            pairs[name] = ColumnPair(name, *rows.samples.read.numbers(name), shares)
-            if any(test.feature.kind == "distribution" for test in own):
-                pvalues[name] = min(test.pvalue for test in own)
-    exchanged = exchanged_columns([pairs[name] for name in pvalues][:_MOST_EXCHANGED], pvalues)
+    numeric = {
+        name: own for (name, missing), own in tested.items()
+        if not missing and name in rows.samples.names
+    }  # fmt: skip
+    of_numbers = _numeric_changes(rows, numeric)
     changes = []
     for (name, missing), own in tested.items():
-        strength, pvalue = max(test.strength for test in own), min(test.pvalue for test in own)
-        if missing or name not in rows.samples.names:
-            # Features without a name are values that are significant by themselves.
-            largest = max(
-                (test.feature for test in own),
-                key=lambda f: (not f.name, standardized_difference(*f.shares)),
-            )
-            group = [largest.share_change(pvalue)]
+        if not missing and name in numeric:
+            group = of_numbers[name]
+        else:
+            group = [_largest_share_change(own)]
             if not missing and group[0].kind == "missing" and (name, True) in tested:
                 continue
-        elif name in exchanged:
-            group = [exchanged[name]]
-        else:
-            group = describe_column(pairs[name], pvalue)
-        changes.append((strength, group))
+        changes.append((max(test.strength for test in own), group))
     return changes
+
+
+def _numeric_changes(
+    rows: PooledSample, tested: dict[str, list[FeatureTest]]
+) -> dict[str, list[Change]]:
+    """Describe the changes of numeric columns, given the significant tests of each column."""
+    pairs: dict[str, ColumnPair] = {}
+    for name, tests in tested.items():
+        shares = [(f.member, f.share_change(p)) for _, p, f in tests if f.member is not None]
+        pairs[name] = ColumnPair(name, *rows.samples.read.numbers(name), shares)
+    pvalues = {name: min(test.pvalue for test in tests) for name, tests in tested.items()}
+    moved = [
+        pairs[name] for name, tests in tested.items()
+        if any(test.feature.kind == "distribution" for test in tests)
+    ]  # fmt: skip
+    exchanged = exchanged_columns(moved[:_MOST_EXCHANGED], pvalues)
+    return {
+        name: [exchanged[name]] if name in exchanged else describe_column(pair, pvalues[name])
+        for name, pair in pairs.items()
+    }
+
+
+def _largest_share_change(tests: list[FeatureTest]) -> Change:
+    """Describe the value of a category, or the missing values, whose share changed most."""
+    # Features without a name are values that are significant by themselves.
+    largest = max(
+        (test.feature for test in tests),
+        key=lambda f: (not f.name, standardized_difference(*f.shares)),
+    )
+    return largest.share_change(min(test.pvalue for test in tests))
 
 
 def _remaining_pairs(rows: PooledSample, tests: list[FeatureTest], count: int) -> list[FeatureTest]:
