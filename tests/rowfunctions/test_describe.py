@@ -10,12 +10,12 @@ import pytest
 
 from isodepth.results.changes import Change
 from isodepth.rowfunctions.describe import (
-    ColumnPair,
     conditional_change,
     dependence_change,
     describe_column,
     exchanged_columns,
 )
+from isodepth.rowfunctions.explanations import ColumnPair
 from isodepth.rowfunctions.families import Member
 
 RNG = np.random.default_rng(0)

@@ -1,47 +1,19 @@
-"""Description of a change of one column in the words that fit it best.
-
-A shift, a change of spread, of the unit or of the sign is an affine map from X to Y. A change of a
-single value, of extreme values or of the precision concerns a part of the rows. Each of these
-explanations is undone, and the two samples are compared again in bins. The explanation with the
-smallest deviance is chosen, after a penalty for each of its parameters (Schwarz 1978).
-"""
+"""Descriptions of changes of columns and of pairs of columns, by the numbers that show them."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-from isodepth.geometry.scaling import mad_spread
 from isodepth.results.changes import Change
-from isodepth.rowfunctions.families import Member, is_multiple
+from isodepth.rowfunctions.explanations import ColumnPair, Explanation, size_of
 
-# Maximum number of values of each sample that are used to choose a description.
-_MAX_VALUES = 10_000
-# Levels of the quantiles that separate the bins in which samples are compared, and number of values
-# that a bin must have.
-_BIN_LEVELS = np.array(
-    [0.01, 0.02, 0.05, *np.arange(0.1, 0.91, 0.1).round(1).tolist(), 0.95, 0.98, 0.99]
-)
-_BIN_VALUES = 4
-# Minimum fraction of a sample for a frequent value.
-_FREQUENT = 0.1
-# Levels of the quantiles whose differences and ratios are tried as shifts and factors.
-_LEVELS = np.arange(1, 20) / 20
-# A change of sign or unit, and an exchange of columns, are strong statements. They are made if the
-# deviance that they leave has a p-value of at least 0.1%, or is at most a fraction _NEARLY_ALL of
-# the deviance without them.
-_LEAST_PVALUE, _NEARLY_ALL = 0.001, 0.05
 # A description of the shape is used if every other explanation leaves more than this fraction of
 # the deviance.
 _PARTLY = 0.5
-# Factors between common units, apart from powers of ten: miles, pounds, inches, feet, weeks,
-# months, hours, ounces, minutes and years. They are not estimated from the values.
-_CONVERSIONS = np.array([1.609344, 2.204623, 2.54, 3.28084, 7, 12, 24, 28.34952, 60, 365.25])
-# Minimum factor between the values that is called a change of the unit.
-_FACTOR = 1.25
 # Minimum and maximum ratio of the shift, or factor, of the shown numbers to the explanation.
 _SHOWN = 0.5, 4.0
 # A difference is described by the values beyond a point instead of those up to it if at most this
@@ -50,6 +22,127 @@ _TAIL = 0.25
 # The share of a single value describes a change of the shape if it explains at least this fraction
 # of the largest difference of shares.
 _COMPARABLE = 0.8
+
+
+def describe_column(column: ColumnPair, pvalue: float) -> list[Change]:
+    """Describe the change of the values of a numeric column.
+
+    Parameters
+    ----------
+    column : ColumnPair
+    pvalue : float
+        Adjusted p-value of the strongest change of the column.
+
+    Returns
+    -------
+    changes : list of Change
+        The description that fits best, and a second one if two changes explain the difference
+        together.
+    """
+    for each in column.explanations():
+        if each.deviance <= _PARTLY * column.deviance or column.explains(each.deviance):
+            changes = _explained(column, each, pvalue)
+            if changes:
+                return changes
+    shares = [change for _, change in column.shares]
+    largest = max(shares, key=size_of, default=None)
+    if largest is not None and size_of(largest) >= _COMPARABLE * ks_distance(column.x, column.y):
+        return [largest]
+    return [_shape(column, pvalue)]
+
+
+def _explained(column: ColumnPair, explanation: Explanation, pvalue: float) -> list[Change]:
+    """Describe the change of a column by an explanation; empty if no number shows it."""
+    kind, share_change = explanation.kind, explanation.share_change
+    rounded = [] if share_change is None else [share_change]
+    if kind in ("sign", "unit"):
+        quantity, both = "median", column.medians
+        if both[0] == both[1]:
+            quantity, both = "interquartile range", _ranges(column)
+        factor = explanation.factor
+        return [_change(column, kind, quantity, both, pvalue, factor=factor), *rounded]
+    if kind not in ("location", "spread", "both"):
+        return rounded
+    parts = []
+    if kind != "spread":
+        parts.append(_moved(column, explanation, pvalue))
+    if kind != "location":
+        parts.append(_widened(column, explanation, pvalue))
+    if kind == "both" and not column.is_rather_a_shift():
+        parts.reverse()
+    changes = [part for part in parts if part is not None]
+    return [*changes, *rounded] if changes else []
+
+
+def _change(
+    column: ColumnPair,
+    kind: str,
+    quantity: str,
+    both: tuple[float, float],
+    pvalue: float,
+    **details: Any,
+) -> Change:
+    """Return a change of a column, given the values of the quantity in X and in Y."""
+    before, after = both
+    return Change(
+        kind=kind, columns=(column.name,), quantity=quantity, before=before, after=after,
+        pvalue=pvalue, **details,
+    )  # fmt: skip
+
+
+def _ranges(column: ColumnPair) -> tuple[float, float]:
+    """Return the interquartile ranges of X and Y."""
+    x, y = (float(np.subtract(*np.quantile(v, [0.75, 0.25]))) for v in (column.x, column.y))
+    return x, y
+
+
+def _moved(column: ColumnPair, explanation: Explanation, pvalue: float) -> Change | None:
+    """Return the change of the median or the mean that shows a shift."""
+    middle = column.medians[0]
+    with np.errstate(over="ignore", invalid="ignore"):
+        wanted = explanation.factor * middle + explanation.shift - middle
+        means = float(np.mean(column.x)), float(np.mean(column.y))
+    if not wanted:
+        return None
+    for quantity, both in (("median", column.medians), ("mean", means)):
+        if _SHOWN[0] <= (both[1] - both[0]) / wanted <= _SHOWN[1]:
+            return _change(column, "location", quantity, both, pvalue)
+    return None
+
+
+def _widened(column: ColumnPair, explanation: Explanation, pvalue: float) -> Change | None:
+    """Return the change of a spread that shows a factor."""
+    wanted = math.log(explanation.factor)
+    with np.errstate(over="ignore", invalid="ignore"):
+        deviations = float(np.std(column.x)), float(np.std(column.y))
+    spreads = (("interquartile range", _ranges(column)), ("standard deviation", deviations))
+    for quantity, both in spreads:
+        known = wanted != 0 and min(both) > 0 and max(both) < math.inf
+        if known and _SHOWN[0] <= (math.log(both[1]) - math.log(both[0])) / wanted <= _SHOWN[1]:
+            return _change(column, "spread", quantity, both, pvalue)
+    return None
+
+
+def _shape(column: ColumnPair, pvalue: float) -> Change:
+    """Return the share of values on one side of the point with the largest difference.
+
+    If a single value explains the difference, its share is returned.
+    """
+    values, before, after = _distribution_functions(column.x, column.y)
+    at = int(np.abs(before - after).argmax())
+    low, high = float(before[at]), float(after[at])
+    x, y = np.diff(before, prepend=0.0), np.diff(after, prepend=0.0)
+    single = int(np.abs(x - y).argmax())
+    if abs(x[single] - y[single]) >= _COMPARABLE * abs(high - low):
+        both, value = (float(x[single]), float(y[single])), f"{values[single]:.10g}"
+        return _change(column, "value", "share", both, pvalue, value=value)
+    kind, side = "shape", "at most"
+    if min(low, high) >= 1 - _TAIL:
+        kind, side, low, high = "extremes", "above", 1 - low, 1 - high
+    elif max(low, high) <= _TAIL:
+        kind = "extremes"
+    limit = float(values[at])
+    return _change(column, kind, "share", (low, high), pvalue, limit=limit, side=side)
 
 
 def ks_distance(x: np.ndarray, y: np.ndarray) -> float:
@@ -72,430 +165,6 @@ def _distribution_functions(
     return values, below[0], below[1]
 
 
-def _deviance(first: np.ndarray, second: np.ndarray) -> float:
-    """Return the deviance G^2 between counts (K,) of two samples in K bins.
-
-    It is twice the logarithm of the likelihood ratio of separate and of common shares.
-    """
-    counts = np.stack([first, second]).astype(float)
-    expected = counts.sum(axis=0) * counts.sum(axis=1, keepdims=True) / max(1.0, counts.sum())
-    ratios = np.divide(counts, expected, out=np.ones_like(counts), where=counts > 0)
-    return float(2.0 * (counts * np.log(ratios)).sum())
-
-
-def _deviance_limit(degrees: int) -> float:
-    """Return the deviance with p-value `_LEAST_PVALUE`, the quantile of a chi-squared variable."""
-    from scipy.special import chdtri
-
-    return float(chdtri(degrees, _LEAST_PVALUE))
-
-
-def _precision_deviance(a: np.ndarray, b: np.ndarray, unit: float) -> float:
-    """Return the deviance between the shares of multiples of a unit in two samples.
-
-    The values a (n,) and b (m,) are those of a `ColumnPair`, multiplied by 0.25.
-    """
-    with np.errstate(over="ignore"):
-        ones = [np.count_nonzero(is_multiple(4.0 * values, unit)) for values in (a, b)]
-    counts = [np.array([k, len(v) - k]) for k, v in zip(ones, (a, b), strict=True)]
-    return _deviance(counts[0], counts[1])
-
-
-def _order_statistics(values: np.ndarray) -> np.ndarray:
-    """Return the sorted values (n,), or `_MAX_VALUES` of them at equal distances."""
-    ordered = np.sort(values)
-    if len(ordered) <= _MAX_VALUES:
-        return ordered
-    return ordered[np.linspace(0, len(ordered) - 1, _MAX_VALUES).astype(np.int64)]
-
-
-def _bin_edges(ordered: np.ndarray) -> np.ndarray:
-    """Return points between distinct values of a sorted sample, near the quantiles of _BIN_LEVELS.
-
-    A point is in the middle between two values, so that an error of rounding does not cross it. It
-    is at most half of the median gap from a value with a fraction _FREQUENT of the sample. Such a
-    value changes its bin if it moves within a longer gap.
-    """
-    values, counts = np.unique(ordered, return_counts=True)
-    if len(values) < 2:
-        return values
-    up_to = np.cumsum(counts)[:-1] / len(ordered)
-    levels = _BIN_LEVELS[np.minimum(_BIN_LEVELS, 1 - _BIN_LEVELS) * len(ordered) >= _BIN_VALUES]
-    if not len(levels):
-        levels = np.array([0.5])
-    nearest = np.unique(np.abs(up_to[:, None] - levels).argmin(axis=0))
-    half_gaps = 0.5 * np.diff(values)
-    limits = np.where(counts >= _FREQUENT * len(ordered), np.median(half_gaps), np.inf)
-    above = values[:-1] + np.minimum(half_gaps, limits[:-1])
-    below = values[1:] - np.minimum(half_gaps, limits[1:])
-    points = np.where(counts[:-1] >= counts[1:], above, below)[nearest]
-    # Two more points separate the values outside of the range of the sample.
-    low = values[0] - min(half_gaps[0], limits[0])
-    high = values[-1] + min(half_gaps[-1], limits[-1])
-    return np.array([low, *points, high])
-
-
-def _binned_deviance(a: np.ndarray, b: np.ndarray, edges: np.ndarray) -> float:
-    """Return the deviance between two sorted samples in the bins between edges."""
-    counts = [np.diff(np.searchsorted(v, edges), prepend=0, append=len(v)) for v in (a, b)]
-    return _deviance(counts[0], counts[1])
-
-
-def _deviance_after_rounding(a: np.ndarray, b: np.ndarray, edges: np.ndarray) -> float:
-    """Return the deviance in bins between two sorted samples, one of which may be rounded.
-
-    A value on an edge counts half in each of both bins: it may have been rounded up or down.
-    """
-    counts = []
-    for values in (a, b):
-        below = np.searchsorted(values, edges) + np.searchsorted(values, edges, side="right")
-        counts.append(np.diff(0.5 * below, prepend=0, append=len(values)))
-    return _deviance(counts[0], counts[1])
-
-
-class Explanation(NamedTuple):
-    """Explanation of a change, and the deviance between both samples after it is undone.
-
-    Attributes
-    ----------
-    kind : str
-        Kind of the change, as in `Change`, or "both" for location and spread.
-    n_parameters : int
-        Number of parameters that were fitted to the values. A combination counts as one more,
-        because a single change is more likely.
-    deviance : float
-    factor, shift : float
-        The values of Y are `factor` times those of X plus `shift`.
-    share_change : Change or None
-        Change of the share of a part of the rows. For a map of all values, it is the change of
-        precision that remains.
-    """
-
-    kind: str
-    n_parameters: int
-    deviance: float
-    factor: float = 1.0
-    shift: float = 0.0
-    share_change: Change | None = None
-
-
-class ColumnPair:
-    """Values of one column in two samples, without missing values, and explanations of a change.
-
-    Parameters
-    ----------
-    name : str
-    x, y : ndarrays of shape (n,) and (m,), not empty
-    shares : sequence of (Member, Change)
-        Significant changes of functions of this column with values 0 and 1.
-    """
-
-    def __init__(
-        self,
-        name: str,
-        x: np.ndarray,
-        y: np.ndarray,
-        shares: Sequence[tuple[Member, Change]] = (),
-    ) -> None:
-        self.name, self.x, self.y, self.shares = name, x, y, shares
-        # Values are multiplied by 0.25, so that differences of very large values do not overflow.
-        self._a, self._b = (_order_statistics(0.25 * values) for values in (x, y))
-        self.medians = float(np.median(0.25 * x)), float(np.median(0.25 * y))
-        # Bins are chosen from the sample with fewer distinct values, which may be rounded.
-        self._from_y = len(np.unique(self._b)) < len(np.unique(self._a))
-        self._edges = _bin_edges(self._b if self._from_y else self._a)
-        # Change of the precision with the largest difference of shares.
-        rounded = [each for each in shares if each[0].event == "precision"]
-        self._precision = max(rounded, key=lambda each: _size(each[1]), default=None)
-        self.deviance = self._after(1.0, 0.0) + self._after_precision(1.0, 0.0)
-
-    @property
-    def penalty(self) -> float:
-        """Penalty of one parameter of an explanation."""
-        return math.log(len(self._a) + len(self._b))
-
-    def explains(self, deviance: float) -> bool:
-        """Return whether an explanation that leaves this deviance explains nearly all of it."""
-        return deviance <= max(_deviance_limit(len(self._edges)), _NEARLY_ALL * self.deviance)
-
-    def _after(self, factor: float, shift: float) -> float:
-        """Return the deviance after the map x -> factor x + shift is undone."""
-        a, b, order = self._a, self._b, 1 if factor > 0 else -1
-        with np.errstate(over="ignore", invalid="ignore"):
-            if self._from_y:
-                a = (a * factor + shift)[::order]
-            else:
-                b = ((b - shift) / factor)[::order]
-        return _binned_deviance(a, b, self._edges)
-
-    def _after_precision(self, factor: float, shift: float) -> float:
-        """Return the deviance between the shares of rounded values after a map is undone.
-
-        If Y has more rounded values than X, X is mapped instead: a map that undoes the rounding of
-        Y does not explain it.
-        """
-        if self._precision is None:
-            return 0.0
-        a, b, (member, change) = self._a, self._b, self._precision
-        with np.errstate(over="ignore", invalid="ignore"):
-            if change.after > change.before:
-                a = a * factor + shift
-            else:
-                b = (b - shift) / factor
-        return _precision_deviance(a, b, member.value)
-
-    def _keeps_whole_numbers(self, factor: float) -> bool:
-        """Return whether X times a factor has as many whole numbers as Y, up to chance.
-
-        Counts remain whole numbers, so that a factor of 1.5 does not explain their change.
-        """
-        with np.errstate(over="ignore"):
-            deviance = _precision_deviance(self._a * factor, self._b, 1.0)
-        return deviance <= _deviance_limit(1)
-
-    def _quantiles(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return quantiles of X and Y. They are values of the samples, so that ties stay ties."""
-        x, y = (np.quantile(v, _LEVELS, method="nearest") for v in (self._a, self._b))
-        return x, y
-
-    # -- explanations ---------------------------------------------------------------------------
-
-    def explanations(self) -> list[Explanation]:
-        """Return the best explanation of each kind, the best one first.
-
-        A change of sign comes first if it explains the change, because it is much more common than
-        a shift to the opposite values.
-        """
-        found = sorted([*self._of_shares(), *self._maps(), *self._units()], key=self._cost)
-        signs = [float(np.mean(values >= 0)) for values in (self._a, self._b)]
-        if abs(signs[0] - signs[1]) > 0.5:
-            sign = self._best("sign", 0, [(-1.0, 0.0)])
-            found = [sign, *found] if self.explains(sign.deviance) else found
-        return found
-
-    def _ratios(self) -> np.ndarray:
-        """Return the positive ratios between quantiles of Y and X."""
-        x, y = self._quantiles()
-        same = (np.sign(x) == np.sign(y)) & (x != 0)
-        with np.errstate(over="ignore", under="ignore"):
-            ratios = y[same] / x[same]
-        return ratios[np.isfinite(ratios) & (ratios > 0)]
-
-    def _cost(self, explanation: Explanation) -> float:
-        return explanation.deviance + self.penalty * explanation.n_parameters
-
-    def _best(
-        self, kind: str, n_parameters: int, maps: Iterable[tuple[float, float]]
-    ) -> Explanation:
-        """Return the explanation by one of several maps that leaves the smallest deviance."""
-        found = []
-        for each in maps:
-            left, rounded = self._after(*each), self._after_precision(*each)
-            found.append(Explanation(kind, n_parameters, left + rounded, *each))
-            if self._precision is not None:
-                # The share of rounded values is a parameter too, and this is a combination.
-                share = self._precision[1]
-                found.append(Explanation(kind, n_parameters + 2, left, *each, share))
-        return min(found, key=self._cost)
-
-    def _of_shares(self) -> Iterator[Explanation]:
-        """Yield the explanations by a change of a part of the rows, which are left out.
-
-        The share of the part is a parameter. Extremes have a cut point too, and the counts of all
-        bins of the part are fitted, because they are left out.
-        """
-        if self._precision is not None:
-            left = _deviance_after_rounding(self._a, self._b, self._edges)
-            yield Explanation("precision", 1, left, share_change=self._precision[1])
-        for member, change in self.shares:
-            at, parts, bins = 0.25 * member.value, [], set()
-            if member.event == "precision":
-                continue
-            for values in (self._a, self._b):
-                if member.event == "value":
-                    removed = values == at
-                else:
-                    removed = values >= at if member.upper else values <= at
-                parts.append(values[~removed])
-                bins |= set(np.searchsorted(self._edges, values[removed]).tolist())
-            left = _binned_deviance(parts[0], parts[1], self._edges)
-            if self._precision is not None:
-                left += _precision_deviance(parts[0], parts[1], self._precision[0].value)
-            n_parameters = 1 if member.event == "value" else 1 + len(bins)
-            yield Explanation(change.kind, n_parameters, left, share_change=change)
-
-    def _maps(self) -> Iterator[Explanation]:
-        """Yield the explanations by a shift, a change of spread about the median, and both."""
-        x, y = self._quantiles()
-        yield self._best("location", 1, [(1.0, shift) for shift in np.unique(y - x).tolist()])
-        factors = self._spread_factors()
-        if factors:
-            yield self._spread_about(self.medians[1])
-            anchors = [*zip(x[1::4].tolist(), y[1::4].tolist(), strict=True)]
-            maps = [(f, high - f * low) for low, high in anchors for f in factors]
-            yield self._best("both", 3, maps)
-
-    def _spread_about(self, middle: float) -> Explanation:
-        """Return the explanation by a change of spread about a center."""
-        return self._best("spread", 1, [(f, middle - f * middle) for f in self._spread_factors()])
-
-    def _units(self) -> Iterator[Explanation]:
-        """Yield explanations by a constant factor that explain nearly all of the change.
-
-        A power of ten is not fitted. If a column has values of both signs, any other factor is
-        described as a change of spread.
-        """
-        ratios = self._ratios()
-        if not len(ratios):
-            return
-        # The median of the logarithms does not overflow.
-        power = 10.0 ** round(float(np.median(np.log10(ratios))))
-        both = self.medians[0] == self.medians[1] or 0.25 < np.mean(self._a >= 0) < 0.75
-        # A factor multiplies differences of values too, and one of these ratios may be exact.
-        others = [*_CONVERSIONS.tolist(), *(1 / _CONVERSIONS).tolist(), *ratios.tolist()]
-        others += self._spread_factors()
-        others = [factor for factor in others if self._keeps_whole_numbers(factor)]
-        for factors, n_parameters in (([power], 0), ([] if both else others, 1)):
-            maps = [(f, 0.0) for f in factors if not 1 / _FACTOR < f < _FACTOR]
-            best = self._best("unit", n_parameters, maps) if maps else None
-            if best is not None and self.explains(best.deviance):
-                yield best
-
-    def _spread_factors(self) -> list[float]:
-        """Return the ratios of the spreads of Y and X: their MADs and ranges between quantiles."""
-        x, y = self._quantiles()
-        before, after = (float(mad_spread(v[:, None])[0]) for v in (self._a, self._b))
-        pairs = [(before, after)]
-        for i in range(len(x) // 2):
-            pairs.append((float(x[-1 - i] - x[i]), float(y[-1 - i] - y[i])))
-        ratios = [high / low for low, high in pairs if low > 0]
-        # Numbers near the limits of floating point have ratios of 0 or infinity.
-        return [ratio for ratio in ratios if 0 < ratio < math.inf]
-
-    def like(self, other: ColumnPair) -> bool:
-        """Return whether the values of Y in this column look like those of X in another."""
-        return self.explains(_binned_deviance(other._a, self._b, _bin_edges(other._a)))
-
-    # -- descriptions ---------------------------------------------------------------------------
-
-    def describe(self, explanation: Explanation, pvalue: float) -> list[Change]:
-        """Describe the change by an explanation; empty if no number shows it."""
-        kind, factor, share = explanation.kind, explanation.factor, explanation.share_change
-        rounded = [share] if share is not None else []
-        if kind in ("sign", "unit"):
-            quantity, both = "median", (4.0 * self.medians[0], 4.0 * self.medians[1])
-            if both[0] == both[1]:
-                quantity, both = "interquartile range", self._ranges()
-            return [self._change(kind, quantity, both, pvalue, factor=factor), *rounded]
-        if kind not in ("location", "spread", "both"):
-            return rounded
-        parts = []
-        if kind != "spread":
-            parts.append(self.moved(explanation, pvalue))
-        if kind != "location":
-            parts.append(self.widened(explanation, pvalue))
-        if kind == "both":
-            # A change of spread about the median of Y would also reduce a shift.
-            location, spread = next(self._maps()), self._spread_about(self.medians[0])
-            parts = parts if location.deviance <= spread.deviance else parts[::-1]
-        changes = [part for part in parts if part is not None]
-        return [*changes, *rounded] if changes else []
-
-    def _ranges(self) -> tuple[float, float]:
-        """Return the interquartile ranges of X and Y."""
-        x, y = (float(np.subtract(*np.quantile(v, [0.75, 0.25]))) for v in (self.x, self.y))
-        return x, y
-
-    def moved(self, explanation: Explanation, pvalue: float) -> Change | None:
-        """Return the change of the median or the mean that shows a shift."""
-        middle = self.medians[0]
-        with np.errstate(over="ignore", invalid="ignore"):
-            wanted = 4.0 * (explanation.factor * middle + explanation.shift - middle)
-            means = float(np.mean(self.x)), float(np.mean(self.y))
-        medians = float(np.median(self.x)), float(np.median(self.y))
-        if not wanted:
-            return None
-        for quantity, (before, after) in (("median", medians), ("mean", means)):
-            if _SHOWN[0] <= (after - before) / wanted <= _SHOWN[1]:
-                return self._change("location", quantity, (before, after), pvalue)
-        return None
-
-    def widened(self, explanation: Explanation, pvalue: float) -> Change | None:
-        """Return the change of a spread that shows a factor."""
-        wanted = math.log(explanation.factor)
-        with np.errstate(over="ignore", invalid="ignore"):
-            deviations = float(np.std(self.x)), float(np.std(self.y))
-        both = (("interquartile range", self._ranges()), ("standard deviation", deviations))
-        for quantity, (before, after) in both:
-            known = wanted != 0 and min(before, after) > 0 and max(before, after) < math.inf
-            if known and _SHOWN[0] <= (math.log(after) - math.log(before)) / wanted <= _SHOWN[1]:
-                return self._change("spread", quantity, (before, after), pvalue)
-        return None
-
-    def shape(self, pvalue: float) -> Change:
-        """Return the share of values on one side of the point with the largest difference.
-
-        If a single value explains the difference, its share is returned.
-        """
-        values, before, after = _distribution_functions(self.x, self.y)
-        at = int(np.abs(before - after).argmax())
-        low, high = float(before[at]), float(after[at])
-        x, y = np.diff(before, prepend=0.0), np.diff(after, prepend=0.0)
-        single = int(np.abs(x - y).argmax())
-        if abs(x[single] - y[single]) >= _COMPARABLE * abs(high - low):
-            both, value = (float(x[single]), float(y[single])), f"{values[single]:.10g}"
-            return self._change("value", "share", both, pvalue, value=value)
-        kind, side = "shape", "at most"
-        if min(low, high) >= 1 - _TAIL:
-            kind, side, low, high = "extremes", "above", 1 - low, 1 - high
-        elif max(low, high) <= _TAIL:
-            kind = "extremes"
-        limit = float(values[at])
-        return self._change(kind, "share", (low, high), pvalue, limit=limit, side=side)
-
-    def _change(
-        self, kind: str, quantity: str, both: tuple[float, float], pvalue: float, **details: Any
-    ) -> Change:
-        """Return a change of this column, with the values of the quantity in X and in Y."""
-        before, after = both
-        return Change(
-            kind=kind, columns=(self.name,), quantity=quantity, before=before, after=after,
-            pvalue=pvalue, **details,
-        )  # fmt: skip
-
-
-def _size(change: Change) -> float:
-    """Return the difference of the shares."""
-    return abs(change.after - change.before)
-
-
-def describe_column(column: ColumnPair, pvalue: float) -> list[Change]:
-    """Describe the change of the values of a numeric column.
-
-    Parameters
-    ----------
-    column : ColumnPair
-    pvalue : float
-        Adjusted p-value of the strongest change of the column.
-
-    Returns
-    -------
-    changes : list of Change
-        The description that fits best, and a second one if two changes explain the difference
-        together.
-    """
-    for each in column.explanations():
-        if each.deviance <= _PARTLY * column.deviance or column.explains(each.deviance):
-            changes = column.describe(each, pvalue)
-            if changes:
-                return changes
-    shares = [change for _, change in column.shares]
-    largest = max(shares, key=_size, default=None)
-    if largest is not None and _size(largest) >= _COMPARABLE * ks_distance(column.x, column.y):
-        return [largest]
-    return [column.shape(pvalue)]
-
-
 def exchanged_columns(
     columns: Sequence[ColumnPair], pvalues: dict[str, float]
 ) -> dict[str, Change]:
@@ -507,7 +176,7 @@ def exchanged_columns(
                 continue
             if first.like(second) and second.like(first):
                 names = (first.name, second.name)
-                before, after = (4.0 * median for median in first.medians)
+                before, after = first.medians
                 pvalue = min(pvalues[name] for name in names)
                 change = Change(
                     kind="exchange", columns=names, quantity="median", before=before, after=after,

@@ -11,12 +11,12 @@ import numpy as np
 
 from isodepth.results.changes import Change
 from isodepth.rowfunctions.describe import (
-    ColumnPair,
     conditional_change,
     dependence_change,
     describe_column,
     exchanged_columns,
 )
+from isodepth.rowfunctions.explanations import ColumnPair
 from isodepth.significance.features import Feature, standardized_difference
 from isodepth.significance.findings import FeatureTest, Findings, neg_log_p
 from isodepth.significance.permutations import Moments
