@@ -188,8 +188,8 @@ def test_memory_does_not_grow_with_the_stream(
         if number in (kept, 2 * kept):
             monitor.save(tmp_path / "m.npz")
             sizes[number] = (tmp_path / "m.npz").stat().st_size
-    blocks = monitor._state.groups[None].sums.blocks
-    assert len(blocks) <= (2 * kept).bit_length()
+    runs = monitor._state.groups[None].sums.runs
+    assert len(runs) <= (2 * kept).bit_length()
     assert len(monitor.verdicts) == kept
     assert monitor.n_batches == 2 * kept
     one_more = 12 * monitor.to_dict()["groups"][0]["functions"] + 1000

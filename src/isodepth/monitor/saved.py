@@ -65,7 +65,7 @@ NAMES: FieldNames = {
     },
     Counts: {"n_rows": "n_rows", "ones": "ones", "summaries": "sums_of_quartiles"},
     ReferenceHashes: {"distinct": "hashes", "counts": "n_rows"},
-    DyadicSums: {"end": "n_batches", "blocks": "sums"},
+    DyadicSums: {"end": "n_batches", "runs": "sums"},
     RankEvidence: {
         "restarting": "arl", "logs": "log_wealth", "n_batches": "n_batches",
         "n_restart": "n_before_restart",
@@ -193,8 +193,8 @@ def _check_counts(group: Group, counted: Counts) -> None:
         _require(distinct.shape == counts.shape == (len(distinct),) and len(distinct), "hashes")
         _require((np.diff(distinct) > 0).all() and (counts > 0).all(), "hashes")
         _require(counts.sum() < _MOST_ROWS, "hashes")
-    for c in (group.reference, *filter(None, group.sums.blocks)):
+    for c in (group.reference, *filter(None, group.sums.runs)):
         _require(0 < c.n_rows < _MOST_ROWS and (c.ones <= c.n_rows).all(), "counts")
         _require(c.ones.shape == counted.ones.shape == (len(group.functions.members),), "counts")
         _require(c.summaries.shape == counted.summaries.shape, "medians")
-    _require(len(group.sums.blocks) <= group.sums.end.bit_length(), "windows")
+    _require(len(group.sums.runs) <= group.sums.end.bit_length(), "windows")

@@ -25,6 +25,7 @@ import numpy as np
 from isodepth.errors import InvalidInputError
 from isodepth.geometry.directions import rng_for
 from isodepth.monitor.blocks import BlockModel
+from isodepth.monitor.changes import window_changes
 from isodepth.monitor.functions import LEAST_ROWS, Batch, Counts, Functions, fit_functions
 from isodepth.monitor.reader import BatchReader
 from isodepth.monitor.repeated import ReferenceHashes
@@ -135,7 +136,8 @@ class MonitorState:
             threshold=evidence.threshold, crossing=crossing, alarm=alarm_since > 0,
             alarm_since=alarm_since or None, changed_share=evidence.changed_share,
             beyond_blocks=evidence.beyond_blocks,
-            changes=evidence.changes(self.reader, batch.unseen), n_suspicious=len(batch.suspicious),
+            changes=window_changes(evidence, self.reader, batch.unseen),
+            n_suspicious=len(batch.suspicious),
             suspicious_indices=batch.suspicious[:_MOST_SUSPICIOUS].tolist(), score=evidence.score,
             exact=evidence.exact,
         )  # fmt: skip
