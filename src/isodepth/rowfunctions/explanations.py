@@ -41,6 +41,26 @@ _CONVERSIONS = np.array([1.609344, 2.204623, 2.54, 3.28084, 7, 12, 24, 28.34952,
 _FACTOR = 1.25
 
 
+def ks_distance(x: np.ndarray, y: np.ndarray) -> float:
+    """Return the Kolmogorov-Smirnov distance between the values x (n,) and y (m,).
+
+    Examples
+    --------
+    >>> ks_distance(np.array([1.0, 2.0]), np.array([2.0, 3.0]))
+    0.5
+    """
+    return float(np.abs(np.subtract(*distribution_functions(x, y)[1:])).max())
+
+
+def distribution_functions(
+    x: np.ndarray, y: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the distinct values of x and y, and both empirical distribution functions there."""
+    values = np.unique(np.concatenate([x, y]))
+    below = [np.searchsorted(np.sort(v), values, side="right") / len(v) for v in (x, y)]
+    return values, below[0], below[1]
+
+
 def _deviance(first: np.ndarray, second: np.ndarray) -> float:
     """Return the deviance G^2 between counts (K,) of two samples in K bins.
 

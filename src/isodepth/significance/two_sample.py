@@ -35,7 +35,7 @@ from isodepth.metric.comparison import Comparison
 from isodepth.metric.fitted import compare_arrays
 from isodepth.metric.settings import MetricSettings
 from isodepth.results.changes import Change
-from isodepth.rowfunctions.describe import ks_distance
+from isodepth.rowfunctions.explanations import ks_distance
 from isodepth.significance.aggregated import aggregated_statistics
 from isodepth.significance.changes import joint_change, significant_changes
 from isodepth.significance.findings import (

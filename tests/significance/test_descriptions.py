@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from isodepth.results.changes import Change
-from isodepth.rowfunctions.describe import (
+from isodepth.rowfunctions.explanations import ColumnPair
+from isodepth.rowfunctions.families import Member
+from isodepth.significance.changes import (
     conditional_change,
     dependence_change,
     describe_column,
     exchanged_columns,
 )
-from isodepth.rowfunctions.explanations import ColumnPair
-from isodepth.rowfunctions.families import Member
 
 RNG = np.random.default_rng(0)
 NORMAL, LOGNORMAL = RNG.normal(size=(2, 800)), np.exp(RNG.normal(size=(2, 800)))
