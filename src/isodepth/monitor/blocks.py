@@ -65,22 +65,12 @@ class BlockModel:
         functions = Functions.choose(rows[np.isin(index, fitting)], width, rng)
         blocks = [rows[index == b] for b in range(len(sizes))]
         counts = [functions.count(block) for block in blocks]
-        values = np.array([_statistics(functions, each) for each in counts])
-        present = ~np.isnan(values)
-        means = np.nansum(values, axis=0) / np.maximum(1, present.sum(axis=0))
-        values = np.where(present, values, means)
-        statistics = [means, values.std(axis=0, ddof=1), np.abs(values - means).max(axis=0)]
-        table = None
-        if width:
-            tables = _region_tables([blocks[b][:, :width] for b in fitting], seed)
-            if not tables:
-                message = "every row has a missing value; leave out columns with many of them"
-                raise InvalidInputError(message)
-            table = replace(tables[0], values=np.mean([each.values for each in tables], axis=0))
+        statistics = _spread_over_blocks(np.array([_statistics(functions, c) for c in counts]))
+        table = _mean_table([blocks[b][:, :width] for b in fitting], seed) if width else None
         fitted = _statistics(functions, total(counts[b] for b in fitting))
         shares = _scored_shares(functions, fitted)
         units = np.array([[0.0, 1.0], [0.0, 1.0]])
-        model = cls(seed, table, shares, sizes, np.array(statistics), units, np.empty(0))
+        model = cls(seed, table, shares, sizes, statistics, units, np.empty(0))
         both = zip(blocks, counts, strict=True)
         scores = np.array([model._scores(*each, functions) for each in both])
         if table is not None and functions.known and len(fitting) > 2:
@@ -160,6 +150,26 @@ class BlockModel:
             shares = _scored_shares(functions, _statistics(functions, counts))
             scores[1] = root * np.abs(shares - self.shares).max()
         return (scores - self.units[:, 0]) / self.units[:, 1]
+
+
+def _spread_over_blocks(values: np.ndarray) -> np.ndarray:
+    """Return mean, standard deviation and maximum deviation (3, S) of statistics (B, S) of blocks.
+
+    A statistic of a block is NaN if it has no values; it is replaced by the mean.
+    """
+    present = ~np.isnan(values)
+    means = np.nansum(values, axis=0) / np.maximum(1, present.sum(axis=0))
+    values = np.where(present, values, means)
+    return np.array([means, values.std(axis=0, ddof=1), np.abs(values - means).max(axis=0)])
+
+
+def _mean_table(blocks: list[np.ndarray], seed: int) -> RegionTable:
+    """Return the mean of the region tables of the numeric columns of blocks."""
+    tables = _region_tables(blocks, seed)
+    if not tables:
+        message = "every row has a missing value; leave out columns with many of them"
+        raise InvalidInputError(message)
+    return replace(tables[0], values=np.mean([each.values for each in tables], axis=0))
 
 
 def _statistics(functions: Functions, counts: Counts) -> np.ndarray:
