@@ -216,7 +216,7 @@ def _compare_chunks(
     only=("scale", "n_directions", "random_state"), scales=("pooled", "none"),
     n_directions="about 100",
 )  # fmt: skip
-@cli.threshold_options
+@cli.threshold_options()
 @cli.report_option
 def test(
     x: str, y: str, page: str | None, max_changed: float | None, alpha: float | None,

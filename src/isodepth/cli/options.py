@@ -211,16 +211,24 @@ def parse_share(_: click.Context, option: click.Parameter, text: str | None) -> 
     return value
 
 
-def threshold_options(command: Any) -> Any:
-    """Add the options --max-changed and --alpha, which determine the exit code."""
-    add_share = click.option(
-        "--max-changed", metavar="SHARE", callback=parse_share,
-        help="Exit code 1 if at least this share of the rows changed, such as 5%.",
-    )  # fmt: skip
-    add_level = click.option(
-        "--alpha", metavar="LEVEL", callback=parse_share, help="Exit code 1 if p is at most this."
-    )
-    return add_share(add_level(command))
+def threshold_options(level: str = "--alpha") -> Any:
+    """Return a decorator that adds the options that determine the exit code.
+
+    These are --max-changed, and the significance level `alpha` with the flag `level`.
+    """
+
+    def add(command: Any) -> Any:
+        add_share = click.option(
+            "--max-changed", metavar="SHARE", callback=parse_share,
+            help="Exit code 1 if at least this share of the rows changed, such as 5%.",
+        )  # fmt: skip
+        add_level = click.option(
+            level, "alpha", metavar="LEVEL", callback=parse_share,
+            help="Exit code 1 if the p-value is at most this.",
+        )  # fmt: skip
+        return add_share(add_level(command))
+
+    return add
 
 
 def exceeds(changed: float, pvalue: float, max_changed: float | None, alpha: float | None) -> bool:

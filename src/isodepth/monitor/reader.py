@@ -164,9 +164,9 @@ class BatchReader:
             values = {*mixed.categories[column][0]} - {None} if typed else set()
             strings = bool(values) and values.isdisjoint(self.categories[column])
             if strings or (column in (self.columns or ()) and use != "numbers"):
-                kind = "strings" if strings else "numbers"
+                content = "strings" if strings else "numbers"
                 raise InvalidInputError(
-                    f"column {column!r} holds {kind} in the reference and {dtype} in the batch; "
+                    f"column {column!r} holds {content} in the reference and {dtype} in the batch; "
                     "convert it, or fit a new monitor without the column, or with the column as a "
                     f"category (kinds={{{column!r}: 'category'}}, --category {column}). "
                     f"{_KINDS_HINT}"

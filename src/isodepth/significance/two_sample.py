@@ -35,7 +35,7 @@ from isodepth.metric.comparison import Comparison
 from isodepth.metric.fitted import compare_arrays
 from isodepth.metric.settings import MetricSettings
 from isodepth.results.changes import Change
-from isodepth.rowfunctions.describe import ks_distance
+from isodepth.rowfunctions.explanations import ks_distance
 from isodepth.significance.aggregated import aggregated_statistics
 from isodepth.significance.changes import joint_change, significant_changes
 from isodepth.significance.findings import (
@@ -417,17 +417,8 @@ def _distinct_statistics(samples: Samples, settings: Settings) -> Findings | Non
 
 def _result(rows: PooledSample, findings: Findings, settings: Settings) -> TwoSampleResult:
     """Return the result of the test from its statistics."""
-    samples, metric, d = rows.samples, settings.metric, len(rows.names)
-    if settings.only_regions:
-        # The test statistic is the distance DR itself, not its -log p. If `scale` is None, the
-        # function `standardized` has divided all columns by a power of two. DR is then converted
-        # back to the original units.
-        size = rows.divisors if metric.scale is None else 1.0
-        scores = findings.parts["regions"] * (size / mean_of_direction(d, metric.q))
-    elif findings.strengths:
-        scores = combined(findings.strengths, findings.weights)
-    else:
-        scores = np.zeros(rows.permutations.count)  # no function of a row has information
+    samples = rows.samples
+    scores = _scores(rows, findings, settings)
     pvalue = float(permutation_pvalue(scores[0], scores[1:]))
     components = [
         Component(name, feature.kind, feature.label, float(findings.parts[name][0]), alone)
@@ -439,13 +430,6 @@ def _result(rows: PooledSample, findings: Findings, settings: Settings) -> TwoSa
     changes = significant_changes(rows, findings, ALPHA) if pvalue <= ALPHA else []
     few = rows.permutations.first(bound_labelings(settings.confidence))
     pool = partial(_pool_again, samples, settings, rows.directions, few, rows.rng)
-    bounds: Callable[[], ShareBounds]
-    if samples.blocks is not None:
-        bounds = partial(ShareBounds, 0.0, {}, None)  # there is no guarantee for blocks
-    elif isinstance(findings, TolerantFindings):
-        bounds = partial(ShareBounds, *_lower_bounds(rows, findings, settings.confidence))
-    else:
-        bounds = partial(_later_bounds, pool, settings.confidence)
     return TwoSampleResult(
         statistic=float(scores[0]),
         pvalue=pvalue,
@@ -465,10 +449,43 @@ def _result(rows: PooledSample, findings: Findings, settings: Settings) -> TwoSa
         settings=_setting_values(settings, len(rows.directions), samples.blocks),
     )._with(
         _changes=changes,
-        _bounds=bounds,
-        _compare=partial(_compare_regions, pool, metric) if d else None,
+        _bounds=_bounds_function(rows, findings, pool, settings.confidence),
+        _compare=partial(_compare_regions, pool, settings.metric) if rows.names else None,
         _samples=samples,
     )
+
+
+def _scores(rows: PooledSample, findings: Findings, settings: Settings) -> np.ndarray:
+    """Return the test statistic (B + 1,) for the given labels and for B permutations.
+
+    With method="regions" it is the distance DR itself, not its -log p. If `scale` is None, the
+    function `standardized` has divided all columns by a power of two, and DR is converted back to
+    the original units.
+    """
+    if settings.only_regions:
+        size = rows.divisors if settings.metric.scale is None else 1.0
+        unit = mean_of_direction(len(rows.names), settings.metric.q)
+        return findings.parts["regions"] * (size / unit)
+    if findings.strengths:
+        return combined(findings.strengths, findings.weights)
+    return np.zeros(rows.permutations.count)  # no function of a row has information
+
+
+def _bounds_function(
+    rows: PooledSample,
+    findings: Findings,
+    pool: Callable[[], PooledSample],
+    confidence: float,
+) -> Callable[[], ShareBounds]:
+    """Return a function that returns the lower bounds for the share of changed rows.
+
+    `pool` returns the pooled rows again, because a result does not keep `rows`.
+    """
+    if rows.samples.blocks is not None:
+        return partial(ShareBounds, 0.0, {}, None)  # there is no guarantee for blocks
+    if isinstance(findings, TolerantFindings):
+        return partial(ShareBounds, *_lower_bounds(rows, findings, confidence))
+    return partial(_later_bounds, pool, confidence)
 
 
 def _lower_bounds(rows: PooledSample, findings: TolerantFindings, confidence: float) -> ShareBounds:
@@ -477,8 +494,8 @@ def _lower_bounds(rows: PooledSample, findings: TolerantFindings, confidence: fl
     if found.joint is not None:
         joint = joint_change(rows, found.joint)
     if joint is not None:
-        joint = replace(joint, share=found.joint_share)
-    return ShareBounds(found.share, found.columns, joint)
+        joint = replace(joint, changed_share=found.joint_share)
+    return ShareBounds(found.changed_share, found.columns, joint)
 
 
 def _later_bounds(pool: Callable[[], PooledSample], confidence: float) -> ShareBounds:
