@@ -169,7 +169,7 @@ def _scanned(paths: Sequence[str], reading: cli.Reading, blocks: str | None) -> 
         for texts in (reading.columns, reading.drop, reading.missing)
     )
     sources = [isodepth.scan(path, columns or None) for path in paths]
-    return [source.without(dropped).with_missing(missing) for source in sources]
+    return [source._without(dropped)._with_missing(missing) for source in sources]
 
 
 def _compare_chunks(

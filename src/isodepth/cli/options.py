@@ -146,7 +146,7 @@ def reading_options(nan_policy: bool = True, kinds: bool = False) -> Any:
     made = {
         "columns": named("--columns", help="Use only these columns (0, 1, ... without names)."),
         "drop": named("--drop", help="Leave out these columns."),
-        "drop_text": option("--drop-text", is_flag=True, help="Leave out strings and dates."),
+        "drop_text": option("--drop-text", is_flag=True, help="Leave out non-numeric columns."),
     }  # fmt: skip
     if kinds:
         made["category"] = named("--category", help="Compare these columns as categories.")

@@ -49,7 +49,7 @@ _DASK = ("dask", "dask_expr")
 def is_chunked(X: Any) -> bool:
     """Return whether X is a Dask collection or from `isodepth.scan`, which are read in chunks."""
     kind = type(X)
-    if getattr(kind, "reads_in_chunks", False):
+    if getattr(kind, "_reads_in_chunks", False):
         return True
     return kind.__module__.partition(".")[0] in _DASK and hasattr(X, "__dask_graph__")
 
@@ -241,7 +241,7 @@ def to_array(X: Any, name: str) -> np.ndarray:
             f"{name} is a masked array with {int(np.ma.count_masked(X))} masked entries; drop or "
             "impute them first, or drop their rows with nan_policy='omit'"
         )
-    if getattr(type(X), "reads_in_chunks", False):
+    if getattr(type(X), "_reads_in_chunks", False):
         refuse_chunks(X, name)
     if hasattr(X, "toarray") and not isinstance(X, np.ndarray):
         raise InvalidInputError(f"{name} is sparse ({type(X).__name__}); pass {name}.toarray()")

@@ -275,15 +275,15 @@ class Profile:
         names: tuple[str, ...] | None = None,
     ) -> Profile:
         """Read all rows of a source once; `names` are given to its columns, None keeps theirs."""
-        names = names or source.labels
-        texts = frozenset(part.place for part in source.parts if part.untyped)
+        names = names or source._labels
+        texts = frozenset(part.place for part in source._parts if part.untyped)
         step = ProfilePass(max(max_rows, _DECIDING_ROWS), seed, names, texts)
-        source = source.without_weights()
-        encoded = source.encoding(source.parts[0].few_valued_strings())
+        source = source._without_weights()
+        encoded = source._encoding(source._parts[0].few_valued_strings())
         state, _ = (runner or runner_of(source)).fold(encoded, step, FrameReading(names=names))
         if not state.pieces:
             raise InvalidInputError(
-                f"{source.label} is empty: it has no row; a sample needs at least one row"
+                f"{source._label} is empty: it has no row; a sample needs at least one row"
             )
         step.settle(state)
         return cls(source, max_rows, state)
@@ -298,7 +298,7 @@ class Profile:
         """Type of each column of text files: "string" if other files contain strings."""
         types = dict(self.state.types)
         for name, kind in types.items():
-            for part in self.source.parts:
+            for part in self.source._parts:
                 stored = class_of_type(part.others.get(name, "double"))
                 if part.untyped or stored is None or kind is None:
                     continue
@@ -306,7 +306,7 @@ class Profile:
                     types[name] = "string"
                 elif stored != class_of_type(kind):
                     refuse(
-                        self.source.label,
+                        self.source._label,
                         f"column {name!r} contains {class_of_type(kind)} in text files and "
                         f"{stored} in {part.origin}; convert one of them, or select other columns",
                     )
@@ -346,7 +346,7 @@ class Profile:
         `numbers` (m,) are the numbers of the rows, see `FrameRows.number`.
         """
         place, row = place_and_row(numbers)
-        names = {part.place: part.origin for part in reversed(self.source.parts)}
+        names = {part.place: part.origin for part in reversed(self.source._parts)}
         places = sorted(self.state.n_rows)
         before = np.cumsum([0, *(self.state.n_rows[each] for each in places)])
         files = [names[each] for each in place.tolist()]

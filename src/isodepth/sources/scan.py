@@ -77,7 +77,8 @@ def scan(
 
     Returns
     -------
-    source : Source
+    source : isodepth.typing.Source
+        With the attributes `n_rows`, `n_features`, `columns`, `dtype`, `weighted` and `chunk_rows`.
 
     Examples
     --------
@@ -86,7 +87,7 @@ def scan(
     >>> chunks = [rng.normal(size=(n, 2)) for n in (300, 0, 5, 700)]
     >>> source = isodepth.scan(chunks)
     >>> source
-    Source(list of 4: 1005 rows, 2 column(s), 3 part(s), float64)
+    Source(list of 4: 1005 rows, 2 columns, float64)
     >>> whole = np.concatenate(chunks)
     >>> options = {"levels": 10, "n_directions": 50, "random_state": 0}
     >>> in_chunks = isodepth.distance(source, isodepth.scan([whole + 3]), **options)
