@@ -6,7 +6,7 @@ import base64
 import functools
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -41,31 +41,42 @@ def unpacked(kind: Any, value: Any, names: FieldNames | None = None) -> Any:
     Raise an exception, of any type, if the value does not fit `kind`, or if an array contains NaN,
     negative integers or other types than floats and signed integers.
     """
-    origin, inner = typing.get_origin(kind), typing.get_args(kind)
     if kind is Any:
         return value
     if isinstance(kind, types.UnionType):
-        return None if value is None else unpacked(inner[0], value, names)
+        return None if value is None else unpacked(typing.get_args(kind)[0], value, names)
     if kind is np.ndarray:
-        dtype, shape, data = value
-        if np.dtype(dtype).kind not in "fi":
-            raise TypeError(f"an array of {dtype}")
-        array = np.frombuffer(base64.b64decode(data), dtype).reshape(shape)
-        if np.isnan(array).any() or (array.dtype.kind == "i" and (array < 0).any()):
-            raise ValueError("an array with NaN or a negative integer")
-        return array
-    if origin in (dict, Mapping):
-        key, item = inner
-        return {unpacked(key, k, names): unpacked(item, each, names) for k, each in value}
-    if origin in (list, tuple):
-        kinds = inner if origin is tuple and inner[-1] is not Ellipsis else inner[:1] * len(value)
-        return origin(unpacked(*each, names) for each in zip(kinds, value, strict=True))
+        return _array(*value)
+    if typing.get_origin(kind) is not None:
+        return _collection(kind, value, names)
     if fields := _fields(kind):
         keys = {name: name for name in fields} if names is None else names[kind]
         return kind(**{n: unpacked(own, value[keys[n]], names) for n, own in fields.items()})
     if type(value) is not kind or (kind is int and abs(value) >= _MOST_INTEGER):
         raise TypeError(f"{value!r:.80} in place of {kind.__name__}")
     return value
+
+
+def _array(dtype: str, shape: Sequence[int], data: str) -> np.ndarray:
+    """Return the array with these bytes in base64. It must be of floats or signed integers."""
+    if np.dtype(dtype).kind not in "fi":
+        raise TypeError(f"an array of {dtype}")
+    array = np.frombuffer(base64.b64decode(data), dtype).reshape(shape)
+    if np.isnan(array).any() or (array.dtype.kind == "i" and (array < 0).any()):
+        raise ValueError("an array with NaN or a negative integer")
+    return array
+
+
+def _collection(kind: Any, value: Any, names: FieldNames | None) -> Any:
+    """Convert a JSON value to a dictionary, list or tuple, and check the types of its entries."""
+    origin, inner = typing.get_origin(kind), typing.get_args(kind)
+    if origin in (dict, Mapping):
+        key, item = inner
+        return {unpacked(key, k, names): unpacked(item, each, names) for k, each in value}
+    if origin not in (list, tuple):
+        raise TypeError(f"{kind} is not a type of a stored field")
+    kinds = inner if origin is tuple and inner[-1] is not Ellipsis else inner[:1] * len(value)
+    return origin(unpacked(*each, names) for each in zip(kinds, value, strict=True))
 
 
 @functools.cache
