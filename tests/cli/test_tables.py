@@ -159,6 +159,21 @@ def test_columns_are_matched_by_name(tmp_path: Path, a: Path) -> None:
         assert found["columns"] == list(NAMES)
 
 
+def test_drop_text_leaves_out_a_column_of_all_tables(tmp_path: Path) -> None:
+    words = write(tmp_path / "words.csv", "a,b,c\n1,2,x\n3,4,7\n5,1,8\n2,7,9\n")
+    numbers = write(tmp_path / "numbers.csv", "a,b,c\n1,2,3\n3,4,7\n6,1,8\n2,9,9\n")
+    for command in ("pairwise", "compare"):
+        for order in ((words, numbers), (numbers, words)):
+            found = run_json(command, *order, "--drop-text", *QUICK)
+            assert found["left_out"] == ["c"]
+            note = f"left out of {numbers}: 'c' (not numeric in another table)"
+            assert note in found["warnings"]
+    alone = write(tmp_path / "alone.csv", "c\n3\n4\n5\n")
+    assert "none of its columns is numeric in all tables" in refusal(
+        "pairwise", words, alone, "--drop-text"
+    )
+
+
 def test_a_vanished_column_is_listed(tmp_path: Path, a: Path) -> None:
     b = save(tmp_path / "b.csv", sample(1), ("temp", "rain", "wind"))
     found = run_json("compare", a, b, *QUICK)
