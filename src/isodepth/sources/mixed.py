@@ -44,23 +44,32 @@ def mixed_readers(
     frames = [profile.deciding_frame() for profile in profiles]
     mixed = split_columns(frames, names, kinds)
     assert mixed is not None
-    columns, marks, words = [], {}, set()
     given = check_kinds(kinds)
-    for kind in mixed.columns:
-        values = [profile.state.values.get(kind.column, Counter()) for profile in profiles]
-        distinct = set().union(*(each for each in values if each is not None))
-        many = None in values or len(distinct) > MOST_CATEGORIES
-        if kind.kind == "category" and kind.column not in given and many:
-            note = f"more than {MOST_CATEGORIES} values"
-            kind = kind._replace(kind="identifier", use="left out", note=note)
-        if kind.use == "numbers" and kind.option == "numeric":
-            strings = [value for frame in frames for value in frame[kind.column].to_pylist()]
-            marks[kind.column] = _style_marks(strings)
-            words |= {kind.column} if _words(strings) else set()
-        columns.append(kind)
-    return [
-        MixedReader(tuple(columns), profile.types, marks, frozenset(words)) for profile in profiles
-    ]
+    columns = tuple(
+        each if each.column in given else _of_all_rows(each, profiles) for each in mixed.columns
+    )
+    strings = {
+        each.column: [value for frame in frames for value in frame[each.column].to_pylist()]
+        for each in columns
+        if each.use == "numbers" and each.option == "numeric"
+    }
+    marks = {name: _style_marks(values) for name, values in strings.items()}
+    with_words = frozenset(name for name, values in strings.items() if _words(values))
+    return [MixedReader(columns, profile.types, marks, with_words) for profile in profiles]
+
+
+def _of_all_rows(column: ColumnKind, profiles: Sequence[Profile]) -> ColumnKind:
+    """Return the kind of a column that was decided from random rows, corrected by all rows.
+
+    A category is an identifier if all rows together have too many distinct values.
+    """
+    values = [profile.state.values.get(column.column, Counter()) for profile in profiles]
+    distinct = set().union(*(each for each in values if each is not None))
+    many = None in values or len(distinct) > MOST_CATEGORIES
+    if column.kind != "category" or not many:
+        return column
+    note = f"more than {MOST_CATEGORIES} values"
+    return ColumnKind(column.column, "identifier", "left out", note)
 
 
 def _words(values: Sequence[Any]) -> set[str]:
@@ -149,7 +158,7 @@ class MixedReader:
         given = [self._given[name] for name in self.numeric]
         texts = [self.types.get(name) for name in self.numeric]
         plain = all(each is None for each in given)
-        plain = plain and all(kind in (None, "int64", "double") for kind in texts)
+        plain = plain and all(type_ in (None, "int64", "double") for type_ in texts)
         plain = plain and not any(part.missing for part in source._parts)
         # The columns of a source without names are matched by position.
         names = dict(zip((each.column for each in self.columns), source._labels, strict=True))

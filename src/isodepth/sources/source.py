@@ -118,9 +118,9 @@ class Source:
         """
         labels = {*self._labels}
         return {
-            label: kind
+            label: type_
             for part in self._parts
-            for label, kind in part.others.items()
+            for label, type_ in part.others.items()
             if label in labels
         }
 
@@ -211,8 +211,8 @@ def source_of(parts: Sequence[Part], columns: list[Any] | None, weights: Any, la
     width = len(selected) - (weights is not None)
     if not width:
         raise InvalidInputError("the only column holds the weights; a sample needs another column")
-    if weights is not None and (kind := first.others.get(selected[-1])) is not None:
-        refuse(first.origin, f"the weights in column {selected[-1]!r} are of type {kind}")
+    if weights is not None and (type_ := first.others.get(selected[-1])) is not None:
+        refuse(first.origin, f"the weights in column {selected[-1]!r} are of type {type_}")
     single = all(set(selected) <= {*part.single, *part.others} for part in parts)
     single = single and any(set(selected) & {*part.single} for part in parts)
     return Source(
@@ -229,10 +229,10 @@ def _check_types(part: Part, selected: Sequence[str], known: dict[str, tuple[str
     function adds the columns of `part`. A column without values (type null) may be of any class.
     """
     for name in selected:
-        kind = class_of_type(part.others.get(name, "double"))
-        if kind is not None and part.n_rows != 0:
-            before, origin = known.setdefault(name, (kind, part.origin))
-            if kind != before:
+        found = class_of_type(part.others.get(name, "double"))
+        if found is not None and part.n_rows != 0:
+            before, origin = known.setdefault(name, (found, part.origin))
+            if found != before:
                 refuse(
                     part.origin,
                     f"column {name!r} is of type {part.others.get(name, 'number')}, but contains "
@@ -419,7 +419,7 @@ def _numbers_or_frame(table: Any, origin: str) -> Any:
     """Return a `Table` of numbers, or a pyarrow table if some columns are not numeric."""
     if has_other_types(table):
         frame = arrow_table(table, origin)
-        if any(class_of_type(str(kind)) != "numbers" for kind in frame.schema.types):
+        if any(class_of_type(str(type_)) != "numbers" for type_ in frame.schema.types):
             return frame
     return Table(*_numbers_and_names(table, origin))
 

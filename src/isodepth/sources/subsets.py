@@ -54,7 +54,7 @@ def stored_kinds(source: Source, names: Sequence[str]) -> dict[str, str]:
     """Return the kind of each of the columns `names`, from their types in the source alone."""
     kinds = {"numbers": "numeric", "dates": "date"}
     types = {name: class_of_type(source._others.get(name, "double")) for name in names}
-    return {name: kinds.get(kind or "", "category") for name, kind in types.items()}
+    return {name: kinds.get(stored or "", "category") for name, stored in types.items()}
 
 
 def _common_names(x: Source, y: Source) -> tuple[str, ...]:

@@ -93,8 +93,8 @@ class ReadResult:
         """
         if isinstance(self.frame, np.ndarray):
             return Table(self.frame, self.columns)
-        kinds = {field.name: field.type for field in self.frame.schema}
-        names = [name for name, kind in kinds.items() if holds_numbers(kind)]
+        types = {field.name: field.type for field in self.frame.schema}
+        names = [name for name, type_ in types.items() if holds_numbers(type_)]
         points, _ = read_frame(self.frame.select(names), "the table")
         return Table(points, self.columns if len(names) == self.frame.num_columns else tuple(names))
 
@@ -248,8 +248,8 @@ def refuse_damaged(file: InputFile, error: Exception) -> NoReturn:
         refuse(file.path, f"it does not fit into memory {error}", error)
     # Exceptions of all types are converted, because a damaged file can cause any error in pyarrow,
     # zipfile, NumPy or Python.
-    kind = file.ending.removeprefix(".")
-    refuse(file.path, f"it is damaged or not a {kind} file ({error})", error)
+    format_name = file.ending.removeprefix(".")
+    refuse(file.path, f"it is damaged or not a {format_name} file ({error})", error)
 
 
 @contextmanager
@@ -286,12 +286,12 @@ def parquet_row_counts(opened: Any) -> list[int]:
     return counts
 
 
-def holds_numbers(kind: Any) -> bool:
+def holds_numbers(type_: Any) -> bool:
     """Return whether a pyarrow type is numeric or null (a column without values)."""
     from pyarrow import types
 
     tests = (types.is_floating, types.is_integer, types.is_decimal, types.is_null)
-    return any(test(kind) for test in tests)
+    return any(test(type_) for test in tests)
 
 
 def _chosen_columns(

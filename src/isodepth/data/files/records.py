@@ -25,35 +25,35 @@ def packed(value: Any, names: FieldNames) -> Any:
     """
     if isinstance(value, np.ndarray):
         return value.dtype.str, value.shape, base64.b64encode(value.tobytes()).decode()
-    kind: Any = type(value)
-    if fields := _fields(kind):
-        return {names[kind][name]: packed(getattr(value, name), names) for name in fields}
+    type_: Any = type(value)
+    if fields := _fields(type_):
+        return {names[type_][name]: packed(getattr(value, name), names) for name in fields}
     if isinstance(value, Mapping):
         return [packed(pair, names) for pair in value.items()]
     return [packed(each, names) for each in value] if isinstance(value, list | tuple) else value
 
 
-def unpacked(kind: Any, value: Any, names: FieldNames | None = None) -> Any:
-    """Convert a JSON value to the type `kind`, and check the types of all fields.
+def unpacked(type_: Any, value: Any, names: FieldNames | None = None) -> Any:
+    """Convert a JSON value to the type `type_`, and check the types of all fields.
 
     Without `names`, the keys of an object are the names of its fields.
 
-    Raise an exception, of any type, if the value does not fit `kind`, or if an array contains NaN,
+    Raise an exception, of any type, if the value does not fit `type_`, or if an array contains NaN,
     negative integers or other types than floats and signed integers.
     """
-    if kind is Any:
+    if type_ is Any:
         return value
-    if isinstance(kind, types.UnionType):
-        return None if value is None else unpacked(typing.get_args(kind)[0], value, names)
-    if kind is np.ndarray:
+    if isinstance(type_, types.UnionType):
+        return None if value is None else unpacked(typing.get_args(type_)[0], value, names)
+    if type_ is np.ndarray:
         return _array(*value)
-    if typing.get_origin(kind) is not None:
-        return _collection(kind, value, names)
-    if fields := _fields(kind):
-        keys = {name: name for name in fields} if names is None else names[kind]
-        return kind(**{n: unpacked(own, value[keys[n]], names) for n, own in fields.items()})
-    if type(value) is not kind or (kind is int and abs(value) >= _MOST_INTEGER):
-        raise TypeError(f"{value!r:.80} in place of {kind.__name__}")
+    if typing.get_origin(type_) is not None:
+        return _collection(type_, value, names)
+    if fields := _fields(type_):
+        keys = {name: name for name in fields} if names is None else names[type_]
+        return type_(**{n: unpacked(own, value[keys[n]], names) for n, own in fields.items()})
+    if type(value) is not type_ or (type_ is int and abs(value) >= _MOST_INTEGER):
+        raise TypeError(f"{value!r:.80} in place of {type_.__name__}")
     return value
 
 
@@ -67,19 +67,19 @@ def _array(dtype: str, shape: Sequence[int], data: str) -> np.ndarray:
     return array
 
 
-def _collection(kind: Any, value: Any, names: FieldNames | None) -> Any:
+def _collection(type_: Any, value: Any, names: FieldNames | None) -> Any:
     """Convert a JSON value to a dictionary, list or tuple, and check the types of its entries."""
-    origin, inner = typing.get_origin(kind), typing.get_args(kind)
+    origin, inner = typing.get_origin(type_), typing.get_args(type_)
     if origin in (dict, Mapping):
         key, item = inner
         return {unpacked(key, k, names): unpacked(item, each, names) for k, each in value}
     if origin not in (list, tuple):
-        raise TypeError(f"{kind} is not a type of a stored field")
+        raise TypeError(f"{type_} is not a type of a stored field")
     kinds = inner if origin is tuple and inner[-1] is not Ellipsis else inner[:1] * len(value)
     return origin(unpacked(*each, names) for each in zip(kinds, value, strict=True))
 
 
 @functools.cache
-def _fields(kind: type) -> dict[str, Any]:
+def _fields(type_: type) -> dict[str, Any]:
     """Return the types of the fields of a class of isodepth; {} for a class of another package."""
-    return typing.get_type_hints(kind) if kind.__module__.startswith("isodepth.") else {}
+    return typing.get_type_hints(type_) if type_.__module__.startswith("isodepth.") else {}
