@@ -11,7 +11,7 @@ import numpy as np
 
 from isodepth import Metric, scan
 from isodepth.metric.chunked import reading, table
-from isodepth.metric.chunked.table import stream_table
+from isodepth.metric.chunked.region_tables import stream_table
 from isodepth.sources.passes import Rows
 
 KINDS = ["normal", "lattice", "constant", "duplicates", "heavy", "two", "line", "sorted"]

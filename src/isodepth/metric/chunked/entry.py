@@ -21,7 +21,7 @@ from isodepth.geometry.regions import LevelPlan
 from isodepth.inspection.rows import TwoSamples
 from isodepth.inspection.suspicious import SuspiciousRows
 from isodepth.inspection.suspicious.chunks import suspicious_source_rows
-from isodepth.metric.chunked.table import SourceRegions, column_spreads, stream_table
+from isodepth.metric.chunked.region_tables import SourceRegions, column_spreads, stream_table
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.fitted import FittedMetric, fit_for_one_sample
 from isodepth.metric.settings import MetricSettings, check_for_tables
