@@ -285,7 +285,12 @@ def _warn_of_omitted(used: Sequence[ColumnKind], kinds: Any) -> None:
     """Warn of columns that a distance does not use, unless the option `kinds` leaves them out."""
     unused = [each for each in used if each.use != "numbers"]
     given = check_kinds(kinds) if unused else {}
-    omitted = [each for each in unused if given.get(each.column) not in ("category", "omit")]
+    omitted = [
+        # A warning about categories of doubtful kind was issued when they were read.
+        each._replace(note="", attention=False) if each.use == "shares" and each.attention else each
+        for each in unused
+        if given.get(each.column) not in ("category", "omit")
+    ]
     if omitted:
         warn_user(
             f"the distance compares the numeric columns that X and Y have in common; "

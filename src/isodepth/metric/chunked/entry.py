@@ -152,7 +152,8 @@ class SourceComparison(Comparison):
         lines = super().__repr__().splitlines()
         low, high = self.distance_bounds
         levels, directions = len(self._gaps.values), len(self._gaps.vectors)
-        how = f"{levels} levels, {directions} directions, no refinement"
+        noun = "direction" if directions == 1 else "directions"
+        how = f"{levels} levels, {directions} {noun}, no refinement"
         lines.insert(1, f"  read in chunks: {how}")
         if low < high:
             lines.insert(2, f"  exact depths would give between {low:.6g} and {high:.6g}")
