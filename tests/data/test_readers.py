@@ -115,6 +115,7 @@ def test_text_files_are_read_exactly(tmp_path_factory: Any, rows: Any, mark: str
         ("a,b\n1,2\n\n3,x\n", "line 4, column 2 ('b'): 'x' is not a number"),
         ("1,2\n3,x\n", "line 2, column 2: 'x' is not a number"),
         ("a,b\n1,2\n3,1_000\n", "'1_000' is not a number"),
+        ("a,b\n1,-\n3,-\n2,7\n", "read them as missing values with --missing -, or"),
         ("a,b\n1,true\n3,7\n", "line 2, column 2 ('b'): 'true' is not a number"),
         ('a,b\n1,"1,234"\n', "'1,234' is not a number"),
         ("a;b\n1,5;1.234\n", "is not a number"),

@@ -350,7 +350,8 @@ def _refuse_text(
     row, cell = text[place]
     named = [names[place] for place in text]
     advice = "leave out such columns with --drop-text"
-    if _is_mostly_numbers(columns[place]):
+    is_mark = not any(letter.isalnum() for letter in cell)
+    if is_mark or _is_mostly_numbers(columns[place]):
         missing = f"read them as missing values with --missing {cell}"
         advice = f"correct the values, or {missing}, or {advice}"
     if len(named) <= MOST_NAMED:
