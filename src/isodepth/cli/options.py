@@ -88,18 +88,18 @@ def settings_options(
     """
     made = {}
     for name in (name for name in only if name not in without):
-        flag, kind, text, usual = _SETTINGS[name]
+        flag, type_, text, usual = _SETTINGS[name]
         if name == "scale":
-            kind = click.Choice(scales)
+            type_ = click.Choice(scales)
             text = ", ".join(_SCALES[each] for each in scales[:-1]) + f", or {_SCALES[scales[-1]]}"
             text = f"Divide columns by {text}"
         if name == "levels" and name in defaults:
             text = "Number of levels"
         default = defaults.get(name, usual)
         passed = default if name == "scale" else 0 if name == "random_state" else None
-        metavar = _METAVARS.get(name) or _METAVARS.get(kind)
+        metavar = _METAVARS.get(name) or _METAVARS.get(type_)
         made[name] = click.option(
-            flag, name, type=kind, default=passed, metavar=metavar,
+            flag, name, type=type_, default=passed, metavar=metavar,
             help=f"{text} (default {default}).",
         )  # fmt: skip
     return _together("settings", _settings_of, made)
@@ -146,7 +146,7 @@ def reading_options(nan_policy: bool = True, kinds: bool = False) -> Any:
     made = {
         "columns": named("--columns", help="Use only these columns (0, 1, ... without names)."),
         "drop": named("--drop", help="Leave out these columns."),
-        "drop_text": option("--drop-text", is_flag=True, help="Leave out strings and dates."),
+        "drop_text": option("--drop-text", is_flag=True, help="Leave out non-numeric columns."),
     }  # fmt: skip
     if kinds:
         made["category"] = named("--category", help="Compare these columns as categories.")

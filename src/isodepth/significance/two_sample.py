@@ -189,7 +189,7 @@ def two_sample_test(
         over permuted samples, which take most of the time of large samples, are computed there.
     method : {"aggregated", "regions"}
         "aggregated" combines all statistics. "regions" uses the distance DR between trimmed regions
-        alone.
+        alone, and has the options listed under "Other Parameters".
     n_permutations : int
         Number of permutations. The smallest possible p-value is 1 / (1 + n_permutations).
     tolerance : float in [0, 0.5) or None
@@ -222,17 +222,6 @@ def two_sample_test(
     n_directions : int or None
         Number of directions, including the axes. None for about 100: at least two whole orthonormal
         bases.
-    q, p : float in [1, inf] or None
-        For ``method="regions"``: orders of the means over directions (q) and over levels (p), 2 if
-        None.
-    eps : float in (0, 1] or None
-        For ``method="regions"``: fraction of the least deep rows that is ignored, 0.1 if None.
-    depth : str, estimator, callable or None
-        For ``method="regions"``: depth function that orders the rows of each sample, see
-        :class:`isodepth.Metric`. None for "projection", which is many times faster than the others.
-    levels : int or None
-        For ``method="regions"``: number of nested regions of each sample that are compared, 20 if
-        None.
     random_state : None, int, numpy.random.Generator or numpy.random.RandomState
         Seed of the directions and permutations. With None every call draws new directions and
         permutations. The standard deviation of the p-value p over calls is then about
@@ -244,6 +233,19 @@ def two_sample_test(
         Number of threads; None for all available cores. The result does not depend on it.
     progress : bool
         Whether to show a progress bar with the number of permutations and the remaining time.
+
+    Other Parameters
+    ----------------
+    q, p : float in [1, inf] or None
+        Orders of the means over directions (q) and over levels (p), 2 if None. This and the
+        following options belong to ``method="regions"``; the other method refuses them.
+    eps : float in (0, 1] or None
+        Fraction of the least deep rows that is ignored, 0.1 if None.
+    depth : str, estimator, callable or None
+        Depth function that orders the rows of each sample, see :class:`isodepth.Metric`. None for
+        "projection", which is many times faster than the others.
+    levels : int or None
+        Number of nested regions of each sample that are compared, 20 if None.
 
     Returns
     -------

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.data.columns.kinds import ColumnKind
+from isodepth.data.columns.kinds import ColumnKind, unmatched_kinds
 from isodepth.data.export import plain
 from isodepth.data.missing import MissingPair
 from isodepth.data.validation import check_same_columns, check_same_width, split_weights
@@ -21,7 +21,7 @@ from isodepth.geometry.regions import LevelPlan
 from isodepth.inspection.rows import TwoSamples
 from isodepth.inspection.suspicious import SuspiciousRows
 from isodepth.inspection.suspicious.chunks import suspicious_source_rows
-from isodepth.metric.chunked.table import SourceRegions, column_spreads, stream_table
+from isodepth.metric.chunked.region_tables import SourceRegions, column_spreads, stream_table
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.fitted import FittedMetric, fit_for_one_sample
 from isodepth.metric.settings import MetricSettings, check_for_tables
@@ -29,7 +29,13 @@ from isodepth.metric.table import RegionTable, distances_between
 from isodepth.sources.passes import Runner, runner_of
 from isodepth.sources.scan import as_source
 from isodepth.sources.source import Source
-from isodepth.sources.subsets import SubsetPair, numeric_pair, source_pair, subset_pair
+from isodepth.sources.subsets import (
+    SubsetPair,
+    common_columns,
+    numeric_pair,
+    stored_kinds,
+    subset_pair,
+)
 
 #: Number of depth levels that replaces ``levels="exact"`` if samples are read in chunks.
 LEVELS = 20
@@ -59,11 +65,14 @@ def compare(
     :func:`isodepth.compare`.
     """
     wx, wy = split_weights(weights)
-    x, y = source_pair(_source(X, wx, "X"), _source(Y, wy, "Y"))
+    whole = _source(X, wx, "X"), _source(Y, wy, "Y")
+    x, y, only = common_columns(*whole)
+    types = [stored_kinds(each, names) for each, names in zip(whole, only, strict=True)]
+    kinds, unmatched = unmatched_kinds(kinds, types)
     metric = grid_metric(metric)
     runner = runner or runner_of(x, y)
     columns: tuple[ColumnKind, ...] = ()
-    if kinds or not (x.is_numeric and y.is_numeric):
+    if kinds or not (x._is_numeric and y._is_numeric):
         x, y, columns = numeric_pair(x, y, kinds, runner)
     if metric.dtype is None and x.dtype != y.dtype:
         x, y = replace(x, dtype="float64"), replace(y, dtype="float64")
@@ -73,7 +82,7 @@ def compare(
         metric = replace(metric, scale=column_spreads(sides, metric, runner))
     first, second = (stream_table(metric, side, runner=runner) for side in (x, y))
     compared = _compared(first, second, fit_for_one_sample(metric, x.n_features))
-    return compared._with(kinds=columns, _inputs=(X, Y, kinds))
+    return compared._with(kinds=(*columns, *unmatched), _inputs=(X, Y, kinds))
 
 
 def shared_scale(metric: MetricSettings, samples: Any, weights: Any, name: str) -> np.ndarray:
@@ -143,7 +152,8 @@ class SourceComparison(Comparison):
         lines = super().__repr__().splitlines()
         low, high = self.distance_bounds
         levels, directions = len(self._gaps.values), len(self._gaps.vectors)
-        how = f"{levels} levels, {directions} directions, no refinement"
+        noun = "direction" if directions == 1 else "directions"
+        how = f"{levels} levels, {directions} {noun}, no refinement"
         lines.insert(1, f"  read in chunks: {how}")
         if low < high:
             lines.insert(2, f"  exact depths would give between {low:.6g} and {high:.6g}")
