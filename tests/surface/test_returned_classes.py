@@ -87,7 +87,7 @@ def _returned(member: Any) -> tuple[str, str]:
     return str(function.__annotations__.get("return", "")), function.__module__
 
 
-@pytest.mark.parametrize(("name", "value"), public_values())
+@pytest.mark.parametrize(("name", "value"), [*public_values()])
 def test_returned_classes_are_public(name: str, value: Any) -> None:
     public = {each.rpartition(".")[2] for each, _ in public_values()}
     internal = {
