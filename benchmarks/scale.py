@@ -104,7 +104,7 @@ def _metric(options: argparse.Namespace) -> Any:
 
 def _in_chunks(metric: Any, source: Any, runner: Any = None) -> Any:
     from isodepth import scan
-    from isodepth.metric.chunked.table import stream_table
+    from isodepth.metric.chunked.region_tables import stream_table
 
     return stream_table(metric, scan(source), in_memory=False, runner=runner).table
 

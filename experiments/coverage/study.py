@@ -53,14 +53,14 @@ def bounds(name: str, numbers: Iterable[int], n_permutations: int = 199) -> list
             share = float(result.changed_share)
             changes = result.changes
         excess = [
-            change.share
+            change.changed_share
             - (
                 setting.margins.get(change.columns[0], 0.0)
                 if len(change.columns) == 1
                 else setting.tv
             )
             for change in changes
-            if change.share is not None
+            if change.changed_share is not None
         ]
         found.append({"changed_share": share, "excess": max(excess, default=None)})
     return found

@@ -8,11 +8,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import copy, deepcopy
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self, Unpack, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, Unpack, overload
 
 import numpy as np
 
-from isodepth.data.columns.kinds import ColumnKind, column_lines, numeric_columns
+from isodepth.data.columns.kinds import (
+    ColumnKind,
+    check_kinds,
+    column_lines,
+    matched_frames,
+    numeric_columns,
+)
 from isodepth.data.frames import is_frame
 from isodepth.data.validation import is_chunked, is_tensor, refuse_chunks
 from isodepth.errors import ColumnWarning, InvalidOptionError, warn_user
@@ -101,8 +107,9 @@ class Metric(MetricSettings):
         Parameters
         ----------
         X, Y : array-likes or data frames of shape (n, d) and (m, d)
-            Columns of frames are matched by name, in the order of X. Non-numeric columns are left
-            out, with a :class:`isodepth.ColumnWarning`. Sources of :func:`isodepth.scan` and Dask
+            Columns of frames are matched by name, in the order of X. Non-numeric columns, and
+            columns that only one frame has, are left out, with a
+            :class:`isodepth.ColumnWarning`. Sources of :func:`isodepth.scan` and Dask
             collections are read in chunks and compared with ``refine=0`` on a grid of levels, 20
             if ``levels="exact"``. X and Y may also be torch tensors on one device, which may
             require grad.
@@ -122,7 +129,7 @@ class Metric(MetricSettings):
             compared = entry.compare(self, X, Y, weights, kinds=kinds)
             _warn_of_omitted(compared.kinds, kinds)
             return compared.distance
-        X, Y, used = _numeric(X, Y, kinds)
+        X, Y, used, _ = _numeric(X, Y, kinds)
         _warn_of_omitted(used, kinds)
         if is_tensor(X) or is_tensor(Y):
             from isodepth.torch.distance import distance as tensor_distance
@@ -138,7 +145,8 @@ class Metric(MetricSettings):
 
         The result has the distance, and the gap between the trimmed regions at each level with its
         maximizing direction. The parameters are those of `distance`. The attribute `kinds` of the
-        result lists every column of data frames, including non-numeric columns.
+        result lists every column of data frames, including non-numeric columns and columns that
+        only one frame has.
 
         If `scale` is None, a :class:`isodepth.ScaleWarning` is issued if one column has more than a
         hundred times the spread of another. The column with the larger spread dominates the
@@ -150,14 +158,19 @@ class Metric(MetricSettings):
         If X and Y are tensors, the result has plain numbers and is not differentiable by autograd;
         see `Comparison.gradient`.
         """
+        return self._compare(_private_copy(X), _private_copy(Y), weights, kinds)
+
+    def _compare(self, X: Any, Y: Any, weights: Any, kinds: dict[str, Any] | None) -> Comparison:
+        """Compare two samples that the caller of the package cannot change.
+
+        The result keeps the rows, for example for `suspicious_rows`.
+        """
         if is_chunked(X) or is_chunked(Y):
             from isodepth.metric.chunked import entry
 
             return entry.compare(self, X, Y, weights, kinds=kinds)
-        # The result keeps the rows, for example for `suspicious_rows`.
-        X, Y = map(_private_copy, (X, Y))
-        kept = RowsInMemory(X, Y, kinds)
-        X, Y, used = _numeric(X, Y, kinds)
+        X, Y, used, inputs = _numeric(X, Y, kinds)
+        kept = RowsInMemory(*inputs)
         if is_tensor(X) or is_tensor(Y):
             from isodepth.torch.distance import compare as compare_tensors
 
@@ -258,6 +271,8 @@ class Metric(MetricSettings):
 
 def _private_copy(X: Any) -> Any:
     """Return a copy of a sample that the caller could change, or the sample itself."""
+    if is_chunked(X):
+        return X
     if isinstance(X, np.ndarray):
         return X.copy() if X.flags.writeable else X
     if is_tensor(X):
@@ -269,25 +284,50 @@ def _private_copy(X: Any) -> Any:
 
 
 def _warn_of_omitted(used: Sequence[ColumnKind], kinds: Any) -> None:
-    """Warn of columns that a distance does not use, except for those in the option `kinds`."""
-    omitted = [each for each in used if each.use != "numbers" and each.column not in (kinds or {})]
+    """Warn of columns that a distance does not use, unless the option `kinds` leaves them out."""
+    unused = [each for each in used if each.use != "numbers"]
+    given = check_kinds(kinds) if unused else {}
+    omitted = [
+        # A warning about categories of doubtful kind was issued when they were read.
+        each._replace(note="", attention=False) if each.use == "shares" and each.attention else each
+        for each in unused
+        if given.get(each.column) not in ("category", "omit")
+    ]
     if omitted:
         warn_user(
-            f"the distance compares numbers alone; {'; '.join(column_lines(omitted))} (compare "
-            "lists every column, and two_sample_test compares categories)",
+            f"the distance compares the numeric columns that X and Y have in common; "
+            f"{'; '.join(column_lines(omitted))} (compare lists every column, and two_sample_test "
+            "compares categories)",
             ColumnWarning,
         )
 
 
-def _numeric(X: Any, Y: Any, kinds: Any) -> tuple[Any, Any, tuple[ColumnKind, ...]]:
-    """Return the numeric columns of X, those of Y, and the kinds of all columns.
+class _NumericPair(NamedTuple):
+    """Numeric columns that two samples have in common.
 
-    `kinds` is the option of `Metric.distance`. If X is an array and `kinds` is None, X and Y are
-    returned unchanged with an empty tuple.
+    Attributes
+    ----------
+    X, Y : samples
+        With these columns only.
+    columns : tuple of ColumnKind
+        Kinds of all columns of data frames, including those of only one sample; () for arrays.
+    inputs : tuple (X, Y, kinds)
+        The samples with all common columns, and the entries of the option `kinds` for them.
     """
+
+    X: Any
+    Y: Any
+    columns: tuple[ColumnKind, ...]
+    inputs: tuple[Any, Any, Any]
+
+
+def _numeric(X: Any, Y: Any, kinds: Any) -> _NumericPair:
+    """Return the numeric columns of two samples; `kinds` is the option of `Metric.distance`."""
     if kinds is None and isinstance(X, np.ndarray):
-        return X, Y, ()
-    return numeric_columns(X, Y, kinds)
+        return _NumericPair(X, Y, (), (X, Y, kinds))
+    X, Y, kinds, unmatched = matched_frames(X, Y, kinds)
+    x, y, used = numeric_columns(X, Y, kinds)
+    return _NumericPair(x, y, (*used, *unmatched), (X, Y, kinds))
 
 
 @overload
@@ -329,7 +369,8 @@ def distance(
     ----------
     X, Y : array-likes or data frames of shape (n, d) and (m, d)
         One observation per row. Columns of frames are matched by name, in the order of X;
-        non-numeric columns are left out, with a warning. X and Y may also be torch tensors on one
+        non-numeric columns, and columns that only one frame has, are left out, with a warning. X
+        and Y may also be torch tensors on one
         device, or sources of :func:`isodepth.scan`.
     weights : pair (wx, wy) or None
         Weights of the rows, of shape (n,) and (m,); either may be None.
@@ -373,7 +414,8 @@ def compare(
     ----------
     X, Y : array-likes or data frames of shape (n, d) and (m, d)
         One observation per row. Columns of frames are matched by name, in the order of X. The
-        distance uses numeric columns only; the test also compares categories. X and Y may also be
+        distance uses numeric columns only; the test also compares categories. Columns that only one
+        frame has are not compared; the result lists them. X and Y may also be
         torch tensors on one device, or sources of :func:`isodepth.scan`.
     weights : pair (wx, wy) or None
         Weights of the rows, of shape (n,) and (m,); either may be None.
@@ -428,9 +470,8 @@ def compare(
     of_test |= {name: value for name, value in options.items() if name in names}
     if isinstance(metric.scale, np.ndarray):
         of_test["scale"] = metric.scale
-    comparison = metric.compare(X, Y, kinds=kinds)
-    if isinstance(comparison._kept, RowsInMemory):  # copies of X and Y
-        X, Y = comparison._kept.X, comparison._kept.Y
+    X, Y = _private_copy(X), _private_copy(Y)  # the comparison and the test keep the same rows
+    comparison = metric._compare(X, Y, None, kinds)
     test = two_sample_test(
         X, Y, n_permutations=n_permutations, kinds=kinds, progress=progress, **of_test
     )

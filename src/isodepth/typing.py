@@ -19,10 +19,12 @@ from isodepth.metric.attribution import LargestGap
 from isodepth.metric.comparison import ChanceLevel
 from isodepth.metric.fitted import FittedMetric
 from isodepth.metric.gradient import Gradient
+from isodepth.metric.settings import MetricSettings
 from isodepth.metric.table import TableStack
 from isodepth.results.changes import Change
 from isodepth.significance.result import ColumnTest, Component, NullProfile
 from isodepth.significance.samples import ValueShare
+from isodepth.sources.source import Source
 
 __all__ = [
     "ChanceLevel",
@@ -35,12 +37,14 @@ __all__ = [
     "Gradient",
     "HullGap",
     "LargestGap",
+    "MetricSettings",
     "MissingPair",
     "MissingReport",
     "MissingShare",
     "NullProfile",
     "OneSidedValue",
     "RepeatedValue",
+    "Source",
     "SuspiciousRow",
     "SuspiciousRows",
     "TableStack",

@@ -10,8 +10,8 @@ from unittest import mock
 import numpy as np
 
 from isodepth import Metric, scan
-from isodepth.metric.chunked import reading, table
-from isodepth.metric.chunked.table import stream_table
+from isodepth.metric.chunked import reading, region_tables
+from isodepth.metric.chunked.region_tables import stream_table
 from isodepth.sources.passes import Rows
 
 KINDS = ["normal", "lattice", "constant", "duplicates", "heavy", "two", "line", "sorted"]
@@ -26,7 +26,7 @@ def small_scale(few: int = 16, pilots: int = 24) -> Iterator[None]:
         return usual(*arguments)._replace(pilots=pilots, numbers=1, rows_in_memory=0)
 
     with (
-        mock.patch.object(table, "FEW_DISTINCT", few),
+        mock.patch.object(region_tables, "FEW_DISTINCT", few),
         mock.patch.object(reading.Limits, "of", limits),
     ):
         yield

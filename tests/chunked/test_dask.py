@@ -19,7 +19,7 @@ from chunked.streaming import small_scale
 
 import isodepth
 from isodepth import Metric, scan
-from isodepth.metric.chunked.table import stream_table
+from isodepth.metric.chunked.region_tables import stream_table
 from isodepth.sources.passes import DaskRunner
 
 cloudpickle = pytest.importorskip("cloudpickle")

@@ -16,7 +16,7 @@ CODE = """
 import resource, sys
 import numpy as np
 from isodepth import Metric, scan
-from isodepth.metric.chunked.table import stream_table
+from isodepth.metric.chunked.region_tables import stream_table
 
 def chunks(count):
     return lambda: (np.random.default_rng(i).standard_normal((20_000, 5)) for i in range(count))

@@ -23,8 +23,8 @@ from isodepth.metric.chunked import depths
 from isodepth.metric.chunked.depths import RankModel, rank_numbers, whitening
 from isodepth.metric.chunked.entry import compare
 from isodepth.metric.chunked.reading import Summary
+from isodepth.metric.chunked.region_tables import stream_table
 from isodepth.metric.chunked.selection import RowValues, Selection
-from isodepth.metric.chunked.table import stream_table
 
 
 def metric(depth: Any, **options: Any) -> Metric:

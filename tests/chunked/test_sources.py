@@ -22,7 +22,7 @@ OPTIONS = {"levels": 5, "n_directions": 11, "random_state": 0}
 
 
 def rows_of(source: Source, rows: int = 7) -> np.ndarray:
-    return np.concatenate([chunk.values for chunk in source.chunks(rows)])
+    return np.concatenate([chunk.values for chunk in source._chunks(rows)])
 
 
 def write_parquet(folder: Path) -> Path:
@@ -65,7 +65,7 @@ def test_every_kind(kind: str, tmp_path: Path) -> None:
     source = all_sources(tmp_path)[kind]
     for rows in (1, 7, 1000):
         assert np.array_equal(rows_of(source, rows), POINTS)
-        assert max(len(chunk.values) for chunk in source.chunks(rows)) <= rows
+        assert max(len(chunk.values) for chunk in source._chunks(rows)) <= rows
     named = kind in ("parquet", "csv", "frame", "frames")
     assert source.columns == (("x", "y", "z") if named else None)
     assert source.n_rows == (None if kind in ("csv", "call") else 60)
@@ -103,9 +103,8 @@ def test_precision_as_in_memory(tmp_path: Path) -> None:
 def test_columns_are_matched_by_name() -> None:
     turned = isodepth.distance(scan(FRAME), scan(FRAME[["z", "x", "y"]] + 1), **OPTIONS)
     assert turned == isodepth.distance(POINTS, POINTS + 1, refine=0, **OPTIONS)
-    for names in (["w", "y", "z"], ["x", "y", "zz"]):
-        with pytest.raises(InvalidInputError, match="name their columns differently"):
-            isodepth.distance(scan(FRAME), scan(FRAME.set_axis(names, axis=1)), **OPTIONS)
+    with pytest.raises(InvalidInputError, match="they have no column in common; rename"):
+        isodepth.distance(scan(FRAME), scan(FRAME.set_axis(list("abc"), axis=1)), **OPTIONS)
 
 
 @pytest.mark.parametrize(
@@ -315,9 +314,9 @@ def test_chunks_of_a_function_have_one_precision() -> None:
     single, double = np.zeros((4, 2), np.float32), np.full((4, 2), 1 / 3)
     mixed = scan(lambda: [single, double])
     with pytest.raises(InvalidInputError, match=r"chunk 1 has dtype float64.*dtype='float64'"):
-        list(mixed.chunks(10))
+        list(mixed._chunks(10))
     for dtype in ("float32", "float64"):
-        assert len(list(scan(lambda: [single, double], dtype=dtype).chunks(10))) == 2
+        assert len(list(scan(lambda: [single, double], dtype=dtype)._chunks(10))) == 2
     assert scan(lambda: [double, single]).dtype == "float64"
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import isodepth
 from isodepth import InvalidInputError, Metric, scan
 from isodepth.geometry.scaling import units_of_samples
-from isodepth.metric.chunked.table import column_spreads, stream_table
+from isodepth.metric.chunked.region_tables import column_spreads, stream_table
 from isodepth.sources.passes import Runner
 
 

@@ -350,6 +350,6 @@ def test_messages_of_a_test_advise_options_of_the_command(files: list[str]) -> N
     Path("a.csv").write_text("u,v,w\n1,2,3\n4,5,7\n2,8,1\n")
     Path("b.csv").write_text("u,v,w\n1,2,5\n4,6,7\n3,8,2\n")
     assert run("test", "a.csv", "b.csv").stderr == ""  # no advice to use another depth
-    Path("c.csv").write_text("u\nx\n" + "".join(f"{i}\n" for i in range(12)))
+    Path("c.csv").write_text('u\n"1,5"\n' + "".join(f"{i}.5\n" for i in range(12)))
     said = refusal("test", "c.csv", "c.csv")
     assert "compare the column as a category (--category u), or leave it out (--drop u)" in said

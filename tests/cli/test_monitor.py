@@ -189,9 +189,9 @@ def test_bad_input_changes_nothing(folder: Path, arguments: list[str], message: 
 def test_thresholds_decide_about_the_exit_code(folder: Path) -> None:
     loud = save(Path("loud.csv"), LOUD[0], NAMES)
     for thresholds, code in (
-        (["--max-changed", "5%"], 1), (["--max-changed", "0.9"], 0), (["--alpha", 0.01], 1),
-        (["--max-changed", "90%", "--alpha", 1e-300], 0), ([], 1),
-        (["--max-changed", 0.9, "--alpha", 0.05], 1),
+        (["--max-changed", "5%"], 1), (["--max-changed", "0.9"], 0), (["--batch-alpha", 0.01], 1),
+        (["--max-changed", "90%", "--batch-alpha", 1e-300], 0), ([], 1),
+        (["--max-changed", 0.9, "--batch-alpha", 0.05], 1),
     ):  # fmt: skip
         found = run_json("monitor", "check", "m.npz", loud, "--label", "a", *thresholds, code=code)
         assert found["alarm"]
@@ -201,4 +201,6 @@ def test_thresholds_decide_about_the_exit_code(folder: Path) -> None:
     quiet = run_json("monitor", "check", "m.npz", "quiet0.csv", "--max-changed", "0%")
     assert quiet["changed_share"] == 0
     for bad in ("5", "-1%", "a%", "nan"):
-        assert "such as 5% or 0.05" in refusal("monitor", "check", "m.npz", loud, "--alpha", bad)
+        assert "such as 5% or 0.05" in refusal(
+            "monitor", "check", "m.npz", loud, "--batch-alpha", bad
+        )

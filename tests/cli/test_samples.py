@@ -72,7 +72,7 @@ def test_numeric_labels_are_sorted_as_numbers(folder: Path) -> None:
         (["months", "--scale", "reference"], "is not one of 'pooled', 'none'"),
         (["months", "--levels", "exact"], "levels"),
         (["months", "--permutations", "9"], "--permutations"),
-        (["months", "other.csv"], "'rain' is only in"),
+        (["months", "other.csv"], "'rain' is only in other; select columns that both have"),
     ],
 )
 def test_wrong_samples(folder: Path, arguments: list[str], said: str) -> None:

@@ -48,10 +48,10 @@ def test_every_kind_of_file_and_standard_input(tmp_path: Path, a: Path, ending: 
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
-        ("b.csv", b"temp,dewp,wind\n1,2,x\n", "'x'"),
+        ("b.csv", b"temp,dewp,wind\n1,2,x\n", "have a missing value (wind (1))"),
         ("b.csv", b"temp,dewp,wind\n1,2,nan\n", "have a missing value (wind (1))"),
         ("b.csv", b"1,2\n3,4\n", "same number of columns"),
-        ("b.csv", b"temp,dewp,rain\n1,2,3\n", "'rain' is only in"),
+        ("b.csv", b"t,d,rain\n1,2,3\n", "they have no column in common"),
         ("b.xls", b"1,2,3\n", ".parquet"),
     ],
 )
@@ -94,13 +94,17 @@ def test_every_column_of_a_mixed_table_is_accounted_for(tmp_path: Path) -> None:
     )
 
 
-def test_typing_errors_in_numbers_are_refused(tmp_path: Path) -> None:
+def test_typing_errors_in_numbers_are_named(tmp_path: Path) -> None:
     slip = write(tmp_path / "slip.csv", "a,b\n1,2\n3,4\n5,x\n6,7\n")
     good = write(tmp_path / "good.csv", "a,b\n1,2\n3,4\n")
-    assert "column 'b' contains numbers in Y and 'x' in X" in refusal("compare", slip, good)
+    found = run_json("compare", slip, good, *QUICK)
+    assert "check column 'b': values that are not numbers, such as 'x', are" in str(found)
+    assert found["missing"]["n_dropped"] == [1, 0]
     assert run_json("compare", slip, slip, "--category", "b", *QUICK)["columns"] == ["a"]
     text = write(tmp_path / "text.csv", "a,b\n1,x\n3,y\n")
-    assert "column 'b' contains numbers in" in refusal("compare", good, text)
+    found = run_json("compare", good, text, *QUICK)
+    assert found["columns"] == ["a"]
+    assert "check column 'b': 2 of 4 values are numbers such as '2'" in str(found)
 
 
 def test_declared_categories_keep_their_zeros(tmp_path: Path) -> None:
@@ -153,6 +157,31 @@ def test_columns_are_matched_by_name(tmp_path: Path, a: Path) -> None:
         found = run_json("compare", a, *other, *QUICK)
         assert found["distance"] == wanted["distance"]
         assert found["columns"] == list(NAMES)
+
+
+def test_drop_text_leaves_out_a_column_of_all_tables(tmp_path: Path) -> None:
+    words = write(tmp_path / "words.csv", "a,b,c\n1,2,x\n3,4,7\n5,1,8\n2,7,9\n")
+    numbers = write(tmp_path / "numbers.csv", "a,b,c\n1,2,3\n3,4,7\n6,1,8\n2,9,9\n")
+    for command in ("pairwise", "compare"):
+        for order in ((words, numbers), (numbers, words)):
+            found = run_json(command, *order, "--drop-text", *QUICK)
+            assert found["left_out"] == ["c"]
+            note = f"left out of {numbers}: 'c' (not numeric in another table)"
+            assert note in found["warnings"]
+    alone = write(tmp_path / "alone.csv", "c\n3\n4\n5\n")
+    assert "none of its columns is numeric in all tables" in refusal(
+        "pairwise", words, alone, "--drop-text"
+    )
+
+
+def test_a_vanished_column_is_listed(tmp_path: Path, a: Path) -> None:
+    b = save(tmp_path / "b.csv", sample(1), ("temp", "rain", "wind"))
+    found = run_json("compare", a, b, *QUICK)
+    assert found["columns"] == ["temp", "wind"]
+    notes = {each["column"]: each["note"] for each in found["kinds"] if each["use"] == "left out"}
+    assert notes == {"dewp": "only in X", "rain": "only in Y"}
+    said = run("compare", a, b, *QUICK).stdout
+    assert "check column 'dewp': only in X; check column 'rain': only in Y" in said
 
 
 def test_notes(tmp_path: Path) -> None:

@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import math
+import re
+from typing import Any
 
 import pytest
 
-from isodepth.results.changes import Change, format_pair, lower_percent
+from isodepth.results.changes import (
+    QUANTITIES,
+    Change,
+    format_pair,
+    lower_percent,
+    with_dates,
+)
 
 
 @pytest.mark.parametrize(
@@ -29,25 +37,90 @@ def test_pairs_of_numbers_show_their_difference(before: float, after: float, sho
     assert " ".join(percents) == shown.replace(" ", "% ") + "%"
 
 
-@pytest.mark.parametrize(
-    ("change", "text"),
-    [
-        (Change("location", ("v",), "median", 2.5, 7.0, 0.5), "v: median 2.5 -> 7.0"),
-        (Change("missing", ("v",), "missing", 0.25, 0.5, 0.5), "v: missing 25% -> 50%"),
-        (Change("value", ("v",), "share", 0.0, 0.08, 0.5, value="-9999"), "v = -9999: 0% -> 8%"),
-        (Change("repeated", (), "repeated rows", 0.0, 0.46, 0.5), "repeated rows: 0% -> 46%"),
-        (Change("unit", ("v",), "values multiplied by 10, median", 1.0, 10.0, 0.5),
-         "v: values multiplied by 10, median 1 -> 10"),
-        (Change("exchange", ("v", "w"), "median", 1.0, 10.0, 0.5),
-         "v and w exchanged their values: median of v 1 -> 10"),
-        (Change("joint", ("v", "w"), "joint shift: v and w higher", 0.0, 0.3, 0.5),
-         "joint shift: v and w higher"),
-        (Change("regions", (), "distance", 0.5, 2.0, 0.5), "distance 0.5 -> 2.0"),
-    ],
-)  # fmt: skip
+def change(
+    kind: str, columns: str, quantity: str, both: tuple[float, float], **more: Any
+) -> Change:
+    """Return a change of columns with names of one letter."""
+    before, after = both
+    return Change(
+        kind=kind, columns=(*columns,), quantity=quantity, before=before, after=after, pvalue=0.5,
+        **more,
+    )  # fmt: skip
+
+
+SHARES = 0.25, 0.5
+NUMBERS = 1.0, 10.0
+DAYS = 19737.0, 19768.5
+TEXTS = [
+    (change("location", "v", "median", (2.5, 7.0)), "v: median 2.5 -> 7.0"),
+    (change("location", "v", "mean", NUMBERS, n_batches=4), "v: mean (mean of 4 batches) 1 -> 10"),
+    (change("spread", "v", "interquartile range", NUMBERS), "v: interquartile range 1 -> 10"),
+    (change("missing", "v", "share", SHARES), "v: missing 25% -> 50%"),
+    (change("value", "v", "share", (0.0, 0.08), value="-9999"), "v = -9999: 0% -> 8%"),
+    (change("shares", "v", "share", SHARES, value="a"), "v = a: 25% -> 50%"),
+    (change("repeated", "", "share", (0.0, 0.46)), "repeated rows: 0% -> 46%"),
+    (change("extremes", "", "share", SHARES), "rows far from the center: 25% -> 50%"),
+    (change("extremes", "v", "share", SHARES), "v far from its usual values: 25% -> 50%"),
+    (change("extremes", "v", "share", SHARES, limit=12345.6, side="below"),
+     "v below 1.235e+04: 25% -> 50%"),
+    (change("shape", "v", "share", SHARES, limit=0.5, side="at most"),
+     "v: share of values up to 0.5 25% -> 50%"),
+    (change("shape", "v", "share", SHARES, limit=2.0, side="within"),
+     "v: share of values within 2 of the median 25% -> 50%"),
+    (change("precision", "v", "share", SHARES, multiple_of=0.1), "v: whole tenths 25% -> 50%"),
+    (change("precision", "v", "share", SHARES, multiple_of=5.0), "v: multiples of 5 25% -> 50%"),
+    (change("unit", "v", "median", NUMBERS, factor=10.0),
+     "v: values multiplied by 10, median 1 -> 10"),
+    (change("unit", "v", "median", NUMBERS, factor=1.2531, n_batches=2),
+     "v: values multiplied by 1.253, median (mean of 2 batches) 1 -> 10"),
+    (change("sign", "v", "median", (1.0, -1.0), factor=-1.0), "v: sign changed, median 1 -> -1"),
+    (change("exchange", "vw", "median", NUMBERS),
+     "v and w exchanged their values: median of v 1 -> 10"),
+    (change("dependence", "vw", "rank correlation", (0.0, 0.3)),
+     "rank correlation of v and w: 0.0 -> 0.3"),
+    (change("dependence", "vw", "median", NUMBERS, value="a"), "median of v within w = a: 1 -> 10"),
+    (change("dependence", "vw", "share", SHARES, value="a", limit=1.0, side="at most"),
+     "share up to the median of v within w = a: 25% -> 50%"),
+    (change("joint", "vw", "median", (0.0, 0.3), description="joint shift: v and w higher"),
+     "joint shift: v and w higher"),
+    (change("regions", "", "share", SHARES, description="rows in a region"),
+     "rows in a region 25% -> 50%"),
+    # Dates are compared as days since 1970.
+    (change("location", "v", "median", DAYS, is_date=True),
+     "v: median 2024-01-15 -> 2024-02-15 12:00"),
+    (change("exchange", "vw", "median", DAYS, is_date=True),
+     "v and w exchanged their values: median of v 2024-01-15 -> 2024-02-15 12:00"),
+    (change("spread", "v", "interquartile range", NUMBERS, is_date=True),
+     "v: interquartile range 1 -> 10"),
+    (change("value", "v", "share", SHARES, value="19737", is_date=True),
+     "v = 2024-01-15: 25% -> 50%"),
+    (change("extremes", "v", "share", SHARES, limit=19737.0, side="at least", is_date=True),
+     "v at least 2024-01-15: 25% -> 50%"),
+    (change("shape", "v", "share", SHARES, limit=3.0, side="within", is_date=True),
+     "v: share of values within 3 of the median 25% -> 50%"),
+    (change("missing", "v", "share", SHARES, is_date=True), "v: missing 25% -> 50%"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("change", "text"), TEXTS)
 def test_texts_of_changes(change: Change, text: str) -> None:
     assert str(change) == f"{text} (p = 0.5)"
     assert change.to_dict() == {**vars(change), "columns": list(change.columns), "text": text}
+    assert change.quantity in QUANTITIES
+    assert eval(repr(change)) == change
+    assert "None" not in repr(change)
+
+
+def test_changes_of_columns_of_dates_are_marked() -> None:
+    changes = [each for each, _ in TEXTS if not each.is_date]
+    marked = [bool(each.columns) and each.columns[0] == "v" for each in changes]
+    assert [each.is_date for each in with_dates(changes, {"v"})] == marked
+    assert with_dates(changes, {"w"}) == changes
+
+
+def test_the_documentation_lists_all_quantities() -> None:
+    entry = (Change.__doc__ or "").partition("quantity : str")[2].partition("before, after")[0]
+    assert re.findall('"(.*?)"', entry) == [*QUANTITIES]
 
 
 @pytest.mark.parametrize("count", [1, 7, 99, 100, 290, 999, 1000, 5700, 9960, 9999, 10000])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from decimal import Decimal
 from html import unescape
 from pathlib import Path
@@ -72,10 +73,10 @@ def test_numbers_in_any_style_are_numeric(style: str, library: str, tmp_path: Pa
     ("x", "y", "reason"),
     [
         (["$1,500.00", "$2"], ["1.500,20", "2,5"], "different styles"),
-        (["1", "2", "x"], ["1", "2", "3"], "contains numbers in Y and 'x' in X"),
-        (["1", "2", "x"], ["1", "2", "y"], "contains numbers in 2 of 3 rows of X"),
+        (["1.5", "2.5"], ["3.5", "4,5"], "numbers in different styles: '1.5' and '4,5'"),
+        (["1.5", "x"], ["3.5", "4,5", "7,25"], "numbers in different styles: '1.5' and '4,5'"),
         ([1.5, 2.5], ["$1.50", "$2"], "numbers in X and strings such as '\\$1.50' in Y"),
-        ([1.5, 2.5], ["a", "b"], "contains numbers in X and 'a' in Y"),
+        ([1.5, 2.5, 3.5], ["$1.50", "?"], "numbers in X and strings such as '\\$1.50' in Y"),
     ],
 )
 def test_contradictory_numbers_are_refused(x: list, y: list, reason: str) -> None:
@@ -90,6 +91,14 @@ def test_contradictory_numbers_are_refused(x: list, y: list, reason: str) -> Non
         (["a", "b", "7"], ["a", "b", "b"], "category", "1 of 6 values are numbers such as '7'"),
         (["$3", "$4"], ["€3", "€5"], "numeric", "different units: \\$, €"),
         (["12%", "0.5"], ["3%", "4%"], "numeric", "different units: none, %"),
+        (
+            ["1", "2", "x"],
+            ["1", "2", "3"],
+            "numeric",
+            "not numbers, such as 'x', are read as missi",
+        ),
+        ([1.5, 2.5, 3.5], ["a", "b"], "numeric", "not numbers, such as 'a', are read as missing"),
+        ([1.5, 2.5], ["a", "b"], "category", "2 of 4 values are numbers such as '1.5'"),
         (["1,500", "2,000"], ["1.500,20", "3,5"], "numeric", "',' as the decimal mark"),
     ],
 )
@@ -125,8 +134,8 @@ def test_codes_with_a_new_word_are_a_category(x: list, y: list) -> None:
     values = {value for part in mixed.categories["v"] for value in part}
     assert values - {None} == {"1", "2", "3", "NEW"}
     many = [str(v) for v in range(11)]
-    with pytest.raises(InvalidInputError, match=r"'NEW' in Y.*--missing.*--category v"):
-        split(many, [*many, "NEW"])
+    with pytest.warns(ColumnWarning, match="'NEW', are read as missing; choose 'category'"):
+        assert split(many, [*many, "NEW"]).columns[0].kind == "numeric"
 
 
 @pytest.mark.usefixtures("without_pictures")
@@ -182,18 +191,83 @@ def test_a_few_words_among_numbers_are_missing(library: str, tmp_path: Path) -> 
     np.testing.assert_array_equal(numbers, [*map(float, cells[:-1]), np.nan])
 
 
-def test_words_among_numbers_are_missing_if_at_most_one_percent() -> None:
-    with pytest.warns(ColumnWarning):
-        assert split(NUMBERS[:50], [*NUMBERS[50:99], "?"]).columns[0].kind == "numeric"
-    with pytest.raises(InvalidInputError, match=r"numbers in X and '\?' in Y.*--missing \?\)"):
-        split(NUMBERS[:50], [*NUMBERS[50:98], "?"])
-    # A sample without any number, and numbers in another style, are not typing errors.
-    with pytest.raises(InvalidInputError, match="numbers in X and 'low' in Y"):
-        split(NUMBERS, ["low", "low"])
+MANY_WORDS = [f"M{i}" for i in range(1000)]
+
+
+@pytest.mark.parametrize(
+    ("numbers", "words", "kind"),
+    [
+        # at most 1% words, at most ten distinct words, or marks without letters and digits
+        (NUMBERS * 4, MANY_WORDS[:12], "numeric"),
+        (NUMBERS[:50], ["unknown"] * 49, "numeric"),
+        (NUMBERS[:50] * 2, ["unknown"] * 101, "category"),
+        (NUMBERS[:50], ["unknown"] * 51, "numeric"),
+        (NUMBERS[:50], MANY_WORDS[:10] * 4, "numeric"),
+        (NUMBERS[:50], [*["-"] * 200, "..", "?", "--"], "numeric"),
+        # many words: a category, unless it has too many distinct values
+        (NUMBERS[:50] * 3, MANY_WORDS[:11] * 5, "category"),
+        (NUMBERS[:100] * 3, MANY_WORDS[:100] * 3, "category"),
+        (NUMBERS[:201] * 3, MANY_WORDS[:11] * 5, "numeric"),
+        (NUMBERS[:11] * 5, MANY_WORDS[:201] * 3, "identifier"),
+        (NUMBERS[:100], MANY_WORDS[:60], "numeric"),
+        (NUMBERS[:60], MANY_WORDS[:100], "identifier"),
+    ],
+)
+def test_numbers_and_words(numbers: list[str], words: list[str], kind: str) -> None:
+    """The pooled values decide: all splits give the same kind and values, and a note."""
+    rng = np.random.default_rng(0)
+    values = np.array([*numbers, *words], dtype=object)
+    uses = {"numeric": "numbers", "category": "shares", "identifier": "left out"}
+    wanted = sorted(map(float, numbers))
+    for cut in (len(numbers), 1, len(values) // 2):  # the first: all numbers, and all words
+        order = np.arange(len(values)) if cut == len(numbers) else rng.permutation(len(values))
+        with warnings.catch_warnings(record=True) as issued:
+            warnings.simplefilter("always")
+            mixed = split(values[order[:cut]], values[order[cut:]])
+        (column,) = mixed.columns
+        assert (column.kind, column.use) == (kind, uses[kind])
+        assert column.note
+        assert column.attention == (kind != "identifier") == bool(issued)
+        if kind == "numeric":
+            found = np.concatenate([each["v"].to_numpy(np.float64) for each in mixed.numeric])
+            np.testing.assert_array_equal(np.sort(found)[: len(wanted)], wanted)
+            assert np.isnan(found).sum() == len(words)
+        if column.option is None:
+            continue
+        again = {"v": column.option}  # a report repeats the test, and a monitor reads batches
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ColumnWarning)
+            repeated = split(values[order[:cut]], values[order[cut:]], **again)
+        assert (repeated.columns[0].use, repeated.categories) == (column.use, mixed.categories)
+
+
+@pytest.mark.filterwarnings("ignore::isodepth.ColumnWarning")
+@pytest.mark.parametrize("words", [["M10", "M11", "N2"], ["unknown"], ["-"], MANY_WORDS])
+def test_a_column_of_numbers_and_words_does_not_stop_the_test(words: list[str]) -> None:
+    rng = np.random.default_rng(0)
+
+    def sample(share: float) -> pd.DataFrame:
+        numbers = rng.normal(size=400).round(2).astype(str)
+        cells = np.where(rng.random(400) < share, rng.choice(words, 400), numbers)
+        return pd.DataFrame({"v": cells, "w": rng.normal(size=400)})
+
+    options: dict[str, Any] = {"n_permutations": 99, "random_state": 0}
+    same = isodepth.two_sample_test(sample(0.3), sample(0.3), **options)
+    assert same.pvalue > 0.05
+    assert "; check column 'v'" in same.headline
+    more = isodepth.two_sample_test(sample(0.1), sample(0.6), **options)
+    assert more.pvalue == 0.01
+    assert more.changes[0].columns == ("v",)
+
+
+@pytest.mark.filterwarnings("ignore::isodepth.ColumnWarning")
+def test_two_styles_of_numbers_are_refused() -> None:
     with pytest.raises(InvalidInputError, match="different styles of numbers"):
         split(NUMBERS, ["1,5", "2,5"])
-    with pytest.raises(InvalidInputError, match="numbers in X and '1,5' in Y"):
+    with pytest.raises(InvalidInputError, match=r"numbers in different styles: '0.0' and '1,5'"):
         split(NUMBERS, ["2.5", "1,5"])
+    # Among many words they are words.
+    assert split(MANY_WORDS[:9] * 4, ["2.5", "1,5"]).columns[0].kind == "category"
 
 
 def test_words_in_a_column_that_is_numeric_on_request() -> None:
@@ -242,7 +316,7 @@ def test_one_style_for_both_samples() -> None:
     assert split(["10000000000000000000", "2"]).numeric[0]["v"].tolist() == [1e19, 2.0]
     assert split([1.5, 2.5], ["1.5", "n/a"]).columns[0].kind == "numeric"
     with pytest.raises(InvalidInputError, match="'x' in X, which is not a number"):
-        split(["1", "x"], v="numeric")
+        split(["x", "y"], v="numeric")
 
 
 @pytest.mark.parametrize("cell", ["12 34", "1_000", "2024-01-05", "$", ".", "1.2.3", "--1", "$5%"])
@@ -324,13 +398,18 @@ def test_categories_are_compared_by_value(x, y, values: set[str]) -> None:
     ("x", "y", "reason"),
     [
         ([True, False], [1, 2], "contains numbers in Y and 'True' in X"),
-        (pd.Categorical(["a"]), [1], "contains numbers in Y and 'a' in X"),
         (pd.to_datetime(["2013-01-01"]), [1.5], "contains numbers in Y and '2013-01-01 00:00:00'"),
     ],
 )
 def test_two_types_without_common_values_are_refused(x, y, reason: str) -> None:
     with pytest.raises(InvalidInputError, match=reason):
         split(pd.Series(x), pd.Series(y))
+
+
+def test_a_categorical_without_numbers_in_one_sample() -> None:
+    with pytest.warns(ColumnWarning, match="numbers in Y and 'a' in X; categorical in X, so comp"):
+        mixed = split(pd.Series(pd.Categorical(["a"])), pd.Series([1]))
+    assert mixed.categories == {"v": [["a"], ["1"]]}
 
 
 def test_categoricals_of_numbers_in_tests_and_monitors() -> None:
@@ -508,12 +587,35 @@ def test_a_path_is_named_before_the_columns_of_the_other_sample(call: Any) -> No
             call(*both, kinds={"v": "category"})
 
 
-def test_the_message_about_a_vanished_column_names_the_test() -> None:
-    frames = [pd.DataFrame({"name": ["a", "b"], "v": [1, 2]}), pd.DataFrame({"v": [1.0, 2.0]})]
-    with pytest.raises(InvalidInputError, match=r"'name' is only in X; .* or use two_sample_test"):
-        isodepth.compare(*frames)
-    with pytest.raises(InvalidInputError, match=r"select columns that both have$"):
-        isodepth.two_sample_test(frames[0][["name"]], frames[1])
+@pytest.mark.parametrize("chunked", [False, True])
+def test_columns_of_one_sample_are_listed(chunked: bool) -> None:
+    """A column that only one sample has is left out by distances and by tests, and named."""
+    rng = np.random.default_rng(0)
+    x, y = (pd.DataFrame(rng.normal(size=(30, 2)), columns=["v", "w"]) for _ in range(2))
+    wanted = isodepth.distance(x, y, levels=5, refine=0, random_state=0)
+    x, y = (
+        x.assign(name="a", id=range(30)),
+        y.assign(when=pd.Timestamp("2024-01-01"))[["when", "w", "v"]],
+    )
+    options: dict[str, Any] = {"levels": 5, "refine": 0, "random_state": 0}
+    options["kinds"] = {"id": "omit", "when": "numeric"}
+    samples = [isodepth.scan(each) for each in (x, y)] if chunked else [x, y]
+    with pytest.warns(ColumnWarning, match="column 'name': only in X; check column 'when': only"):
+        assert isodepth.distance(*samples, **options) == wanted
+    result = isodepth.compare(*samples, n_permutations=19, **options)
+    assert result.distance == wanted
+    unmatched = {each.column: (each.kind, each.note) for each in result.kinds if each.attention}
+    assert unmatched == {
+        "name": ("category", "only in X"), "id": ("numeric", "only in X"),
+        "when": ("date", "only in Y"),
+    }  # fmt: skip
+    assert "missing columns, not compared: name, id" in str(result.test)
+    assert "check column 'when': only in Y" in str(isodepth.compare(*samples, **options))
+    result.suspicious_rows()
+    with pytest.raises(InvalidInputError, match="no column in common; rename the columns of one"):
+        isodepth.compare(samples[0], pd.DataFrame({"u": [1.0, 2.0]}))
+    with pytest.raises(InvalidInputError, match="no column in common; rename the columns of one"):
+        isodepth.two_sample_test(samples[0], pd.DataFrame({"u": [1.0, 2.0]}))
 
 
 def days_from(start: str) -> pd.DataFrame:

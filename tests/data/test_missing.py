@@ -50,12 +50,11 @@ def test_rows_and_counts_are_those_of_the_twin(share: float, dtype: str) -> None
         np.array([[1.0, 2.0], [None, 3.0], [4.0, 5.0]], dtype=object),
         np.array([[1.0, 2.0], [pd.NA, 3.0], [4.0, 5.0]], dtype=object),
         pd.DataFrame({"a": pd.array([1, None, 4], dtype="Int64"), "b": [2.0, 3.0, 5.0]}),
-        pd.DataFrame({"a": pd.array([True, None, True], dtype="boolean"), "b": [2, 3, 5]}),
         pl.DataFrame({"a": [1, None, 4], "b": [2.0, 3.0, 5.0]}),
         Table(np.array([[1.0, 2.0], [np.nan, 3.0], [4.0, 5.0]]), ("a", "b")),
         np.ma.masked_equal([[1, 2], [9, 3], [4, 5]], 9),
     ],
-    ids=["list", "None", "NA", "Int64", "boolean", "polars", "Table", "masked"],
+    ids=["list", "None", "NA", "Int64", "polars", "Table", "masked"],
 )
 def test_missing_values_of_all_types(given: object) -> None:
     left = omit_missing(given)

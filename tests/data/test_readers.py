@@ -65,7 +65,7 @@ def fault(path: Path, **options: Any) -> str:
         ('"a, in m","two\nlines"\n"1",2\n', [[1, 2]], ("a, in m", "two\nlines")),
         ("a\n1\n2\n", [[1], [2]], ("a",)),
         ("-1e-150,+.5\n1E150,-0\n", [[-1e-150, 0.5], [1e150, 0]], None),
-        ("größe,a#\n1,true\n2,FALSE\n", [[1, 1], [2, 0]], ("größe", "a#")),
+        ("größe,a#\n1,1\n2,0\n", [[1, 1], [2, 0]], ("größe", "a#")),
         ("a,b\nnan,1\n2,inf\n", [[np.nan, 1], [2, np.inf]], ("a", "b")),
         # Other separators, and decimal commas.
         ("a;b\n1;2\n3;4\n", [[1, 2], [3, 4]], ("a", "b")),
@@ -115,6 +115,7 @@ def test_text_files_are_read_exactly(tmp_path_factory: Any, rows: Any, mark: str
         ("a,b\n1,2\n\n3,x\n", "line 4, column 2 ('b'): 'x' is not a number"),
         ("1,2\n3,x\n", "line 2, column 2: 'x' is not a number"),
         ("a,b\n1,2\n3,1_000\n", "'1_000' is not a number"),
+        ("a,b\n1,-\n3,-\n2,7\n", "read them as missing values with --missing -, or"),
         ("a,b\n1,true\n3,7\n", "line 2, column 2 ('b'): 'true' is not a number"),
         ('a,b\n1,"1,234"\n', "'1,234' is not a number"),
         ("a;b\n1,5;1.234\n", "is not a number"),
@@ -192,7 +193,7 @@ def test_columns_are_chosen(path: Path) -> None:
 
 def test_text_is_refused_with_advice(path: Path) -> None:
     message = fault(path)
-    assert "'EWR' is not a number (text or dates in 'site', 'when')" in message
+    assert "'EWR' is not a number (text, booleans or dates in 'site', 'when')" in message
     assert "--drop-text or --drop site,when" in message
     with pytest.raises(InvalidOptionError, match=r"has no column 'c'.*site, a, when, b"):
         numbers(path, columns=["c"])
@@ -225,9 +226,12 @@ def test_notes(tmp_path: Path) -> None:
     assert "has no header" in notes
     assert "'1' (text such as 'x')" in notes
     path = write(tmp_path, "a,b\ntrue,7\n")
-    notes = " ".join(read_table(path).notes)
-    assert "column 'a' of" in notes
-    assert "is boolean" in notes
+    with pytest.raises(
+        UnreadableFileError, match=r"'[Tt]rue' is not a number .*booleans or dates in 'a'"
+    ):
+        read_table(path)
+    notes = " ".join(read_table(path, ReadOptions(text="drop")).notes)
+    assert "'a' (text such as 'True')" in notes
     assert "has only one row" in notes
 
 
@@ -255,9 +259,8 @@ def test_types_of_parquet(tmp_path: Path) -> None:
     np.testing.assert_array_equal(table, frame.to_numpy())
     assert names == ("a", "b")
     euros = pa.array([decimal.Decimal("1.25"), None, decimal.Decimal("-3.50")])
-    columns = {"euros": euros, "ok": [True, None, False], "n": pa.array([1, 2, 3], pa.uint8())}
-    pq.write_table(pa.table(columns), path)
-    expected = [[1.25, 1, 1], [np.nan, np.nan, 2], [-3.5, 0, 3]]
+    pq.write_table(pa.table({"euros": euros, "n": pa.array([1, 2, 3], pa.uint8())}), path)
+    expected = [[1.25, 1], [np.nan, 2], [-3.5, 3]]
     np.testing.assert_array_equal(numbers(path, missing=True).points, expected)
     assert "row 1, column 'euros' is of type decimal128(3, 2): the value is missing" in fault(path)
     pq.write_table(pa.table({"a": np.ones(3, np.float32)}), path)

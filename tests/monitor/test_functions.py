@@ -17,13 +17,12 @@ from isodepth.monitor import functions as module
 from isodepth.monitor.functions import (
     UNSEEN,
     Functions,
-    _cut_points,
-    _project,
-    _standardized,
     fit_functions,
     total,
 )
+from isodepth.monitor.quartiles import PartsSummary
 from isodepth.monitor.saved import NAMES
+from isodepth.monitor.thresholds import cut_points, project, standardized
 from isodepth.monitor.usual import UsualValues
 
 RNG = np.random.default_rng(5)
@@ -61,7 +60,7 @@ def by_loops(functions: Functions, rows: np.ndarray) -> list[int]:
     ]
     counts = [
         sum(indicators[int(kind)](v, t, upper) for v in features[int(j)])
-        for j, kind, t, upper in functions.thresholds.T
+        for j, kind, t, upper in functions.stored_thresholds.T
     ]
     counts += [sum(z[:, i] * z[:, j] > 0) for i, j in functions.pairs]
     counts += [sum(np.isnan(column)) for column in rows.T]
@@ -89,23 +88,53 @@ def test_counts_are_those_of_plain_loops(monkeypatch: pytest.MonkeyPatch) -> Non
         i for i, row in enumerate(rows) if (abs(row[:3]) > 2.0).any() or row[3] == UNSEEN
     ]
     assert len(whole.ones) == len(functions.members)
-    assert {f.kind for f in functions.members} == {
+    assert {f.event for f in functions.members} == {
         "column", "deviation", "direction", "distance", "pair", "missing", "shares", "crossed",
         "value", "extremes", "beyond", "precision",
     }  # fmt: skip
-    # Chunks of a part have no effect. Parts add up, up to the summaries: means of medians.
+    # The division of a batch into parts, and of a part into chunks, has no effect.
     monkeypatch.setattr(module, "_CHUNK", 37)
     again, *others = functions.count_batch([rows[:100], rows[100:]], {}, usual)
     assert again.ones.tolist() == whole.ones.tolist()
     assert again.n_rows == 300
     assert others[1].tolist() == suspicious.tolist()
-    for counts, parts in ((whole, [rows]), (again, [rows[:100], rows[100:]])):
-        expected = np.zeros((3, 3))
-        for part, j in itertools.product(parts, range(3)):
-            if len(values := part[~np.isnan(part[:, j]), j]):
-                low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])
-                expected[:, j] += len(values) * np.array([1.0, middle, high - low])
-        assert counts.summaries == pytest.approx(expected)
+    expected = quartile_summary(rows[:, :3])
+    assert whole.summaries == pytest.approx(expected)
+    assert again.summaries == pytest.approx(expected)
+
+
+def quartile_summary(numbers: np.ndarray) -> np.ndarray:
+    """Number n of values, n * median and n * interquartile range of each column."""
+    expected = np.zeros((3, numbers.shape[1]))
+    for j, column in enumerate(numbers.T):
+        if len(values := column[~np.isnan(column)]):
+            low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])
+            expected[:, j] = len(values) * np.array([1.0, middle, high - low])
+    return expected
+
+
+def test_quartiles_of_a_batch_in_parts_are_those_of_all_rows() -> None:
+    """Sorted rows: the mean of the medians of the parts is far from the median of all rows."""
+    n, rng = 9000, np.random.default_rng(13)
+    rows = np.sort(np.exp(rng.normal(size=(n, 3))), axis=0)
+    rows[:, 1] = rng.poisson(2.0, n)
+    rows[:5000, 1] = np.nan  # the first parts have no value
+    rows[::3, 2] = np.nan
+    for sizes in ([4000, 8500], [1], [2500, 2510, 2520]):
+        collected = PartsSummary()
+        for part in np.split(rows, sizes):
+            collected.add(part)
+        found, expected = collected.summary(), quartile_summary(rows)
+        assert found[0].tolist() == expected[0].tolist()
+        for j, column in enumerate(rows.T):
+            values, median = column[~np.isnan(column)], found[1, j] / found[0, j]
+            below, up_to = np.mean(values < median), np.mean(values <= median)
+            assert below - 0.0006 <= 0.5 <= up_to + 0.0006
+            assert found[2, j] == pytest.approx(expected[2, j], rel=0.01)
+    assert np.mean([np.median(part[:, 0]) for part in np.split(rows, 3)]) > 1.2
+    single = PartsSummary()
+    single.add(rows)
+    assert single.summary() is None
 
 
 @pytest.mark.parametrize("d", [1, 8, 13, 20])
@@ -116,11 +145,11 @@ def test_a_function_depends_on_the_bits_of_a_row_alone(d: int) -> None:
     """
     rows = np.tile(RNG.integers(0, 12, (200, 1)), (1, d)) * np.arange(1.0, d + 1) / 3
     functions = Functions.choose(rows, d, RNG)
-    z = _standardized(rows, functions.center, functions.scale)
-    along = _project(functions.directions, z)
+    z = standardized(rows, functions.center, functions.scale)
+    along = project(functions.directions, z)
     cuts = [(2 * d + k, 0, cut, 1) for k in range(len(along)) for cut in np.unique(along[k])]
-    thresholds = np.hstack([np.array(cuts).reshape(-1, 4).T, functions.thresholds])
-    functions = replace(functions, thresholds=thresholds)
+    thresholds = np.hstack([np.array(cuts).reshape(-1, 4).T, functions.stored_thresholds])
+    functions = replace(functions, stored_thresholds=thresholds)
     expected = functions.count(rows).ones.tolist()
     single = total(functions.count(rows[i : i + 1]) for i in range(200))
     assert single.ones.tolist() == expected
@@ -162,7 +191,7 @@ def test_cut_points_of_directions_are_quantiles() -> None:
     rows = RNG.normal(size=(1000, 2))
     functions = Functions.choose(rows, 2, RNG)
     counts = zip(functions.members, functions.count(rows).ones.tolist(), strict=True)
-    along = [ones for function, ones in counts if function.kind == "direction"]
+    along = [ones for function, ones in counts if function.event == "direction"]
     assert along == [20, *range(100, 1000, 100), 980] * 30
 
 
@@ -175,7 +204,7 @@ def test_units_do_not_matter(scale: float) -> None:
         functions = Functions.choose(rows, 3, np.random.default_rng(1))
         counts.append(functions.count(rows).ones)
     # Up to a value between two cut points that rounding moves. Precision has units.
-    relative = [member.kind != "precision" for member in functions.members]
+    relative = [member.event != "precision" for member in functions.members]
     assert np.abs(counts[0] - counts[1])[relative].max() <= 1
 
 
@@ -185,7 +214,7 @@ def test_pairs_and_frequent_categories_are_limited_in_number() -> None:
     functions = Functions.choose(rows, 1, RNG)
     assert len(functions.crossed) == 100
     # Half of the 20 rows of each category are at most the median within the category.
-    within = [member.kind == "crossed" for member in functions.members]
+    within = [member.event == "crossed" for member in functions.members]
     assert functions.count(rows).ones[within].tolist() == [10] * 100
     functions = Functions.choose(np.hstack([RNG.normal(size=(400, 20)), codes]), 20, RNG)
     assert (len(functions.crossed), len(functions.pairs)) == (5, 100)
@@ -199,12 +228,12 @@ def test_pairs_and_frequent_categories_are_limited_in_number() -> None:
 @pytest.mark.parametrize(("most", "cuts", "midpoints"), [
     (10.0, [1, 2, 3, 10], [1.5, 2.5, 6.5]), (20.0, [2], [2.5]),
 ])  # fmt: skip
-def test_few_values_are_all_cut_points(most: float, cuts: Any, midpoints: Any) -> None:
+def test_few_values_are_allcut_points(most: float, cuts: Any, midpoints: Any) -> None:
     """Up to four values for three levels; the quartiles of these five values are 2."""
     values = np.array([1.0, *[2.0] * 12, 3.0, np.nan, 10.0, most])
     levels = (0.25, 0.5, 0.75)
-    assert _cut_points(values, levels, True).tolist() == cuts
-    assert _cut_points(np.append(values, 3 + 1e-10), levels, False) == pytest.approx(midpoints)
+    assert cut_points(values, levels, True).tolist() == cuts
+    assert cut_points(np.append(values, 3 + 1e-10), levels, False) == pytest.approx(midpoints)
 
 
 @pytest.mark.parametrize(("n", "size"), [(1000, 250), (100_000, 20_000)])

@@ -188,8 +188,8 @@ def test_memory_does_not_grow_with_the_stream(
         if number in (kept, 2 * kept):
             monitor.save(tmp_path / "m.npz")
             sizes[number] = (tmp_path / "m.npz").stat().st_size
-    blocks = monitor._state.groups[None].sums.blocks
-    assert len(blocks) <= (2 * kept).bit_length()
+    runs = monitor._state.groups[None].sums.runs
+    assert len(runs) <= (2 * kept).bit_length()
     assert len(monitor.verdicts) == kept
     assert monitor.n_batches == 2 * kept
     one_more = 12 * monitor.to_dict()["groups"][0]["functions"] + 1000
@@ -277,7 +277,7 @@ def test_suspicious_rows_have_wrong_values() -> None:
     ("change", "text"),
     [
         (lambda x: -x, "b: sign changed, median 1 -> -1 "),
-        (lambda x: 1000 * x, "b: values multiplied by about 1000, median 0.985 -> 968 "),
+        (lambda x: 1000 * x, "b: values multiplied by 1000, median 0.985 -> 968 "),
         (lambda x: np.where(EVERY_25, 1000 * x, x), "b above 15.13: 0% -> 4% "),
         (lambda x: np.where(EVERY_25, -9999, x), "b = -9999: 0% -> 4% "),
         (lambda x: np.where(EVERY_25, 0, x), "b = 0: 0% -> 4% "),
@@ -296,8 +296,8 @@ def test_the_largest_effect_describes_a_change_in_the_first_batch(change: Any, t
     assert verdict.alarm
     assert [change.columns for change in verdict.changes] == [("b",)]
     assert str(verdict.changes[0]).startswith(text)
-    assert 0.0 < verdict.changes[0].share <= verdict.changed_share
-    assert verdict.changed_share == verdict.changes[0].share or "median" in text
+    assert 0.0 < verdict.changes[0].changed_share <= verdict.changed_share
+    assert verdict.changed_share == verdict.changes[0].changed_share or "median" in text
 
 
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.6])
@@ -339,7 +339,8 @@ def test_copies_are_independent(tmp_path: Path) -> None:
 
 
 def test_the_text_of_a_verdict() -> None:
-    changes = [Change("location", (name,), "median", 0.0, 2.0, 1e-9) for name in "abcdefg"]
+    values = {"quantity": "median", "before": 0.0, "after": 2.0, "pvalue": 1e-9}
+    changes = [Change(kind="location", columns=(name,), **values) for name in "abcdefg"]
     verdict = Verdict(
         batch=3, label="May", group="north", n_rows=40, pvalue=0.25, window=4, window_pvalue=1e-4,
         threshold=2e-4, crossing=True, alarm=False, alarm_since=None,
@@ -377,9 +378,10 @@ def test_a_change_along_a_direction_names_its_largest_entries() -> None:
         (change,) = copy.deepcopy(monitor).check(batch).changes
         first, second = np.argsort(-abs(direction))[:2]
         assert (change.kind, change.columns) == ("regions", ())
-        assert change.quantity.startswith("share of rows up to a cut point of a direction (")
-        assert f"{abs(direction[first]):.2g} column {first} " in change.quantity
-        assert f" {abs(direction[second]):.2g} column {second} " in change.quantity
+        assert (change.quantity, change.limit) == ("share", None)
+        assert change.description.startswith("share of rows up to a cut point of a direction (")
+        assert f"{abs(direction[first]):.2g} column {first} " in change.description
+        assert f" {abs(direction[second]):.2g} column {second} " in change.description
 
 
 @pytest.mark.parametrize("present", ["a", "ax", "axy", "b"])
@@ -412,7 +414,7 @@ def test_the_frame_of_a_verdict_has_all_attributes_of_its_changes() -> None:
     (change,) = verdict.changes
     assert row == change.to_dict() | {"columns": "plan"}
     assert row["value"] in ("free", "pro")
-    assert row["share"] > 0.3
+    assert row["changed_share"] > 0.3
     assert row["text"] == change.text
 
 
@@ -570,11 +572,30 @@ def test_a_median_is_that_of_all_reference_rows_and_a_mean_over_batches_is_named
     with pytest.warns(DependenceWarning):
         monitor = Monitor(reference, random_state=0)
     verdict = monitor.check(rng.exponential(size=(300, 1)) + 1)
-    assert verdict.changes[0].quantity == "median"
+    assert (verdict.changes[0].quantity, verdict.changes[0].n_batches) == ("median", None)
     assert verdict.changes[0].before == pytest.approx(np.median(reference), rel=0.05)
     batches = [rng.exponential(size=(40, 1)) + 0.35 for _ in range(2)]
     monitor.reset()
     verdict = [monitor.check(batch) for batch in batches][-1]
     assert (verdict.window, verdict.changes[0].kind) == (2, "location")
-    assert verdict.changes[0].quantity == "median (mean of 2 batches)"
+    assert (verdict.changes[0].quantity, verdict.changes[0].n_batches) == ("median", 2)
+    assert verdict.changes[0].text.startswith("column 0: median (mean of 2 batches) ")
     assert verdict.changes[0].after == pytest.approx(np.mean([np.median(b) for b in batches]))
+
+
+def test_changes_of_columns_of_dates_show_dates(tmp_path: Path) -> None:
+    """Dates are compared as days since 1970, also after the monitor is stored."""
+    rng, day = np.random.default_rng(69), pd.Timedelta(days=1)
+    signup = pd.Timestamp("2024-01-15") + rng.integers(-9, 10, 1300) * day
+    frame = pd.DataFrame({"signup": signup, "size": rng.normal(size=1300)})
+    later = frame[1000:].assign(signup=frame["signup"][1000:] + 31 * day)
+    path = tmp_path / "m.npz"
+    monitor = Monitor(frame[:1000], kinds={"signup": "numeric"}, path=path, random_state=0)
+    for batch in (later, scan(later)):
+        (change,) = monitor.check(batch).changes
+        monitor.reset()
+        assert change.is_date
+        assert (change.kind, change.before) == ("location", 19737.0)
+        assert change.text == "signup: median 2024-01-15 -> 2024-02-15"
+    assert Monitor.load(path).verdicts == monitor.verdicts
+    assert "2024-02-15" in str(Monitor.load(path).verdicts[0])

@@ -246,16 +246,16 @@ def parts_out_of_range(state: MonitorState) -> Iterator[MonitorState]:
     for other in ({"width": 3}, {"columns": ("b", "b")}, {"categories": {}},
                   {"columns": ("a", "b", "b")}):  # fmt: skip
         yield replace(state, reader=replace(state.reader, **other))
-    f, counts, (first, *_) = group.functions, group.reference, group.sums.blocks
+    f, counts, (first, *_) = group.functions, group.reference, group.sums.runs
     groups = [
         *(group._replace(functions=replace(f, **other)) for other in (
             {"scale": f.scale * [0, 1]}, {"scale": f.scale[:1]}, {"center": f.center * np.inf},
             {"middles": f.middles * [[1], [0]]}, {"middles": np.vstack([f.middles] * 2)},
             {"middles": f.middles[:, :1]},
             {"medians": f.medians + np.nan}, {"known": (f.known[0][::-1],)},
-            {"known": (f.known[0] + 1,)}, {"thresholds": f.thresholds[:3]},
-            {"thresholds": f.thresholds + [[0], [4], [0], [0]]},
-            {"thresholds": f.thresholds + [[1], [0], [0], [0]]},
+            {"known": (f.known[0] + 1,)}, {"stored_thresholds": f.stored_thresholds[:3]},
+            {"stored_thresholds": f.stored_thresholds + [[0], [4], [0], [0]]},
+            {"stored_thresholds": f.stored_thresholds + [[1], [0], [0], [0]]},
         )),
         *(group._replace(reference=counts._replace(**other)) for other in (
             {"n_rows": 0}, {"n_rows": 1 << 31}, {"n_rows": int(counts.ones.max()) - 1},
@@ -266,8 +266,8 @@ def parts_out_of_range(state: MonitorState) -> Iterator[MonitorState]:
             {"distinct": group.hashes.distinct[::-1]}, {"counts": 0 * group.hashes.counts},
             {"counts": group.hashes.counts[:-1]},
         )),
-        group._replace(sums=group.sums._replace(blocks=(first._replace(n_rows=0), None))),
-        group._replace(sums=group.sums._replace(blocks=(first,) * 3)),
+        group._replace(sums=group.sums._replace(runs=(first._replace(n_rows=0), None))),
+        group._replace(sums=group.sums._replace(runs=(first,) * 3)),
     ]  # fmt: skip
     yield from (replace(state, groups={**state.groups, "0": other}) for other in groups)
 

@@ -53,7 +53,7 @@ def test_repeated_rows_are_named_in_the_first_batch() -> None:
     assert verdict.alarm
     assert [change.kind for change in verdict.changes] == ["repeated"]
     assert verdict.changes[0].text == "repeated rows: 0% -> 60%"
-    assert verdict.changes[0].share is None
+    assert verdict.changes[0].changed_share is None
     # A contaminated row can turn a clean row into a repeated one.
     assert not Monitor(reference, tolerance=0.1, random_state=0).check(batch).changes
 

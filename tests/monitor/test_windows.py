@@ -26,7 +26,7 @@ def test_windows_are_the_last_batches_since_the_restart() -> None:
         assert [int(w.ones[0]) for w in windows] == [sum(numbers[-width:]) for width in widths]
         if rng.random() < 0.05:
             sums, start = sums.restarted(), end
-    assert len(sums.blocks) <= 8
+    assert len(sums.runs) <= 8
 
 
 def test_the_weights_of_the_level_sum_to_at_most_one() -> None:

@@ -133,14 +133,15 @@ def test_null_distribution_shows_all_permutations_and_the_observed(tested) -> No
 def test_a_median_within_a_category_is_drawn_from_its_rows() -> None:
     x, y = np.arange(40.0)[:, None], np.arange(100.0, 140.0)[:, None]
     kinds = [["a"] * 10 + ["b"] * 30] * 2
-    change = Change("dependence", ("size", "kind"), "median", 4.5, 104.5, 0.01, value="a")
+    medians = {"quantity": "median", "before": 4.5, "after": 104.5, "pvalue": 0.01}
+    change = Change(kind="dependence", columns=("size", "kind"), value="a", **medians)
     figure = loose_figure(2, 1)
     text = change_figure(change, TwoSamples((x, y), ("size",), {"kind": kinds}), figure)
     low, high = map(float, text.split(" to "))
     assert (low < 1, high) == (True, pytest.approx(109, abs=1))
     # Values far out are counted, and drawn at the ends.
     x[0] = -9999.0
-    change = Change("location", ("size",), "median", 4.5, 104.5, 0.01)
+    change = Change(kind="location", columns=("size",), **medians)
     text = change_figure(change, TwoSamples((x, y), ("size",), {}), loose_figure(2, 1))
     assert text.endswith("; 1 row further out, drawn at the ends")
     # The rarer of two values is not far out.

@@ -18,7 +18,7 @@ def near(value: Any, scale: float = 0.0) -> Any:
     distribution, the largest statistic of the components of a test, and 1 for shares of rows.
     """
     if isinstance(value, dict):
-        scales = {"statistic": scale, "share": 1.0, "changed_share": 1.0}
+        scales = {"statistic": scale, "changed_share": 1.0}
         return {key: near(each, scales.get(key, 0.0)) for key, each in value.items()}
     if isinstance(value, list) and value and all(isinstance(each, float) for each in value):
         return pytest.approx(value, rel=1e-5, abs=1e-5 * max(map(abs, value)))

@@ -478,8 +478,8 @@ def test_equality_is_not_suggested_if_most_rows_or_values_are_not_compared() -> 
 @pytest.mark.usefixtures("without_pictures")
 def test_changes_show_their_share_of_rows(comparison) -> None:
     change = comparison.test.changes[0]
-    assert change.share > 0.01
-    text = f"at least {math.floor(100 * change.share)}%"
+    assert change.changed_share > 0.01
+    text = f"at least {math.floor(100 * change.changed_share)}%"
     assert f'<td class="number" data-head="changed rows:">{text}</td>' in html_report(comparison)
     assert "changed rows" in comparison._repr_html_()
 

@@ -78,13 +78,13 @@ def test_rare_events_are_counted_in_all_other_rows() -> None:
         frame.drop(index=rows.indices)
         for frame, rows in zip((x, y), pair.random_rows, strict=True)
     ]  # fmt: skip
-    assert {each.member.kind for each in events} == {"missing", "extremes", "shares"}
+    assert {each.member.event for each in events} == {"missing", "extremes", "shares"}
     for event in events:
         member = event.member
         known = [frame["site"].notna() for frame in rest]
-        if member.kind == "missing":
+        if member.event == "missing":
             own = [frame["size"].isna() for frame in rest]
-        elif member.kind == "extremes":
+        elif member.event == "extremes":
             sign = 1 if member.upper else -1
             own = [sign * frame["size"] >= sign * member.value for frame in rest]
             known = [frame["size"].notna() for frame in rest]

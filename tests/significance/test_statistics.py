@@ -23,7 +23,7 @@ from isodepth._core import share_differences
 from isodepth.geometry.scaling import mad_spread
 from isodepth.inspection.rows import TwoSamples
 from isodepth.metric.settings import MetricSettings
-from isodepth.rowfunctions.describe import ks_distance
+from isodepth.rowfunctions.explanations import ks_distance
 from isodepth.significance import aggregated, features
 from isodepth.significance import tolerance as tolerance_module
 from isodepth.significance.aggregated import aggregated_statistics, region_statistics

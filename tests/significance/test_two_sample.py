@@ -594,7 +594,7 @@ def test_a_joint_change_explains_a_large_share_of_changed_rows(tolerance: float 
     assert (first.columns, first.quantity) == (("column 1",), "median")
     assert joint.text == joint._label == "joint shift: column 1 higher relative to column 0"
     assert joint.before < joint.after
-    assert joint.share == result.changed_share > 0.5 > first.share
+    assert joint.changed_share == result.changed_share > 0.5 > first.changed_share
     assert joint.pvalue == result.pvalue
     assert first.text in result.headline
     assert result.without_rows().changes == result.changes

@@ -13,7 +13,7 @@ import pytest
 from sources.tables import FORMS, mixed_frame, scanned
 
 import isodepth
-from isodepth import InvalidInputError, scan
+from isodepth import scan
 from isodepth.data.columns.kinds import split_columns
 from isodepth.sources import profile
 from isodepth.sources.frames import narrowed_type
@@ -34,9 +34,9 @@ def readers_of(
 
 def read(source: Any, reader: MixedReader, rows: int) -> tuple[np.ndarray, dict[str, list[Any]]]:
     """Return the numbers and the categories of all rows, in chunks of `rows` rows."""
-    numbers = [chunk.values for chunk in reader.numeric_source(source).chunks(rows)]
+    numbers = [chunk.values for chunk in reader.numeric_source(source)._chunks(rows)]
     categories: dict[str, list[Any]] = {name: [] for name in reader.categorical}
-    for part in source.parts:
+    for part in source._parts:
         for frame in part.frames(rows):
             for name, (codes, words) in reader.categories(frame.table, frame.origin).items():
                 categories[name] += [None if code < 0 else words[code] for code in codes]
@@ -94,9 +94,23 @@ def test_kinds_from_a_few_random_rows(monkeypatch: pytest.MonkeyPatch) -> None:
         reader, _ = readers_of(scan(comma), scan(comma), capacity=5)
     chunk = pa.table({"number": ["1,250", "?", "2"]})
     np.testing.assert_array_equal(reader.numbers(chunk, "X"), [[1.25], [np.nan], [2]])
-    often = frame.assign(number=[*frame["number"][100:], *["unknown"] * 100])
-    with pytest.raises(InvalidInputError, match=r"'number'.*'unknown'"):
-        readers_of(scan(often), scan(often), capacity=5)
+
+
+@pytest.mark.filterwarnings("ignore::isodepth.ColumnWarning")
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_chunks_of_words_in_a_column_of_numbers(ending: str, tmp_path: Path) -> None:
+    """A file sorted by the column has chunks that are all words."""
+    numbers = [f"{i / 7:.3f}" for i in range(6000)]
+    frame = pd.DataFrame({"v": [*numbers, *["unknown"] * 4000, *["-"] * 900]})
+    path = tmp_path / f"t.{ending}"
+    frame.to_csv(path, index=False) if ending == "csv" else frame.to_parquet(path)
+    source = scan(path, chunk_rows=500)
+    reader, _ = readers_of(source, scan(frame))
+    assert (reader.columns[0].use, reader.columns[0].option) == ("numbers", "numeric")
+    values = np.concatenate([c.values for c in reader.numeric_source(source)._chunks(500)])
+    np.testing.assert_array_equal(values[:, 0], [*map(float, numbers), *[np.nan] * 4900])
+    in_memory = split_columns([frame, frame], "XY")
+    assert in_memory.columns == reader.columns
 
 
 def test_kinds_do_not_depend_on_the_sample() -> None:
@@ -114,7 +128,7 @@ def test_style_of_numbers_from_all_rows(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(profile, "_DECIDING_ROWS", 400)
     frame = pd.DataFrame({"price": ["1,500"] * 500 + ["2,25"] * 500})
     reader, _ = readers_of(scan(frame), scan(frame), capacity=100)
-    values = [c.values for c in reader.numeric_source(scan(frame)).chunks(100)]
+    values = [c.values for c in reader.numeric_source(scan(frame))._chunks(100)]
     assert {*np.concatenate(values).ravel()} == {1.5, 2.25}
 
 
@@ -182,7 +196,7 @@ def test_distances_use_the_numbers(form: str, tmp_path: Path) -> None:
             assert compared.distance == pytest.approx(expected.distance, rel=1e-12)
             assert [each[:3] for each in compared.kinds] == [each[:3] for each in expected.kinds]
             assert compared.columns == expected.columns
-    with pytest.warns(isodepth.ColumnWarning, match="compares numbers alone.*site"):
+    with pytest.warns(isodepth.ColumnWarning, match="compares the numeric columns.*site"):
         isodepth.distance(x, y, **options)
     with pytest.raises(isodepth.IsodepthError, match=r"'(site|price|ok)'"):
         isodepth.Metric(**options).table(x)

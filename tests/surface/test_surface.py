@@ -70,6 +70,8 @@ def test_modules_list_only_public_names(name: str) -> None:
 
 def test_internal_names_have_an_underscore() -> None:
     assert not {"TableStack", "Source", "FittedMetric"} & {*isodepth.__all__}
+    public = {"n_rows", "n_features", "columns", "dtype", "weighted", "chunk_rows"}
+    assert {name for name in dir(isodepth.scan([[[0.0]]])) if not name.startswith("_")} == public
     internal = {
         "Metric": {"check_for_tables", "from_options", "length", "source", "steps"},
         "Comparison": {

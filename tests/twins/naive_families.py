@@ -14,15 +14,15 @@ def value_at(member: Member, rows: Rows, i: int) -> float:
     d = rows.numbers.shape[1]
     both = np.concatenate([rows.numbers[i], rows.codes[i], [rows.distance[i]]])
     value = float(both[member.columns[0] if member.columns else -1])
-    if member.kind == "missing":
+    if member.event == "missing":
         return float(math.isnan(value))
     if math.isnan(value):
         return math.nan
-    if member.kind == "extremes":
+    if member.event == "extremes":
         return float(value >= member.value if member.upper else value <= member.value)
-    if member.kind == "precision":
+    if member.event == "precision":
         quotient = value * 10 if member.value == 0.1 else value / member.value
         error = abs(quotient - round(quotient)) * member.value
         return float(error <= 1e-9 * max(1e-6, abs(value)))
-    assert (member.kind == "shares") == (member.columns[0] >= d)
+    assert (member.event == "shares") == (member.columns[0] >= d)
     return float(value == member.value)

@@ -61,12 +61,12 @@ class Session:
 
     def notes(self) -> list[tuple[str, str]]:
         """Return pairs ("note" or "warning", message) for the distinct warnings of the run."""
-        kinds = {
+        levels = {
             str(each.message): "note" if issubclass(each.category, Note) else "warning"
             for each in self.caught
             if issubclass(each.category, UserWarning)
         }
-        return [(kind, message) for message, kind in kinds.items()]
+        return [(level, message) for message, level in levels.items()]
 
 
 def session() -> Session:
@@ -90,9 +90,9 @@ class Command(click.Command):
         except IsodepthError as error:
             message = _with_flag(error, self.params)
             raise click.ClickException(_with_files(message, ctx.params)) from error
-        notes = [(kind, _with_files(text, ctx.params)) for kind, text in ctx.obj.notes()]
-        for kind, text in notes:
-            _say(kind, text)
+        notes = [(level, _with_files(text, ctx.params)) for level, text in ctx.obj.notes()]
+        for level, text in notes:
+            _say(level, text)
         if as_json:
             content = {**answer.content, "warnings": [text for _, text in notes]}
             _print(json.dumps(content, indent=2, allow_nan=False), sys.stdout)
@@ -208,11 +208,11 @@ def _same_file(output: str, path: str) -> bool:
 # -- output ---------------------------------------------------------------------------------------
 
 
-def _say(kind: str, message: str) -> None:
+def _say(level: str, message: str) -> None:
     """Print a nonempty message in one line on stderr. Ignore errors of writing to stderr."""
     if message:
         with suppress(OSError):
-            _print(f"isodepth: {kind}: {' '.join(message.split())}", sys.stderr)
+            _print(f"isodepth: {level}: {' '.join(message.split())}", sys.stderr)
 
 
 def _print(text: str, stream: Any) -> None:

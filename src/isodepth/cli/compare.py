@@ -169,7 +169,7 @@ def _scanned(paths: Sequence[str], reading: cli.Reading, blocks: str | None) -> 
         for texts in (reading.columns, reading.drop, reading.missing)
     )
     sources = [isodepth.scan(path, columns or None) for path in paths]
-    return [source.without(dropped).with_missing(missing) for source in sources]
+    return [source._without(dropped)._with_missing(missing) for source in sources]
 
 
 def _compare_chunks(
@@ -216,7 +216,7 @@ def _compare_chunks(
     only=("scale", "n_directions", "random_state"), scales=("pooled", "none"),
     n_directions="about 100",
 )  # fmt: skip
-@cli.threshold_options
+@cli.threshold_options()
 @cli.report_option
 def test(
     x: str, y: str, page: str | None, max_changed: float | None, alpha: float | None,
@@ -322,12 +322,12 @@ def report(
             f"{', '.join(files)}"
         )
     cli.save_report(result, page, **about)
-    kind = result._result_type
-    if kind != "monitor":
+    type_ = result._result_type
+    if type_ != "monitor":
         from isodepth.report.comparison import comparison_content
 
         content = comparison_content(result, **about)
     else:
         content = result.to_dict()
     content |= {"report": page, "files": files}
-    return Answer([f"report of {kind} in {page}"], content)
+    return Answer([f"report of {type_} in {page}"], content)

@@ -83,7 +83,7 @@ def fit(
 @click.argument("batches", nargs=-1, required=True)
 @click.option("--group", metavar="NAME", help="The group that the batches belong to.")
 @click.option("--label", metavar="TEXT", help="Name of the batch; a name is counted only once.")
-@cli.threshold_options
+@cli.threshold_options("--batch-alpha")
 @cli.reading_options(nan_policy=False)
 def check(
     monitor: str, batches: tuple[str, ...], group: str | None, label: str | None,
@@ -98,9 +98,10 @@ def check(
     The exit code is 0 without an alarm, 1 with an alarm or a batch beyond all blocks, and 2 if a
     batch cannot be checked.
 
-    With --max-changed or --alpha, exit code 1 means that a batch exceeds one of these thresholds,
-    and an alarm has no influence on the exit code. The share of changed rows is a lower bound with
-    95% confidence.
+    With --max-changed or --batch-alpha, exit code 1 means that a batch exceeds one of these
+    thresholds, and an alarm has no influence on the exit code. The share of changed rows is a lower
+    bound with 95% confidence. The level --batch-alpha is that of each batch alone, and --alpha of
+    `isodepth monitor fit` that of all batches together.
 
     \b
     Examples:

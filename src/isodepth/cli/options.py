@@ -88,18 +88,18 @@ def settings_options(
     """
     made = {}
     for name in (name for name in only if name not in without):
-        flag, kind, text, usual = _SETTINGS[name]
+        flag, type_, text, usual = _SETTINGS[name]
         if name == "scale":
-            kind = click.Choice(scales)
+            type_ = click.Choice(scales)
             text = ", ".join(_SCALES[each] for each in scales[:-1]) + f", or {_SCALES[scales[-1]]}"
             text = f"Divide columns by {text}"
         if name == "levels" and name in defaults:
             text = "Number of levels"
         default = defaults.get(name, usual)
         passed = default if name == "scale" else 0 if name == "random_state" else None
-        metavar = _METAVARS.get(name) or _METAVARS.get(kind)
+        metavar = _METAVARS.get(name) or _METAVARS.get(type_)
         made[name] = click.option(
-            flag, name, type=kind, default=passed, metavar=metavar,
+            flag, name, type=type_, default=passed, metavar=metavar,
             help=f"{text} (default {default}).",
         )  # fmt: skip
     return _together("settings", _settings_of, made)
@@ -146,7 +146,7 @@ def reading_options(nan_policy: bool = True, kinds: bool = False) -> Any:
     made = {
         "columns": named("--columns", help="Use only these columns (0, 1, ... without names)."),
         "drop": named("--drop", help="Leave out these columns."),
-        "drop_text": option("--drop-text", is_flag=True, help="Leave out strings and dates."),
+        "drop_text": option("--drop-text", is_flag=True, help="Leave out non-numeric columns."),
     }  # fmt: skip
     if kinds:
         made["category"] = named("--category", help="Compare these columns as categories.")
@@ -211,16 +211,24 @@ def parse_share(_: click.Context, option: click.Parameter, text: str | None) -> 
     return value
 
 
-def threshold_options(command: Any) -> Any:
-    """Add the options --max-changed and --alpha, which determine the exit code."""
-    add_share = click.option(
-        "--max-changed", metavar="SHARE", callback=parse_share,
-        help="Exit code 1 if at least this share of the rows changed, such as 5%.",
-    )  # fmt: skip
-    add_level = click.option(
-        "--alpha", metavar="LEVEL", callback=parse_share, help="Exit code 1 if p is at most this."
-    )
-    return add_share(add_level(command))
+def threshold_options(level: str = "--alpha") -> Any:
+    """Return a decorator that adds the options that determine the exit code.
+
+    These are --max-changed, and the significance level `alpha` with the flag `level`.
+    """
+
+    def add(command: Any) -> Any:
+        add_share = click.option(
+            "--max-changed", metavar="SHARE", callback=parse_share,
+            help="Exit code 1 if at least this share of the rows changed, such as 5%.",
+        )  # fmt: skip
+        add_level = click.option(
+            level, "alpha", metavar="LEVEL", callback=parse_share,
+            help="Exit code 1 if the p-value is at most this.",
+        )  # fmt: skip
+        return add_share(add_level(command))
+
+    return add
 
 
 def exceeds(changed: float, pvalue: float, max_changed: float | None, alpha: float | None) -> bool:

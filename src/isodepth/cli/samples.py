@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -57,7 +59,10 @@ def pairwise(
             f"pairwise needs at least two samples, got {labels[0]}; add others, or use --by"
         )
     named = dict(zip(labels, tables, strict=True))
-    matrix = isodepth.pairwise(named, progress=progress_wanted(), **options)
+    try:
+        matrix = isodepth.pairwise(named, progress=progress_wanted(), **options)
+    except InvalidInputError as error:
+        raise InvalidInputError(_with_labels(str(error), labels)) from None
     if target is not None:
         replace_file(target, csv_bytes(matrix._rows()))
     content = matrix.to_dict() | {"scale": settings["scale"], "left_out": reading.left_out}
@@ -66,6 +71,17 @@ def pairwise(
     lines.append(f"signature      {matrix.signature}")
     lines += ["", *matrix._matrix_lines()] if len(matrix) <= _PRINTED else []
     return Answer(lines, content)
+
+
+def _with_labels(message: str, labels: Sequence[str]) -> str:
+    """Replace samples[0], samples[1], ... in a message by the names of the samples.
+
+    Examples
+    --------
+    >>> _with_labels("'a' is only in samples[1]", ["june", "july"])
+    "'a' is only in july"
+    """
+    return re.sub(r"\bsamples\[(\d+)\]", lambda match: labels[int(match[1])], message)
 
 
 def _summary(matrix: Any, scale: str | None) -> list[str]:

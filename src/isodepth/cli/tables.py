@@ -11,8 +11,8 @@ import numpy as np
 
 from isodepth.cli.commands import note
 from isodepth.cli.options import Reading
-from isodepth.data.arrays import numbered
-from isodepth.data.files.input_file import STDIN, InputFile, open_input, table_files
+from isodepth.data.arrays import listed, numbered
+from isodepth.data.files.input_file import STDIN, InputFile, open_input, refuse, table_files
 from isodepth.data.files.readers import ReadOptions, ReadResult, read_table, unknown_column
 from isodepth.data.frames import Table
 from isodepth.data.validation import read_sample
@@ -46,6 +46,8 @@ def read_tables(
         missing_words=[word for words in reading.missing for word in words.split(",")],
     )  # fmt: skip
     results = [read_table(source, options) for source in sources]
+    if reading.drop_text:
+        _leave_out_everywhere(results)
     for each in results:
         if each.numbers.points.size:
             _check_values(each, reading.nan_policy, text)
@@ -55,6 +57,22 @@ def read_tables(
     left_out = dict.fromkeys(name for each in results for name in each.left_out)
     reading.left_out = [name for name in left_out if name not in taken]
     return results
+
+
+def _leave_out_everywhere(results: Sequence[ReadResult]) -> None:
+    """Leave out the columns of all tables that are not numeric in one of them."""
+    text = {name for each in results for name in each.left_out}
+    for each in results:
+        numeric = [name for name in each.columns or () if name in text]
+        if not numeric:
+            continue
+        if len(numeric) == len(each.columns or ()):
+            refuse(each.path, "none of its columns is numeric in all tables")
+        each.frame = each.frame.drop_columns(numeric)
+        each.columns = tuple(each.frame.column_names)
+        each.left_out += numeric
+        names = listed([*map(repr, numeric)])
+        each.notes.append(f"left out of {each.path}: {names} (not numeric in another table)")
 
 
 def _check_values(table: ReadResult, nan_policy: str, text: str) -> None:

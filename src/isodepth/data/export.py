@@ -53,7 +53,7 @@ def plain(value: Any) -> Any:
     return value
 
 
-def document(kind: str, content: Mapping[str, Any]) -> dict[str, Any]:
+def document(type_: str, content: Mapping[str, Any]) -> dict[str, Any]:
     """Return a result as a dictionary for JSON, with the number of the schema and its type.
 
     Examples
@@ -61,7 +61,7 @@ def document(kind: str, content: Mapping[str, Any]) -> dict[str, Any]:
     >>> document("chance_level", {"distances": np.array([0.5, 1.0])})
     {'schema': 1, 'type': 'chance_level', 'distances': [0.5, 1.0]}
     """
-    return {"schema": SCHEMA, "type": kind, **plain(content)}
+    return {"schema": SCHEMA, "type": type_, **plain(content)}
 
 
 def printable(text: str) -> str:

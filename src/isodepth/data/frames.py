@@ -7,7 +7,7 @@ the default labels 0, 1, ..., d - 1, which pandas gives to d columns of an array
 from __future__ import annotations
 
 import numbers
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -23,7 +23,7 @@ from isodepth.data.arrays import (
     shape_error,
     warn_of_rounding,
 )
-from isodepth.errors import InvalidInputError
+from isodepth.errors import InvalidInputError, NotNumbersError
 
 Names = tuple[str, ...] | None
 
@@ -73,7 +73,7 @@ def read_frame(X: Any, name: str) -> tuple[np.ndarray, Names]:
     Parameters
     ----------
     X : Table, or an eager frame of a library that narwhals supports
-        Columns of numbers or booleans; missing values become NaN.
+        Columns of numbers; missing values become NaN.
     name : str
         Name of `X` in error messages.
 
@@ -86,9 +86,9 @@ def read_frame(X: Any, name: str) -> tuple[np.ndarray, Names]:
     Examples
     --------
     >>> import pandas as pd
-    >>> points, columns = read_frame(pd.DataFrame({"size": [1, 2], "fits": [True, False]}), "X")
+    >>> points, columns = read_frame(pd.DataFrame({"size": [1, 2], "wait": [0.5, None]}), "X")
     >>> points.tolist(), columns
-    ([[1.0, 1.0], [2.0, 0.0]], ('size', 'fits'))
+    ([[1.0, 0.5], [2.0, nan]], ('size', 'wait'))
     >>> read_frame(pd.DataFrame([[1.0, 2.0]], columns=[7, 3]), "X")[1]
     ('7', '3')
     """
@@ -269,8 +269,8 @@ def differing(first: tuple[str, ...], second: tuple[str, ...], one: str, other: 
             verb = "is" if len(alone) == 1 else "are"
             odd.append(f"{listed(alone, FEW)} {verb} only in {where}")
     advice = "select columns that both have"
-    if (one, other) == ("X", "Y") and set(first) & set(second):
-        advice += ", or use two_sample_test (isodepth test), which reports the other columns"
+    if not set(first) & set(second):
+        advice = "they have no column in common; rename the columns of one of them"
     return InvalidInputError(
         f"{one} and {other} name their columns differently: {', '.join(odd)}; {advice}"
     )
@@ -346,7 +346,10 @@ def _numbers(frame: Any, name: str) -> np.ndarray:
         if whole.dtype.kind == "f":
             return whole
     # get_column is used, because frame[label] would select a row if the label is an integer.
-    columns = [_column(frame.get_column(label), label, name) for label in frame.columns]
+    stored = [frame.get_column(label) for label in frame.columns]
+    columns = [values for series in stored if (values := _column(series, name)) is not None]
+    if len(columns) < len(stored):
+        raise _not_numbers([each for each in stored if _column(each, name) is None], name)
     single = columns and all(column.dtype == np.float32 for column in columns)
     points = np.empty((len(frame), len(columns)), np.float32 if single else np.float64)
     for position, column in enumerate(columns):
@@ -377,22 +380,31 @@ def object_numbers(series: Any) -> Any:
     return nw.new_series(series.name, floats, nw.Float64, backend=series.implementation)
 
 
-def _column(series: Any, label: Any, name: str) -> np.ndarray:
+def _column(series: Any, name: str) -> np.ndarray | None:
+    """Return a column of the sample `name` as an array; None if it does not contain numbers."""
     import narwhals as nw
 
     series = object_numbers(series)
-    known = series.dtype.is_numeric() or series.dtype == nw.Boolean
+    known = series.dtype.is_numeric()
     # NumPy converts types that narwhals does not know: sparse columns of pandas, and long doubles.
     if known or series.dtype == nw.Unknown:
         values = series.to_numpy()
         if known and values.dtype.kind not in "biuf":
-            # NumPy has Python objects for decimals, and for booleans with missing values. narwhals
-            # converts both to floats.
+            # NumPy has Python objects for decimals. narwhals converts them to floats.
             values = series.cast(nw.Float64).to_numpy()
-        if values.dtype.kind in "biuf":
-            warn_of_rounding(values, f"column {label!r} of {name}")
+        if values.dtype.kind in "iuf":
+            warn_of_rounding(values, f"column {series.name!r} of {name}")
             return values
-    raise InvalidInputError(
-        f"column {label!r} of {name} must contain real numbers, got "
-        f"{getattr(series.to_native(), 'dtype', series.dtype)}; drop or encode it"
+    return None
+
+
+def _not_numbers(columns: Sequence[Any], name: str) -> NotNumbersError:
+    """Return the error for columns of the sample `name` that do not contain numbers."""
+    described = [
+        f"{each.name!r} ({getattr(each.to_native(), 'dtype', each.dtype)})" for each in columns
+    ]
+    noun = "column" if len(columns) == 1 else "columns"
+    return NotNumbersError(
+        f"{name} must have columns of real numbers, got the {noun} {listed(described, FEW)}; "
+        "select other columns, or convert them to numbers"
     )

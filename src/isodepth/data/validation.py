@@ -48,10 +48,10 @@ _DASK = ("dask", "dask_expr")
 
 def is_chunked(X: Any) -> bool:
     """Return whether X is a Dask collection or from `isodepth.scan`, which are read in chunks."""
-    kind = type(X)
-    if getattr(kind, "reads_in_chunks", False):
+    class_ = type(X)
+    if getattr(class_, "_reads_in_chunks", False):
         return True
-    return kind.__module__.partition(".")[0] in _DASK and hasattr(X, "__dask_graph__")
+    return class_.__module__.partition(".")[0] in _DASK and hasattr(X, "__dask_graph__")
 
 
 def refuse_chunks(X: Any, what: str) -> None:
@@ -66,7 +66,7 @@ def refuse_chunks(X: Any, what: str) -> None:
 def is_tensor(X: Any) -> bool:
     """Return whether an object is a torch tensor; torch need not be installed."""
     return not isinstance(X, np.ndarray) and any(
-        kind.__name__ == "Tensor" and kind.__module__ == "torch" for kind in type(X).__mro__
+        class_.__name__ == "Tensor" and class_.__module__ == "torch" for class_ in type(X).__mro__
     )
 
 
@@ -241,7 +241,7 @@ def to_array(X: Any, name: str) -> np.ndarray:
             f"{name} is a masked array with {int(np.ma.count_masked(X))} masked entries; drop or "
             "impute them first, or drop their rows with nan_policy='omit'"
         )
-    if getattr(type(X), "reads_in_chunks", False):
+    if getattr(type(X), "_reads_in_chunks", False):
         refuse_chunks(X, name)
     if hasattr(X, "toarray") and not isinstance(X, np.ndarray):
         raise InvalidInputError(f"{name} is sparse ({type(X).__name__}); pass {name}.toarray()")
@@ -311,8 +311,8 @@ def check_finite(
         row, column = faults.first
         labels = columns or column_labels(points.shape[1])
         at = labels[column] if columns is None else f"column {labels[column]!r}"
-        kinds = {"NaN": faults.nan and not allow_nan, "infinite": faults.infinite}
-        what = " or ".join(kind for kind, found in kinds.items() if found)
+        faulty_values = {"NaN": faults.nan and not allow_nan, "infinite": faults.infinite}
+        what = " or ".join(name for name, found in faulty_values.items() if found)
         advice = f"drop or impute them first{hint}"
         if faults.infinite:  # nan_policy="omit" does not drop infinite values
             advice = "infinite values are not missing values: drop or correct them first"

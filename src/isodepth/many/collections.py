@@ -219,12 +219,12 @@ def _matched(X: Any, columns: tuple[str, ...] | None, name: str, like: str) -> A
     """
     if isinstance(X, np.ndarray):
         return X
-    return X.aligned(columns) if _aligns(X) else in_order(X, columns, name, like)
+    return X._aligned(columns) if _aligns(X) else in_order(X, columns, name, like)
 
 
 def _aligns(X: Any) -> bool:
     """Return whether X is a `Source` of data read in chunks, which can reorder its columns."""
-    return getattr(X, "reads_in_chunks", False) is True
+    return getattr(X, "_reads_in_chunks", False) is True
 
 
 def as_list(samples: Any, name: str) -> Sequence[Any]:

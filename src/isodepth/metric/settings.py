@@ -391,8 +391,8 @@ def with_metric_options(
         known = {*leave_out, *re.findall(r"^(\w+) : ", text, re.MULTILINE)}
         shown = {f.name: repr(f.default).replace("'", '"') for f in fields(MetricSettings)}
         lines = [
-            "\n".join([f"{name} : {kind}, default {shown[name]}", *description])
-            for name, (kind, description) in metric_parameters().items()
+            "\n".join([f"{name} : {type_}, default {shown[name]}", *description])
+            for name, (type_, description) in metric_parameters().items()
             if name not in known
         ]
         documented.__doc__ = text.replace(OPTIONS_LINE, "\n".join(lines))
@@ -428,4 +428,4 @@ def metric_parameters() -> dict[str, tuple[str, list[str]]]:
     text = inspect.cleandoc(MetricSettings.__doc__ or "")
     section = text.partition("Parameters\n----------\n")[2].partition("\n\nExamples\n")[0]
     entries = re.findall(r"^(\w+) : (.+)\n((?:    .+\n)+)", f"{section}\n", re.MULTILINE)
-    return {name: (kind, lines.splitlines()) for name, kind, lines in entries}
+    return {name: (type_, lines.splitlines()) for name, type_, lines in entries}

@@ -300,8 +300,8 @@ class TableStack(Sequence[RegionTable]):
         return len(self.values)
 
     def __getitem__(self, item: Any) -> Any:
-        kind = TableStack if isinstance(item, slice) else RegionTable
-        return kind(**{**vars(self), "values": self.values[item]})
+        class_ = TableStack if isinstance(item, slice) else RegionTable
+        return class_(**{**vars(self), "values": self.values[item]})
 
     @classmethod
     def _of(cls, tables: Sequence[RegionTable], name: str) -> TableStack:

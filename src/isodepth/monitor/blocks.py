@@ -27,7 +27,7 @@ from isodepth.significance.martingale import RankEvidence, conformal_pvalue
 # times the maximum deviation of a block, and its approximate adjusted p-value is below this level.
 _BEYOND, _NOTABLE = 1.5, 1e-6
 _LEAST_BLOCKS = 4
-# Kinds of functions whose shares enter the score of a batch.
+# Events whose shares enter the score of a batch.
 _SCORED = ("shares", "missing")
 # Maximum number of rows of a batch, relative to the largest block. A batch with fewer rows than all
 # blocks is refused too, because its noisier score could cause a false alarm.
@@ -65,22 +65,12 @@ class BlockModel:
         functions = Functions.choose(rows[np.isin(index, fitting)], width, rng)
         blocks = [rows[index == b] for b in range(len(sizes))]
         counts = [functions.count(block) for block in blocks]
-        values = np.array([_statistics(functions, each) for each in counts])
-        present = ~np.isnan(values)
-        means = np.nansum(values, axis=0) / np.maximum(1, present.sum(axis=0))
-        values = np.where(present, values, means)
-        statistics = [means, values.std(axis=0, ddof=1), np.abs(values - means).max(axis=0)]
-        table = None
-        if width:
-            tables = _region_tables([blocks[b][:, :width] for b in fitting], seed)
-            if not tables:
-                message = "every row has a missing value; leave out columns with many of them"
-                raise InvalidInputError(message)
-            table = replace(tables[0], values=np.mean([each.values for each in tables], axis=0))
+        statistics = _spread_over_blocks(np.array([_statistics(functions, c) for c in counts]))
+        table = _mean_table([blocks[b][:, :width] for b in fitting], seed) if width else None
         fitted = _statistics(functions, total(counts[b] for b in fitting))
         shares = _scored_shares(functions, fitted)
         units = np.array([[0.0, 1.0], [0.0, 1.0]])
-        model = cls(seed, table, shares, sizes, np.array(statistics), units, np.empty(0))
+        model = cls(seed, table, shares, sizes, statistics, units, np.empty(0))
         both = zip(blocks, counts, strict=True)
         scores = np.array([model._scores(*each, functions) for each in both])
         if table is not None and functions.known and len(fitting) > 2:
@@ -162,6 +152,26 @@ class BlockModel:
         return (scores - self.units[:, 0]) / self.units[:, 1]
 
 
+def _spread_over_blocks(values: np.ndarray) -> np.ndarray:
+    """Return mean, standard deviation and maximum deviation (3, S) of statistics (B, S) of blocks.
+
+    A statistic of a block is NaN if it has no values; it is replaced by the mean.
+    """
+    present = ~np.isnan(values)
+    means = np.nansum(values, axis=0) / np.maximum(1, present.sum(axis=0))
+    values = np.where(present, values, means)
+    return np.array([means, values.std(axis=0, ddof=1), np.abs(values - means).max(axis=0)])
+
+
+def _mean_table(blocks: list[np.ndarray], seed: int) -> RegionTable:
+    """Return the mean of the region tables of the numeric columns of blocks."""
+    tables = _region_tables(blocks, seed)
+    if not tables:
+        message = "every row has a missing value; leave out columns with many of them"
+        raise InvalidInputError(message)
+    return replace(tables[0], values=np.mean([each.values for each in tables], axis=0))
+
+
 def _statistics(functions: Functions, counts: Counts) -> np.ndarray:
     """Return S statistics of a batch, which are compared with the same statistics of each block.
 
@@ -180,9 +190,9 @@ def _share_functions(functions: Functions) -> np.ndarray:
     Extremes are left out: if the levels of blocks differ, the share of extreme values is 0 in most
     blocks and large in a few, so that a t distribution does not fit.
     """
-    single = [(h, m.kind) for h, m in enumerate(functions.members) if len(m.columns) == 1]
-    scored = [h for h, kind in single if kind in _SCORED]
-    others = [h for h, kind in single if kind in ("value", "precision")]
+    single = [(h, m.event) for h, m in enumerate(functions.members) if len(m.columns) == 1]
+    scored = [h for h, event in single if event in _SCORED]
+    others = [h for h, event in single if event in ("value", "precision")]
     return np.array(scored + others, np.int64)
 
 
@@ -195,8 +205,8 @@ def _statistic_of_function(functions: Functions) -> np.ndarray:
     """
     width, index = len(functions.center), np.full(len(functions.members), -1)
     for h, member in enumerate(functions.members):
-        if member.kind in ("column", "deviation"):
-            index[h] = member.columns[0] + width * (member.kind == "deviation")
+        if member.event in ("column", "deviation"):
+            index[h] = member.columns[0] + width * (member.event == "deviation")
     shares = _share_functions(functions)
     index[shares] = 2 * width + np.arange(len(shares))
     return index
@@ -204,7 +214,7 @@ def _statistic_of_function(functions: Functions) -> np.ndarray:
 
 def _scored_shares(functions: Functions, statistics: np.ndarray) -> np.ndarray:
     """Return the statistics that enter the score: shares of categories and missing values."""
-    count = sum(member.kind in _SCORED for member in functions.members)
+    count = sum(member.event in _SCORED for member in functions.members)
     first = 2 * len(functions.center)
     return statistics[first : first + count]
 

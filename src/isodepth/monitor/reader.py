@@ -47,7 +47,7 @@ class BatchReader:
         found: tuple[ColumnKind, ...] | None = None
         if is_chunked(reference):
             source = as_source(reference)
-            if source.is_numeric and not kinds:
+            if source._is_numeric and not kinds:
                 reference = load_rows(source, "reference", nan_policy, seed)
             else:
                 reference, of_source = load_mixed_rows(source, "reference", kinds, seed)
@@ -82,7 +82,7 @@ class BatchReader:
             if self.columns is not None and source.columns is not None:
                 if not {*self.columns} <= {*source.columns}:
                     raise self._lacks_columns(source.columns)
-                source = source.select(self.columns)
+                source = source._select(self.columns)
             check_same_width(self.width, source.n_features, _REFERENCE, _BATCH)
             return row_chunks(source, "batch", self.nan_policy), {}
         rows, new = self._frame_rows(self._matched(batch))
@@ -92,13 +92,13 @@ class BatchReader:
         """Yield the rows of a source in chunks, and update the most frequent new values."""
         if not {*self.names} <= {*(source.columns or ())}:
             raise self._lacks_columns(source.columns or ())
-        source = source.select(self.names).without_weights()
+        source = source._select(self.names)._without_weights()
         # The types of text files are known after a first pass.
-        untyped = any(part.untyped for part in source.parts)
+        untyped = any(part.untyped for part in source._parts)
         types = Profile.of(source, 1, 0).types if untyped else {}
         total: dict[int, Counter[str]] = {}
         empty = True
-        for chunk in FrameReading().read(source.parts):
+        for chunk in FrameReading().read(source._parts):
             rows, new = self._frame_rows(typed_table(chunk.table, types))
             for column, counts in new.items():
                 total[column] = total.get(column, Counter()) + counts
@@ -106,7 +106,9 @@ class BatchReader:
             empty = False
             yield rows
         if empty:
-            raise InvalidInputError(f"the batch ({source.label}) has no row; it needs at least one")
+            raise InvalidInputError(
+                f"the batch ({source._label}) has no row; it needs at least one"
+            )
 
     def _frame_rows(self, batch: Any) -> tuple[np.ndarray, dict[int, Counter[str]]]:
         """Return the rows of a batch in memory, and the numbers of its new values by column."""
@@ -164,9 +166,9 @@ class BatchReader:
             values = {*mixed.categories[column][0]} - {None} if typed else set()
             strings = bool(values) and values.isdisjoint(self.categories[column])
             if strings or (column in (self.columns or ()) and use != "numbers"):
-                kind = "strings" if strings else "numbers"
+                content = "strings" if strings else "numbers"
                 raise InvalidInputError(
-                    f"column {column!r} holds {kind} in the reference and {dtype} in the batch; "
+                    f"column {column!r} holds {content} in the reference and {dtype} in the batch; "
                     "convert it, or fit a new monitor without the column, or with the column as a "
                     f"category (kinds={{{column!r}: 'category'}}, --category {column}). "
                     f"{_KINDS_HINT}"

@@ -23,6 +23,7 @@ from isodepth.monitor.functions import Counts, Functions
 from isodepth.monitor.reader import BatchReader
 from isodepth.monitor.repeated import ReferenceHashes
 from isodepth.monitor.state import HISTORY, Group, MonitorState
+from isodepth.monitor.thresholds import Relation, feature_names
 from isodepth.monitor.usual import UsualValues
 from isodepth.monitor.verdict import Verdict
 from isodepth.monitor.windows import AlarmPolicy, DyadicSums
@@ -60,11 +61,11 @@ NAMES: FieldNames = {
         "center": "medians", "scale": "spreads", "directions": "directions",
         "middles": "projection_medians_and_spreads", "pairs": "pairs",
         "known": "counted_categories", "crossed": "frequent_categories",
-        "medians": "medians_within_categories", "thresholds": "thresholds",
+        "medians": "medians_within_categories", "stored_thresholds": "thresholds",
     },
     Counts: {"n_rows": "n_rows", "ones": "ones", "summaries": "sums_of_quartiles"},
     ReferenceHashes: {"distinct": "hashes", "counts": "n_rows"},
-    DyadicSums: {"end": "n_batches", "blocks": "sums"},
+    DyadicSums: {"end": "n_batches", "runs": "sums"},
     RankEvidence: {
         "restarting": "arl", "logs": "log_wealth", "n_batches": "n_batches",
         "n_restart": "n_before_restart",
@@ -166,17 +167,18 @@ def _check_history(state: MonitorState) -> None:
 def _check_functions(functions: Functions, reader: BatchReader) -> None:
     """Check shapes and ranges of the numbers that define the functions of a row."""
     f, sizes = functions, [len(values) for values in reader.categories.values()]
-    numbers = f.center, f.scale, f.directions, f.middles, f.medians, f.thresholds
+    numbers = f.center, f.scale, f.directions, f.middles, f.medians, f.stored_thresholds
     known = zip(f.known, sizes, strict=True)
     _require(f.center.shape == f.scale.shape == (reader.width,), "scales")
     _require(f.middles.shape == (2, len(f.directions)), "scales")
     _require(all(np.isfinite(array).all() for array in numbers), "functions")
     _require((f.scale > 0).all() and (f.middles[1] > 0).all(), "scales")
     _require(all((np.diff(k, append=n) > 0).all() for k, n in known), "categories")
-    n_features = 2 * reader.width + len(f.directions) + 2 if reader.width else 0
-    _require(f.thresholds.shape[:1] == (4,), "thresholds")
-    for row, most in ((0, n_features), (1, 4), (3, 2)):
-        _require(np.isin(f.thresholds[row], np.arange(most)).all(), "thresholds")
+    _require(f.stored_thresholds.shape[:1] == (4,), "thresholds")
+    feature, relation, _, upper = f.stored_thresholds
+    n_features = len(feature_names(reader.width, len(f.directions)))
+    for integers, count in ((feature, n_features), (relation, len(Relation)), (upper, 2)):
+        _require(np.isin(integers, np.arange(count)).all(), "thresholds")
 
 
 def _check_counts(group: Group, counted: Counts) -> None:
@@ -191,8 +193,8 @@ def _check_counts(group: Group, counted: Counts) -> None:
         _require(distinct.shape == counts.shape == (len(distinct),) and len(distinct), "hashes")
         _require((np.diff(distinct) > 0).all() and (counts > 0).all(), "hashes")
         _require(counts.sum() < _MOST_ROWS, "hashes")
-    for c in (group.reference, *filter(None, group.sums.blocks)):
+    for c in (group.reference, *filter(None, group.sums.runs)):
         _require(0 < c.n_rows < _MOST_ROWS and (c.ones <= c.n_rows).all(), "counts")
         _require(c.ones.shape == counted.ones.shape == (len(group.functions.members),), "counts")
         _require(c.summaries.shape == counted.summaries.shape, "medians")
-    _require(len(group.sums.blocks) <= group.sums.end.bit_length(), "windows")
+    _require(len(group.sums.runs) <= group.sums.end.bit_length(), "windows")

@@ -25,6 +25,7 @@ import numpy as np
 from isodepth.errors import InvalidInputError
 from isodepth.geometry.directions import rng_for
 from isodepth.monitor.blocks import BlockModel
+from isodepth.monitor.changes import window_changes
 from isodepth.monitor.functions import LEAST_ROWS, Batch, Counts, Functions, fit_functions
 from isodepth.monitor.reader import BatchReader
 from isodepth.monitor.repeated import ReferenceHashes
@@ -119,23 +120,16 @@ class MonitorState:
                 batch, functions, reference, ranks, number, policy.level
             )
             group = group._replace(model=model)
-        crossing, crossings = evidence.window_pvalue <= evidence.threshold, self.crossings
-        alarm_since = self.alarm_since if policy.arl is None else 0
-        restart = False
-        if crossing and not alarm_since:
-            crossings += 1
-            # With blocks, every crossing is an alarm, because `RankEvidence` already takes
-            # `patience` into account.
-            if crossings >= policy.patience or ranks is not None:
-                crossings, alarm_since = 0, number
-            restart = not alarm_since or policy.arl is not None
+        crossing = evidence.window_pvalue <= evidence.threshold
+        crossings, alarm_since, restart = self._alarm_after(number, crossing)
         verdict = Verdict(
             batch=number, label=label, group=name, n_rows=batch.counts.n_rows,
             pvalue=evidence.pvalue, window=evidence.window, window_pvalue=evidence.window_pvalue,
             threshold=evidence.threshold, crossing=crossing, alarm=alarm_since > 0,
             alarm_since=alarm_since or None, changed_share=evidence.changed_share,
             beyond_blocks=evidence.beyond_blocks,
-            changes=evidence.changes(self.reader, batch.unseen), n_suspicious=len(batch.suspicious),
+            changes=window_changes(evidence, self.reader, batch.unseen),
+            n_suspicious=len(batch.suspicious),
             suspicious_indices=batch.suspicious[:_MOST_SUSPICIOUS].tolist(), score=evidence.score,
             exact=evidence.exact,
         )  # fmt: skip
@@ -149,6 +143,23 @@ class MonitorState:
             records=(*self.records[1 - HISTORY :], verdict.to_json()),
         )  # fmt: skip
         return state.restarted() if restart else state, verdict
+
+    def _alarm_after(self, number: int, crossing: bool) -> tuple[int, int, bool]:
+        """Return `crossings` and `alarm_since` after batch `number`, and whether windows restart.
+
+        `crossing` is True if a window crossed its level with this batch.
+        """
+        crossings, alarm_since = self.crossings, self.alarm_since
+        if self.policy.arl is not None:
+            alarm_since = 0  # an alarm lasts for one batch
+        if not crossing or alarm_since:
+            return crossings, alarm_since, False
+        crossings += 1
+        # With blocks, every crossing is an alarm, because `RankEvidence` already takes `patience`
+        # into account.
+        if crossings >= self.policy.patience or self.ranks is not None:
+            crossings, alarm_since = 0, number
+        return crossings, alarm_since, not alarm_since or self.policy.arl is not None
 
     def restarted(self) -> MonitorState:
         """Return the state with all windows restarted; the numbering of the batches continues."""

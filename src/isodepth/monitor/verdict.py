@@ -9,7 +9,7 @@ from typing import Any
 
 from isodepth.data.export import ResultMixin, document, p_text, printable
 from isodepth.data.files.records import unpacked
-from isodepth.results.changes import Change, lower_percent
+from isodepth.results.changes import QUANTITIES, Change, lower_percent
 
 # Maximum number of changes in the text of a verdict.
 _SHOWN = 5
@@ -87,7 +87,9 @@ class Verdict(ResultMixin):
     @classmethod
     def from_json(cls, line: str) -> Verdict:
         """Create a verdict from a string that `to_json` returned."""
-        return unpacked(cls, json.loads(line))
+        content = json.loads(line)
+        changes = [_current_keys(change) for change in content["changes"]]
+        return unpacked(cls, {**content, "changes": changes})
 
     def to_dict(self) -> dict[str, Any]:
         """Convert to plain Python numbers, strings, lists and dictionaries."""
@@ -131,3 +133,20 @@ class Verdict(ResultMixin):
             rows = "rows with values far outside the reference"
             lines.append(f"  suspicious {rows}: {self.n_suspicious}")
         return printable("\n".join(lines))
+
+
+def _current_keys(change: dict[str, Any]) -> dict[str, Any]:
+    """Return the keys and values of a change in JSON, also if version 0.4.0 wrote it.
+
+    That version wrote descriptions as `quantity`, such as "sign changed, median", and the changed
+    share as `share`. The description is kept, so that the text stays the same.
+    """
+    if "share" not in change:
+        return change
+    words, text = change["quantity"], change["text"]
+    found = "share" if text.endswith("%") else next(word for word in QUANTITIES if word in words)
+    # The text ends with "BEFORE -> AFTER".
+    label = None if words in QUANTITIES else text.rsplit(" ", 3)[0]
+    new = {"quantity": found, "description": label, "is_date": False}
+    absent = dict.fromkeys(field.name for field in fields(Change))
+    return absent | change | new | {"changed_share": change["share"]}

@@ -1,4 +1,4 @@
-"""Windows of the last 1, 2, 4, 8, ... batches, their tests, and the changes that these tests find.
+"""Windows of the last 1, 2, 4, 8, ... batches, their tests, and the rule for an alarm.
 
 A window of 2^j batches is tested whenever it ends at a multiple of 2^(j - 1), counted from the
 first batch of the stream. A restart removes the windows that began before it. `docs/guarantees.md`
@@ -8,7 +8,7 @@ proves the guarantees.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -17,37 +17,13 @@ from isodepth.data.validation import check_integer, check_number
 from isodepth.errors import InvalidOptionError
 from isodepth.geometry.weights import contaminated_rows
 from isodepth.monitor.functions import Counts, Functions
-from isodepth.monitor.reader import BatchReader
 from isodepth.monitor.repeated import REPEATED_LEVEL, RepeatedCounts
-from isodepth.results.changes import Change
-from isodepth.rowfunctions.families import UNSEEN, Member
-from isodepth.significance.features import direction_text
-from isodepth.significance.fisher import least_changed, log_adjusted_pvalues, log_pvalues
+from isodepth.significance.fisher import least_changed, log_adjusted_pvalues
 
 # Default of alpha, and maximum patience.
 _ALPHA, _MOST_PATIENCE = 0.01, 100
-# Logarithm of the maximum adjusted p-value of a reported change, and maximum number of changes in a
-# verdict.
-_LOG_NAMED, _MOST_CHANGES = math.log(0.05), 10
 # Probability that the lower bound on the share of changed rows exceeds the share.
 _UNCOVERED = 0.05
-# Minimum shift of the median, as a fraction of the interquartile range, that is called a change of
-# location, and minimum factor between these ranges that is called a change of spread.
-_MOVED, _WIDENED = 0.1, 1.2
-# Minimum difference of shares of values that medians and interquartile ranges may describe. Fewer
-# changed values do not move quartiles noticeably.
-_BROAD = 0.05
-# Minimum effect of a function that may describe the change of its column, relative to the maximum
-# effect of a function of the column. The effect is the difference of shares of rows, minus four
-# standard errors, because the maximum over many functions would otherwise favor noisy shares.
-_EXPLAINS, _ERRORS = 0.8, 4.0
-# Minimum factor between medians that is called a change of the unit, and maximum absolute
-# logarithm of the ratio between two factors that count as equal.
-_FACTOR, _SAME = 3.0, 0.25
-# Kinds of change of one column in the order in which they are preferred as its description.
-_PREFERRED = (
-    "value", "shares", "sign", "unit", "location", "precision", "spread", "extremes", "shape",
-)  # fmt: skip
 
 
 def pvalue_of(log: float) -> float:
@@ -56,26 +32,40 @@ def pvalue_of(log: float) -> float:
 
 
 class DyadicSums(NamedTuple):
-    """Counts of the latest block of 2**j batches that ends at a multiple of 2**j, for each j."""
+    """Counts of the latest run of 2**j batches that ends at a multiple of 2**j, for each j."""
 
     end: int = 0  # number of batches so far
-    blocks: tuple[Counts | None, ...] = ()  # None if batches of the block precede a restart
+    runs: tuple[Counts | None, ...] = ()  # None if batches of the run precede a restart
 
     def restarted(self) -> DyadicSums:
         """Return sums without any batch; the numbering of the batches continues."""
-        return DyadicSums(self.end, (None,) * len(self.blocks))
+        return DyadicSums(self.end, (None,) * len(self.runs))
 
     def add(self, batch: Counts) -> tuple[DyadicSums, list[Counts]]:
         """Return the sums with one more batch, and the counts of the last 1, 2, 4, ... batches."""
-        end, blocks, windows = self.end + 1, [*self.blocks, None], [batch]
-        for scale, before in enumerate(blocks):
-            blocks[scale] = windows[-1]
+        end, runs, windows = self.end + 1, [*self.runs, None], [batch]
+        for scale, before in enumerate(runs):
+            runs[scale] = windows[-1]
             if before is None:
                 break
             windows.append(before + windows[-1])
             if end % 2 ** (scale + 1):
                 break
-        return DyadicSums(end, tuple(blocks[: end.bit_length()])), windows
+        return DyadicSums(end, tuple(runs[: end.bit_length()])), windows
+
+
+class _WindowTest(NamedTuple):
+    """Test of the window of the last 2**scale batches."""
+
+    scale: int
+    level: float
+    logs: np.ndarray  # (H,), logarithm of the adjusted p-value of each function
+    log_pvalue: float  # minimum over all functions, and the test of repeated rows
+
+    @property
+    def log_ratio(self) -> float:
+        """Logarithm of the p-value divided by the level."""
+        return self.log_pvalue - math.log(self.level)
 
 
 class Evidence(NamedTuple):
@@ -94,174 +84,13 @@ class Evidence(NamedTuple):
     score: float | None = None
     exact: bool = True
 
-    def changes(self, reader: BatchReader, unseen: dict[int, str]) -> list[Change]:
-        """Return the changes of the window, strongest first.
 
-        `unseen` is the most frequent new value of each category column with new values.
-        A column is listed if a function of this column alone changed, a pair of columns only if
-        neither column is, and a change of all columns together only if nothing else is.
-        """
-        members = self.functions.members
-        n_significant = (self.logs <= _LOG_NAMED).sum()
-        significant = np.argsort(self.logs, kind="stable")[:n_significant].tolist()
-        columns: dict[int, list[int]] = {}
-        for h in significant:
-            if len(members[h].columns) == 1:
-                columns.setdefault(members[h].columns[0], []).append(h)
-        found = self._repeated_rows()
-        for column, functions in columns.items():
-            found += self._column_changes(column, functions, reader, unseen)
-        pairs = [h for h in significant if len(members[h].columns) == 2][:3]
-        pairs = [h for h in pairs if not columns.keys() & {*members[h].columns}]
-        found += [self._change(h, reader, unseen) for h in pairs]
-        found = found or [self._change(h, reader, unseen) for h in significant[:1]]
-        found = sorted(found, key=lambda change: change.pvalue)[:_MOST_CHANGES]
-        return found if self.changed_share is None else [self._with_share(c, reader) for c in found]
-
-    def _repeated_rows(self) -> list[Change]:
-        """Return the change of the share of repeated rows, if it is significant."""
-        if self.repeated is None or self.repeated.log_pvalue > _LOG_NAMED:
-            return []
-        before, after, log = self.repeated
-        return [Member("repeated").change((), None, before, after, pvalue_of(log))]
-
-    def _column_changes(
-        self, column: int, significant: list[int], reader: BatchReader, unseen: dict[int, str]
-    ) -> list[Change]:
-        """Return at most two changes of a column: of its missing values, and of its values.
-
-        `significant` are the significant functions of this column alone.
-        """
-        found, missing = [], self.functions.missing[column]
-        if missing in significant:
-            found.append(self._change(missing, reader, unseen))
-            # Missing values change all functions: compare only the rows without them.
-            others = [h for h in significant if h != missing]
-            significant = self._significant_without_missing(column, others)
-        if significant:
-            effects = self._effects(column, significant)
-            # Among equal effects the last is first: the coarsest unit of precision.
-            order = np.argsort(effects, kind="stable")[::-1].tolist()
-            least = min(_EXPLAINS * effects.max(), effects.max())
-            explaining = [significant[i] for i in order if effects[i] >= least]
-            described = [self._change(h, reader, unseen) for h in explaining]
-            found.append(min(described, key=lambda change: _PREFERRED.index(change.kind)))
-        return found
-
-    def _present_rows(self, column: int) -> list[int]:
-        """Return the numbers of rows of the reference and of the window that have a value."""
-        return [int(c.n_rows - c.ones[self.functions.missing[column]]) for c in self.both]
-
-    def _significant_without_missing(self, column: int, functions: list[int]) -> list[int]:
-        """Return the functions of a column that also changed among the rows that have a value."""
-        n, m = self._present_rows(column)
-        if not (functions and n and m):
-            return []
-        a, b = (counts.ones[functions] for counts in self.both)
-        logs = log_pvalues(a, n, b, m) + math.log(len(self.logs))
-        return [h for h, log in zip(functions, logs.tolist(), strict=True) if log <= _LOG_NAMED]
-
-    def _effects(self, column: int, functions: list[int]) -> np.ndarray:
-        """Return the effect of each function of a column, see `_EXPLAINS`."""
-        n, m = (max(rows, 1) for rows in self._present_rows(column))
-        a, b = (counts.ones[functions] for counts in self.both)
-        share = (a + b) / (n + m)
-        errors = np.sqrt(share * (1.0 - share) * (1.0 / n + 1.0 / m))
-        effects = np.abs(a / n - b / m) - _ERRORS * errors
-        # Any shift of whole numbers makes them fractional, which does not describe it.
-        precision = np.array([self.functions.members[h].kind == "precision" for h in functions])
-        fell = precision & (b / m < a / n)
-        effects[fell] = np.minimum(effects[fell], effects.min())
-        return effects
-
-    def _with_share(self, change: Change, reader: BatchReader) -> Change:
-        """Add the lower bound for the share of rows that changed in the columns of a change.
-
-        Repeated rows have no such bound: their function depends on other rows.
-        """
-        if change.kind == "repeated":
-            return change
-        columns = tuple(reader.names.index(name) for name in change.columns)
-        hs = [h for h, member in enumerate(self.functions.members) if member.columns == columns]
-        (n, a, _), (m, b, _) = self.both
-        level = _confidence_error(self.window.bit_length() - 1) * len(hs) / len(a)
-        return replace(change, share=least_changed(a[hs], n, b[hs], m, level) / m)
-
-    def _change(self, h: int, reader: BatchReader, unseen: dict[int, str]) -> Change:
-        """Return the change that function h detects; the arguments are those of `changes`."""
-        member = self.functions.members[h]
-        kind, columns, value, _ = member
-        names = tuple(reader.names[c] for c in columns)
-        category, rows = None, [c.n_rows for c in self.both]
-        if kind in ("shares", "crossed"):
-            category = unseen.get(columns[-1], "(other values)")
-            if value != UNSEEN:
-                category = reader.categories[names[-1]][int(value)]
-        if kind == "crossed":
-            within = self.functions.members.index(Member("shares", columns[1:], value))
-            rows = [max(1, c.ones[within]) for c in self.both]
-        before, after = (float(c.ones[h] / n) for c, n in zip(self.both, rows, strict=True))
-        pvalue = pvalue_of(float(self.logs[h]))
-        if kind in ("column", "deviation"):
-            change, quantity, (before, after) = self._number_change(h)
-            return Change(change, names, quantity, before, after, pvalue)
-        if kind == "pair":
-            before, after = (math.sin(math.pi * (share - 0.5)) for share in (before, after))
-        found = member.change(names, category, before, after, pvalue)
-        if kind != "direction":
-            return found
-        text = direction_text(self.functions.direction_of(h), reader.names).strip()
-        if text == "...":  # all entries are small
-            return found
-        return replace(found, quantity=f"{found.quantity} ({text}, standardized)")
-
-    def _number_change(self, h: int) -> tuple[str, str, list[float]]:
-        """Return the kind, the quantity and both values of a change of a numeric column."""
-        kind, (column,), value, _ = self.functions.members[h]
-        (middle, spread), (now, wide) = (c.quartiles[:, column].tolist() for c in self.both)
-        shares = [float(c.ones[h] / max(c.summaries[0, column], 1.0)) for c in self.both]
-        broad = abs(shares[0] - shares[1]) >= _BROAD
-        # A monitor with blocks, which has no changed share, describes the last batch alone.
-        joined = self.window > 1 and self.changed_share is not None
-        of_batches = f" (mean of {self.window} batches)" if joined else ""
-        if kind == "column":
-            if broad and _MOVED * spread < abs(now - middle) < math.inf:
-                factors = now / middle if middle else 0.0, wide / spread if spread else 0.0
-                change, quantity = _moved(*factors)
-                return change, quantity + of_batches, [middle, now]
-            return "shape", f"share of values up to {value:.4g}", shares
-        ratio = wide / spread if min(spread, wide) > 0 else 1.0
-        if broad and _WIDENED <= max(ratio, 1.0 / ratio) < math.inf:
-            return "spread", "interquartile range" + of_batches, [spread, wide]
-        distance = value * self.functions.scale[column]
-        return "shape", f"share of values within {distance:.4g} of the median", shares
-
-
-def _confidence_error(scale: int) -> float:
+def confidence_error(scale: int) -> float:
     """Return the level of the bound on the share of changed rows for windows of 2**scale batches.
 
     The window is selected among all window lengths, so that their levels must sum to 5%.
     """
     return _UNCOVERED / ((scale + 1) * (scale + 2))
-
-
-def _moved(factor: float, widened: float) -> tuple[str, str]:
-    """Return kind and quantity of a change of the median by `factor` and the spread by `widened`.
-
-    If the factors agree, the values were multiplied by a constant, or by -1.
-    """
-    if not (0.0 < abs(factor) < math.inf and 0.0 < widened < math.inf):
-        return "location", "median"
-    size = math.log(abs(factor))
-    if abs(size - math.log(widened)) <= _SAME:
-        if factor < 0 and abs(size) <= _SAME:
-            return "sign", "sign changed, median"
-        if factor > 0 and abs(size) >= math.log(_FACTOR):
-            power = 10.0 ** round(math.log10(factor))
-            near = abs(math.log(factor / power)) <= _SAME
-            shown = f"{power:g}" if near else f"{factor:.2g}"
-            return "unit", f"values multiplied by about {shown}, median"
-    return "location", "median"
 
 
 @dataclass(frozen=True)
@@ -308,11 +137,11 @@ class AlarmPolicy:
         """
         weight, step = 1.0 / ((scale + 1) * (scale + 2)), max(1, 2**scale // 2)
         if self.arl is not None:
-            share = weight * step / 2.0
+            fraction = weight * step / 2.0
         else:
             k = (end - 2**scale) // step + 2
-            share = weight * (0.47 / (k * math.log(k) ** 2)) / n_groups
-        return min(1.0, self.patience * self.level * share)
+            fraction = weight * (0.47 / (k * math.log(k) ** 2)) / n_groups
+        return min(1.0, self.patience * self.level * fraction)
 
     def strongest(
         self,
@@ -328,27 +157,30 @@ class AlarmPolicy:
         The level of the window of one batch is divided among its functions and the test of
         repeated rows.
         """
-        (n, a, _), tests = reference, []
+        n, ones, _ = reference
+        tests: list[_WindowTest] = []
         tolerance = self.tolerance or 0.0
         if tolerance > 0:
             # A contaminated row can turn a clean row into a repeated one.
             repeated = None
-        for scale, (m, b, _) in enumerate(windows):
-            logs = log_adjusted_pvalues(a, n, b, m, contaminated_rows(tolerance, m))
-            level, smallest = self.window_level(scale, end, n_groups), float(logs.min())
+        for scale, window in enumerate(windows):
+            contaminated = contaminated_rows(tolerance, window.n_rows)
+            logs = log_adjusted_pvalues(ones, n, window.ones, window.n_rows, contaminated)
+            log_pvalue = float(logs.min())
             if repeated is not None and scale == 0:
                 logs = np.minimum(logs - math.log1p(-REPEATED_LEVEL), 0.0)
                 adjusted = min(repeated.log_pvalue - math.log(REPEATED_LEVEL), 0.0)
                 repeated = repeated._replace(log_pvalue=adjusted)
-                smallest = min(float(logs.min()), adjusted)
-            tests.append((smallest - math.log(level), scale, logs, pvalue_of(smallest), level))
-        _, scale, logs, pvalue, level = min(tests, key=lambda test: test[0])
-        m, b, _ = windows[scale]
-        error, changed = _confidence_error(scale), 0.0
+                log_pvalue = min(float(logs.min()), adjusted)
+            level = self.window_level(scale, end, n_groups)
+            tests.append(_WindowTest(scale, level, logs, log_pvalue))
+        best = min(tests, key=lambda test: test.log_ratio)
+        pvalue, window = pvalue_of(best.log_pvalue), windows[best.scale]
+        error, changed = confidence_error(best.scale), 0.0
         if pvalue <= error or tolerance > 0:
-            changed = least_changed(a, n, b, m, error) / m
-        both = reference, windows[scale]
+            changed = least_changed(ones, n, window.ones, window.n_rows, error) / window.n_rows
         return Evidence(
-            functions, both, logs, repeated, pvalue=tests[0][3], window=2**scale,
-            window_pvalue=pvalue, threshold=level, changed_share=changed,
+            functions, (reference, window), best.logs, repeated,
+            pvalue=pvalue_of(tests[0].log_pvalue), window=2**best.scale, window_pvalue=pvalue,
+            threshold=best.level, changed_share=changed,
         )  # fmt: skip

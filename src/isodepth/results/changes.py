@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields, replace
 from decimal import ROUND_FLOOR, Decimal
 from typing import Any
 
@@ -13,13 +13,21 @@ from isodepth.data.export import p_text
 
 # Ratio below which two numbers are formatted separately, with three significant digits each.
 _FAR_BELOW = 0.002
-# Kinds whose values are shares, which are shown in percent.
-_SHARES = ("shares", "value", "missing", "extremes", "precision", "repeated")
+#: Quantities of changes, see `Change`.
+QUANTITIES = (
+    "median", "mean", "interquartile range", "standard deviation", "share", "rank correlation",
+    "quadrant correlation",
+)  # fmt: skip
+# Names of the multiples that are counted to measure the precision of a column.
+_MULTIPLES = {0.1: "whole tenths", 1.0: "whole numbers"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Change:
     """One difference between two samples, or between a reference and a batch.
+
+    All attributes except `description` are numbers, names of columns, values of the data, or words
+    of a fixed list. `text` describes the change in words.
 
     Attributes
     ----------
@@ -32,7 +40,7 @@ class Change:
         - "extremes": the share of the largest or smallest values, or of rows far from the center.
         - "value", "shares": the share of a single number, or of a category.
         - "precision": the share of whole numbers, whole tenths, or multiples of 5 or 10.
-        - "missing": the fraction of missing values.
+        - "missing": the share of missing values.
         - "repeated": the share of rows that occur more than once.
         - "dependence": of two columns on each other.
         - "joint": of several columns together; `before` and `after` are in standard deviations.
@@ -41,7 +49,8 @@ class Change:
         One column, the two columns of a dependence, or up to three columns of a joint change; empty
         if all columns contribute.
     quantity : str
-        Quantity that was measured in both samples, such as "median" or "rank correlation".
+        Quantity that was measured in both samples: "median", "mean", "interquartile range",
+        "standard deviation", "share", "rank correlation" or "quadrant correlation".
     before, after : float
         Values of the quantity in the first and in the second sample. Medians, means and spreads are
         in the units of the column. Shares are fractions between 0 and 1.
@@ -52,26 +61,50 @@ class Change:
     value : str or None
         Number or category whose share changed, or category within which a numeric column changed.
         None for other changes.
-    share : float or None
+    limit : float or None
+        Number with which values are compared, if `quantity` is the share of these values. None for
+        other shares.
+    side : {"at least", "above", "at most", "below", "within"} or None
+        Position of the counted values relative to `limit`. Values "within" the limit are at most
+        this far from the median. None without a limit.
+    multiple_of : float or None
+        For the kind "precision": the multiples of this number, which is 0.1, 1, 5 or 10, are
+        counted.
+    factor : float or None
+        For the kinds "unit" and "sign": constant by which the values were multiplied.
+    n_batches : int or None
+        Number of batches of which `after` is the mean, if a monitor compares the median or the
+        interquartile range of several batches.
+    is_date : bool
+        Whether the first column has dates. They are compared as days since 1970-01-01, and `text`
+        shows dates.
+    description : str or None
+        Description of a change of several columns together, for the kinds "joint" and "regions".
+    changed_share : float or None
         Lower confidence bound for the share of rows that changed in these columns, see
         `TwoSampleResult.changed_share`. For a change of kind "joint" that was added because of its
         bound, the columns are those that contribute most. None if it was not computed.
 
     Examples
     --------
-    >>> print(Change("location", ("air_time",), "median", 129.0, 158.0, 0.001))
+    >>> def show(kind, *columns, **fields):
+    ...     print(Change(kind=kind, columns=columns, pvalue=0.001, **fields))
+    >>> show("location", "air_time", quantity="median", before=129.0, after=158.0)
     air_time: median 129 -> 158 (p = 0.001)
-    >>> print(Change("shares", ("carrier",), "share", 0.0, 0.06, 0.001, value="NEW"))
+    >>> show("shares", "carrier", quantity="share", before=0.0, after=0.06, value="NEW")
     carrier = NEW: 0% -> 6% (p = 0.001)
-    >>> print(Change("extremes", ("wind",), "at least 120", 0.0, 0.031, 0.001))
+    >>> show("extremes", "wind", quantity="share", before=0.0, after=0.031, limit=120.0,
+    ...      side="at least")
     wind at least 120: 0.0% -> 3.1% (p = 0.001)
-    >>> print(Change("precision", ("price",), "whole numbers", 0.03, 1.0, 0.001))
+    >>> show("precision", "price", quantity="share", before=0.03, after=1.0, multiple_of=1.0)
     price: whole numbers 3% -> 100% (p = 0.001)
-    >>> print(Change("dependence", ("weight", "mpg"), "rank correlation", -0.83, 0.02, 0.005))
-    rank correlation of weight and mpg: -0.83 -> 0.02 (p = 0.005)
-    >>> columns = ("air_time", "dest")
-    >>> print(Change("dependence", columns, "median", 310.0, 340.0, 0.005, value="LAS"))
-    median of air_time within dest = LAS: 310 -> 340 (p = 0.005)
+    >>> show("dependence", "weight", "mpg", quantity="rank correlation", before=-0.83, after=0.02)
+    rank correlation of weight and mpg: -0.83 -> 0.02 (p = 0.001)
+    >>> show("dependence", "air_time", "dest", quantity="median", before=310.0, after=340.0,
+    ...      value="LAS")
+    median of air_time within dest = LAS: 310 -> 340 (p = 0.001)
+    >>> show("location", "signup", quantity="median", before=19737.0, after=19768.0, is_date=True)
+    signup: median 2024-01-15 -> 2024-02-15 (p = 0.001)
     """
 
     kind: str
@@ -81,81 +114,104 @@ class Change:
     after: float
     pvalue: float
     value: str | None = None
-    share: float | None = None
+    limit: float | None = None
+    side: str | None = None
+    multiple_of: float | None = None
+    factor: float | None = None
+    n_batches: int | None = None
+    is_date: bool = False
+    description: str | None = None
+    changed_share: float | None = None
 
     @property
     def _label(self) -> str:
         """Name of the column or columns and of the quantity, such as "air_time: median"."""
-        names = " and ".join(self.columns)
-        if self.kind == "joint":  # the quantity names the columns
-            return self.quantity
-        if not names:
-            return f"{self.quantity}:" if self.kind in _SHARES else self.quantity
-        if self.kind == "exchange":
-            return f"{names} exchanged their values: {self.quantity} of {self.columns[0]}"
-        if len(self.columns) > 1 and self.value is not None:
-            first, category = self.columns
-            return f"{self.quantity} of {first} within {category} = {self.value}:"
+        if self.description is not None:
+            return self.description
         if len(self.columns) > 1:
-            return f"{self.quantity} of {names}:"
+            return self._label_of_two()
+        if not self.columns:
+            return "repeated rows:" if self.kind == "repeated" else "rows far from the center:"
+        (name,) = self.columns
         if self.kind in ("shares", "value"):
-            return f"{names} = {self.value}:"
-        return (
-            f"{names} {self.quantity}:" if self.kind == "extremes" else f"{names}: {self.quantity}"
-        )
+            return f"{name} = {self._shown_value}:"
+        if self.kind == "extremes":
+            far = "far from its usual values"
+            return f"{name} {far if self.limit is None else f'{self.side} {self._shown_limit}'}:"
+        return f"{name}: {self._measure}"
+
+    def _label_of_two(self) -> str:
+        """Return the names of two columns and of the quantity."""
+        first, second = self.columns
+        if self.kind == "exchange":
+            return f"{first} and {second} exchanged their values: {self._measure} of {first}"
+        if self.value is not None:
+            measure = "share up to the median" if self.quantity == "share" else self._measure
+            return f"{measure} of {first} within {second} = {self.value}:"
+        return f"{self._measure} of {first} and {second}:"
+
+    @property
+    def _measure(self) -> str:
+        """Quantity in words, with the factor between the samples and the mean of batches."""
+        if self.kind == "missing":
+            return "missing"
+        if self.multiple_of is not None:
+            return _MULTIPLES.get(self.multiple_of, f"multiples of {self.multiple_of:g}")
+        if self.side == "within":
+            return f"share of values within {self.limit:.4g} of the median"
+        if self.limit is not None:
+            return f"share of values up to {self._shown_limit}"
+        words = self.quantity
+        if self.n_batches is not None:
+            words += f" (mean of {self.n_batches} batches)"
+        if self.kind == "sign":
+            return f"sign changed, {words}"
+        return words if self.factor is None else f"values multiplied by {self.factor:.4g}, {words}"
+
+    @property
+    def _shown_limit(self) -> str:
+        assert self.limit is not None
+        return day_text(self.limit) if self.is_date else f"{self.limit:.4g}"
+
+    @property
+    def _shown_value(self) -> str | None:
+        return day_text(float(self.value or 0.0)) if self.is_date else self.value
 
     @property
     def _values(self) -> tuple[str, str]:
         """`before` and `after` as strings, with enough digits to show their difference."""
-        percent = self.kind in _SHARES or self.quantity.startswith("share")
-        return format_pair(self.before, self.after, percent=percent)
+        if self.is_date and self.quantity in ("median", "mean") and self.description is None:
+            return day_text(self.before), day_text(self.after)
+        return format_pair(self.before, self.after, percent=self.quantity == "share")
 
     @property
     def text(self) -> str:
         """Sentence without the p-value, such as "air_time: median 129 -> 158"."""
-        if self.kind == "joint":
-            return self.quantity
+        if self.kind == "joint":  # standardized values help no reader
+            return self._label
         return f"{self._label} {' -> '.join(self._values)}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the attributes and `text` as a dictionary of numbers, strings and lists."""
         return {**asdict(self), "columns": list(self.columns), "text": self.text}
 
+    def __repr__(self) -> str:
+        # Most attributes apply to a few kinds only.
+        given = {each.name: getattr(self, each.name) for each in fields(self)}
+        used = [f"{k}={v!r}" for k, v in given.items() if v is not None and k != "is_date"]
+        return f"Change({', '.join(used + ['is_date=True'] * self.is_date)})"
+
     def __str__(self) -> str:
         return f"{self.text} (p = {p_text(self.pvalue)})"
 
 
-class DateChange(Change):
-    """Change of a column of dates, which are compared as days since 1970 and shown as dates.
-
-    Examples
-    --------
-    >>> print(DateChange("location", ("signup",), "median", 19737.0, 19768.0, 0.001))
-    signup: median 2024-01-15 -> 2024-02-15 (p = 0.001)
-    >>> print(DateChange("value", ("signup",), "share", 0.0, 0.06, 0.001, value="19737"))
-    signup = 2024-01-15: 0% -> 6% (p = 0.001)
-    """
-
-    @property
-    def _label(self) -> str:
-        if self.kind == "value":
-            return f"{self.columns[0]} = {day_text(float(self.value or 0.0))}:"
-        return super()._label
-
-    @property
-    def _values(self) -> tuple[str, str]:
-        if self.kind == "location":
-            return day_text(self.before), day_text(self.after)
-        return super()._values
-
-
 def with_dates(changes: Iterable[Change], columns: Collection[str]) -> list[Change]:
-    """Return the changes, those of the columns of dates as `DateChange`.
+    """Return the changes, with `is_date` if the first column is one of the columns of dates.
 
-    `columns` are the names of the columns of dates. A change of two columns remains as it is.
+    `columns` are the names of the columns of dates.
     """
     return [
-        DateChange(**vars(each)) if len(each.columns) == 1 and each.columns[0] in columns else each
+        replace(each, is_date=True) if each.columns and each.columns[0] in columns else each
         for each in changes
     ]
 

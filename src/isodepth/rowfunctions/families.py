@@ -13,7 +13,7 @@ column is missing. `filled` replaces NaN by the mean of the function over the ot
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -36,22 +36,8 @@ _GAP, _RARER, _ISOLATED_ROWS = 1.0, 2 / 3, 6
 # Maximum number of single values per column, and minimum fraction of the rows with such a value.
 # A column with at most _FEW_VALUES distinct values has no single values: its ranks detect them.
 _SINGLE_VALUES, _FREQUENT, _FEW_VALUES = 4, 0.01, 20
-# Units of the family of precision, and their names in descriptions.
-_UNITS = {0.1: "whole tenths", 1.0: "whole numbers", 5.0: "multiples of 5", 10.0: "multiples of 10"}
-# Kind of change that a function of each kind detects, and quantity of the change.
-_QUANTITIES = {
-    "missing": ("missing", "missing"),
-    "value": ("value", "share"),
-    "shares": ("shares", "share"),
-    "precision": ("precision", ""),  # the unit is the quantity
-    "repeated": ("repeated", "repeated rows"),
-    "extremes": ("extremes", "rows far from the center"),
-    "beyond": ("extremes", "rows far from the center"),
-    "crossed": ("dependence", "share up to the median"),
-    "pair": ("dependence", "quadrant correlation"),
-    "direction": ("regions", "share of rows up to a cut point of a direction"),
-    "distance": ("regions", "share of rows up to a cut point of the distance from the center"),
-}
+# Units of the family of precision.
+_UNITS = (0.1, 1.0, 5.0, 10.0)
 # Distance from a multiple of a unit up to which a value counts as this multiple, relative to the
 # value or to _SMALL if the value is smaller: a difference of equal decimals may be 1e-17.
 _ROUNDING, _SMALL = 1e-9, 1e-6
@@ -80,19 +66,20 @@ class Member(NamedTuple):
 
     Attributes
     ----------
-    kind : {"missing", "value", "shares", "extremes", "precision", "repeated"}
-        Kind of :class:`isodepth.typing.Change` that describes a change of the mean of the function.
-        A monitor has functions of other kinds too, see `isodepth.monitor.functions`.
+    event : {"missing", "value", "shares", "extremes", "precision", "repeated"}
+        Event that the function indicates. It is the kind of :class:`isodepth.typing.Change` that
+        describes a change of the mean of the function. A monitor has other events too, see
+        `isodepth.monitor.functions`.
     columns : tuple of int
         Index of the column, numeric columns first; empty for functions of all columns.
     value : float
-        Cut point, single value, unit, or code of a category; NaN if the kind has none.
+        Cut point, single value, unit, or code of a category; NaN if the event has none.
     upper : bool
         For extremes, whether the function is 1 for values from the cut point on; else for values
         up to the cut point.
     """
 
-    kind: str
+    event: str
     columns: tuple[int, ...] = ()
     value: float = np.nan
     upper: bool = True
@@ -107,18 +94,18 @@ class Member(NamedTuple):
     def is_one(self, rows: Rows) -> np.ndarray:
         """Return for each of n rows whether the function is 1, as a bool array (n,)."""
         values = self.argument(rows)
-        if self.kind == "missing":
+        if self.event == "missing":
             return np.isnan(values)
-        if self.kind == "precision":
+        if self.event == "precision":
             return is_multiple(values, self.value)
-        if self.kind == "extremes":
+        if self.event == "extremes":
             return values >= self.value if self.upper else values <= self.value
         return values == self.value
 
     def evaluate(self, rows: Rows) -> np.ndarray:
         """Return the values (n,) of the function at n rows: 0, 1, or NaN."""
         ones = self.is_one(rows).astype(np.float64)
-        if self.kind != "missing":
+        if self.event != "missing":
             ones[np.isnan(self.argument(rows))] = np.nan
         return ones
 
@@ -133,16 +120,19 @@ class Member(NamedTuple):
         """Describe a change of the share of rows for which the function is 1.
 
         `columns` are the names of `self.columns`, and `category` is the name of the category of a
-        function of kind "shares".
+        function of the event "shares".
         """
-        kind, quantity = _QUANTITIES[self.kind]
-        value = f"{self.value:.10g}" if kind == "value" else category
-        if kind == "precision":
-            quantity = _UNITS[self.value]
-        elif kind == "extremes" and columns:
-            sides = ("at most", "at least") if self.kind == "extremes" else ("below", "above")
-            quantity = f"{sides[self.upper]} {self.value:.4g}"
-        return Change(kind, columns, quantity, before, after, pvalue, value=value)
+        change = Change(
+            kind=self.event, columns=columns, quantity="share", before=before, after=after,
+            pvalue=pvalue, value=category,
+        )  # fmt: skip
+        if self.event == "value":
+            return replace(change, value=f"{self.value:.10g}")
+        if self.event == "precision":
+            return replace(change, multiple_of=self.value)
+        if self.event == "extremes" and columns:
+            return replace(change, limit=self.value, side="at least" if self.upper else "at most")
+        return change
 
 
 @dataclass(frozen=True, eq=False)

@@ -130,10 +130,10 @@ def all_shares(rows: PooledSample, *, fixed: bool) -> Iterator[Shares]:
     Functions are left out if they are 1, or 0, for fewer than four rows. If `fixed`, functions that
     depend on other rows are left out too.
     """
-    kinds: tuple[type[Family], ...] = FAMILIES if fixed else (*FAMILIES, Repeated)
-    for kind in kinds:
-        family = kind.choose(rows.rows)
-        shares = (_extreme_shares if issubclass(kind, Extremes) else _shares)(rows, family)
+    classes: tuple[type[Family], ...] = FAMILIES if fixed else (*FAMILIES, Repeated)
+    for each in classes:
+        family = each.choose(rows.rows)
+        shares = (_extreme_shares if issubclass(each, Extremes) else _shares)(rows, family)
         if shares.features:
             yield shares
 
@@ -150,7 +150,7 @@ def _shares(rows: PooledSample, family: Family) -> Shares:
     features = []
     for member, own in zip([family.members[f] for f in kept], values[kept], strict=True):
         # The share of a category is relative to all rows, because missing values are a category.
-        own = np.nan_to_num(own) if member.kind == "shares" else own
+        own = np.nan_to_num(own) if member.event == "shares" else own
         features.append(_member_feature(rows, member, _means(own, rows.n_x)))
     return Shares(family.name, features, ones[kept] / known[kept], np.concatenate(contrasts))
 
@@ -158,11 +158,11 @@ def _shares(rows: PooledSample, family: Family) -> Shares:
 def _member_feature(rows: PooledSample, member: Member, shares: tuple[float, float]) -> Feature:
     """Return the feature of a function with values 0 and 1, and with these means in X and Y."""
     samples, value = rows.samples, None
-    if member.kind == "shares":
+    if member.event == "shares":
         category = samples.categories[member.columns[0] - len(samples.names)]
         value = category.all_values[int(member.value)]
     columns = tuple(samples.all_names[j] for j in member.columns)
-    return Feature(member.kind, columns=columns, value=value, member=member, shares=shares)
+    return Feature(member.event, columns=columns, value=value, member=member, shares=shares)
 
 
 def _means(values: np.ndarray, n_x: int) -> tuple[float, float]:

@@ -160,7 +160,7 @@ class FeatureTest(NamedTuple):
     feature: Feature
 
 
-class Family:
+class FeatureFamily:
     """Features whose p-values are adjusted for multiple testing by the maximum statistic."""
 
     def __init__(self, count: int, level: float) -> None:
@@ -184,8 +184,9 @@ class Findings:
         self.strengths: dict[str, np.ndarray] = {}  # (B + 1,), -log p of each statistic
         self.strongest: dict[str, Feature] = {}  # with the largest value under the given labels
         # Single columns, pairs of columns, and functions of all columns.
-        self.columns, self.pairs = Family(count, _COLUMNS_LEVEL), Family(count, 1 - _COLUMNS_LEVEL)
-        self.whole = Family(count, 1.0)
+        self.columns = FeatureFamily(count, _COLUMNS_LEVEL)
+        self.pairs = FeatureFamily(count, 1 - _COLUMNS_LEVEL)
+        self.whole = FeatureFamily(count, 1.0)
         # Statistics of the distinct rows of each sample, if one sample has copies of rows.
         self.distinct: Findings | None = None
         self.notes: list[str] = []  # remarks for the user
@@ -215,7 +216,7 @@ class Findings:
                 family.observed += strengths[own, 0].tolist()
                 np.maximum(family.largest, strengths[own].max(axis=0), out=family.largest)
 
-    def family_of(self, feature: Feature) -> Family:
+    def family_of(self, feature: Feature) -> FeatureFamily:
         """Return the family of a feature by the number of columns that it depends on.
 
         The dependence of one column on the distance from the center depends on all columns.
@@ -238,7 +239,7 @@ class Findings:
             tests[name] = FeatureTest(float(part[0]), pvalue, self.strongest[name])
         return tests
 
-    def adjusted(self, family: Family) -> np.ndarray:
+    def adjusted(self, family: FeatureFamily) -> np.ndarray:
         """Return the p-values of a family, adjusted for multiple testing.
 
         P-values of columns and pairs are adjusted for both together. If the unchanged columns have
@@ -262,7 +263,7 @@ class Findings:
         others = [smallest.get(feature.subject, 1.0) for feature in family.features]
         return np.maximum(pvalues, others)
 
-    def significant(self, family: Family, alpha: float) -> list[FeatureTest]:
+    def significant(self, family: FeatureFamily, alpha: float) -> list[FeatureTest]:
         """Return the tests of the features whose adjusted p-value is at most alpha."""
         each = zip(family.observed, self.adjusted(family).tolist(), family.features, strict=True)
         return [test for test in map(FeatureTest._make, each) if test.pvalue <= alpha]

@@ -36,7 +36,7 @@ _RARE = 0.01
 class EventCounts:
     """Events that are counted in all rows of a source: functions of a row with values 0 and 1.
 
-    Functions of the same kind and column are consecutive, with the codes 0, 1, ... of categories.
+    Functions of the same event and column are consecutive, with the codes 0, 1, ... of categories.
     """
 
     members: list[Member]
@@ -46,14 +46,14 @@ class EventCounts:
 
     def counts(self, rows: MixedRows) -> np.ndarray:
         """Return the numbers of rows (F,) with each event, followed by the number of rows."""
-        of_source, same = Rows(*rows, np.empty(0)), attrgetter("kind", "columns", "upper")
+        of_source, same = Rows(*rows, np.empty(0)), attrgetter("event", "columns", "upper")
         counts: list[int] = []
-        for (kind, _, upper), group in groupby(self.members, same):
+        for (event, _, upper), group in groupby(self.members, same):
             own = list(group)
             values = own[0].argument(of_source)
-            if kind == "missing":
+            if event == "missing":
                 counts.append(int(np.count_nonzero(np.isnan(values))))
-            elif kind == "shares":
+            elif event == "shares":
                 codes = values[values >= 0].astype(np.int64)
                 counts += np.bincount(codes, minlength=len(own)).tolist()
             else:
@@ -71,7 +71,7 @@ class Event(NamedTuple):
     """Rare event: a function of a row, its counts in the other rows, and its p-value."""
 
     member: Member
-    category: str | None  # name of the category of a function of kind "shares"
+    category: str | None  # name of the category of a function of the event "shares"
     counts: tuple[int, int]  # numbers of rows of X and of Y with the event
     totals: tuple[int, int]  # numbers of rows for which the event is known
     pvalue: float  # of Fisher's exact test, adjusted for the number of events (Bonferroni)
@@ -107,7 +107,7 @@ def with_rare_events(result: TwoSampleResult, pair: SubsetPair, runner: Runner) 
             named |= {*change.columns}
     label = strongest.change(names)._label
     component = Component(
-        "rare events", strongest.member.kind, label, -math.log(max(strongest.pvalue, 1e-300)),
+        "rare events", strongest.member.event, label, -math.log(max(strongest.pvalue, 1e-300)),
         strongest.pvalue,
     )  # fmt: skip
     return result._with(
@@ -137,12 +137,12 @@ def rare_events(pair: SubsetPair, tested: np.ndarray, runner: Runner) -> list[Ev
     for i, member in enumerate(members):
         a, b = (int(each[i]) for each in counts)
         # A missing number is neither extreme nor not extreme.
-        unknown = [each[member.columns[0]] if member.kind == "extremes" else 0 for each in counts]
+        unknown = [each[member.columns[0]] if member.event == "extremes" else 0 for each in counts]
         n, m = (int(each[-1] - absent) for each, absent in zip(counts, unknown, strict=True))
         if LEAST_ROWS <= a + b <= _RARE * (n + m):
             log = float(log_pvalues(np.array([a]), n, np.array([b]), m)[0])
             category = None
-            if member.kind == "shares":
+            if member.event == "shares":
                 category = categories[member.columns[0] - d][int(member.value)]
             events.append(Event(member, category, (a, b), (n, m), math.exp(log)))
     return [each._replace(pvalue=min(1.0, each.pvalue * len(events))) for each in events]

@@ -91,18 +91,34 @@ class ShareBounds(NamedTuple):
 
     Attributes
     ----------
-    share : float
+    changed_share : float
         Bound from all columns.
     columns : dict from tuples of str to float
         Bounds from single columns and from pairs of columns.
     joint : Change or None
-        Change of several columns together with the largest bound, which is its `share`. Its p-value
-        is not set.
+        Change of several columns together with the largest bound, which is its `changed_share`. Its
+        p-value is not set.
     """
 
-    share: float
+    changed_share: float
     columns: dict[tuple[str, ...], float]
     joint: Change | None
+
+    def with_share(self, change: Change) -> Change:
+        """Return the change with the bound from its columns; an exchange has the larger of two."""
+        if not change.columns:
+            return change
+        bounds = {frozenset(columns): bound for columns, bound in self.columns.items()}
+        sets = [change.columns] if change.kind != "exchange" else [(c,) for c in change.columns]
+        share = max(bounds.get(frozenset(columns), 0.0) for columns in sets)
+        return replace(change, changed_share=share)
+
+    def exceeding_joint(self, changes: Sequence[Change]) -> Change | None:
+        """Return the joint change, if its bound is far above the bounds of all other changes."""
+        largest = max(change.changed_share or 0.0 for change in changes)
+        needed = max(_JOINT_RATIO * largest, largest + _JOINT_SHARE)
+        own = 0.0 if self.joint is None else self.joint.changed_share or 0.0
+        return self.joint if own >= needed else None
 
 
 class ColumnTest(NamedTuple):
@@ -181,6 +197,21 @@ class TestDetails:
 
     changes: list[Change]
     bounds: ShareBounds | None
+
+
+def _is_replaced(change: Change, joint: Change) -> bool:
+    """Return whether a joint change describes another direction, or the function of `joint`."""
+    return change.kind == "joint" and (len(change.columns) > 1 or change.text == joint.text)
+
+
+def _size(change: Change) -> float:
+    """Return the bound for the share of changed rows, by which changes are ordered.
+
+    There is no bound for repeated rows, because their function depends on other rows.
+    """
+    if change.kind == "repeated":
+        return abs(change.after - change.before)
+    return change.changed_share or 0.0
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -328,7 +359,7 @@ class TwoSampleResult(TwoSampleReport):
         distance of the two distributions. It is computed at the first access. With blocks it is 0,
         because there is no guarantee.
         """
-        return self._lower_bounds.share
+        return self._lower_bounds.changed_share
 
     @property
     def changed_share_text(self) -> str:
@@ -351,41 +382,24 @@ class TwoSampleResult(TwoSampleReport):
     def changes(self) -> list[Change]:
         """Significant changes, the largest first; empty if the test is not significant.
 
-        Changes are ordered by `Change.share`, the lower confidence bound for the share of rows that
-        changed in these columns. Columns that look like row numbers come last. If several columns
-        together show that far more rows changed than any of these changes, a change of kind "joint"
-        is added as the second one. It is not the first, because its description has no numbers.
+        Changes are ordered by `Change.changed_share`, the lower confidence bound for the share of
+        rows that changed in these columns. Columns that look like row numbers come last. If several
+        columns together show that far more rows changed than any of these changes, a change of kind
+        "joint" is added as the second one. It is not the first, because its description has no
+        numbers.
         """
         unbounded = self._required(self._details).changes
         if not unbounded:
             return []
-        known = self._lower_bounds
-        bounds = {frozenset(columns): bound for columns, bound in known.columns.items()}
-        changes = []
-        for change in with_dates(unbounded, date_columns(self.kinds)):
-            own = frozenset(change.columns)
-            parts = [own] if change.kind != "exchange" else [frozenset([c]) for c in own]
-            share = max((bounds.get(part, 0.0) for part in parts), default=0.0)
-            changes.append(replace(change, share=share if change.columns else None))
-        joint, largest = known.joint, max(change.share or 0.0 for change in changes)
-        needed = max(_JOINT_RATIO * largest, largest + _JOINT_SHARE)
-        if joint is not None and (joint.share or 0.0) >= needed:
-            # It replaces descriptions of other directions, and of the same function.
-            changes = [
-                each for each in changes
-                if each.kind != "joint" or not (len(each.columns) > 1 or each.text == joint.text)
-            ]  # fmt: skip
-        else:
-            joint = None
-
-        def size(change: Change) -> float:
-            if change.kind == "repeated":  # no bound for a function that depends on other rows
-                return abs(change.after - change.before)
-            return change.share or 0.0
-
+        bounds = self._lower_bounds
+        dated = with_dates(unbounded, date_columns(self.kinds))
+        changes = [bounds.with_share(change) for change in dated]
+        joint = bounds.exceeding_joint(changes)
+        if joint is not None:
+            changes = [each for each in changes if not _is_replaced(each, joint)]
         counters = {each.columns[0] for each in self.checks if each.kind == "row number"}
         # Sorting is stable: changes of equal size remain in the order of their evidence.
-        changes.sort(key=lambda each: (bool(counters & {*each.columns}), -size(each)))
+        changes.sort(key=lambda each: (bool(counters & {*each.columns}), -_size(each)))
         added = [] if joint is None else [replace(joint, pvalue=self.pvalue)]
         return [*changes[:1], *added, *changes[1:]]
 

@@ -108,7 +108,7 @@ def share_units(means: np.ndarray, n_x: int, n_y: int) -> np.ndarray:
 class Bounds(NamedTuple):
     """Lower confidence bounds for the share of rows that changed."""
 
-    share: float  # maximum over all functions of a row
+    changed_share: float  # maximum over all functions of a row
     # Maximum over the functions that depend on one column or pair of columns alone.
     columns: dict[tuple[str, ...], float]
     # Maximum over directions and distances from the center, and the function that attains it.

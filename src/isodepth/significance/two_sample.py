@@ -35,7 +35,7 @@ from isodepth.metric.comparison import Comparison
 from isodepth.metric.fitted import compare_arrays
 from isodepth.metric.settings import MetricSettings
 from isodepth.results.changes import Change
-from isodepth.rowfunctions.describe import ks_distance
+from isodepth.rowfunctions.explanations import ks_distance
 from isodepth.significance.aggregated import aggregated_statistics
 from isodepth.significance.changes import joint_change, significant_changes
 from isodepth.significance.findings import (
@@ -191,7 +191,7 @@ def two_sample_test(
         over permuted samples, which take most of the time of large samples, are computed there.
     method : {"aggregated", "regions"}
         "aggregated" combines all statistics. "regions" uses the distance DR between trimmed regions
-        alone.
+        alone, and has the options listed under "Other Parameters".
     n_permutations : int
         Number of permutations. The smallest possible p-value is 1 / (1 + n_permutations).
     tolerance : float in [0, 0.5) or None
@@ -224,17 +224,6 @@ def two_sample_test(
     n_directions : int or None
         Number of directions, including the axes. None for about 100: at least two whole orthonormal
         bases.
-    q, p : float in [1, inf] or None
-        For ``method="regions"``: orders of the means over directions (q) and over levels (p), 2 if
-        None.
-    eps : float in (0, 1] or None
-        For ``method="regions"``: fraction of the least deep rows that is ignored, 0.1 if None.
-    depth : str, estimator, callable or None
-        For ``method="regions"``: depth function that orders the rows of each sample, see
-        :class:`isodepth.Metric`. None for "projection", which is many times faster than the others.
-    levels : int or None
-        For ``method="regions"``: number of nested regions of each sample that are compared, 20 if
-        None.
     random_state : None, int, numpy.random.Generator or numpy.random.RandomState
         Seed of the directions and permutations. With None every call draws new directions and
         permutations. The standard deviation of the p-value p over calls is then about
@@ -246,6 +235,19 @@ def two_sample_test(
         Number of threads; None for all available cores. The result does not depend on it.
     progress : bool
         Whether to show a progress bar with the number of permutations and the remaining time.
+
+    Other Parameters
+    ----------------
+    q, p : float in [1, inf] or None
+        Orders of the means over directions (q) and over levels (p), 2 if None. This and the
+        following options belong to ``method="regions"``; the other method refuses them.
+    eps : float in (0, 1] or None
+        Fraction of the least deep rows that is ignored, 0.1 if None.
+    depth : str, estimator, callable or None
+        Depth function that orders the rows of each sample, see :class:`isodepth.Metric`. None for
+        "projection", which is many times faster than the others.
+    levels : int or None
+        Number of nested regions of each sample that are compared, 20 if None.
 
     Returns
     -------
@@ -420,17 +422,8 @@ def _distinct_statistics(samples: Samples, settings: Settings) -> Findings | Non
 
 def _result(rows: PooledSample, findings: Findings, settings: Settings) -> TwoSampleResult:
     """Return the result of the test from its statistics."""
-    samples, metric, d = rows.samples, settings.metric, len(rows.names)
-    if settings.only_regions:
-        # The test statistic is the distance DR itself, not its -log p. If `scale` is None, the
-        # function `standardized` has divided all columns by a power of two. DR is then converted
-        # back to the original units.
-        size = rows.divisors if metric.scale is None else 1.0
-        scores = findings.parts["regions"] * (size / mean_of_direction(d, metric.q))
-    elif findings.strengths:
-        scores = combined(findings.strengths, findings.weights)
-    else:
-        scores = np.zeros(rows.permutations.count)  # no function of a row has information
+    samples = rows.samples
+    scores = _scores(rows, findings, settings)
     pvalue = float(permutation_pvalue(scores[0], scores[1:]))
     components = [
         Component(name, feature.kind, feature.label, float(findings.parts[name][0]), alone)
@@ -442,11 +435,6 @@ def _result(rows: PooledSample, findings: Findings, settings: Settings) -> TwoSa
     changes = significant_changes(rows, findings, ALPHA) if pvalue <= ALPHA else []
     few = rows.permutations.first(bound_labelings(settings.confidence))
     pool = partial(_pool_again, samples, settings, rows.directions, few, rows.rng)
-    bounds = None
-    if samples.blocks is not None:
-        bounds = ShareBounds(0.0, {}, None)  # there is no guarantee for blocks
-    elif isinstance(findings, TolerantFindings):
-        bounds = _lower_bounds(rows, findings, settings.confidence)
     return TwoSampleResult(
         statistic=float(scores[0]),
         pvalue=pvalue,
@@ -465,13 +453,38 @@ def _result(rows: PooledSample, findings: Findings, settings: Settings) -> TwoSa
         ],
         settings=_setting_values(settings, len(rows.directions), samples.blocks),
     )._with(
-        _details=TestDetails(changes, bounds),
+        _details=TestDetails(changes, _known_bounds(rows, findings, settings.confidence)),
         _kept=TestedRows(
             samples,
             find_bounds=partial(_later_bounds, pool, settings.confidence),
-            compare=partial(_compare_regions, pool, metric) if d else None,
+            compare=partial(_compare_regions, pool, settings.metric) if rows.names else None,
         ),
     )
+
+
+def _scores(rows: PooledSample, findings: Findings, settings: Settings) -> np.ndarray:
+    """Return the test statistic (B + 1,) for the given labels and for B permutations.
+
+    With method="regions" it is the distance DR itself, not its -log p. If `scale` is None, the
+    function `standardized` has divided all columns by a power of two, and DR is converted back to
+    the original units.
+    """
+    if settings.only_regions:
+        size = rows.divisors if settings.metric.scale is None else 1.0
+        unit = mean_of_direction(len(rows.names), settings.metric.q)
+        return findings.parts["regions"] * (size / unit)
+    if findings.strengths:
+        return combined(findings.strengths, findings.weights)
+    return np.zeros(rows.permutations.count)  # no function of a row has information
+
+
+def _known_bounds(rows: PooledSample, findings: Findings, confidence: float) -> ShareBounds | None:
+    """Return the lower bounds for the share of changed rows; None if they are computed later."""
+    if rows.samples.blocks is not None:
+        return ShareBounds(0.0, {}, None)  # there is no guarantee for blocks
+    if isinstance(findings, TolerantFindings):
+        return _lower_bounds(rows, findings, confidence)
+    return None
 
 
 def _lower_bounds(rows: PooledSample, findings: TolerantFindings, confidence: float) -> ShareBounds:
@@ -480,8 +493,8 @@ def _lower_bounds(rows: PooledSample, findings: TolerantFindings, confidence: fl
     if found.joint is not None:
         joint = joint_change(rows, found.joint)
     if joint is not None:
-        joint = replace(joint, share=found.joint_share)
-    return ShareBounds(found.share, found.columns, joint)
+        joint = replace(joint, changed_share=found.joint_share)
+    return ShareBounds(found.changed_share, found.columns, joint)
 
 
 def _later_bounds(pool: Callable[[], PooledSample], confidence: float) -> ShareBounds:

@@ -15,7 +15,7 @@ from isodepth.errors import InvalidInputError
 _NUMBERS = ("int", "uint", "float", "double", "halffloat", "decimal")
 
 
-def class_of_type(kind: str) -> str | None:
+def class_of_type(type_: str) -> str | None:
     """Return the class of a pyarrow type: the columns of one sample must be of the same class.
 
     Returns
@@ -25,16 +25,16 @@ def class_of_type(kind: str) -> str | None:
 
     Examples
     --------
-    >>> [class_of_type(kind) for kind in ("float", "bool", "large_string", "date32[day]", "null")]
+    >>> [class_of_type(type_) for type_ in ("float", "bool", "large_string", "date32[day]", "null")]
     ['numbers', 'booleans', 'strings', 'dates', None]
     """
-    if kind in ("null", "object"):
+    if type_ in ("null", "object"):
         return None
     for name, starts in (
         ("numbers", _NUMBERS), ("booleans", ("bool",)), ("dates", ("date", "timestamp")),
         ("strings", ("string", "large_string", "dictionary")),
     ):  # fmt: skip
-        if kind.startswith(starts):
+        if type_.startswith(starts):
             return name
     return "other values"
 
@@ -49,7 +49,7 @@ def has_other_types(table: Any) -> bool:
         types = nw.from_native(table, eager_only=True).schema.values()
     except (TypeError, ValueError):
         return False  # reading the table raises the error with the reason
-    return not all(kind.is_numeric() or kind == nw.Unknown for kind in types)
+    return not all(type_.is_numeric() or type_ == nw.Unknown for type_ in types)
 
 
 def arrow_table(table: Any, origin: str, encoded: Collection[str] = ()) -> Any:
@@ -124,36 +124,36 @@ def _plain_table(
     return pa.Table.from_arrays(plain, list(names))
 
 
-def is_encoded(kind: Any) -> bool:
+def is_encoded(type_: Any) -> bool:
     """Return whether a pyarrow type is a dictionary of strings with an index per row."""
     import pyarrow as pa
 
-    return pa.types.is_dictionary(kind) and class_of_type(str(kind.value_type)) == "strings"
+    return pa.types.is_dictionary(type_) and class_of_type(str(type_.value_type)) == "strings"
 
 
 def _plain_column(column: Any) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    kind = column.type
-    if is_encoded(kind):
+    type_ = column.type
+    if is_encoded(type_):
         return column.cast(pa.string())
-    if pa.types.is_dictionary(kind):
+    if pa.types.is_dictionary(type_):
         column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
         parts = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
         return pa.chunked_array(
             [pa.array(_words(part.dictionary)).take(part.indices) for part in parts], pa.string()
         )
-    name = class_of_type(str(kind))
+    name = class_of_type(str(type_))
     if name == "strings":
         return column.cast(pa.string())
     if name == "dates":
         # safe=False: nanoseconds are rounded to microseconds.
         return column.cast(pa.timestamp("us"), safe=False)
     if name == "numbers":
-        if not pa.types.is_integer(kind):
+        if not pa.types.is_integer(type_):
             return column.cast(pa.float64())
-        large = pa.types.is_uint64(kind) and (pc.max(column).as_py() or 0) >= 2**63
+        large = pa.types.is_uint64(type_) and (pc.max(column).as_py() or 0) >= 2**63
         return column.cast(pa.float64(), safe=False) if large else column.cast(pa.int64())
     return column
 
@@ -180,62 +180,62 @@ def encode(column: Any) -> tuple[np.ndarray, Any]:
 # -- columns of text files ------------------------------------------------------------------------
 
 
-def narrowed_type(column: Any, kind: str | None) -> str | None:
-    """Return the type of the strings of a text file, given the type `kind` of earlier strings.
+def narrowed_type(column: Any, type_: str | None) -> str | None:
+    """Return the type of the strings of a text file, given the type `type_` of earlier strings.
 
     Parameters
     ----------
     column : pyarrow array of strings
-    kind : {"int64", "double", "bool", "timestamp[us]", "string"} or None
+    type_ : {"int64", "double", "bool", "timestamp[us]", "string"} or None
         None if all earlier strings stand for missing values.
 
     Returns
     -------
-    kind : str or None
+    type_ : str or None
         Type to which all strings can be converted, "string" if there is no other.
     """
     import pyarrow.compute as pc
 
-    if kind == "string":
-        return kind
+    if type_ == "string":
+        return type_
     column = pc.drop_null(typed_column(column, "string", MISSING_WORDS))
     if not len(column):
-        return kind
+        return type_
     following = {"int64": ("int64", "double"), "double": ("double",)}
-    kinds = ("int64", "double", "bool", "timestamp[us]")
-    for each in kinds if kind is None else following.get(kind, (kind,)):
+    types = ("int64", "double", "bool", "timestamp[us]")
+    for each in types if type_ is None else following.get(type_, (type_,)):
         if _castable(column, each):
             return each
     return "string"
 
 
-def _castable(column: Any, kind: str) -> bool:
+def _castable(column: Any, type_: str) -> bool:
     import pyarrow as pa
     import pyarrow.compute as pc
 
     # "0" and "1" are numbers in all chunks, also if other chunks contain "true" and "false".
-    if kind == "bool" and pc.any(pc.is_in(column, value_set=pa.array(["0", "1"]))).as_py():
+    if type_ == "bool" and pc.any(pc.is_in(column, value_set=pa.array(["0", "1"]))).as_py():
         return False
     try:
-        typed_column(column, kind)
+        typed_column(column, type_)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         return False
     return True
 
 
-def typed_column(column: Any, kind: str | None, missing: Sequence[str] = ("",)) -> Any:
+def typed_column(column: Any, type_: str | None, missing: Sequence[str] = ("",)) -> Any:
     """Convert strings of a text file to a type of `narrowed_type`; strings in `missing` to null."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if kind not in ("string", None):
+    if type_ not in ("string", None):
         missing = MISSING_WORDS
     absent = pc.is_in(column, value_set=pa.array(missing, pa.string()))
     if pc.any(absent).as_py():
         column = pc.if_else(absent, pa.scalar(None, pa.string()), column)
-    if kind in ("int64", "double"):
+    if type_ in ("int64", "double"):
         column = pc.utf8_trim_whitespace(column)
-    return column.cast(pa.type_for_alias(kind or "string"))
+    return column.cast(pa.type_for_alias(type_ or "string"))
 
 
 def without_words(table: Any, words: Sequence[str]) -> Any:

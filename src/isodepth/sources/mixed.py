@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.data.columns.kinds import ColumnKind, split_columns
+from isodepth.data.columns.kinds import ColumnKind, check_kinds, split_columns
 from isodepth.data.columns.numerals import Numerals, common_style
 from isodepth.data.columns.rules import MOST_CATEGORIES
 from isodepth.data.frames import read_frame
@@ -44,19 +44,40 @@ def mixed_readers(
     frames = [profile.deciding_frame() for profile in profiles]
     mixed = split_columns(frames, names, kinds)
     assert mixed is not None
-    columns, marks = [], {}
-    for kind in mixed.columns:
-        values = [profile.state.values.get(kind.column, Counter()) for profile in profiles]
-        distinct = set().union(*(each for each in values if each is not None))
-        many = None in values or len(distinct) > MOST_CATEGORIES
-        if kind.kind == "category" and kind.option is None and many:
-            note = f"more than {MOST_CATEGORIES} values"
-            kind = kind._replace(kind="identifier", use="left out", note=note)
-        if kind.use == "numbers" and kind.option == "numeric":
-            strings = [value for frame in frames for value in frame[kind.column].to_pylist()]
-            marks[kind.column] = _style_marks(strings)
-        columns.append(kind)
-    return [MixedReader(tuple(columns), profile.types, marks) for profile in profiles]
+    given = check_kinds(kinds)
+    columns = tuple(
+        each if each.column in given else _of_all_rows(each, profiles) for each in mixed.columns
+    )
+    strings = {
+        each.column: [value for frame in frames for value in frame[each.column].to_pylist()]
+        for each in columns
+        if each.use == "numbers" and each.option == "numeric"
+    }
+    marks = {name: _style_marks(values) for name, values in strings.items()}
+    with_words = frozenset(name for name, values in strings.items() if _words(values))
+    return [MixedReader(columns, profile.types, marks, with_words) for profile in profiles]
+
+
+def _of_all_rows(column: ColumnKind, profiles: Sequence[Profile]) -> ColumnKind:
+    """Return the kind of a column that was decided from random rows, corrected by all rows.
+
+    A category is an identifier if all rows together have too many distinct values.
+    """
+    values = [profile.state.values.get(column.column, Counter()) for profile in profiles]
+    distinct = set().union(*(each for each in values if each is not None))
+    many = None in values or len(distinct) > MOST_CATEGORIES
+    if column.kind != "category" or not many:
+        return column
+    note = f"more than {MOST_CATEGORIES} values"
+    return ColumnKind(column.column, "identifier", "left out", note)
+
+
+def _words(values: Sequence[Any]) -> set[str]:
+    """Return the strings among `values` that are not numbers in any style."""
+    words = {value for value in values if isinstance(value, str)}
+    while (numerals := Numerals([*words])).count:
+        words = numerals.others
+    return numerals.others
 
 
 def _style_marks(values: Sequence[Any]) -> list[str]:
@@ -90,11 +111,14 @@ class MixedReader:
         Types of the columns of text files.
     style_marks : dict
         For columns of strings that are numbers, strings from which their style is recognized.
+    with_words : frozenset of str
+        Names of columns of numbers and words, in which the words are missing values.
     """
 
     columns: tuple[ColumnKind, ...]
     types: dict[str, str | None]
     style_marks: dict[str, list[str]]
+    with_words: frozenset[str]
 
     @property
     def numeric(self) -> tuple[str, ...]:
@@ -125,20 +149,20 @@ class MixedReader:
 
     def used_source(self, source: Source) -> Source:
         """Return the source with only the columns `used`, under the names of the source."""
-        names = dict(zip((each.column for each in self.columns), source.labels, strict=True))
+        names = dict(zip((each.column for each in self.columns), source._labels, strict=True))
         categorical = [names[name] for name in self.categorical]
-        return source.select([names[name] for name in self.used]).encoding(categorical)
+        return source._select([names[name] for name in self.used])._encoding(categorical)
 
     def numeric_source(self, source: Source) -> Source:
         """Return the source with only its numeric columns, converted to numbers if necessary."""
         given = [self._given[name] for name in self.numeric]
         texts = [self.types.get(name) for name in self.numeric]
         plain = all(each is None for each in given)
-        plain = plain and all(kind in (None, "int64", "double") for kind in texts)
-        plain = plain and not any(part.missing for part in source.parts)
+        plain = plain and all(type_ in (None, "int64", "double") for type_ in texts)
+        plain = plain and not any(part.missing for part in source._parts)
         # The columns of a source without names are matched by position.
-        names = dict(zip((each.column for each in self.columns), source.labels, strict=True))
-        return source.select([names[name] for name in self.numeric], None if plain else self)
+        names = dict(zip((each.column for each in self.columns), source._labels, strict=True))
+        return source._select([names[name] for name in self.numeric], None if plain else self)
 
     def numbers(self, table: Any, origin: str, first: int = 0) -> np.ndarray:
         """Return the columns of a chunk as numbers (n, d); missing values are NaN.
@@ -160,10 +184,15 @@ class MixedReader:
 
     def _converted(self, name: str, column: Any, origin: str) -> np.ndarray:
         """Convert a column of strings, dates or booleans, by its distinct values."""
-        codes, values = encode(column)
-        marks = self.style_marks.get(name, [])
         import pyarrow as pa
 
+        codes, values = encode(column)
+        marks = self.style_marks.get(name, [])
+        if name in self.with_words:
+            strings = values.to_pylist()
+            words = _words(strings)
+            # A chunk may have more words than numbers, although all rows together have few words.
+            values = pa.array([None if v in words else v for v in strings], values.type)
         distinct = pa.chunked_array([pa.array(marks, pa.string()), values] if marks else [values])
         kinds = {name: self._given[name]}
         # The warning about the column was issued when its kind was determined.

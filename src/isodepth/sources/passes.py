@@ -208,7 +208,7 @@ class Preparation:
 
         `more` are the values of the attributes from `scale` on, in their order.
         """
-        return cls(replace(source, parts=()), dtype or source.dtype, nan_policy, *more)
+        return cls(replace(source, _parts=()), dtype or source.dtype, nan_policy, *more)
 
     def read(self, parts: Iterable[Part], number: int = 0) -> Iterator[Rows]:
         """Yield the validated rows of parts; `number` is the index of the first part."""
@@ -333,16 +333,16 @@ class Runner:
     def fold(self, source: Source, step: Pass, how: Reading) -> tuple[Any, Any]:
         """Run a pass over the chunks of a source; return the same as `run_pass`."""
         how = _within(how, source)
-        count = min(self.n_threads or available_cores(), _MOST_THREADS, len(source.parts))
+        count = min(self.n_threads or available_cores(), _MOST_THREADS, len(source._parts))
         if isinstance(how, FrameReading) and count > 1:
             return self._fold_with_threads(source, step, how, count)
-        return run_pass(step, how, _read_ahead(how.read(source.parts)), self.advance)
+        return run_pass(step, how, _read_ahead(how.read(source._parts)), self.advance)
 
     def _fold_with_threads(
         self, source: Source, step: Pass, how: FrameReading, count: int
     ) -> tuple[Any, Any]:
         """Run a pass with `count` threads, which take the parts of the source in their order."""
-        parts, lock, stopped = iter(source.parts), Lock(), Event()
+        parts, lock, stopped = iter(source._parts), Lock(), Event()
 
         def next_part() -> Part | None:
             with lock:
@@ -434,7 +434,7 @@ class DaskRunner(Runner):
         # Pickled here, because Dask sends arrays without aligning them in memory.
         shared = dask.delayed(cloudpickle.dumps((step, how)))
         run, merge = dask.delayed(_run_part), dask.delayed(_merge)
-        states = [run(shared, number, part) for number, part in enumerate(source.parts)]
+        states = [run(shared, number, part) for number, part in enumerate(source._parts)]
         while len(states) > 1:
             states = [
                 merge(shared, states[i : i + _FAN_IN]) for i in range(0, len(states), _FAN_IN)
@@ -444,7 +444,7 @@ class DaskRunner(Runner):
         else:
             (result,) = dask.compute(states[0])
         if self.advance is not None:
-            self.advance(len(source.parts))
+            self.advance(len(source._parts))
         return result
 
 
@@ -453,7 +453,7 @@ def runner_of(*sources: Source, advance: Any = None, n_threads: int | None = Non
 
     They run with Dask if a source is a Dask collection, and in this process otherwise.
     """
-    delayed = any(part.delayed for source in sources for part in source.parts)
+    delayed = any(part.delayed for source in sources for part in source._parts)
     return DaskRunner(advance=advance) if delayed else Runner(advance, n_threads)
 
 

@@ -146,12 +146,12 @@ class ProfilePass(Pass):
             piece = arrow_table(table.take(near), rows.origin)
             chunk.pieces.append((keys[near], rows.number + near, piece))
         for name, column in zip(self.labels, table.columns, strict=True):
-            kind = class_of_type(str(column.type))
-            strings = kind == "strings"
+            stored = class_of_type(str(column.type))
+            strings = stored == "strings"
             if rows.place in self.texts:
                 chunk.types[name] = narrowed_type(column, state.types.get(name))
                 strings = chunk.types[name] == "string"
-            counted = kind in ("strings", "booleans") and state.values.get(name, ()) is not None
+            counted = stored in ("strings", "booleans") and state.values.get(name, ()) is not None
             searched = strings and name not in state.odd
             if counted or searched:
                 codes, values = encode(column)
@@ -167,8 +167,8 @@ class ProfilePass(Pass):
         state.limit = min(state.limit, other.limit)
         for name, odd in other.odd.items():
             state.odd[name] = min(odd, state.odd.get(name, odd))
-        for name, kind in other.types.items():
-            state.types[name] = _common_type(state.types.get(name), kind)
+        for name, type_ in other.types.items():
+            state.types[name] = _common_type(state.types.get(name), type_)
         for name, counts in other.values.items():
             known = state.values.get(name, Counter())
             both = None if known is None or counts is None else known + counts
@@ -240,10 +240,10 @@ def _odd_string(codes: np.ndarray, values: Any) -> tuple[int, str] | None:
 
 
 def _common_type(first: str | None, second: str | None) -> str | None:
-    kinds = {first, second} - {None}
-    if kinds == {"int64", "double"}:
+    types = {first, second} - {None}
+    if types == {"int64", "double"}:
         return "double"
-    return kinds.pop() if len(kinds) == 1 else ("string" if kinds else None)
+    return types.pop() if len(types) == 1 else ("string" if types else None)
 
 
 # -- result of the pass ---------------------------------------------------------------------------
@@ -275,15 +275,15 @@ class Profile:
         names: tuple[str, ...] | None = None,
     ) -> Profile:
         """Read all rows of a source once; `names` are given to its columns, None keeps theirs."""
-        names = names or source.labels
-        texts = frozenset(part.place for part in source.parts if part.untyped)
+        names = names or source._labels
+        texts = frozenset(part.place for part in source._parts if part.untyped)
         step = ProfilePass(max(max_rows, _DECIDING_ROWS), seed, names, texts)
-        source = source.without_weights()
-        encoded = source.encoding(source.parts[0].few_valued_strings())
+        source = source._without_weights()
+        encoded = source._encoding(source._parts[0].few_valued_strings())
         state, _ = (runner or runner_of(source)).fold(encoded, step, FrameReading(names=names))
         if not state.pieces:
             raise InvalidInputError(
-                f"{source.label} is empty: it has no row; a sample needs at least one row"
+                f"{source._label} is empty: it has no row; a sample needs at least one row"
             )
         step.settle(state)
         return cls(source, max_rows, state)
@@ -297,17 +297,17 @@ class Profile:
     def types(self) -> dict[str, str | None]:
         """Type of each column of text files: "string" if other files contain strings."""
         types = dict(self.state.types)
-        for name, kind in types.items():
-            for part in self.source.parts:
+        for name, type_ in types.items():
+            for part in self.source._parts:
                 stored = class_of_type(part.others.get(name, "double"))
-                if part.untyped or stored is None or kind is None:
+                if part.untyped or stored is None or type_ is None:
                     continue
                 if stored == "strings":
                     types[name] = "string"
-                elif stored != class_of_type(kind):
+                elif stored != class_of_type(type_):
                     refuse(
-                        self.source.label,
-                        f"column {name!r} contains {class_of_type(kind)} in text files and "
+                        self.source._label,
+                        f"column {name!r} contains {class_of_type(type_)} in text files and "
                         f"{stored} in {part.origin}; convert one of them, or select other columns",
                     )
         return types
@@ -346,7 +346,7 @@ class Profile:
         `numbers` (m,) are the numbers of the rows, see `FrameRows.number`.
         """
         place, row = place_and_row(numbers)
-        names = {part.place: part.origin for part in reversed(self.source.parts)}
+        names = {part.place: part.origin for part in reversed(self.source._parts)}
         places = sorted(self.state.n_rows)
         before = np.cumsum([0, *(self.state.n_rows[each] for each in places)])
         files = [names[each] for each in place.tolist()]

@@ -77,7 +77,8 @@ def scan(
 
     Returns
     -------
-    source : Source
+    source : isodepth.typing.Source
+        With the attributes `n_rows`, `n_features`, `columns`, `dtype`, `weighted` and `chunk_rows`.
 
     Examples
     --------
@@ -86,7 +87,7 @@ def scan(
     >>> chunks = [rng.normal(size=(n, 2)) for n in (300, 0, 5, 700)]
     >>> source = isodepth.scan(chunks)
     >>> source
-    Source(list of 4: 1005 rows, 2 column(s), 3 part(s), float64)
+    Source(list of 4: 1005 rows, 2 columns, float64)
     >>> whole = np.concatenate(chunks)
     >>> options = {"levels": 10, "n_directions": 50, "random_state": 0}
     >>> in_chunks = isodepth.distance(source, isodepth.scan([whole + 3]), **options)
@@ -246,8 +247,8 @@ def _parts_of(file: InputFile) -> list[Part]:
         form = csv_format(file)
         labels = form.names or numbered(form.width)
         types = zip(labels, map(str, first_types(file, form)), strict=True)
-        others = {name: kind for name, kind in types if class_of_type(kind) != "numbers"}
-        others = {name: kind for name, kind in others.items() if kind != "null"}
+        others = {name: type_ for name, type_ in types if class_of_type(type_) != "numbers"}
+        others = {name: type_ for name, type_ in others.items() if type_ != "null"}
         named = form.names is not None
         return [FilePart(path, path, labels, named, others=others, untyped=True)]
     if file.ending == ".npy":
@@ -301,9 +302,9 @@ def dask_parts(data: Any) -> list[Part]:
         )
     if hasattr(data, "dtypes"):
         # pyarrow does not know the type of an empty column of Python objects.
-        objects = {str(name): "object" for name, kind in data.dtypes.items() if kind.kind == "O"}
+        objects = {str(name): "object" for name, type_ in data.dtypes.items() if type_.kind == "O"}
         table, delayed = arrow_table(data._meta, "the Dask data frame"), data.to_delayed()
-        single = [str(name) for name, kind in data.dtypes.items() if kind == np.float32]
+        single = [str(name) for name, type_ in data.dtypes.items() if type_ == np.float32]
         whole = Part.like(table, "", None, None)
         whole = replace(whole, single=single, others=whole.others | objects)
         counts = [np.nan] * len(delayed)

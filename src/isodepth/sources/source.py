@@ -15,7 +15,14 @@ import numpy as np
 
 from isodepth.data.arrays import listed, numbered
 from isodepth.data.files.input_file import refuse
-from isodepth.data.frames import Table, differing, is_frame, read_frame
+from isodepth.data.frames import (
+    Table,
+    differing,
+    is_frame,
+    labels_of,
+    read_frame,
+    select_columns,
+)
 from isodepth.errors import InvalidInputError
 from isodepth.sources.frames import (
     arrow_table,
@@ -66,121 +73,119 @@ class Source:
 
     Attributes
     ----------
-    parts : tuple of Part
-        Objects that are read independently: row groups, files, arrays.
     n_features : int
         Number of columns, without the weights.
     columns : tuple of str or None
+        Names of the columns, without the weights. None if the columns have no names.
     dtype : {"float32", "float64"}
         Precision of the computation, the option `dtype` of `scan`.
     weighted : bool
-        Whether the last column that is read holds weights.
+        Whether the rows have weights, from a column of the data.
     chunk_rows : int or None
         Maximum number of rows to read at a time; None if it depends on the memory limit.
-    label : str
-        Name of the source in messages.
     """
 
-    parts: tuple[Part, ...]
     n_features: int
     columns: tuple[str, ...] | None
     dtype: str
     weighted: bool
     chunk_rows: int | None
-    label: str
+    # Objects that are read independently: row groups, files, arrays.
+    _parts: tuple[Part, ...]
+    # Name of the source in messages.
+    _label: str
 
     #: Attribute by which `isodepth.data.validation.is_chunked` recognizes sources.
-    reads_in_chunks: ClassVar[bool] = True
+    _reads_in_chunks: ClassVar[bool] = True
 
     @property
     def n_rows(self) -> int | None:
         """Number of rows; None if it is not known before reading."""
-        counts = [part.n_rows for part in self.parts if part.n_rows is not None]
-        return sum(counts) if len(counts) == len(self.parts) else None
+        counts = [part.n_rows for part in self._parts if part.n_rows is not None]
+        return sum(counts) if len(counts) == len(self._parts) else None
 
     @property
-    def labels(self) -> tuple[str, ...]:
+    def _labels(self) -> tuple[str, ...]:
         """Names of the columns without the weights, or their indices as strings."""
-        return tuple(self.parts[0].labels[: self.n_features])
+        return tuple(self._parts[0].labels[: self.n_features])
 
     @property
-    def others(self) -> dict[str, str]:
+    def _others(self) -> dict[str, str]:
         """Dictionary from the labels of columns that are not stored as numbers to their types.
 
         Types are names of types of pyarrow. Before the first pass over the rows, it may lack
         columns of text files: only their first lines have been read.
         """
-        labels = {*self.labels}
+        labels = {*self._labels}
         return {
-            label: kind
-            for part in self.parts
-            for label, kind in part.others.items()
+            label: type_
+            for part in self._parts
+            for label, type_ in part.others.items()
             if label in labels
         }
 
     @property
-    def is_numeric(self) -> bool:
+    def _is_numeric(self) -> bool:
         """Whether all columns are stored as numbers, as far as known before reading."""
-        if any(part.missing for part in self.parts):
+        if any(part.missing for part in self._parts):
             return False
-        return all(part.reader is not None for part in self.parts) or not self.others
+        return all(part.reader is not None for part in self._parts) or not self._others
 
-    def chunks(self, rows: int) -> Iterator[Chunk]:
+    def _chunks(self, rows: int) -> Iterator[Chunk]:
         """Yield all chunks, of at most `rows` rows each."""
-        for part in self.parts:
+        for part in self._parts:
             yield from part.read(min(rows, self.chunk_rows or rows))
 
-    def select(self, names: Sequence[str], reader: Any = None) -> Source:
+    def _select(self, names: Sequence[str], reader: Any = None) -> Source:
         """Return a source with only the columns `names` and the weights, in the given order.
 
         `reader` converts the columns to numbers, see `Part`.
         """
         parts = tuple(
             replace(p, labels=(*names, *p.labels[self.n_features :]), reader=reader or p.reader)
-            for p in self.parts
+            for p in self._parts
         )
         columns = None if self.columns is None else tuple(names)
-        return replace(self, parts=parts, columns=columns, n_features=len(names))
+        return replace(self, _parts=parts, columns=columns, n_features=len(names))
 
-    def without(self, names: Sequence[str]) -> Source:
+    def _without(self, names: Sequence[str]) -> Source:
         """Return the source without the columns `names`, which must exist."""
-        indices = {*indices_of(names, self.labels, self.label)}
-        kept = [name for index, name in enumerate(self.labels) if index not in indices]
+        indices = {*indices_of(names, self._labels, self._label)}
+        kept = [name for index, name in enumerate(self._labels) if index not in indices]
         if not kept:
             raise InvalidInputError(
-                f"{self.label}: all columns are left out; a sample needs at least one column"
+                f"{self._label}: all columns are left out; a sample needs at least one column"
             )
-        return self.select(kept)
+        return self._select(kept)
 
-    def with_missing(self, words: Sequence[str]) -> Source:
+    def _with_missing(self, words: Sequence[str]) -> Source:
         """Return a source in which strings that are among `words` stand for missing values."""
-        parts = tuple(replace(part, missing=tuple(words)) for part in self.parts)
-        return replace(self, parts=parts)
+        parts = tuple(replace(part, missing=tuple(words)) for part in self._parts)
+        return replace(self, _parts=parts)
 
-    def encoding(self, names: Collection[str]) -> Source:
+    def _encoding(self, names: Collection[str]) -> Source:
         """Return a source that may read columns of strings as dictionaries, see `Part.encoded`."""
-        return replace(self, parts=tuple(replace(part, encoded=names) for part in self.parts))
+        return replace(self, _parts=tuple(replace(part, encoded=names) for part in self._parts))
 
-    def without_weights(self) -> Source:
+    def _without_weights(self) -> Source:
         """Return the source without its column of weights."""
-        parts = tuple(replace(part, labels=self.labels) for part in self.parts)
-        return replace(self, parts=parts, weighted=False)
+        parts = tuple(replace(part, labels=self._labels) for part in self._parts)
+        return replace(self, _parts=parts, weighted=False)
 
-    def aligned(self, names: tuple[str, ...] | None) -> Source:
+    def _aligned(self, names: tuple[str, ...] | None) -> Source:
         """Return the source with its columns in the order of `names`.
 
         The source is returned unchanged if its column names differ from `names`.
         """
         if names is None or self.columns is None or sorted(names) != sorted(self.columns):
             return self
-        return self.select(names)
+        return self._select(names)
 
     def __repr__(self) -> str:
         rows = "rows" if self.n_rows is None else f"{self.n_rows} rows"
-        return (
-            f"Source({self.label}: {rows}, {self.n_features} column(s), "
-            f"{len(self.parts)} part(s), {self.dtype}{', weighted' if self.weighted else ''})"
-        )
+        columns = "1 column" if self.n_features == 1 else f"{self.n_features} columns"
+        weighted = ", weighted" if self.weighted else ""
+        return f"Source({self._label}: {rows}, {columns}, {self.dtype}{weighted})"
 
 
 # -- columns --------------------------------------------------------------------------------------
@@ -206,14 +211,14 @@ def source_of(parts: Sequence[Part], columns: list[Any] | None, weights: Any, la
     width = len(selected) - (weights is not None)
     if not width:
         raise InvalidInputError("the only column holds the weights; a sample needs another column")
-    if weights is not None and (kind := first.others.get(selected[-1])) is not None:
-        refuse(first.origin, f"the weights in column {selected[-1]!r} are of type {kind}")
+    if weights is not None and (type_ := first.others.get(selected[-1])) is not None:
+        refuse(first.origin, f"the weights in column {selected[-1]!r} are of type {type_}")
     single = all(set(selected) <= {*part.single, *part.others} for part in parts)
     single = single and any(set(selected) & {*part.single} for part in parts)
     return Source(
-        tuple(replace(part, labels=selected, single=()) for part in parts), width,
-        selected[:width] if first.named else None, "float32" if single else "float64",
-        weights is not None, None, label,
+        n_features=width, columns=selected[:width] if first.named else None,
+        dtype="float32" if single else "float64", weighted=weights is not None, chunk_rows=None,
+        _parts=tuple(replace(part, labels=selected, single=()) for part in parts), _label=label,
     )  # fmt: skip
 
 
@@ -224,10 +229,10 @@ def _check_types(part: Part, selected: Sequence[str], known: dict[str, tuple[str
     function adds the columns of `part`. A column without values (type null) may be of any class.
     """
     for name in selected:
-        kind = class_of_type(part.others.get(name, "double"))
-        if kind is not None and part.n_rows != 0:
-            before, origin = known.setdefault(name, (kind, part.origin))
-            if kind != before:
+        found = class_of_type(part.others.get(name, "double"))
+        if found is not None and part.n_rows != 0:
+            before, origin = known.setdefault(name, (found, part.origin))
+            if found != before:
                 refuse(
                     part.origin,
                     f"column {name!r} is of type {part.others.get(name, 'number')}, but contains "
@@ -359,6 +364,8 @@ class Part:
                 yield Chunk(self.reader.numbers(*frame), frame.origin, frame.first)
             return
         for table, origin, start in self.tables(rows):
+            if has_other_types(table):
+                table = self._selected(table, origin)
             values, names = _numbers_and_names(table, origin)
             if self.only_single and values.dtype != np.float32:
                 raise InvalidInputError(
@@ -369,6 +376,13 @@ class Part:
             for first in range(0, len(values), rows):
                 selected = np.take(values[first : first + rows], indices, axis=1)
                 yield Chunk(selected, origin, start + first)
+
+    def _selected(self, frame: Any, origin: str) -> Any:
+        """Return the selected columns of a data frame; the others need not be numbers."""
+        labels = labels_of(frame) or ()
+        return select_columns(
+            frame, tuple(labels[i] for i in indices_of(self.labels, labels, origin))
+        )
 
     def frames(self, rows: int) -> Iterator[FrameChunk]:
         """Yield the selected columns as chunks of any types, of at most `rows` rows each."""
@@ -405,7 +419,7 @@ def _numbers_or_frame(table: Any, origin: str) -> Any:
     """Return a `Table` of numbers, or a pyarrow table if some columns are not numeric."""
     if has_other_types(table):
         frame = arrow_table(table, origin)
-        if any(class_of_type(str(kind)) != "numbers" for kind in frame.schema.types):
+        if any(class_of_type(str(type_)) != "numbers" for type_ in frame.schema.types):
             return frame
     return Table(*_numbers_and_names(table, origin))
 

@@ -13,6 +13,7 @@ from isodepth.data.frames import differing
 from isodepth.data.validation import check_integer, check_same_columns, check_same_width
 from isodepth.errors import InvalidInputError
 from isodepth.geometry.directions import rng_for
+from isodepth.sources.frames import class_of_type
 from isodepth.sources.mixed import MixedReader, mixed_readers
 from isodepth.sources.passes import FrameReading, FrameRows, Pass, Runner, runner_of
 from isodepth.sources.profile import Profile, RandomRows
@@ -30,7 +31,7 @@ def source_pair(X: Any, Y: Any) -> tuple[Source, Source]:
     """
     x, y = as_source(X), as_source(Y)
     check_same_width(x.n_features, y.n_features)
-    y = y.aligned(x.columns)
+    y = y._aligned(x.columns)
     check_same_columns(x.columns, y.columns)
     return x, y
 
@@ -46,12 +47,19 @@ def common_columns(
         raise differing(x.columns, y.columns, "X", "Y")
     only_x = tuple(name for name in x.columns if name not in both)
     only_y = tuple(name for name in y.columns if name not in both)
-    return x.select(both), y.select(both), (only_x, only_y)
+    return x._select(both), y._select(both), (only_x, only_y)
+
+
+def stored_kinds(source: Source, names: Sequence[str]) -> dict[str, str]:
+    """Return the kind of each of the columns `names`, from their types in the source alone."""
+    kinds = {"numbers": "numeric", "dates": "date"}
+    types = {name: class_of_type(source._others.get(name, "double")) for name in names}
+    return {name: kinds.get(stored or "", "category") for name, stored in types.items()}
 
 
 def _common_names(x: Source, y: Source) -> tuple[str, ...]:
     """Return the names of the columns of both sources; only one of them needs to have names."""
-    return x.labels if y.columns is None else y.labels
+    return x._labels if y.columns is None else y._labels
 
 
 def numeric_pair(

@@ -119,8 +119,8 @@ def fit_pair(metric: MetricSettings, pair: TensorPair) -> FittedPair | None:
     drawn = fit_for_one_sample(metric, pair.x.shape[1])
     # The directions are rounded to the dtype of the computation on the host, so that all devices
     # use the same directions.
-    kind = "float32" if pair.precision == torch.float32 else "float64"
-    directions = torch.from_numpy(np.array(drawn.directions, dtype=kind)).to(pair.device)
+    dtype = "float32" if pair.precision == torch.float32 else "float64"
+    directions = torch.from_numpy(np.array(drawn.directions, dtype=dtype)).to(pair.device)
     budget = _budget(metric, pair.x, pair.y)
     tensors = [_prepared(t, drawn, pair.precision) for t in (pair.x, pair.y)]
     for tensor, name in zip(tensors, "XY", strict=True):

@@ -173,10 +173,10 @@ class DeviceSample(NamedTuple):
         sizes = moved.abs()
         largest = float(sizes.max())
         smallest = float(torch.where(sizes > 0, sizes, largest).min())
-        kind = torch.finfo(moved.dtype)
+        limits = torch.finfo(moved.dtype)
         # The divisor is the power of two that makes the maximum absolute value about one. A smaller
         # power is used if the smallest nonzero value would become subnormal and lose digits.
-        most_down = max(0, math.frexp(smallest)[1] - math.frexp(kind.tiny)[1])
+        most_down = max(0, math.frexp(smallest)[1] - math.frexp(limits.tiny)[1])
         return _scaled(moved, min(math.frexp(largest)[1], most_down))
 
     def whitened(self) -> torch.Tensor:

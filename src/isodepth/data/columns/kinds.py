@@ -9,10 +9,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from isodepth.data.arrays import listed
-from isodepth.data.columns.pooled import PooledColumn
+from isodepth.data.columns.pooled import PooledColumn, column_type
 from isodepth.data.columns.rules import SINCE_1970, Reading, read_column
 from isodepth.data.columns.values import strings_of
-from isodepth.data.frames import Table, column_names, differing, is_frame, refuse_other_types
+from isodepth.data.frames import (
+    Table,
+    column_names,
+    common_columns,
+    differing,
+    is_frame,
+    refuse_other_types,
+    select_columns,
+)
 from isodepth.errors import (
     ColumnWarning,
     InvalidInputError,
@@ -179,11 +187,7 @@ def split_columns(
     kinds = check_kinds(kinds)
     frames = _narwhals_frames(samples)
     if frames is None:
-        for sample, name in zip(samples, names, strict=True):
-            refuse_other_types(sample, name)
-        if kinds:
-            types = " and ".join(type(each).__name__ for each in samples)
-            raise _kinds_error(f"kinds needs data frames in memory, got {types}")
+        _check_without_frames(samples, names, kinds)
         return None
     columns = _pooled_columns(frames, names, kinds)
     if columns is None:
@@ -192,19 +196,36 @@ def split_columns(
     found = tuple(map(_column_kind, columns, readings))
     if warn and (lines := attention_lines(found)):
         warn_user("; ".join(lines), ColumnWarning)
-    if all(
-        kind.use == "numbers" and reading.series is column.stored
-        for kind, column, reading in zip(found, columns, readings, strict=True)
-    ):
+    read = list(zip(found, columns, readings, strict=True))
+    if all(kind.use == "numbers" and each.series is column.stored for kind, column, each in read):
         return MixedFrames(list(samples), {}, found)
-    uses = [kind.use for kind in found]
-    numeric = [r.series for use, r in zip(uses, readings, strict=True) if use == "numbers"]
-    natives = [
-        frame.select([series[at] for series in numeric]).to_native() if numeric else None
+    numeric = [each.series for kind, _, each in read if kind.use == "numbers"]
+    categories = {kind.column: column.values for kind, column, _ in read if kind.use == "shares"}
+    return MixedFrames(_numeric_frames(frames, numeric), categories, found)
+
+
+def _numeric_frames(frames: Sequence[Any], numeric: Sequence[list[Any]]) -> list[Any]:
+    """Return the numeric columns of each frame; None if there are none.
+
+    `numeric` has one list per column, with the series of the column in each frame.
+    """
+    if not numeric:
+        return [None] * len(frames)
+    return [
+        frame.select([series[at] for series in numeric]).to_native()
         for at, frame in enumerate(frames)
     ]
-    categories = {c.name: c.values for use, c in zip(uses, columns, strict=True) if use == "shares"}
-    return MixedFrames(natives, categories, found)
+
+
+def _check_without_frames(
+    samples: Sequence[Any], names: Sequence[str], kinds: Mapping[str, Any]
+) -> None:
+    """Raise an error if samples without kinds of columns are not tables, or if `kinds` is given."""
+    for sample, name in zip(samples, names, strict=True):
+        refuse_other_types(sample, name)
+    if kinds:
+        types = " and ".join(type(each).__name__ for each in samples)
+        raise _kinds_error(f"kinds needs data frames in memory, got {types}")
 
 
 def _pooled_columns(
@@ -276,6 +297,77 @@ def numeric_columns(
         return X, Y, ()
     check_some_numeric(mixed.columns)
     return mixed.numeric[0], mixed.numeric[1], mixed.columns
+
+
+class MatchedFrames(NamedTuple):
+    """Two samples with the columns that both have.
+
+    Attributes
+    ----------
+    X, Y : samples
+    kinds : dict or None
+        The option `kinds`, without entries for other columns.
+    unmatched : tuple of ColumnKind
+        Columns that only one sample has. They are not compared.
+    """
+
+    X: Any
+    Y: Any
+    kinds: dict[str, Any] | None
+    unmatched: tuple[ColumnKind, ...]
+
+
+def matched_frames(X: Any, Y: Any, kinds: Mapping[str, Any] | None) -> MatchedFrames:
+    """Return two samples without the columns of data frames that only one sample has.
+
+    Samples without column names are returned unchanged. Raise an error if data frames have no
+    column in common.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> X, Y = pd.DataFrame({"a": [1], "b": [2]}), pd.DataFrame({"a": [4]})
+    >>> X, Y, _, unmatched = matched_frames(X, Y, None)
+    >>> list(X), column_lines(unmatched)
+    (['a'], ["check column 'b': only in X", 'left out: b'])
+    """
+    if not is_frame(X) or not is_frame(Y):
+        return MatchedFrames(X, Y, None if kinds is None else dict(kinds), ())
+    x, y, only = common_columns(X, Y)
+    types = [
+        _stored_kinds(select_columns(each, names)) if names else {}
+        for each, names in zip((X, Y), only, strict=True)
+    ]
+    return MatchedFrames(x, y, *unmatched_kinds(kinds, types))
+
+
+def _stored_kinds(frame: Any) -> dict[str, str]:
+    """Return the kind of each column of a data frame, from its type alone."""
+    if isinstance(frame, Table):
+        return dict.fromkeys(frame.columns or (), "numeric")
+    import narwhals as nw
+
+    kinds = {"number": "numeric", "date": "date"}
+    columns = nw.from_native(frame, eager_only=True).iter_columns()
+    return {str(each.name): kinds.get(column_type(each), "category") for each in columns}
+
+
+def unmatched_kinds(
+    kinds: Mapping[str, Any] | None, types: Sequence[Mapping[str, str]]
+) -> tuple[dict[str, Any] | None, tuple[ColumnKind, ...]]:
+    """Return the option `kinds` without the columns that only one sample has, and these columns.
+
+    `types` has, for X and for Y, the kind of each column that the other sample lacks.
+    """
+    unmatched = tuple(
+        ColumnKind(name, kind, "left out", f"only in {sample}", attention=True)
+        for sample, found in zip("XY", types, strict=True)
+        for name, kind in found.items()
+    )
+    if kinds is None or not unmatched:
+        return None if kinds is None else dict(kinds), unmatched
+    names = {each.column for each in unmatched}
+    return {k: v for k, v in check_kinds(kinds).items() if k not in names}, unmatched
 
 
 def date_columns(columns: Sequence[ColumnKind]) -> set[str]:

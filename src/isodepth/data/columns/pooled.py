@@ -203,10 +203,10 @@ class PooledColumn:
         import narwhals as nw
 
         whole = all(np.array_equal(a, np.floor(a)) and (np.abs(a) < 2**53).all() for a in arrays)
-        kind = nw.Int64 if whole else nw.Float64
+        dtype = nw.Int64 if whole else nw.Float64
         lists = [(a.astype(np.int64) if whole else a).tolist() for a in arrays]
         return [
-            nw.new_series(each.name, numbers, kind, backend=each.implementation)
+            nw.new_series(each.name, numbers, dtype, backend=each.implementation)
             for each, numbers in zip(self.series, lists, strict=True)
         ]
 

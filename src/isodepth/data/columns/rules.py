@@ -14,20 +14,23 @@ strings of values  pooled types: with a boolean, the words true and false, 0 and
 integer base       pooled minimum and maximum of integers beyond 2**53
 numeric            pooled values: all are numbers in one style
 codes and words    pooled number of distinct values, and pooled number of rows
-nearly numeric     at least 99% of the pooled values are numbers; the others are read as missing
+words in numbers   pooled values: numbers, and words that stand for missing values (`_few_words`)
+numbers in words   pooled values: a category. If there are too many values for a category, numbers
+                   if `_may_be_numeric`
 date               at least 90% of the pooled values are dates
 identifier         pooled distinct values: on average about one row per value and sample
 too many values    pooled number of distinct values
 =================  ================================================================================
 
-If the samples contradict each other, for example numbers in one sample and words in another, an
-error is raised. No column is left out or converted because of such a difference. Rare categories
-are pooled later, by their numbers of pooled rows.
+If the samples contradict each other, for example numbers in one sample and dates in another, an
+error is raised. No column is left out or converted because of such a difference. Two styles of
+numbers, such as 1.5 and 1,5, are an error, because any choice could read a wrong number. Rare
+categories are pooled later, by their numbers of pooled rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -44,9 +47,8 @@ MOST_CATEGORIES = 200
 # Minimum number of pooled values per sample for which a column with nearly all values distinct is
 # taken for an identifier, and the fraction that is nearly all.
 _MANY_ROWS, _NEARLY_ALL = 20, 0.9
-# Minimum fraction of pooled values that are numbers for which the other values are read as missing,
-# and the fraction that must be exceeded if the option `kinds` states that a column is numeric.
-_NEARLY_NUMERIC, _STATED_NUMERIC = 0.99, 0.5
+# Minimum fraction of pooled values that are numbers for which any other values are read as missing.
+_NEARLY_NUMERIC = 0.99
 
 
 #: Note of a column of dates that is compared as numbers.
@@ -137,30 +139,25 @@ def _categoricals(column: PooledColumn) -> Reading | None:
     """Read columns that are categorical in one or all samples, and compare them by value."""
     if "category" not in column.known_types:
         return None
-    if "number" in column.known_types:
-        _refuse_without_numbers(column)
     note = ""
     if column.known_types != {"category"}:
         note = f"categorical in {column.sample_of('category')}, so compared as a category"
     reading = _shares(column, note)
+    if "number" in column.known_types and (contradiction := _without_numbers(column)):
+        reading = reading._replace(note=_joined(contradiction, note), attention=True)
     if float in column.value_types and reading.kind == "category":
         # Other samples may have a column of numbers.
         return reading._replace(option="category")
     return reading
 
 
-def _refuse_without_numbers(column: PooledColumn) -> None:
-    """Raise an error if one sample has numbers and another has values but no number."""
+def _without_numbers(column: PooledColumn) -> str:
+    """Return a note if one sample has numbers and another has values but no number, else ""."""
     for part, sample, numerals in zip(column.values, column.samples, column.numerals, strict=True):
         value = next((each for each in part if each is not None), None)
         if value is not None and not numerals.count:
-            raise _contradiction(column, column.sample_of("number"), value, sample)
-
-
-def _contradiction(
-    column: PooledColumn, numbers: str, value: str | None, other: str
-) -> InvalidInputError:
-    return column.error(f"contains numbers in {numbers} and {value!r} in {other}", value)
+            return f"numbers in {column.sample_of('number')} and {value!r} in {sample}"
+    return ""
 
 
 def _strings_of_numbers(column: PooledColumn) -> Reading | None:
@@ -170,6 +167,13 @@ def _strings_of_numbers(column: PooledColumn) -> Reading | None:
         return None
     if not pooled.count:
         return None
+    _refuse_units(column)
+    reading = _numbers(column)
+    return reading._replace(note=_joined(reading.note, column.codes_note(reading.series)))
+
+
+def _refuse_units(column: PooledColumn) -> None:
+    """Raise an error if one sample has numbers, and another strings such as "$1,500" or "12%"."""
     styled = [each.example for each in column.numerals if not each.plain]
     if "number" in column.types and styled:
         raise column.error(
@@ -177,8 +181,21 @@ def _strings_of_numbers(column: PooledColumn) -> Reading | None:
             f"{styled[0]!r} in {column.sample_of('text')}, which can be converted "
             f"(kinds={{{column.name!r}: 'numeric'}}, --numeric {column.name})"
         )
-    reading = _numbers(column)
-    return reading._replace(note=_joined(reading.note, column.codes_note(reading.series)))
+
+
+def _two_styles(column: PooledColumn) -> Reading | None:
+    """Refuse a column in which most values are numbers, but in different styles."""
+    if not _has_some_numbers(column):
+        return None
+    pooled = column.pooled_numerals
+    others = Numerals([v for part in column.values for v in part if v in pooled.others])
+    if not others.count or 2 * (pooled.count + others.count) <= pooled.rows:
+        return None
+    if all(each.count == each.rows for each in column.numerals):
+        raise _styles_error(column)
+    raise column.error(
+        f"has numbers in different styles: {pooled.example!r} and {others.example!r}"
+    )
 
 
 def _codes_and_words(column: PooledColumn) -> Reading | None:
@@ -190,10 +207,7 @@ def _codes_and_words(column: PooledColumn) -> Reading | None:
     distinct = len(pooled.distinct)
     if not _has_some_numbers(column) or not distinct <= FEW_VALUES < pooled.rows:
         return None
-    odd = next((each for each in column.numerals if each.count < each.rows), None)
-    if odd is None:
-        raise _styles_error(column)
-    note = f"compared as a category: {odd.other!r} is not a number ({distinct} values)"
+    note = f"compared as a category: {pooled.other!r} is not a number ({distinct} values)"
     return Reading("category", column.series, note, "category", attention=True)
 
 
@@ -202,22 +216,36 @@ def _has_some_numbers(column: PooledColumn) -> bool:
     return column.known_types <= {"number", "text"} and column.pooled_numerals.count > 0
 
 
-def _nearly_numbers(column: PooledColumn) -> Reading | None:
-    """Read strings and numbers of which at least 99% are numbers; the others are missing values.
-
-    The rule does not apply if some strings are numbers in another style. Raise an error if a sample
-    has values, but no number: that is a change of the column, and not a typing error.
-    """
-    pooled = column.pooled_numerals
-    if not _has_some_numbers(column) or pooled.count < _NEARLY_NUMERIC * pooled.rows:
+def _numbers_with_words(column: PooledColumn) -> Reading | None:
+    """Read numbers and a few words, which are missing values."""
+    if not _has_some_numbers(column) or not _few_words(column.pooled_numerals):
         return None
-    for each, sample in zip(column.numerals, column.samples, strict=True):
-        if each.rows and not each.count:
-            numeric = next(
-                name for n, name in zip(column.numerals, column.samples, strict=True) if n.count
-            )
-            raise _contradiction(column, numeric, each.other, sample)
+    _refuse_units(column.without(column.pooled_numerals.others))
     return _without_words(column)
+
+
+def _few_words(pooled: Numerals) -> bool:
+    """Return whether the strings that are not numbers stand for missing values.
+
+    They do if they have no letter and no digit, such as "-" and "?". Other words do if they are at
+    most 1% of the values, or if there are at most ten distinct words and most values are numbers.
+    """
+    if pooled.count >= _NEARLY_NUMERIC * pooled.rows or _are_marks(pooled.others):
+        return True
+    return len(pooled.others) <= FEW_VALUES and _most_are_numbers(pooled)
+
+
+def _are_marks(words: Collection[str]) -> bool:
+    return not any(letter.isalnum() for word in words for letter in word)
+
+
+def _most_are_numbers(pooled: Numerals) -> bool:
+    return 2 * pooled.count > pooled.rows
+
+
+def _may_be_numeric(pooled: Numerals) -> bool:
+    """Return whether a column without marks can be read as numbers, with words as missing."""
+    return _most_are_numbers(pooled) or (pooled.count > 0 and len(pooled.others) <= FEW_VALUES)
 
 
 def _without_words(column: PooledColumn) -> Reading | None:
@@ -226,46 +254,40 @@ def _without_words(column: PooledColumn) -> Reading | None:
     Return None if some words are numbers in another style.
     """
     pooled = column.pooled_numerals
-    words = pooled.others
-    if any(Numerals([word]).count for word in words):
+    if Numerals([*pooled.others]).count:
         return None
-    reading = _strings_of_numbers(column.without(words))
-    if reading is None:
-        return None
-    note = f"values that are not numbers, such as {pooled.other!r}, are read as missing"
+    reading = _numbers(column.without(pooled.others))
+    note = (
+        f"values that are not numbers, such as {pooled.other!r}, are read as missing; choose "
+        "'category' if they are not missing values"
+    )
     if reading.attention:
         note = _joined(note, reading.note)
     return reading._replace(note=note, option="numeric", attention=True)
 
 
-def _partly_numbers(column: PooledColumn) -> Reading | None:
-    """Read strings of which some are numbers and others are not.
+def _words_with_numbers(column: PooledColumn) -> Reading | None:
+    """Read numbers and words as a category, if there are not too many distinct values.
 
-    Raise an error if all values of one sample or most values of all samples are numbers: a typing
-    error must not turn numbers into a category.
+    Otherwise read the words as missing if most values are numbers or if there are at most ten
+    distinct words, or leave out the column.
     """
-    pooled = column.pooled_numerals
     if not _has_some_numbers(column):
         return None
-    both = list(zip(column.numerals, column.samples, strict=True))
-    if all(each.count == each.rows for each in column.numerals):
-        raise _styles_error(column)
-    odd, sample = next((each, name) for each, name in both if each.count < each.rows)
-    full = next((name for each, name in both if each.count == each.rows > 0), None)
-    if full is not None:
-        raise _contradiction(column, full, odd.other, sample)
-    if 2 * pooled.count > pooled.rows:
-        raise column.error(
-            f"contains numbers in {odd.count} of {odd.rows} rows of {sample}, and values such "
-            f"as {odd.other!r} in the others",
-            odd.other,
-        )
+    pooled = column.pooled_numerals
+    reading = _first_rule(_STRING_RULES, column)
+    numbers = _without_words(column) if _may_be_numeric(pooled) else None
+    if numbers is not None and reading.kind == "identifier":
+        return numbers
     note = (
         f"{pooled.count} of {pooled.rows} values are numbers such as {pooled.example!r}, but "
         f"others such as {pooled.other!r} are not"
     )
-    reading = _first_rule(_STRING_RULES, column)
-    return reading._replace(note=_joined(note, reading.note), attention=True)
+    if numbers is not None:
+        note = _joined(note, "choose 'numeric' to compare the numbers alone")
+    option = "category" if reading.kind == "category" else None
+    note = _joined(note, reading.note)
+    return reading._replace(note=note, option=option, attention=reading.kind != "identifier")
 
 
 def _two_types(column: PooledColumn) -> Reading | None:
@@ -277,7 +299,8 @@ def _two_types(column: PooledColumn) -> Reading | None:
         for part, sample, type_ in zip(column.values, column.samples, column.types, strict=True)
         if type_ not in ("number", "empty")
     )
-    raise _contradiction(column, column.sample_of("number"), value, other)
+    numbers = column.sample_of("number")
+    raise column.error(f"contains numbers in {numbers} and {value!r} in {other}", value)
 
 
 def _dates_as_strings(column: PooledColumn) -> Reading | None:
@@ -311,9 +334,10 @@ RULES: tuple[Rule, ...] = (
     _booleans,
     _categoricals,
     _strings_of_numbers,
+    _two_styles,
     _codes_and_words,
-    _nearly_numbers,
-    _partly_numbers,
+    _numbers_with_words,
+    _words_with_numbers,
     _two_types,
     *_STRING_RULES,
 )
@@ -345,16 +369,16 @@ def _converted(column: PooledColumn, option: Any) -> Reading:
 def _stated_numbers(column: PooledColumn) -> Reading | None:
     """Read a column in which some values are not numbers, although it is stated to be numeric.
 
-    These values are missing values if most values are numbers, and if there are more than ten
-    distinct values or at most ten rows. Otherwise raise an error. Return None if all values are
-    numbers.
+    These values are missing values if they have no letter and no digit, such as "-". Others are
+    missing values if `_may_be_numeric`, and if there are more than ten distinct values or at most
+    ten rows. Otherwise raise an error. Return None if all values are numbers.
     """
     pooled = column.pooled_numerals
     if not pooled.others:
         return None
     codes = len(pooled.distinct) <= FEW_VALUES < pooled.rows
     reading = None
-    if pooled.count > _STATED_NUMERIC * pooled.rows and not codes:
+    if _are_marks(pooled.others) or (_may_be_numeric(pooled) and not codes):
         reading = _without_words(column)
     if reading is None:
         odd, sample = next(

@@ -128,13 +128,13 @@ def first_types(file: InputFile, form: CsvFormat) -> list[Any]:
         return [pa.null()] * form.width  # reading the rows raises the error with the reason
 
 
-def _batches(file: InputFile, form: CsvFormat, places: Sequence[int], kind: str) -> Iterator[Any]:
-    """Yield record batches of the columns at the positions `places`, all of the type `kind`."""
+def _batches(file: InputFile, form: CsvFormat, places: Sequence[int], type_: str) -> Iterator[Any]:
+    """Yield record batches of the columns at the positions `places`, all of the type `type_`."""
     import pyarrow as pa
     from pyarrow.csv import open_csv
 
-    types = dict.fromkeys(map(str, places), pa.type_for_alias(kind))
-    numbers = places if kind == "double" else ()
+    types = dict.fromkeys(map(str, places), pa.type_for_alias(type_))
+    numbers = places if type_ == "double" else ()
     try:
         with file.open() as opened:
             stream = _QuoteCounter(opened)

@@ -197,16 +197,16 @@ _MOST_MEMBERS = 16
 
 def write_archive(
     path: str | os.PathLike[str],
-    kind: str,
+    type_: str,
     header: Mapping[str, Any],
     arrays: Mapping[str, np.ndarray],
 ) -> None:
     """Write an archive of a header and arrays; an existing file is replaced atomically.
 
-    `kind` is the type of the stored object. It is written to the header and checked on reading.
+    `type_` is the type of the stored object. It is written to the header and checked on reading.
     """
     target = check_archive_target(path)
-    text = json.dumps({"format": _FORMAT, "version": _VERSION, "kind": kind, **header}).encode()
+    text = json.dumps({"format": _FORMAT, "version": _VERSION, "kind": type_, **header}).encode()
     buffer = io.BytesIO()
     np.savez(buffer, allow_pickle=False, **{_HEADER: np.frombuffer(text, dtype=np.uint8), **arrays})
     with zipfile.ZipFile(buffer, "a") as archive:
@@ -221,11 +221,11 @@ def check_archive_target(path: Any) -> Path:
 
 
 def read_archive(
-    path: str | os.PathLike[str], kind: str, *more: str
+    path: str | os.PathLike[str], type_: str, *more: str
 ) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Return the header and the arrays of a file that `write_archive` has written.
 
-    The file must be of the kind `kind`, or of one of the kinds in `more`. Any other file raises
+    The file must be of the type `type_`, or of one of the types in `more`. Any other file raises
     UnreadableFileError.
     """
     source = _check_name(path, UnreadableFileError)
@@ -253,8 +253,8 @@ def read_archive(
             f"{source} has format {read[0]!r:.80} version {read[1]!r:.80}; this isodepth reads "
             f"{_FORMAT!r} version {_VERSION}"
         )
-    if read[2] not in (kind, *more):
-        raise UnreadableFileError(f"{source} holds a {read[2]!s:.80}, not a {kind}")
+    if read[2] not in (type_, *more):
+        raise UnreadableFileError(f"{source} holds a {read[2]!s:.80}, not a {type_}")
     return header, arrays
 
 

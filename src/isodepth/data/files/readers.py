@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -44,7 +44,7 @@ class ReadOptions:
     drop : sequence of str
         Columns to leave out; the file need not have these columns.
     text : {"raise", "drop", "keep"}
-        Whether columns of strings or dates raise an error, are left out, or are kept.
+        Whether columns of strings, booleans or dates raise an error, are left out, or are kept.
     categories : sequence of str
         Columns that are read as strings from a text file, so that "01" remains "01".
     missing_words : sequence of str
@@ -66,11 +66,11 @@ class ReadResult:
     Attributes
     ----------
     frame : pyarrow.Table, or ndarray of shape (n, d) for .npy
-        Selected columns in their order, with strings and dates if ``text="keep"``.
+        Selected columns in their order, with strings, booleans and dates if ``text="keep"``.
     columns : tuple of str or None
         Names of the columns; None if the file has none.
     left_out : list of str
-        Columns that were left out by name, or because they contain strings or dates.
+        Columns that were left out by name, or because they are not numbers.
     notes : list of str
         Messages about the file for the user.
     absent : list of str
@@ -93,8 +93,8 @@ class ReadResult:
         """
         if isinstance(self.frame, np.ndarray):
             return Table(self.frame, self.columns)
-        kinds = {field.name: field.type for field in self.frame.schema}
-        names = [name for name, kind in kinds.items() if holds_numbers(kind) and kind != "bool"]
+        types = {field.name: field.type for field in self.frame.schema}
+        names = [name for name, type_ in types.items() if holds_numbers(type_)]
         points, _ = read_frame(self.frame.select(names), "the table")
         return Table(points, self.columns if len(names) == self.frame.num_columns else tuple(names))
 
@@ -248,8 +248,8 @@ def refuse_damaged(file: InputFile, error: Exception) -> NoReturn:
         refuse(file.path, f"it does not fit into memory {error}", error)
     # Exceptions of all types are converted, because a damaged file can cause any error in pyarrow,
     # zipfile, NumPy or Python.
-    kind = file.ending.removeprefix(".")
-    refuse(file.path, f"it is damaged or not a {kind} file ({error})", error)
+    format_name = file.ending.removeprefix(".")
+    refuse(file.path, f"it is damaged or not a {format_name} file ({error})", error)
 
 
 @contextmanager
@@ -286,12 +286,12 @@ def parquet_row_counts(opened: Any) -> list[int]:
     return counts
 
 
-def holds_numbers(kind: Any) -> bool:
-    """Return whether a pyarrow type is numeric, boolean or null (a column without values)."""
+def holds_numbers(type_: Any) -> bool:
+    """Return whether a pyarrow type is numeric or null (a column without values)."""
     from pyarrow import types
 
-    tests = (types.is_floating, types.is_integer, types.is_boolean, types.is_decimal, types.is_null)
-    return any(test(kind) for test in tests)
+    tests = (types.is_floating, types.is_integer, types.is_decimal, types.is_null)
+    return any(test(type_) for test in tests)
 
 
 def _chosen_columns(
@@ -314,52 +314,62 @@ def _chosen_columns(
         place: _with_nulls(column, null_words)
         for place, column in zip(choice.kept, frame.columns, strict=True)
     }
+    numeric = {place: c for place, c in columns.items() if holds_numbers(c.type)}
     left_out, notes = list(choice.dropped), []
-    text = {
-        place: _first_text(column)
-        for place, column in columns.items()
-        if options.text != "keep" and not holds_numbers(column.type)
-    }
-    if text:
-        named = [names[place] for place in text]
-        if options.text != "drop":
-            place = min(text, key=lambda place: text[place][0])
-            row, cell = text[place]
-            refuse(file.path, f"{where(row, place)}: {_text_error(columns[place], cell, named)}")
+    if options.text != "keep" and len(numeric) < len(columns):
+        text = {place: _first_text(c) for place, c in columns.items() if place not in numeric}
+        if options.text == "raise":
+            _refuse_text(file, columns, names, text, where)
         about = [f"{names[place]!r} (text such as {cell!r})" for place, (_, cell) in text.items()]
         notes.append(f"left out of {file.path}: {listed(about)}")
-        left_out += named
-        columns = {place: column for place, column in columns.items() if place not in text}
-        if not columns:
-            refuse(file.path, "none of its columns is numeric")
-    for place, column in columns.items():
-        if column.null_count and holds_numbers(column.type) and not options.missing:
-            at = where(_first(column.is_null()), place)
-            count = f"{column.null_count} of {len(frame)} in this column"
-            advice = "impute the values, or drop the rows with --nan-policy omit"
-            refuse(file.path, f"{at}: the value is missing ({count}); {advice}")
-        boolean = pa.types.is_boolean(column.type) and options.text in ("raise", "drop")
-        if boolean:
-            notes.append(f"column {names[place]!r} of {file.path} is boolean: true is read as 1")
-        if boolean or pa.types.is_null(column.type):
-            columns[place] = column.cast(pa.float64())
-    table = pa.table({names[place]: column for place, column in columns.items()})
+        left_out += [names[place] for place in text]
+        columns = numeric
+    if not columns:
+        refuse(file.path, "none of its columns is numeric")
+    if not options.missing:
+        _refuse_missing(file, numeric, where)
+    # A column without values is numeric.
+    empty = {p: c.cast(pa.float64()) for p, c in numeric.items() if pa.types.is_null(c.type)}
+    table = pa.table({names[place]: column for place, column in (columns | empty).items()})
     return ReadResult(table, tuple(table.column_names), left_out, notes, choice.absent)
 
 
-def _text_error(column: Any, cell: str, named: Sequence[str]) -> str:
-    """Return the message about a string in a table that must have numbers.
+def _refuse_text(
+    file: InputFile,
+    columns: Mapping[int, Any],
+    names: Sequence[str],
+    text: Mapping[int, tuple[int, str]],
+    where: Callable[[int, int], str],
+) -> NoReturn:
+    """Raise the error about columns that are not numbers, in a table that must have numbers.
 
-    `cell` is the first string of `column`, and `named` are the names of all columns with strings.
+    `text` has, for the position of each such column, the result of `_first_text`. The error names
+    the first cell of the file.
     """
+    place = min(text, key=lambda place: text[place][0])
+    row, cell = text[place]
+    named = [names[place] for place in text]
     advice = "leave out such columns with --drop-text"
-    if _is_mostly_numbers(column):
+    is_mark = not any(letter.isalnum() for letter in cell)
+    if is_mark or _is_mostly_numbers(columns[place]):
         missing = f"read them as missing values with --missing {cell}"
         advice = f"correct the values, or {missing}, or {advice}"
     if len(named) <= MOST_NAMED:
         advice += f" or --drop {','.join(named)}"
-    others = f"text or dates in {listed([*map(repr, named)])}"
-    return f"{cell!r} is not a number ({others}); {advice}"
+    others = f"text, booleans or dates in {listed([*map(repr, named)])}"
+    refuse(file.path, f"{where(row, place)}: {cell!r} is not a number ({others}); {advice}")
+
+
+def _refuse_missing(
+    file: InputFile, columns: Mapping[int, Any], where: Callable[[int, int], str]
+) -> None:
+    """Raise an error if a column of numbers has a missing value."""
+    for place, column in columns.items():
+        if column.null_count:
+            at = where(_first(column.is_null()), place)
+            count = f"{column.null_count} of {len(column)} in this column"
+            advice = "impute the values, or drop the rows with --nan-policy omit"
+            refuse(file.path, f"{at}: the value is missing ({count}); {advice}")
 
 
 def _with_nulls(column: Any, words: Collection[str]) -> Any:

@@ -6,7 +6,7 @@ import base64
 import functools
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,50 +25,61 @@ def packed(value: Any, names: FieldNames) -> Any:
     """
     if isinstance(value, np.ndarray):
         return value.dtype.str, value.shape, base64.b64encode(value.tobytes()).decode()
-    kind: Any = type(value)
-    if fields := _fields(kind):
-        return {names[kind][name]: packed(getattr(value, name), names) for name in fields}
+    type_: Any = type(value)
+    if fields := _fields(type_):
+        return {names[type_][name]: packed(getattr(value, name), names) for name in fields}
     if isinstance(value, Mapping):
         return [packed(pair, names) for pair in value.items()]
     return [packed(each, names) for each in value] if isinstance(value, list | tuple) else value
 
 
-def unpacked(kind: Any, value: Any, names: FieldNames | None = None) -> Any:
-    """Convert a JSON value to the type `kind`, and check the types of all fields.
+def unpacked(type_: Any, value: Any, names: FieldNames | None = None) -> Any:
+    """Convert a JSON value to the type `type_`, and check the types of all fields.
 
     Without `names`, the keys of an object are the names of its fields.
 
-    Raise an exception, of any type, if the value does not fit `kind`, or if an array contains NaN,
+    Raise an exception, of any type, if the value does not fit `type_`, or if an array contains NaN,
     negative integers or other types than floats and signed integers.
     """
-    origin, inner = typing.get_origin(kind), typing.get_args(kind)
-    if kind is Any:
+    if type_ is Any:
         return value
-    if isinstance(kind, types.UnionType):
-        return None if value is None else unpacked(inner[0], value, names)
-    if kind is np.ndarray:
-        dtype, shape, data = value
-        if np.dtype(dtype).kind not in "fi":
-            raise TypeError(f"an array of {dtype}")
-        array = np.frombuffer(base64.b64decode(data), dtype).reshape(shape)
-        if np.isnan(array).any() or (array.dtype.kind == "i" and (array < 0).any()):
-            raise ValueError("an array with NaN or a negative integer")
-        return array
-    if origin in (dict, Mapping):
-        key, item = inner
-        return {unpacked(key, k, names): unpacked(item, each, names) for k, each in value}
-    if origin in (list, tuple):
-        kinds = inner if origin is tuple and inner[-1] is not Ellipsis else inner[:1] * len(value)
-        return origin(unpacked(*each, names) for each in zip(kinds, value, strict=True))
-    if fields := _fields(kind):
-        keys = {name: name for name in fields} if names is None else names[kind]
-        return kind(**{n: unpacked(own, value[keys[n]], names) for n, own in fields.items()})
-    if type(value) is not kind or (kind is int and abs(value) >= _MOST_INTEGER):
-        raise TypeError(f"{value!r:.80} in place of {kind.__name__}")
+    if isinstance(type_, types.UnionType):
+        return None if value is None else unpacked(typing.get_args(type_)[0], value, names)
+    if type_ is np.ndarray:
+        return _array(*value)
+    if typing.get_origin(type_) is not None:
+        return _collection(type_, value, names)
+    if fields := _fields(type_):
+        keys = {name: name for name in fields} if names is None else names[type_]
+        return type_(**{n: unpacked(own, value[keys[n]], names) for n, own in fields.items()})
+    if type(value) is not type_ or (type_ is int and abs(value) >= _MOST_INTEGER):
+        raise TypeError(f"{value!r:.80} in place of {type_.__name__}")
     return value
 
 
+def _array(dtype: str, shape: Sequence[int], data: str) -> np.ndarray:
+    """Return the array with these bytes in base64. It must be of floats or signed integers."""
+    if np.dtype(dtype).kind not in "fi":
+        raise TypeError(f"an array of {dtype}")
+    array = np.frombuffer(base64.b64decode(data), dtype).reshape(shape)
+    if np.isnan(array).any() or (array.dtype.kind == "i" and (array < 0).any()):
+        raise ValueError("an array with NaN or a negative integer")
+    return array
+
+
+def _collection(type_: Any, value: Any, names: FieldNames | None) -> Any:
+    """Convert a JSON value to a dictionary, list or tuple, and check the types of its entries."""
+    origin, inner = typing.get_origin(type_), typing.get_args(type_)
+    if origin in (dict, Mapping):
+        key, item = inner
+        return {unpacked(key, k, names): unpacked(item, each, names) for k, each in value}
+    if origin not in (list, tuple):
+        raise TypeError(f"{type_} is not a type of a stored field")
+    kinds = inner if origin is tuple and inner[-1] is not Ellipsis else inner[:1] * len(value)
+    return origin(unpacked(*each, names) for each in zip(kinds, value, strict=True))
+
+
 @functools.cache
-def _fields(kind: type) -> dict[str, Any]:
+def _fields(type_: type) -> dict[str, Any]:
     """Return the types of the fields of a class of isodepth; {} for a class of another package."""
-    return typing.get_type_hints(kind) if kind.__module__.startswith("isodepth.") else {}
+    return typing.get_type_hints(type_) if type_.__module__.startswith("isodepth.") else {}

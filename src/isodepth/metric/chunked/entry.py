@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from isodepth.data.columns.kinds import ColumnKind
+from isodepth.data.columns.kinds import ColumnKind, unmatched_kinds
 from isodepth.data.export import plain
 from isodepth.data.missing import MissingPair
 from isodepth.data.validation import check_same_columns, check_same_width, split_weights
@@ -17,7 +17,7 @@ from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.geometry.directions import draws_at_random, integer_seed, mean_of_direction
 from isodepth.geometry.hull import Gaps
 from isodepth.geometry.regions import LevelPlan
-from isodepth.metric.chunked.table import SourceRegions, column_spreads, stream_table
+from isodepth.metric.chunked.region_tables import SourceRegions, column_spreads, stream_table
 from isodepth.metric.comparison import Comparison, ComparisonDetails
 from isodepth.metric.fitted import FittedMetric, fit_for_one_sample
 from isodepth.metric.settings import MetricSettings, check_for_tables
@@ -26,7 +26,7 @@ from isodepth.results.rows import RowsOfSources
 from isodepth.sources.passes import Runner, runner_of
 from isodepth.sources.scan import as_source
 from isodepth.sources.source import Source
-from isodepth.sources.subsets import numeric_pair, source_pair
+from isodepth.sources.subsets import common_columns, numeric_pair, stored_kinds
 
 #: Number of depth levels that replaces ``levels="exact"`` if samples are read in chunks.
 LEVELS = 20
@@ -56,11 +56,14 @@ def compare(
     :func:`isodepth.compare`.
     """
     wx, wy = split_weights(weights)
-    x, y = source_pair(_source(X, wx, "X"), _source(Y, wy, "Y"))
+    whole = _source(X, wx, "X"), _source(Y, wy, "Y")
+    x, y, only = common_columns(*whole)
+    types = [stored_kinds(each, names) for each, names in zip(whole, only, strict=True)]
+    kinds, unmatched = unmatched_kinds(kinds, types)
     metric = grid_metric(metric)
     runner = runner or runner_of(x, y)
     columns: tuple[ColumnKind, ...] = ()
-    if kinds or not (x.is_numeric and y.is_numeric):
+    if kinds or not (x._is_numeric and y._is_numeric):
         x, y, columns = numeric_pair(x, y, kinds, runner)
     if metric.dtype is None and x.dtype != y.dtype:
         x, y = replace(x, dtype="float64"), replace(y, dtype="float64")
@@ -70,7 +73,8 @@ def compare(
         metric = replace(metric, scale=column_spreads(sides, metric, runner))
     first, second = (stream_table(metric, side, runner=runner) for side in (x, y))
     compared = _compared(first, second, fit_for_one_sample(metric, x.n_features))
-    return compared._with(kinds=columns, _kept=RowsOfSources(X, Y, kinds))
+    kept = RowsOfSources(X, Y, kinds)
+    return compared._with(kinds=(*columns, *unmatched), _kept=kept)
 
 
 def shared_scale(metric: MetricSettings, samples: Any, weights: Any, name: str) -> np.ndarray:
@@ -140,7 +144,8 @@ class SourceComparison(Comparison):
         lines = super().__repr__().splitlines()
         low, high = self.distance_bounds
         levels, directions = len(self._gaps.values), len(self._gaps.vectors)
-        how = f"{levels} levels, {directions} directions, no refinement"
+        noun = "direction" if directions == 1 else "directions"
+        how = f"{levels} levels, {directions} {noun}, no refinement"
         lines.insert(1, f"  read in chunks: {how}")
         if low < high:
             lines.insert(2, f"  exact depths would give between {low:.6g} and {high:.6g}")

@@ -227,7 +227,7 @@ class CheckedSource:
             if np.any(tally):
                 reason = "all weights are zero" if tally[1] else "every row has a missing value"
             raise InvalidInputError(
-                f"{source.label} is empty: {reason}; a sample needs at least one row of positive "
+                f"{source._label} is empty: {reason}; a sample needs at least one row of positive "
                 "weight"
             )
         later = replace(how, most_rows=int(tally[0]))
@@ -244,7 +244,7 @@ class CheckedSource:
             now = "more" if again > n_rows else str(again)
             now = "other values" if again == n_rows else now
             raise InvalidInputError(
-                f"{self.source.label} has changed between two readings ({n_rows} rows, then {now}"
+                f"{self.source._label} has changed between two readings ({n_rows} rows, then {now}"
                 "); the data are read several times and must stay the same: a function must give "
                 "the same chunks at every call"
             )
@@ -362,7 +362,7 @@ def rows_in_memory(source: Source) -> int:
 def too_many_rows(source: Source, name: str) -> InvalidInputError:
     """Return the error for a source whose rows do not fit into memory."""
     return InvalidInputError(
-        f"{name} ({source.label}) has more than {rows_in_memory(source)} rows, which do not fit "
+        f"{name} ({source._label}) has more than {rows_in_memory(source)} rows, which do not fit "
         f"into {MEMORY_MB:g} MB of memory; give a smaller {name}"
     )
 
@@ -379,10 +379,10 @@ def row_chunks(source: Source, name: str, nan_policy: str) -> Iterator[np.ndarra
             f"{name} without them"
         )
     how, empty = Preparation.of(source, "float64", nan_policy, None, _MOST_CHUNK_ROWS, 1), True
-    for chunk in source.chunks(how.chunk_rows):
+    for chunk in source._chunks(how.chunk_rows):
         points = how.split(chunk)[0]
         if len(points):
             empty = False
             yield points
     if empty:
-        raise InvalidInputError(f"the {name} ({source.label}) has no row; it needs at least one")
+        raise InvalidInputError(f"the {name} ({source._label}) has no row; it needs at least one")

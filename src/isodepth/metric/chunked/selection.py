@@ -85,8 +85,10 @@ class RowValues:
         `masses` (n,) are the weights of the rows, or None.
         """
         points = rows if self.of is None else self.of(rows, n_threads)
-        kind: Any = _core.Chunk32 if points.dtype == np.float32 else _core.Chunk64
-        return kind(points, *self.frame, np.ascontiguousarray(self.directions), masses, n_threads)
+        chunk_class: Any = _core.Chunk32 if points.dtype == np.float32 else _core.Chunk64
+        return chunk_class(
+            points, *self.frame, np.ascontiguousarray(self.directions), masses, n_threads
+        )
 
     @property
     def options(self) -> dict[str, Any]:

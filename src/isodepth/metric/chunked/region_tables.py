@@ -135,7 +135,7 @@ def _by_passes(
     )
     if not is_plain(depth) or not (by_ranks or name == "projection"):
         raise InvalidOptionError(
-            f"{checked.source.label} has {selection.n_rows} rows, which do not fit into "
+            f"{checked.source._label} has {selection.n_rows} rows, which do not fit into "
             f"memory_mb={memory_mb:g}, and this depth needs them all at once; give more memory, or "
             "use depth='projection', 'halfspace', 'irw', or 'ai_irw' with the empirical covariance"
         )

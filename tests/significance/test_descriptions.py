@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from isodepth.results.changes import Change
-from isodepth.rowfunctions.describe import (
-    ColumnPair,
+from isodepth.rowfunctions.explanations import ColumnPair
+from isodepth.rowfunctions.families import Member
+from isodepth.significance.changes import (
     conditional_change,
     dependence_change,
     describe_column,
     exchanged_columns,
 )
-from isodepth.rowfunctions.families import Member
 
 RNG = np.random.default_rng(0)
 NORMAL, LOGNORMAL = RNG.normal(size=(2, 800)), np.exp(RNG.normal(size=(2, 800)))
@@ -33,12 +33,12 @@ COUNTS = RNG.poisson(3, size=(2, 800)).astype(float)
         (COUNTS[0], COUNTS[1] + 0.7, "location", "median"),
         (np.repeat([0.0, 1.0], 400), np.repeat([0.0, 1.0], [200, 600]), "value", "share"),
         (NORMAL[0], 1.6 * NORMAL[1], "spread", "interquartile range"),
-        (LOGNORMAL[0], 2.54 * LOGNORMAL[1], "unit", "values multiplied by"),
-        (LOGNORMAL[0], LOGNORMAL[1] / 1000, "unit", "values multiplied by"),
-        (LOGNORMAL[0], -LOGNORMAL[1], "sign", "sign changed, median"),
-        (NORMAL[0], np.sign(NORMAL[1]) + 0.2 * NORMAL[0], "shape", "share of values up to"),
-        (NORMAL[0], np.where(NORMAL[1] > 1, 50 * NORMAL[1], NORMAL[1]), "extremes", "above"),
-        (NORMAL[0], np.where(NORMAL[1] < -1, 50 * NORMAL[1], NORMAL[1]), "extremes", "at most"),
+        (LOGNORMAL[0], 2.54 * LOGNORMAL[1], "unit", "median"),
+        (LOGNORMAL[0], LOGNORMAL[1] / 1000, "unit", "median"),
+        (LOGNORMAL[0], -LOGNORMAL[1], "sign", "median"),
+        (NORMAL[0], np.sign(NORMAL[1]) + 0.2 * NORMAL[0], "shape", "share"),
+        (NORMAL[0], np.where(NORMAL[1] > 1, 50 * NORMAL[1], NORMAL[1]), "extremes", "share"),
+        (NORMAL[0], np.where(NORMAL[1] < -1, 50 * NORMAL[1], NORMAL[1]), "extremes", "share"),
         (NORMAL[0], np.where(NORMAL[1] < -1, -50.0, NORMAL[1]), "value", "share"),
     ],
 )
@@ -47,7 +47,12 @@ def test_the_description_fits_the_change(
 ) -> None:
     change = describe_column(ColumnPair("v", x, y), 0.01)[0]
     assert (change.kind, change.columns, change.pvalue) == (kind, ("v",), 0.01)
-    assert change.quantity.startswith(quantity)
+    assert change.quantity == quantity
+    assert (change.factor is not None) == (kind in ("unit", "sign"))
+    if kind in ("shape", "extremes"):
+        up_to = np.array([np.mean(v <= change.limit) for v in (x, y)])
+        shares = 1 - up_to if change.side == "above" else up_to
+        assert shares == pytest.approx([change.before, change.after])
     # A reader sees a difference between the two numbers.
     assert len(set(change._values)) == 2
 
@@ -56,8 +61,8 @@ def test_the_description_fits_the_change(
 def test_a_conversion_or_a_factor_that_explains_nearly_all_is_named(factor: float) -> None:
     change = describe_column(ColumnPair("v", LOGNORMAL[0], factor * LOGNORMAL[1]), 0.01)[0]
     assert change.kind == "unit"
-    named = float(change.quantity.partition(",")[0].split()[-1])
-    assert named == pytest.approx(factor, rel=0.1)
+    assert change.factor == pytest.approx(factor, rel=0.1)
+    assert f"v: values multiplied by {change.factor:.4g}, median " in change.text
 
 
 def test_another_mix_of_rows_is_not_a_change_of_the_unit() -> None:
@@ -147,7 +152,7 @@ def test_counts_are_not_multiplied_by_a_fraction() -> None:
 def test_factors_of_columns_of_both_signs_are_changes_of_spread() -> None:
     assert kinds_of(NORMAL[0], 2.54 * NORMAL[1]) == ["spread"]
     change = describe_column(ColumnPair("v", NORMAL[0], 1000 * NORMAL[1]), 0.01)[0]
-    assert (change.kind, change.quantity) == ("unit", "values multiplied by 1000, median")
+    assert (change.kind, change.quantity, change.factor) == ("unit", "median", 1000.0)
 
 
 def skewed(rng: np.random.Generator, n: int) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Description of a change of one column in the words that fit it best.
+"""Explanations of a change of one column, ordered by how well they fit.
 
 A shift, a change of spread, of the unit or of the sign is an affine map from X to Y. A change of a
 single value, of extreme values or of the precision concerns a part of the rows. Each of these
@@ -34,22 +34,11 @@ _LEVELS = np.arange(1, 20) / 20
 # deviance that they leave has a p-value of at least 0.1%, or is at most a fraction _NEARLY_ALL of
 # the deviance without them.
 _LEAST_PVALUE, _NEARLY_ALL = 0.001, 0.05
-# A description of the shape is used if every other explanation leaves more than this fraction of
-# the deviance.
-_PARTLY = 0.5
 # Factors between common units, apart from powers of ten: miles, pounds, inches, feet, weeks,
 # months, hours, ounces, minutes and years. They are not estimated from the values.
 _CONVERSIONS = np.array([1.609344, 2.204623, 2.54, 3.28084, 7, 12, 24, 28.34952, 60, 365.25])
 # Minimum factor between the values that is called a change of the unit.
 _FACTOR = 1.25
-# Minimum and maximum ratio of the shift, or factor, of the shown numbers to the explanation.
-_SHOWN = 0.5, 4.0
-# A difference is described by the values beyond a point instead of those up to it if at most this
-# fraction of the values lies beyond.
-_TAIL = 0.25
-# The share of a single value describes a change of the shape if it explains at least this fraction
-# of the largest difference of shares.
-_COMPARABLE = 0.8
 
 
 def ks_distance(x: np.ndarray, y: np.ndarray) -> float:
@@ -60,10 +49,10 @@ def ks_distance(x: np.ndarray, y: np.ndarray) -> float:
     >>> ks_distance(np.array([1.0, 2.0]), np.array([2.0, 3.0]))
     0.5
     """
-    return float(np.abs(np.subtract(*_distribution_functions(x, y)[1:])).max())
+    return float(np.abs(np.subtract(*distribution_functions(x, y)[1:])).max())
 
 
-def _distribution_functions(
+def distribution_functions(
     x: np.ndarray, y: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the distinct values of x and y, and both empirical distribution functions there."""
@@ -91,12 +80,8 @@ def _deviance_limit(degrees: int) -> float:
 
 
 def _precision_deviance(a: np.ndarray, b: np.ndarray, unit: float) -> float:
-    """Return the deviance between the shares of multiples of a unit in two samples.
-
-    The values a (n,) and b (m,) are those of a `ColumnPair`, multiplied by 0.25.
-    """
-    with np.errstate(over="ignore"):
-        ones = [np.count_nonzero(is_multiple(4.0 * values, unit)) for values in (a, b)]
+    """Return the deviance between the shares of multiples of a unit in a (n,) and in b (m,)."""
+    ones = [np.count_nonzero(is_multiple(values, unit)) for values in (a, b)]
     counts = [np.array([k, len(v) - k]) for k, v in zip(ones, (a, b), strict=True)]
     return _deviance(counts[0], counts[1])
 
@@ -166,7 +151,7 @@ class Explanation(NamedTuple):
     deviance : float
     factor, shift : float
         The values of Y are `factor` times those of X plus `shift`.
-    share : Change or None
+    share_change : Change or None
         Change of the share of a part of the rows. For a map of all values, it is the change of
         precision that remains.
     """
@@ -176,7 +161,7 @@ class Explanation(NamedTuple):
     deviance: float
     factor: float = 1.0
     shift: float = 0.0
-    share: Change | None = None
+    share_change: Change | None = None
 
 
 class ColumnPair:
@@ -186,6 +171,7 @@ class ColumnPair:
     ----------
     name : str
     x, y : ndarrays of shape (n,) and (m,), not empty
+        Values of at most a quarter of the largest float64, so that differences do not overflow.
     shares : sequence of (Member, Change)
         Significant changes of functions of this column with values 0 and 1.
     """
@@ -198,15 +184,14 @@ class ColumnPair:
         shares: Sequence[tuple[Member, Change]] = (),
     ) -> None:
         self.name, self.x, self.y, self.shares = name, x, y, shares
-        # Values are multiplied by 0.25, so that differences of very large values do not overflow.
-        self._a, self._b = (_order_statistics(0.25 * values) for values in (x, y))
-        self.medians = float(np.median(0.25 * x)), float(np.median(0.25 * y))
+        self.medians = float(np.median(x)), float(np.median(y))
+        self._a, self._b = _order_statistics(x), _order_statistics(y)
         # Bins are chosen from the sample with fewer distinct values, which may be rounded.
         self._from_y = len(np.unique(self._b)) < len(np.unique(self._a))
         self._edges = _bin_edges(self._b if self._from_y else self._a)
         # Change of the precision with the largest difference of shares.
-        rounded = [each for each in shares if each[0].kind == "precision"]
-        self._precision = max(rounded, key=lambda each: _size(each[1]), default=None)
+        rounded = [each for each in shares if each[0].event == "precision"]
+        self._precision = max(rounded, key=lambda each: size_of(each[1]), default=None)
         self.deviance = self._after(1.0, 0.0) + self._after_precision(1.0, 0.0)
 
     @property
@@ -306,23 +291,25 @@ class ColumnPair:
         """
         if self._precision is not None:
             left = _deviance_after_rounding(self._a, self._b, self._edges)
-            yield Explanation("precision", 1, left, share=self._precision[1])
+            yield Explanation("precision", 1, left, share_change=self._precision[1])
         for member, change in self.shares:
-            at, parts, bins = 0.25 * member.value, [], set()
-            if member.kind == "precision":
+            parts, bins = [], set()
+            if member.event == "precision":
                 continue
             for values in (self._a, self._b):
-                if member.kind == "value":
-                    removed = values == at
+                if member.event == "value":
+                    removed = values == member.value
+                elif member.upper:
+                    removed = values >= member.value
                 else:
-                    removed = values >= at if member.upper else values <= at
+                    removed = values <= member.value
                 parts.append(values[~removed])
                 bins |= set(np.searchsorted(self._edges, values[removed]).tolist())
             left = _binned_deviance(parts[0], parts[1], self._edges)
             if self._precision is not None:
                 left += _precision_deviance(parts[0], parts[1], self._precision[0].value)
-            n_parameters = 1 if member.kind == "value" else 1 + len(bins)
-            yield Explanation(change.kind, n_parameters, left, share=change)
+            n_parameters = 1 if member.event == "value" else 1 + len(bins)
+            yield Explanation(change.kind, n_parameters, left, share_change=change)
 
     def _maps(self) -> Iterator[Explanation]:
         """Yield the explanations by a shift, a change of spread about the median, and both."""
@@ -372,169 +359,17 @@ class ColumnPair:
         # Numbers near the limits of floating point have ratios of 0 or infinity.
         return [ratio for ratio in ratios if 0 < ratio < math.inf]
 
+    def is_rather_a_shift(self) -> bool:
+        """Return whether a shift explains at least as much as a change of spread."""
+        # A change of spread about the median of Y would also reduce a shift.
+        location, spread = next(self._maps()), self._spread_about(self.medians[0])
+        return location.deviance <= spread.deviance
+
     def like(self, other: ColumnPair) -> bool:
         """Return whether the values of Y in this column look like those of X in another."""
         return self.explains(_binned_deviance(other._a, self._b, _bin_edges(other._a)))
 
-    # -- descriptions ---------------------------------------------------------------------------
 
-    def describe(self, explanation: Explanation, pvalue: float) -> list[Change]:
-        """Describe the change by an explanation; empty if no number shows it."""
-        kind, factor, share = explanation.kind, explanation.factor, explanation.share
-        rounded = [share] if share is not None else []
-        if kind in ("sign", "unit"):
-            text = "sign changed" if kind == "sign" else f"values multiplied by {factor:.4g}"
-            quantity, before, after = "median", *(4.0 * median for median in self.medians)
-            if before == after:
-                quantity, before, after = "interquartile range", *self._ranges()
-            change = Change(kind, (self.name,), f"{text}, {quantity}", before, after, pvalue)
-            return [change, *rounded]
-        if kind not in ("location", "spread", "both"):
-            return rounded
-        parts = []
-        if kind != "spread":
-            parts.append(self.moved(explanation, pvalue))
-        if kind != "location":
-            parts.append(self.widened(explanation, pvalue))
-        if kind == "both":
-            # A change of spread about the median of Y would also reduce a shift.
-            location, spread = next(self._maps()), self._spread_about(self.medians[0])
-            parts = parts if location.deviance <= spread.deviance else parts[::-1]
-        changes = [part for part in parts if part is not None]
-        return [*changes, *rounded] if changes else []
-
-    def _ranges(self) -> tuple[float, float]:
-        """Return the interquartile ranges of X and Y."""
-        x, y = (float(np.subtract(*np.quantile(v, [0.75, 0.25]))) for v in (self.x, self.y))
-        return x, y
-
-    def moved(self, explanation: Explanation, pvalue: float) -> Change | None:
-        """Return the change of the median or the mean that shows a shift."""
-        middle = self.medians[0]
-        with np.errstate(over="ignore", invalid="ignore"):
-            wanted = 4.0 * (explanation.factor * middle + explanation.shift - middle)
-            means = float(np.mean(self.x)), float(np.mean(self.y))
-        medians = float(np.median(self.x)), float(np.median(self.y))
-        if not wanted:
-            return None
-        for quantity, (before, after) in (("median", medians), ("mean", means)):
-            if _SHOWN[0] <= (after - before) / wanted <= _SHOWN[1]:
-                return Change("location", (self.name,), quantity, before, after, pvalue)
-        return None
-
-    def widened(self, explanation: Explanation, pvalue: float) -> Change | None:
-        """Return the change of a spread that shows a factor."""
-        wanted = math.log(explanation.factor)
-        with np.errstate(over="ignore", invalid="ignore"):
-            deviations = float(np.std(self.x)), float(np.std(self.y))
-        both = (("interquartile range", self._ranges()), ("standard deviation", deviations))
-        for quantity, (before, after) in both:
-            known = wanted != 0 and min(before, after) > 0 and max(before, after) < math.inf
-            if known and _SHOWN[0] <= (math.log(after) - math.log(before)) / wanted <= _SHOWN[1]:
-                return Change("spread", (self.name,), quantity, before, after, pvalue)
-        return None
-
-    def shape(self, pvalue: float) -> Change:
-        """Return the share of values on one side of the point with the largest difference.
-
-        If a single value explains the difference, its share is returned.
-        """
-        values, before, after = _distribution_functions(self.x, self.y)
-        at = int(np.abs(before - after).argmax())
-        low, high = float(before[at]), float(after[at])
-        x, y = np.diff(before, prepend=0.0), np.diff(after, prepend=0.0)
-        single = int(np.abs(x - y).argmax())
-        if abs(x[single] - y[single]) >= _COMPARABLE * abs(high - low):
-            both, value = (float(x[single]), float(y[single])), f"{values[single]:.10g}"
-            return Change("value", (self.name,), "share", *both, pvalue, value=value)
-        if min(low, high) >= 1 - _TAIL:
-            quantity, low, high = f"above {values[at]:.4g}", 1 - low, 1 - high
-        elif max(low, high) <= _TAIL:
-            quantity = f"at most {values[at]:.4g}"
-        else:
-            quantity = f"share of values up to {values[at]:.4g}"
-            return Change("shape", (self.name,), quantity, low, high, pvalue)
-        return Change("extremes", (self.name,), quantity, low, high, pvalue)
-
-
-def _size(change: Change) -> float:
+def size_of(change: Change) -> float:
     """Return the difference of the shares."""
     return abs(change.after - change.before)
-
-
-def describe_column(column: ColumnPair, pvalue: float) -> list[Change]:
-    """Describe the change of the values of a numeric column.
-
-    Parameters
-    ----------
-    column : ColumnPair
-    pvalue : float
-        Adjusted p-value of the strongest change of the column.
-
-    Returns
-    -------
-    changes : list of Change
-        The description that fits best, and a second one if two changes explain the difference
-        together.
-    """
-    for each in column.explanations():
-        if each.deviance <= _PARTLY * column.deviance or column.explains(each.deviance):
-            changes = column.describe(each, pvalue)
-            if changes:
-                return changes
-    shares = [change for _, change in column.shares]
-    largest = max(shares, key=_size, default=None)
-    if largest is not None and _size(largest) >= _COMPARABLE * ks_distance(column.x, column.y):
-        return [largest]
-    return [column.shape(pvalue)]
-
-
-def exchanged_columns(
-    columns: Sequence[ColumnPair], pvalues: dict[str, float]
-) -> dict[str, Change]:
-    """Return the exchange of values between two columns, for the name of each such column."""
-    found: dict[str, Change] = {}
-    for i, first in enumerate(columns):
-        for second in columns[i + 1 :]:
-            if {first.name, second.name} & found.keys():
-                continue
-            if first.like(second) and second.like(first):
-                names = (first.name, second.name)
-                before, after = (4.0 * median for median in first.medians)
-                pvalue = min(pvalues[name] for name in names)
-                change = Change("exchange", names, "median", before, after, pvalue)
-                found |= dict.fromkeys(names, change)
-    return found
-
-
-def dependence_change(
-    names: tuple[str, str], x: np.ndarray, y: np.ndarray, pvalue: float
-) -> Change:
-    """Return the change of the rank correlation of two columns, from x (n, 2) to y (m, 2)."""
-    from scipy.stats import rankdata
-
-    before, after = (float(_correlation(rankdata(v.astype(float), axis=0))) for v in (x, y))
-    return Change("dependence", names, "rank correlation", before, after, pvalue)
-
-
-def conditional_change(
-    names: tuple[str, str], value: str, x: np.ndarray, y: np.ndarray, pvalue: float
-) -> Change:
-    """Return the change of location of a numeric column within a category of another column.
-
-    `names` are both columns, the numeric one first, and `value` is the category. x and y are the
-    values of the numeric column in the rows with this category.
-    """
-    quantity, before, after = "median", float(np.median(x)), float(np.median(y))
-    if before == after:
-        quantity, before, after = "mean", float(np.mean(x)), float(np.mean(y))
-    return Change("dependence", names, quantity, before, after, pvalue, value=value)
-
-
-def _correlation(columns: np.ndarray) -> float:
-    """Return the Pearson correlation of two columns (n, 2); 0 if a column is constant."""
-    if not len(columns):
-        return 0.0
-    centered = columns - columns.mean(axis=0)
-    norms = np.sqrt((centered**2).sum(axis=0))
-    return 0.0 if not norms.all() else float(centered[:, 0] @ centered[:, 1] / norms.prod())

@@ -1,0 +1,314 @@
+"""Changes that the tests of a window of batches find, described in the units of their columns."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from isodepth.data.columns.kinds import date_columns
+from isodepth.monitor.functions import Counts, Functions
+from isodepth.monitor.reader import BatchReader
+from isodepth.monitor.windows import Evidence, confidence_error, pvalue_of
+from isodepth.results.changes import Change, with_dates
+from isodepth.rowfunctions.families import UNSEEN, Member
+from isodepth.significance.features import direction_text
+from isodepth.significance.fisher import least_changed, log_pvalues
+
+# Logarithm of the maximum adjusted p-value of a reported change, and maximum numbers of changes and
+# of considered pairs of columns in a verdict.
+_LOG_NAMED, _MOST_CHANGES, _MOST_PAIRS = math.log(0.05), 10, 3
+# Minimum shift of the median, as a fraction of the interquartile range, that is called a change of
+# location, and minimum factor between these ranges that is called a change of spread.
+_MOVED, _WIDENED = 0.1, 1.2
+# Minimum difference of shares of values that medians and interquartile ranges may describe. Fewer
+# changed values do not move quartiles noticeably.
+_BROAD = 0.05
+# Minimum effect of a function that may describe the change of its column, relative to the maximum
+# effect of a function of the column. The effect is the difference of shares of rows, minus four
+# standard errors, because the maximum over many functions would otherwise favor noisy shares.
+_EXPLAINS, _ERRORS = 0.8, 4.0
+# Minimum factor between medians that is called a change of the unit, and maximum absolute
+# logarithm of the ratio between two factors that count as equal.
+_FACTOR, _SAME = 3.0, 0.25
+# Kinds of change of one column in the order in which they are preferred as its description.
+_PREFERRED = (
+    "value", "shares", "sign", "unit", "location", "precision", "spread", "extremes", "shape",
+)  # fmt: skip
+
+
+def window_changes(evidence: Evidence, reader: BatchReader, unseen: dict[int, str]) -> list[Change]:
+    """Return the changes of the strongest window, the strongest change first.
+
+    `unseen` is the most frequent new value of each category column with new values.
+    """
+    return _WindowChanges(evidence, reader, unseen).all()
+
+
+@dataclass(frozen=True)
+class _WindowChanges:
+    """Evidence of a window, with the names of columns and of new values that describe changes.
+
+    A function is given by its index h in `Functions.members`.
+    """
+
+    evidence: Evidence
+    reader: BatchReader
+    unseen: dict[int, str]
+
+    @property
+    def _functions(self) -> Functions:
+        return self.evidence.functions
+
+    @property
+    def _members(self) -> list[Member]:
+        return self.evidence.functions.members
+
+    @property
+    def _both(self) -> tuple[Counts, Counts]:
+        """Counts of the reference and of the window."""
+        return self.evidence.both
+
+    def all(self) -> list[Change]:
+        """Return all changes of the window, strongest first.
+
+        A column is listed if a function of this column alone changed, a pair of columns only if
+        neither column is, and a change of all columns together only if nothing else is.
+        """
+        logs = self.evidence.logs
+        n_significant = (logs <= _LOG_NAMED).sum()
+        significant = np.argsort(logs, kind="stable")[:n_significant].tolist()
+        columns: dict[int, list[int]] = {}
+        for h in significant:
+            if len(self._members[h].columns) == 1:
+                columns.setdefault(self._members[h].columns[0], []).append(h)
+        found = self._repeated_rows()
+        for column, own in columns.items():
+            found += self._column_changes(column, own)
+        found += [self._change(h) for h in self._pairs_without(columns, significant)]
+        found = found or [self._change(h) for h in significant[:1]]
+        found = sorted(found, key=lambda change: change.pvalue)[:_MOST_CHANGES]
+        if self.evidence.changed_share is not None:
+            found = [self._with_changed_share(change) for change in found]
+        return with_dates(found, date_columns(self.reader.kinds))
+
+    def _repeated_rows(self) -> list[Change]:
+        """Return the change of the share of repeated rows, if it is significant."""
+        repeated = self.evidence.repeated
+        if repeated is None or repeated.log_pvalue > _LOG_NAMED:
+            return []
+        before, after, log = repeated
+        return [Member("repeated").change((), None, before, after, pvalue_of(log))]
+
+    def _pairs_without(self, columns: Collection[int], significant: list[int]) -> list[int]:
+        """Return significant functions of pairs of columns that are not in `columns`.
+
+        Only the strongest pairs are considered.
+        """
+        pairs = [h for h in significant if len(self._members[h].columns) == 2][:_MOST_PAIRS]
+        return [h for h in pairs if not {*columns} & {*self._members[h].columns}]
+
+    def _column_changes(self, column: int, significant: list[int]) -> list[Change]:
+        """Return at most two changes of a column: of its missing values, and of its values.
+
+        `significant` are the significant functions of this column alone.
+        """
+        found, missing = [], self._functions.missing[column]
+        if missing in significant:
+            found.append(self._change(missing))
+            # Missing values change all functions: compare only the rows without them.
+            others = [h for h in significant if h != missing]
+            significant = self._significant_without_missing(column, others)
+        if significant:
+            described = [self._change(h) for h in self._explaining(column, significant)]
+            found.append(min(described, key=lambda change: _PREFERRED.index(change.kind)))
+        return found
+
+    def _present_rows(self, column: int) -> list[int]:
+        """Return the numbers of rows of the reference and of the window that have a value."""
+        missing = self._functions.missing[column]
+        return [int(counts.n_rows - counts.ones[missing]) for counts in self._both]
+
+    def _significant_without_missing(self, column: int, functions: list[int]) -> list[int]:
+        """Return the functions of a column that also changed among the rows that have a value."""
+        n_before, n_after = self._present_rows(column)
+        if not (functions and n_before and n_after):
+            return []
+        before, after = (counts.ones[functions] for counts in self._both)
+        logs = log_pvalues(before, n_before, after, n_after) + math.log(len(self.evidence.logs))
+        return [h for h, log in zip(functions, logs.tolist(), strict=True) if log <= _LOG_NAMED]
+
+    def _explaining(self, column: int, functions: list[int]) -> list[int]:
+        """Return the functions of a column with nearly the largest effect, the largest first."""
+        effects = self._effects(column, functions)
+        # Among equal effects the last is first: the coarsest unit of precision.
+        order = np.argsort(effects, kind="stable")[::-1].tolist()
+        least = min(_EXPLAINS * effects.max(), effects.max())
+        return [functions[i] for i in order if effects[i] >= least]
+
+    def _effects(self, column: int, functions: list[int]) -> np.ndarray:
+        """Return the effect of each function of a column, see `_EXPLAINS`."""
+        n_before, n_after = (max(rows, 1) for rows in self._present_rows(column))
+        ones_before, ones_after = (counts.ones[functions] for counts in self._both)
+        pooled = (ones_before + ones_after) / (n_before + n_after)
+        errors = np.sqrt(pooled * (1.0 - pooled) * (1.0 / n_before + 1.0 / n_after))
+        before, after = ones_before / n_before, ones_after / n_after
+        effects = np.abs(before - after) - _ERRORS * errors
+        # Any shift of whole numbers makes them fractional, which does not describe it.
+        precision = np.array([self._members[h].event == "precision" for h in functions])
+        fell = precision & (after < before)
+        effects[fell] = np.minimum(effects[fell], effects.min())
+        return effects
+
+    def _with_changed_share(self, change: Change) -> Change:
+        """Add the lower bound for the share of rows that changed in the columns of a change.
+
+        Repeated rows have no such bound: their function depends on other rows.
+        """
+        if change.kind == "repeated":
+            return change
+        columns = tuple(self.reader.names.index(name) for name in change.columns)
+        own = [h for h, member in enumerate(self._members) if member.columns == columns]
+        reference, window = self._both
+        level = confidence_error(self.evidence.window.bit_length() - 1)
+        changed = least_changed(
+            reference.ones[own], reference.n_rows, window.ones[own], window.n_rows,
+            level * len(own) / len(self._members),
+        )  # fmt: skip
+        return replace(change, changed_share=changed / window.n_rows)
+
+    def _change(self, h: int) -> Change:
+        """Return the change that a function detects."""
+        member = self._members[h]
+        names = tuple(self.reader.names[c] for c in member.columns)
+        category = _category_of(member, self.reader, self.unseen)
+        pvalue = pvalue_of(float(self.evidence.logs[h]))
+        change = member.change(names, category, *self._shares(h), pvalue)
+        match member.event:
+            case "column" | "deviation":
+                return self._number_change(h, change)
+            case "beyond" if member.columns:
+                side = "above" if member.upper else "below"
+                return replace(change, kind="extremes", limit=member.value, side=side)
+            case "beyond":
+                return replace(change, kind="extremes")
+            case "crossed":
+                limit = self._functions.median_within(member)
+                return replace(change, kind="dependence", limit=limit, side="at most")
+            case "pair":
+                return _correlation_change(change)
+            case "direction" | "distance":
+                text = f"share of rows up to a cut point of {self._projection_text(h)}"
+                return replace(change, kind="regions", description=text)
+            case _:
+                return change
+
+    def _shares(self, h: int) -> tuple[float, float]:
+        """Return the shares of rows of the reference and of the window for which a function is 1.
+
+        The share of a function of a category is relative to the rows with this category.
+        """
+        member, rows = self._members[h], [counts.n_rows for counts in self._both]
+        if member.event == "crossed":
+            within = self._members.index(Member("shares", member.columns[1:], member.value))
+            rows = [max(1, counts.ones[within]) for counts in self._both]
+        before, after = (float(c.ones[h] / n) for c, n in zip(self._both, rows, strict=True))
+        return before, after
+
+    def _projection_text(self, h: int) -> str:
+        """Return a description of the direction of a function, or of the distance."""
+        if self._members[h].event == "distance":
+            return "the distance from the center"
+        text = direction_text(self._functions.direction_of(h), self.reader.names).strip()
+        # The text is "..." if all entries of the direction are small.
+        return "a direction" if text == "..." else f"a direction ({text}, standardized)"
+
+    def _number_change(self, h: int, change: Change) -> Change:
+        """Return the change of a numeric column by its median or spread, if these changed.
+
+        Otherwise return the change of the share of values up to the cut point of the function.
+        """
+        member = self._members[h]
+        (column,) = member.columns
+        (median, spread), (new_median, new_spread) = (
+            counts.quartiles[:, column].tolist() for counts in self._both
+        )
+        before, after = (
+            float(counts.ones[h] / max(counts.summaries[0, column], 1.0)) for counts in self._both
+        )
+        broad = abs(before - after) >= _BROAD
+        # A monitor with blocks, which has no changed share, describes the last batch alone.
+        joined = self.evidence.window > 1 and self.evidence.changed_share is not None
+        n_batches = self.evidence.window if joined else None
+        if member.event == "column" and broad and _is_shift(new_median - median, spread):
+            kind, factor = _kind_of_shift((median, new_median), (spread, new_spread))
+            return replace(
+                change, kind=kind, quantity="median", before=median, after=new_median,
+                factor=factor, n_batches=n_batches,
+            )  # fmt: skip
+        if member.event == "deviation" and broad and _is_wider(spread, new_spread):
+            return replace(
+                change, kind="spread", quantity="interquartile range", before=spread,
+                after=new_spread, n_batches=n_batches,
+            )  # fmt: skip
+        limit, side = member.value, "at most"
+        if member.event == "deviation":
+            limit, side = float(limit * self._functions.scale[column]), "within"
+        return replace(change, kind="shape", before=before, after=after, limit=limit, side=side)
+
+
+def _correlation_change(change: Change) -> Change:
+    """Return the change of a correlation, given shares of rows with a positive product.
+
+    The correlation is that of two normal variables whose centered product is positive in this share
+    of the rows.
+    """
+    before, after = (math.sin(math.pi * (share - 0.5)) for share in (change.before, change.after))
+    quantity = "quadrant correlation"
+    return replace(change, kind="dependence", quantity=quantity, before=before, after=after)
+
+
+def _category_of(member: Member, reader: BatchReader, unseen: dict[int, str]) -> str | None:
+    """Return the category of a function, or the most frequent new value; None without category."""
+    if member.event not in ("shares", "crossed"):
+        return None
+    column = member.columns[-1]
+    if member.value == UNSEEN:
+        return unseen.get(column, "(other values)")
+    return reader.categories[reader.names[column]][int(member.value)]
+
+
+def _is_shift(shift: float, spread: float) -> bool:
+    """Return whether a shift of the median is large enough to describe a change."""
+    return _MOVED * spread < abs(shift) < math.inf
+
+
+def _is_wider(before: float, after: float) -> bool:
+    """Return whether the ratio of two spreads is large enough to describe a change."""
+    ratio = after / before if min(before, after) > 0 else 1.0
+    return _WIDENED <= max(ratio, 1.0 / ratio) < math.inf
+
+
+def _kind_of_shift(
+    medians: tuple[float, float], spreads: tuple[float, float]
+) -> tuple[str, float | None]:
+    """Return the kind of a change of the median, and the factor if the values were multiplied.
+
+    The values were multiplied by a constant, or by -1, if the ratios of the medians and of the
+    spreads agree. The factor is a power of ten, or has two significant digits.
+    """
+    factor, widened = (after / before if before else 0.0 for before, after in (medians, spreads))
+    if not (0.0 < abs(factor) < math.inf and 0.0 < widened < math.inf):
+        return "location", None
+    size = math.log(abs(factor))
+    if abs(size - math.log(widened)) > _SAME:
+        return "location", None
+    if factor < 0 and abs(size) <= _SAME:
+        return "sign", -1.0
+    if factor > 0 and abs(size) >= math.log(_FACTOR):
+        power = 10.0 ** round(math.log10(factor))
+        near = abs(math.log(factor / power)) <= _SAME
+        return "unit", power if near else float(f"{factor:.2g}")
+    return "location", None

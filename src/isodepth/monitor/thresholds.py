@@ -1,0 +1,238 @@
+"""Numeric features of a row, and functions that compare a feature with a threshold.
+
+The features are the numeric columns, their absolute deviations from the medians, projections, the
+distance from the center, and the outlyingness.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import IntEnum
+from typing import NamedTuple
+
+import numpy as np
+
+from isodepth.rowfunctions.families import Extremes, Member, Rows, SingleValues
+
+# Levels of the quantiles that serve as cut points of each feature. They were tuned on the
+# streams of experiments/monitoring/delays.py: more cut points find more kinds of changes, but the
+# p-value is multiplied by the number of functions.
+_LEVELS = {
+    "column": (0.01, 0.03, *(np.arange(1, 16) / 16), 0.97, 0.99),
+    "deviation": (0.3, 0.5, 0.7, 0.85, 0.95, 0.99),
+    "direction": (0.02, *(np.arange(1, 10) / 10), 0.98),
+    "distance": (*(np.arange(1, 10) / 10), 0.95, 0.975, 0.99, 0.997),
+}
+# Numbers that often replace missing values. They may be new in a batch.
+_SENTINELS = (0.0, -1.0, -9.0, -99.0, -999.0, -9999.0, 99.0, 999.0, 9999.0)
+# Standardized values are clipped to this absolute value, and rounded to multiples of _STEP before
+# they are projected. The components of directions are multiples of DIRECTION_STEP. See `project`.
+_FAR, _STEP, DIRECTION_STEP = 2.0**16, 2.0**-20, 2.0**-8
+# Standardized values that differ by at most this count as equal, because of rounding.
+_ROUNDING = 1e-9
+# Number of rows whose projections fit into the cache.
+_FEW_ROWS = 1 << 10
+
+
+class Relation(IntEnum):
+    """Relation between a feature and a threshold; files of monitors contain these numbers."""
+
+    CUT = 0  # the feature is at most the threshold, a quantile
+    EQUAL = 1  # it equals a frequent value, the minimum, the maximum, or one of _SENTINELS
+    EXTREME = 2  # it is at least the threshold, or at most the threshold, which few values are
+    BEYOND = 3  # it is larger than the threshold, the maximum, or smaller than the minimum
+
+
+# Event of a function with a relation other than CUT, see `Member`.
+_EVENTS = {Relation.EQUAL: "value", Relation.EXTREME: "extremes", Relation.BEYOND: "beyond"}
+
+
+class Threshold(NamedTuple):
+    """Function of a row that is 1 if a feature has a relation to a threshold."""
+
+    feature: int  # index of the feature in the result of `features_of`
+    relation: Relation
+    value: float
+    upper: bool = True  # for extremes, whether the function is 1 for large values of the feature
+
+
+class Thresholds(NamedTuple):
+    """L functions that compare a feature with a threshold, see `Threshold`."""
+
+    feature: np.ndarray  # (L,), integers
+    relation: np.ndarray  # (L,), integers of `Relation`
+    value: np.ndarray  # (L,)
+    upper: np.ndarray  # (L,), bool
+
+    @classmethod
+    def from_array(cls, stored: np.ndarray) -> Thresholds:
+        """Return the thresholds of an array (4, L) of floats, which a file of a monitor contains.
+
+        Its rows are the attributes in their order.
+        """
+        feature, relation, value, upper = stored
+        return cls(feature.astype(np.int64), relation.astype(np.int64), value, upper > 0)
+
+    def members(self, width: int, n_directions: int) -> list[Member]:
+        """Return the descriptions of the functions, for `width` numeric columns."""
+        features, members = feature_names(width, n_directions), []
+        for feature, relation, value, upper in zip(*(each.tolist() for each in self), strict=True):
+            name, columns = features[feature]
+            members.append(Member(_EVENTS.get(relation, name), columns, value, upper))
+        return members
+
+    def intervals(self, n_features: int) -> tuple[list[np.ndarray], np.ndarray]:
+        """Return sorted ends of intervals for each feature, and indices (2, L) of these ends.
+
+        A function is 1 if its feature is in a half-open interval (low, high]. The indices count the
+        ends of all features together.
+        """
+        beyond, extreme = self.relation == Relation.BEYOND, self.relation == Relation.EXTREME
+        before = np.nextafter(self.value, -np.inf)
+        # The interval ends at the threshold, or begins there. Which of both excludes the threshold
+        # itself depends on the relation: BEYOND does, the others include it.
+        low = np.where(self.relation == Relation.EQUAL, before, -np.inf)
+        high = np.where(beyond, before, self.value)
+        above = self.upper & (extreme | beyond)
+        low[above] = np.where(beyond, self.value, before)[above]
+        high[above] = np.inf
+        ends, index, first = [], np.empty((2, len(self.value)), np.int64), 0
+        for f in range(n_features):
+            own = self.feature == f
+            distinct = np.unique([low[own], high[own]])
+            index[:, own] = first + distinct.searchsorted([low[own], high[own]])
+            ends.append(distinct)
+            first += len(distinct)
+        return ends, index
+
+
+def choose_thresholds(
+    numbers: np.ndarray, codes: np.ndarray, features: np.ndarray
+) -> list[Threshold]:
+    """Choose thresholds from n rows: d numeric columns (n, d), C categories (n, C), and features.
+
+    A column whose values are all cut points has no extremes. The last threshold is the maximum of
+    the outlyingness.
+    """
+    width = numbers.shape[1]
+    if not width:
+        return []
+    names = feature_names(width, len(features) - 2 * width - 2)
+    both = zip(names, features, strict=True)
+    cuts = [cut_points(values, _LEVELS[name], name == "column") for (name, _), values in both]
+    ranges = [_range(column) for column in numbers.T]
+    # Whether there are values above the last cut point of a column.
+    tails = [each is not None and bool(cuts[j][-1] < each[1]) for j, each in enumerate(ranges)]
+    rows = Rows(numbers, codes, features[-2])
+    chosen = [Threshold(f, Relation.CUT, cut) for f, own in enumerate(cuts) for cut in own.tolist()]
+    chosen += _single_values(rows, ranges) + _extremes(rows, tails)
+    for j, each in enumerate(ranges):
+        if each is not None:
+            if tails[j]:
+                chosen.append(Threshold(j, Relation.BEYOND, each[1]))
+            chosen.append(Threshold(j, Relation.BEYOND, each[0], upper=False))
+    last = len(features) - 1
+    return [*chosen, Threshold(last, Relation.BEYOND, float(features[last].max()))]
+
+
+def _range(column: np.ndarray) -> tuple[float, float] | None:
+    """Return the minimum and the maximum of a column; None if all values are missing."""
+    present = column[~np.isnan(column)]
+    return (float(present.min()), float(present.max())) if len(present) else None
+
+
+def _single_values(rows: Rows, ranges: list[tuple[float, float] | None]) -> list[Threshold]:
+    """Return frequent values, minima, maxima and sentinels of all columns, in increasing order."""
+    single = {(each.columns[0], each.value) for each in SingleValues.choose(rows).members}
+    for j, ends in enumerate(ranges):
+        single |= {(j, value) for value in (*_SENTINELS, *(ends or ()))}
+    return [Threshold(j, Relation.EQUAL, value) for j, value in sorted(single)]
+
+
+def _extremes(rows: Rows, tails: list[bool]) -> list[Threshold]:
+    """Return the extremes with fewer rows than the outermost cut points of their columns."""
+    family = Extremes.choose(rows)
+    counts = np.nansum(family.evaluate(rows), axis=1).tolist()
+    least = _LEVELS["column"][0] * len(rows.numbers)
+    return [
+        Threshold(each.columns[0], Relation.EXTREME, each.value, each.upper)
+        for each, count in zip(family.members, counts, strict=True)
+        if each.columns and count < least and tails[each.columns[0]]
+    ]
+
+
+def feature_names(width: int, n_directions: int) -> list[tuple[str, tuple[int, ...]]]:
+    """Return the name and the columns of each row of the result of `features_of`."""
+    names: list[tuple[str, tuple[int, ...]]] = [("column", (j,)) for j in range(width)]
+    names += [("deviation", (j,)) for j in range(width)] + [("direction", ())] * n_directions
+    return names + [("distance", ())] * 2 if width else []
+
+
+def features_of(
+    numbers: np.ndarray, z: np.ndarray, directions: np.ndarray, middles: np.ndarray
+) -> np.ndarray:
+    """Return numeric features (F, m) of m rows, to be compared with cut points.
+
+    In this order: the columns `numbers` (m, d), their absolute deviations from the medians,
+    projections of the standardized columns `z` (m, d), the distance from the center, and the
+    outlyingness, which is the maximum standardized deviation over all columns and directions.
+    """
+    m, width = z.shape
+    if not width:
+        return np.empty((0, m))
+    features = np.empty((2 * width + len(directions) + 2, m))
+    features[:width] = numbers.T
+    deviations = np.abs(z.T, out=features[width : 2 * width])
+    along = features[2 * width : -2]
+    along[:] = project(directions, z)
+    features[-2] = np.sqrt(sum(np.minimum(values, 10.0) ** 2 for values in deviations))
+    features[-1] = deviations.max(axis=0)
+    # A few rows at a time: the allocation of larger arrays takes longer than the computation.
+    for start in range(0, m if len(directions) else 0, _FEW_ROWS):
+        part = slice(start, start + _FEW_ROWS)
+        apart = np.abs(along[:, part] - middles[0, :, None])
+        apart /= middles[1, :, None]
+        np.maximum(features[-1, part], apart.max(axis=0), out=features[-1, part])
+    # Standardized missing values are 0: they must not count as values in the center.
+    deviations[np.isnan(numbers.T)] = np.nan
+    return features
+
+
+def cut_points(values: np.ndarray, levels: Sequence[float], exact: bool) -> np.ndarray:
+    """Return the quantiles of `levels` as cut points, or all distinct values if there are few.
+
+    For few values the maximum is a cut point too, which detects larger values. Computed features
+    (not `exact`) are rounded: their cut points are midpoints between consecutive distinct values.
+    """
+    present = values[~np.isnan(values)]
+    distinct = np.unique(present)
+    if not exact:
+        distinct = distinct[np.diff(distinct, append=np.inf) > _ROUNDING]
+    cuts = distinct
+    if len(distinct) > len(levels) + 1:
+        cuts = np.unique(np.quantile(present, levels, method="inverted_cdf"))
+        cuts = cuts[cuts < distinct[-1]]
+    if exact:
+        return cuts
+    midpoints, index = (distinct[:-1] + distinct[1:]) / 2, np.unique(distinct.searchsorted(cuts))
+    return midpoints[index[index < len(midpoints)]]
+
+
+def standardized(numbers: np.ndarray, center: np.ndarray, scale: np.ndarray) -> np.ndarray:
+    """Return columns (m, d) minus `center`, divided by `scale` and clipped; 0 if missing."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        z = numbers / scale
+        z -= center / scale
+    z[np.isnan(z)] = 0.0
+    return np.clip(z, -_FAR, _FAR, out=z)
+
+
+def project(directions: np.ndarray, z: np.ndarray) -> np.ndarray:
+    """Return the projections (K, m) of standardized rows z (m, d) on directions (K, d).
+
+    The values z are rounded to multiples of a power of 2, and the directions are such multiples.
+    All products and their sums are then exact in float64, for at most 2**18 columns. So the
+    projection of a row has the same bits alone and among other rows, in any memory layout, with any
+    library for matrix products, and on every machine.
+    """
+    return (directions / DIRECTION_STEP) @ np.rint(z.T / _STEP) * (_STEP * DIRECTION_STEP)
