@@ -27,9 +27,9 @@ from .geometry.hull import hausdorff as hausdorff
 from .geometry.regions import TrimmedRegions as TrimmedRegions
 from .many.estimators import DepthDistance as DepthDistance
 from .many.estimators import RegionTransformer as RegionTransformer
+from .many.matrix import DistanceMatrix as DistanceMatrix
 from .many.multiple_testing import PairwiseTestResult as PairwiseTestResult
 from .many.multiple_testing import pairwise_test as pairwise_test
-from .many.pairwise import DistanceMatrix as DistanceMatrix
 from .many.pairwise import pairwise as pairwise
 from .many.pairwise import region_tables as region_tables
 from .metric.comparison import Comparison as Comparison

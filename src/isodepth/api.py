@@ -41,6 +41,7 @@ from isodepth.metric.settings import (
     with_metric_options,
 )
 from isodepth.metric.table import RegionTable
+from isodepth.results.rows import RowsInMemory
 from isodepth.significance.two_sample import two_sample_test
 
 if TYPE_CHECKING:
@@ -169,11 +170,12 @@ class Metric(MetricSettings):
 
             return entry.compare(self, X, Y, weights, kinds=kinds)
         X, Y, used, inputs = _numeric(X, Y, kinds)
+        kept = RowsInMemory(*inputs)
         if is_tensor(X) or is_tensor(Y):
             from isodepth.torch.distance import compare as compare_tensors
 
-            return compare_tensors(self, X, Y, weights)._with(_inputs=inputs)
-        return compare_arrays(self, X, Y, weights)._with(kinds=used, _inputs=inputs)
+            return compare_tensors(self, X, Y, weights)._with(_kept=kept)
+        return compare_arrays(self, X, Y, weights)._with(kinds=used, _kept=kept)
 
     def regions(self, X: Any, *, weights: Any = None) -> TrimmedRegions:
         """Compute the nested depth-trimmed regions of one sample.
@@ -473,4 +475,4 @@ def compare(
     test = two_sample_test(
         X, Y, n_permutations=n_permutations, kinds=kinds, progress=progress, **of_test
     )
-    return comparison._with(test=test)
+    return comparison._with_test(test)

@@ -51,6 +51,12 @@ def test_the_curve_is_that_of_the_gaps() -> None:
         np.testing.assert_array_equal(values, comparison.gaps[order])
 
 
+def test_the_legend_says_how_the_distance_follows_from_the_curve() -> None:
+    for options, words in (({"p": 1}, "mean of"), ({"normalize": False}, "integral of order 2 of")):
+        _, labels = gap_profile(compared(levels=8, **options)).get_legend_handles_labels()
+        assert [label for label in labels if f": {words} the curve over levels" in label]
+
+
 def test_distance_and_largest_gap_are_in_a_legend_below(tested) -> None:
     ax = gap_profile(tested)
     largest = tested.largest_gap
@@ -59,7 +65,8 @@ def test_distance_and_largest_gap_are_in_a_legend_below(tested) -> None:
     (text,) = [label for label in labels if label.startswith("largest gap")]
     assert f"{largest.gap:.4g} at level {largest.level:.3g}: {name} {share:.0%}" in text
     assert labels[text].get_xydata().tolist() == [[largest.level, largest.gap]]
-    assert labels[f"distance {tested.distance:.4g}"].get_ydata()[0] == tested.distance
+    text = f"distance {tested.distance:.4g}: mean of order 2 of the curve over levels"
+    assert labels[text].get_ydata()[0] == tested.distance
     low, high = tested.null_profile.band
     (band,) = ax.collections
     heights = band.get_paths()[0].vertices[:, 1]

@@ -19,7 +19,7 @@ from isodepth.inspection.checks import Check
 from isodepth.inspection.rows import TwoSamples
 from isodepth.plot.changes import column_figure
 from isodepth.report import html_report, write_report
-from isodepth.report.comparison import comparison_content, comparison_lines
+from isodepth.report.comparison import comparison_content, comparison_context, comparison_lines
 from isodepth.report.repeat import TableFile, repeat_code
 from isodepth.results.summary import comparison_headline, subtitle, unused_part
 
@@ -199,7 +199,7 @@ def test_suspicious_rows_are_shown_under_their_numbers_as_given() -> None:
         result, names=("June", "July"), sources=(TableFile("a.csv"), TableFile("b.csv"))
     )
     cells = [re.findall(r'data-value="([^"]*)"', row) for row in re.findall("<tr>(.*?)</tr>", page)]
-    assert ["July", "b.csv", "50", "1", "49"] in cells
+    assert ["July", "b.csv", "50", "49", "1"] in cells
     assert any(row[:3] == ["7", "July", "-9999.0"] for row in cells)
     assert "<mark>temp = -9999</mark>" in page
     assert "July%2C7%2Ctemp%2C-9999.0" in page.replace(",", "%2C")
@@ -555,3 +555,38 @@ def test_one_column_has_a_report_too(tmp_path) -> None:
     page = (tmp_path / "one.html").read_text("utf-8")
     read(page)
     assert len(page) > 10_000
+
+
+def test_the_rows_of_a_test_include_those_with_missing_values() -> None:
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(40, 2)), rng.normal(size=(30, 2))
+    x[:3, 0] = np.nan
+    result = isodepth.compare(x, y, nan_policy="omit", n_permutations=19, n_directions=9)
+    rows = comparison_context(result)["rows_table"]
+    assert rows == {
+        "sample": ["X", "Y"],
+        "file": None,
+        "rows": [40, 30],
+        "tested rows": [40, 30],
+        "rows in the distance": [37, 30],
+        "left out of the distance, with missing values": [3, 0],
+    }
+    rows = comparison_context(result.test)["rows_table"]
+    assert [*rows] == ["sample", "file", "rows", "tested rows"]
+
+
+@pytest.mark.usefixtures("without_pictures")
+@pytest.mark.parametrize("kind", ["location", "joint"])
+def test_the_report_says_which_pvalues_are_adjusted(kind: str) -> None:
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(2, 400, 2))
+    if kind == "location":
+        y = y + [1, 0]
+    else:  # a small shift of two strongly correlated columns
+        x[:, 1] = x[:, 0] + 0.1 * x[:, 1]
+        y[:, 1] = y[:, 0] + 0.1 * y[:, 1] + 0.3
+    test = isodepth.two_sample_test(x, y, n_permutations=199, random_state=0)
+    assert {change.kind for change in test.changes} >= {kind}
+    page = html_report(test)
+    assert "is adjusted for all columns and pairs" in page
+    assert ("joint change of several columns has the p-value" in page) == (kind == "joint")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -437,7 +438,8 @@ def test_the_headline_without_a_change_of_a_column() -> None:
         (0.02, "at least 2% of the rows changed"),
         (0.219, "at least 21% of the rows changed"),
     ):
-        changed = result._with(_bounds=lambda share=share: ShareBounds(share, {}, None))
+        details = replace(result._details, bounds=ShareBounds(share, {}, None))
+        changed = result._with(_details=details)
         assert changed.changed_share_text == f"{text} (95% confidence)"
     tolerant = result._with(tolerance=0.0123)
     assert tolerant.headline.startswith(

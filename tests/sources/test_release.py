@@ -29,9 +29,9 @@ def result_of(kind: str, folder: Path) -> Any:
 def test_the_random_rows_are_released(kind: str, tmp_path: Path) -> None:
     result = result_of(kind, tmp_path)
     result.suspicious_rows()
-    rows = pickle.dumps((result._pair.x, result._pair.y))
+    rows = pickle.dumps((result._kept_rows.pair.x, result._kept_rows.pair.y))
     assert len(pickle.dumps(result)) > len(rows)
-    pair, small = weakref.ref(result._pair), result.without_rows()
+    pair, small = weakref.ref(result._kept_rows.pair), result.without_rows()
     assert small.to_dict() == result.to_dict()
     assert len(pickle.dumps(small)) < 0.5 * len(rows)
     small.report(tmp_path / "report.html")

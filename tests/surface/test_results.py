@@ -259,3 +259,18 @@ def test_a_result_without_rows_is_small() -> None:
     for each in (result, result.test):
         assert len(pickle.dumps(each)) > x.nbytes
         assert len(pickle.dumps(each.without_rows())) < 0.1 * x.nbytes
+
+
+def test_a_comparison_and_its_test_share_rows_and_answers() -> None:
+    for result in (RESULTS["tested"](), RESULTS["chunks tested"]().comparison):
+        assert result.suspicious_rows() is result.test.suspicious_rows()
+        assert result._has_all_rows == result.test._has_all_rows
+
+
+def test_the_typical_rows_of_the_headline_are_kept() -> None:
+    result = isodepth.two_sample_test(*embeddings(), **TEST)
+    small = result.without_rows().without_rows()
+    assert small.headline == result.headline
+    assert small.typical_rows() == result.typical_rows()
+    with pytest.raises(isodepth.InvalidInputError, match="without_rows"):
+        small.typical_rows(3)

@@ -201,7 +201,7 @@ def _compare_chunks(
         if tested is None:
             raise
         return tested
-    return compared._with(test=tested)
+    return compared if tested is None else compared._with_test(tested)
 
 
 # -- test -----------------------------------------------------------------------------------------

@@ -210,7 +210,7 @@ def ascent(
     y: np.ndarray,
     prefix_sizes: tuple[np.ndarray, np.ndarray],
     starts: np.ndarray,
-    n_climbers: int,
+    n_ascents: int,
     steps: int,
     slack: float,
     resources: Resources = ALONE,
@@ -225,7 +225,7 @@ def ascent(
     x, y, prefix_sizes : as in `level_gaps`, for the levels of the search
     starts : ndarray of shape (C, d)
         Candidates for starting vectors.
-    n_climbers : int
+    n_ascents : int
         Maximum number of ascents, which start from the most promising candidates.
     steps : int
         Maximum number of steps of an ascent, each of which projects a sample once.
@@ -236,11 +236,11 @@ def ascent(
 
     Returns
     -------
-    vectors : ndarray of shape (J, d), with J <= n_climbers
+    vectors : ndarray of shape (J, d), with J <= n_ascents
     """
     first, second, starts = (np.ascontiguousarray(a, dtype=np.float64) for a in (x, y, starts))
     sizes = _sizes(np.stack(prefix_sizes))
-    return core.ascent(first, second, sizes, starts, n_climbers, steps, slack, resources.n_threads)
+    return core.ascent(first, second, sizes, starts, n_ascents, steps, slack, resources.n_threads)
 
 
 def table_distances(

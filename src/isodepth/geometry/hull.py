@@ -30,10 +30,11 @@ from isodepth.geometry.regions import LevelPlan, TrimmedRegions
 
 #: Allowed values of the option `gap`.
 WAYS = ("search", "exact")
+# Maximum number of levels at which the ascent starts, minimum and maximum number of ascents, and
+# maximum number of directions that attain the gap of some level among the starts.
 _MOST_LEVELS = 8
-_FEWEST_CLIMBERS = 10
-_MOST_CLIMBERS = 40
-_MOST_WINNERS = 32
+_FEWEST_ASCENTS, _MOST_ASCENTS = 10, 40
+_MOST_MAXIMIZERS = 32
 # A search for a gap ends if the relative difference from an upper bound is at most this value.
 # `_SLACK` is for the ascent and the search of vertices that follows it. `_FULL` is for a search of
 # all vertices that replaces the ascent.
@@ -45,7 +46,9 @@ _WORK_PER_STEP = 0.01
 # Lower limit for the maximum cost of the search of vertices, as a number of point coordinates. They
 # are read in a few milliseconds.
 _LEAST_WORK = 3e6
-_CHEAP = 0.25
+# The search of all vertices replaces the ascent if its cost is at most this fraction of the maximum
+# cost. It follows the ascent if its cost is at most `_AFFORDABLE` times the maximum cost.
+_CHEAP, _AFFORDABLE = 0.25, 2.0
 
 
 class HullGap(NamedTuple):
@@ -356,15 +359,15 @@ def find_gaps(
         return Gaps(plan, values / unit, directions, codes)
     # Rounding errors of the ascent and of exact hull distances depend on the order of the two
     # samples. A canonical order makes the distance exactly symmetric.
-    inner = plan
+    ordered = plan
     if _comes_after(first, second, plan):
         first, second, sizes = second, first, sizes[::-1]
-        inner = replace(plan, prefix_sizes_x=sizes[0], prefix_sizes_y=sizes[1])
+        ordered = replace(plan, prefix_sizes_x=sizes[0], prefix_sizes_y=sizes[1])
     if way == "exact":
         values, vectors, _ = exact_gaps(first, second, np.stack(sizes))
         return Gaps(plan, values, vectors, np.arange(len(values)), exact=True)
     values, codes = level_gaps(first, second, sizes, directions, resources)
-    refined = refine_gaps(first, second, inner, directions, values, codes, refine, resources)
+    refined = refine_gaps(first, second, ordered, directions, values, codes, refine, resources)
     return Gaps(plan, *refined)
 
 
@@ -376,10 +379,10 @@ def _comes_after(x: np.ndarray, y: np.ndarray, plan: LevelPlan) -> bool:
     """
     if len(x) != len(y):
         return len(x) > len(y)
-    for a, b in ((x, y), plan.prefix_sizes):
+    for one, other in ((x, y), plan.prefix_sizes):
         # Rows are compared in blocks, because most samples differ in the first few rows.
-        for start in range(0, len(a), 1024):
-            first, second = a[start : start + 1024], b[start : start + 1024]
+        for start in range(0, len(one), 1024):
+            first, second = one[start : start + 1024], other[start : start + 1024]
             differ = first != second
             if differ.any():
                 at = np.unravel_index(int(differ.argmax()), differ.shape)
@@ -421,35 +424,51 @@ def refine_gaps(
     """
     n, m, d = int(plan.prefix_sizes_x[-1]), int(plan.prefix_sizes_y[-1]), x.shape[1]
     limit = max(_LEAST_WORK, _WORK_PER_STEP * steps * len(directions) * (n + m) * (d + 50))
-    every_corner = 2 * n * m * d
-    # If there are few points, a search of all vertices is cheaper than an ascent and replaces it.
-    cheap = every_corner <= _CHEAP * limit
-    if not cheap:
-        chosen = chosen_levels(plan, gaps)
-        sizes = plan.prefix_sizes_x[chosen], plan.prefix_sizes_y[chosen]
-        winners = np.unique(codes)
-        best = np.append(codes[chosen], winners[:: -(-len(winners) // _MOST_WINNERS)])
-        starts = np.concatenate([signed_directions(directions, best), _apart(x, y, sizes)])
-        # The ascent copies its rows to float64. To save memory, it gets only the rows of the
-        # regions of the chosen levels.
-        inner_x, inner_y = x[: sizes[0][-1]], y[: sizes[1][-1]]
-        starts = np.concatenate([starts, -starts])
-        # The number of ascents is proportional to the number of sampled directions, within limits.
-        climbers = min(_MOST_CLIMBERS, max(_FEWEST_CLIMBERS, len(directions) // 12))
-        tops = ascent(inner_x, inner_y, sizes, starts, climbers, steps, _SLACK, resources)
-        climbed, new_codes = level_gaps(x, y, plan.prefix_sizes, tops, resources)
+    cost = 2 * n * m * d  # of the search of all vertices
+    replaces_ascent = cost <= _CHEAP * limit
+    if not replaces_ascent:
+        vectors = _ascend(x, y, plan, directions, gaps, codes, steps, resources)
+        new_gaps, new_codes = level_gaps(x, y, plan.prefix_sizes, vectors, resources)
         new_codes += np.where(new_codes >= 0, len(directions), -len(directions))
-        codes = np.where(climbed > gaps, new_codes, codes)
-        gaps = np.maximum(climbed, gaps)
-        directions = np.concatenate([directions, tops])
-    if every_corner <= 2 * limit:
-        stops, slack = np.stack(plan.prefix_sizes), _FULL if cheap else _SLACK
-        raised, values, sharper = raise_gaps(x, y, stops, gaps, slack, limit, resources)
+        codes = np.where(new_gaps > gaps, new_codes, codes)
+        gaps = np.maximum(new_gaps, gaps)
+        directions = np.concatenate([directions, vectors])
+    if cost <= _AFFORDABLE * limit:
+        stops, slack = np.stack(plan.prefix_sizes), _FULL if replaces_ascent else _SLACK
+        raised, values, vectors = raise_gaps(x, y, stops, gaps, slack, limit, resources)
         gaps, codes = gaps.copy(), codes.copy()
         gaps[raised] = np.maximum(gaps[raised], values)
         codes[raised] = len(directions) + np.arange(len(raised))
-        directions = np.concatenate([directions, sharper])
+        directions = np.concatenate([directions, vectors])
     return gaps, directions, codes
+
+
+def _ascend(
+    x: np.ndarray,
+    y: np.ndarray,
+    plan: LevelPlan,
+    directions: np.ndarray,
+    gaps: np.ndarray,
+    codes: np.ndarray,
+    steps: int,
+    resources: Resources,
+) -> np.ndarray:
+    """Return the directions (J, d) that local ascent finds; the arguments are of `refine_gaps`.
+
+    The starts are the directions that attain gaps, and those between the means of the regions.
+    """
+    chosen = chosen_levels(plan, gaps)
+    sizes = plan.prefix_sizes_x[chosen], plan.prefix_sizes_y[chosen]
+    maximizers = np.unique(codes)
+    best = np.append(codes[chosen], maximizers[:: -(-len(maximizers) // _MOST_MAXIMIZERS)])
+    starts = np.concatenate([signed_directions(directions, best), _between_means(x, y, sizes)])
+    starts = np.concatenate([starts, -starts])
+    # The ascent copies its rows to float64. To save memory, it gets only the rows of the regions of
+    # the chosen levels.
+    inner_x, inner_y = x[: sizes[0][-1]], y[: sizes[1][-1]]
+    # The number of ascents is proportional to the number of sampled directions, within limits.
+    n_ascents = min(_MOST_ASCENTS, max(_FEWEST_ASCENTS, len(directions) // 12))
+    return ascent(inner_x, inner_y, sizes, starts, n_ascents, steps, _SLACK, resources)
 
 
 def chosen_levels(plan: LevelPlan, gaps: np.ndarray) -> np.ndarray:
@@ -470,16 +489,20 @@ def chosen_levels(plan: LevelPlan, gaps: np.ndarray) -> np.ndarray:
     return np.unique(np.append(spread.clip(max=n_levels - 1), gaps.argmax()))
 
 
-def _apart(x: np.ndarray, y: np.ndarray, sizes: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+def _between_means(
+    x: np.ndarray, y: np.ndarray, sizes: tuple[np.ndarray, np.ndarray]
+) -> np.ndarray:
     """Return the unit vectors from the mean of y to the mean of x in the regions of each level.
 
     Levels at which the means coincide are excluded. `sizes` are the numbers of rows (L,) of x and
     of y in the region of each level.
     """
-    apart = np.stack([_prefix_mean(x, i) - _prefix_mean(y, j) for i, j in zip(*sizes, strict=True)])
-    largest = np.abs(apart).max(axis=1)
-    apart = apart[largest > 0] / largest[largest > 0, None]
-    return apart / np.linalg.norm(apart, axis=1, keepdims=True)
+    vectors = np.stack(
+        [_prefix_mean(x, n) - _prefix_mean(y, m) for n, m in zip(*sizes, strict=True)]
+    )
+    largest = np.abs(vectors).max(axis=1)
+    vectors = vectors[largest > 0] / largest[largest > 0, None]
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
 def _prefix_mean(rows: np.ndarray, size: int) -> np.ndarray:

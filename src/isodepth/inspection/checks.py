@@ -178,6 +178,7 @@ class _Column(NamedTuple):
 
 
 def _columns(samples: TwoSamples) -> list[_Column]:
+    """Return the compared columns, numeric columns first."""
     bases = {k.column: k.option for k in samples.kinds if isinstance(k.option, int)}
     columns = []
     for name in samples.columns:
@@ -203,6 +204,7 @@ def _stored_columns(
 
 
 def _columns_of_one_sample(samples: TwoSamples) -> Iterator[Check]:
+    """Yield the columns that only X has, and those that only Y has."""
     for sample, names, word in zip("XY", samples.only, ("missing", "new"), strict=True):
         if names:
             head = f"{word} column" if len(names) == 1 else f"{len(names)} {word} columns"
@@ -231,6 +233,7 @@ def _words_among_numbers(stored: Sequence[tuple[ColumnKind, tuple[Any, Any]]]) -
 
 
 def _changed_types(stored: Sequence[tuple[ColumnKind, tuple[Any, Any]]]) -> Iterator[Check]:
+    """Yield the columns whose type, such as numbers or dates, differs between the samples."""
     for kind, (x, y) in stored:
         if x.dtype == y.dtype or x.null_count() == len(x) or y.null_count() == len(y):
             continue
@@ -241,48 +244,50 @@ def _changed_types(stored: Sequence[tuple[ColumnKind, tuple[Any, Any]]]) -> Iter
 
 
 def _empty_columns(columns: Sequence[_Column]) -> Iterator[Check]:
-    always, once = [], []
+    """Yield the columns without values in a sample; one sentence for those that may be chance."""
+    in_both, in_one = [], []
     for each in columns:
         (before, after), (n, m) = each.sizes, each.n_rows
         if not before and not after:
-            always.append(each.name)
+            in_both.append(each.name)
         elif before and after:
             continue
         elif _by_chance(before, after, n, m):
-            once.append(each.name)
+            in_one.append(each.name)
         elif before:
             text = f"{each.name} became empty"
             yield _of_column("empty", each.name, text, 1 - before / n, 1.0, "Y")
         else:
             text = f"{each.name} is not empty any more"
             yield _of_column("empty", each.name, text, 1.0, 1 - after / m, "X")
-    yield from _together("empty", "empty", always)
-    yield from _together("empty", "empty in one sample", once)
+    yield from _together("empty", "empty", in_both)
+    yield from _together("empty", "empty in one sample", in_one)
 
 
 def _constant_columns(columns: Sequence[_Column]) -> Iterator[Check]:
-    always: dict[str, str] = {}
-    once: dict[str, str] = {}
+    """Yield the columns with one value in a sample; one sentence for those that may be chance."""
+    in_both: dict[str, str] = {}
+    in_one: dict[str, str] = {}
     for each in columns:
         x, y = each.constant(0), each.constant(1)
         if (x is None and y is None) or not all(each.sizes):
             continue
         if x is not None and y is not None:
             if x == y:
-                always[each.name] = x
+                in_both[each.name] = x
             else:
                 text = f"{each.name} is constant in each sample: {x} -> {y}"
                 yield _of_column("constant", each.name, text)
         elif _by_chance(each.n_others(0, y), each.n_others(1, x), *each.sizes):
-            once[each.name] = str(x if y is None else y)
+            in_one[each.name] = str(x if y is None else y)
         elif x is None:
             text = f"{each.name} became constant ({y})"
             yield _of_column("constant", each.name, text, sample="Y")
         else:
             text = f"{each.name} is not constant any more (it was {x})"
             yield _of_column("constant", each.name, text, sample="X")
-    yield from _together("constant", "constant", always)
-    yield from _together("constant", "constant in one sample", once)
+    yield from _together("constant", "constant", in_both)
+    yield from _together("constant", "constant in one sample", in_one)
 
 
 def _row_numbers(columns: Sequence[_Column]) -> Iterator[Check]:
@@ -309,6 +314,7 @@ def _is_consecutive(values: np.ndarray) -> bool:
 
 
 def _columns_not_compared(kinds: Sequence[ColumnKind]) -> Iterator[Check]:
+    """Yield one sentence about all columns that both samples have and that are left out."""
     omitted = [kind for kind in kinds if kind.use == "left out"]
     if omitted:
         described = [f"{kind.column} ({kind.note})" for kind in omitted]
@@ -363,31 +369,46 @@ def _categories(columns: Sequence[_Column]) -> Iterator[Check]:
         if not isinstance(x, Counter) or not x or not y:
             continue  # an empty column is reported as empty
         numbers = []
-        for kind, at in (("new", 1), ("vanished", 0)):
-            counts, other, n_rows = column.values[at], column.values[1 - at], column.n_rows[at]
-            sizes = column.n_rows if at == 0 else column.n_rows[::-1]
-            only = {value: k for value, k in counts.items() if value not in other}
-            listed_ones = Counter({v: k for v, k in only.items() if not _by_chance(k, 0, *sizes)})
-            if len(listed_ones) < len(only):
-                numbers.append(f"{len(only) - len(listed_ones)} {kind}")
-            if listed_ones:
-                share = listed_ones.total() / n_rows
-                described = [
-                    f"{value} ({_rows(k)}, {_percent(k / n_rows)})"
-                    for value, k in listed_ones.most_common()
-                ]
-                noun = f"{kind} category"
-                if len(described) > 1:
-                    noun = f"{len(described)} {kind} categories:"
-                text = f"{column.name}: {noun} {listed(described, _FEW)}"
-                shares = (0.0, share) if at else (share, 0.0)
-                yield _of_column(f"{kind} category", column.name, text, *shares, "XY"[at])
+        for kind, side in (("new", 1), ("vanished", 0)):
+            frequent, n_rare = _one_sided(column, side)
+            if n_rare:
+                numbers.append(f"{n_rare} {kind}")
+            if frequent:
+                yield _one_sided_check(column, kind, side, frequent)
         if numbers:
             rare[column.name] = " and ".join(numbers)
     if rare:
         described = [f"{name} ({numbers})" for name, numbers in rare.items()]
         text = f"rare categories in one sample only: {listed(described, 2 * _FEW)}"
         yield Check(kind="rare categories", columns=tuple(rare), text=text)
+
+
+def _one_sided(column: _Column, side: int) -> tuple[Counter[str], int]:
+    """Return the categories that only one sample has, with their numbers of rows.
+
+    Categories that are so rare that the other sample may lack them by chance are left out, and
+    their number is the second result. `side` is 0 for X and 1 for Y.
+    """
+    counts, other = column.values[side], column.values[1 - side]
+    sizes = column.n_rows if side == 0 else column.n_rows[::-1]
+    only = {value: k for value, k in counts.items() if value not in other}
+    frequent = Counter({value: k for value, k in only.items() if not _by_chance(k, 0, *sizes)})
+    return frequent, len(only) - len(frequent)
+
+
+def _one_sided_check(column: _Column, kind: str, side: int, counts: Counter[str]) -> Check:
+    """Describe the categories of one sample; `kind` is "new" or "vanished"."""
+    n_rows = column.n_rows[side]
+    described = [
+        f"{value} ({_rows(k)}, {_percent(k / n_rows)})" for value, k in counts.most_common()
+    ]
+    noun = f"{kind} category"
+    if len(described) > 1:
+        noun = f"{len(described)} {kind} categories:"
+    text = f"{column.name}: {noun} {listed(described, _FEW)}"
+    share = counts.total() / n_rows
+    shares = (0.0, share) if side else (share, 0.0)
+    return _of_column(f"{kind} category", column.name, text, *shares, "XY"[side])
 
 
 def _spellings(column: _Column) -> Iterator[Check]:

@@ -51,23 +51,10 @@ def labeled(samples: Any, by: Any = None, name: str = "samples") -> tuple[Any, l
 
 
 def _split_frame(frame: Any, by: Any, name: str) -> tuple[Any, list[str]]:
+    """Return one frame per distinct value of the columns `by`, and the labels of the samples."""
     import narwhals as nw
 
-    names = [by] if isinstance(by, str) else list(by) if isinstance(by, Iterable) else [by]
-    columns = labels_of(frame)
-    if columns is None:
-        raise InvalidOptionError(
-            f"by={by!r} needs one data frame, got {type(frame).__name__}; remove it", option="by"
-        )
-    if not names or any(key not in columns for key in names):
-        raise InvalidOptionError(
-            f"by must name columns of {name}, got {by!r}; the columns are {', '.join(columns)}",
-            option="by",
-        )
-    if len(names) == len(columns):
-        raise InvalidOptionError(
-            f"by={by!r} leaves no column of {name} to compare; name fewer columns", option="by"
-        )
+    names = _check_by(frame, by, name)
     whole = nw.from_native(frame, eager_only=True)
     keys = list(zip(*(whole.get_column(key).to_list() for key in names), strict=True))
     if not keys:
@@ -85,6 +72,26 @@ def _split_frame(frame: Any, by: Any, name: str) -> tuple[Any, list[str]]:
     order = _sorted(rows)
     samples = [rest[rows[key]].to_native() for key in order]
     return samples, _distinct([label_text(key) for key in order], name)
+
+
+def _check_by(frame: Any, by: Any, name: str) -> list[Any]:
+    """Check the option `by`, and return the names of the columns by which a frame is split."""
+    names = [by] if isinstance(by, str) else list(by) if isinstance(by, Iterable) else [by]
+    columns = labels_of(frame)
+    if columns is None:
+        raise InvalidOptionError(
+            f"by={by!r} needs one data frame, got {type(frame).__name__}; remove it", option="by"
+        )
+    if not names or any(key not in columns for key in names):
+        raise InvalidOptionError(
+            f"by must name columns of {name}, got {by!r}; the columns are {', '.join(columns)}",
+            option="by",
+        )
+    if len(names) == len(columns):
+        raise InvalidOptionError(
+            f"by={by!r} leaves no column of {name} to compare; name fewer columns", option="by"
+        )
+    return names
 
 
 def _distinct(labels: list[str], name: str) -> list[str]:

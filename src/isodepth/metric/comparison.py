@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
@@ -29,8 +29,9 @@ from isodepth.metric.attribution import (
 )
 from isodepth.metric.gradient import Gradient, gradient_of_comparison
 from isodepth.metric.signature import json_settings
-from isodepth.results.base import TwoSampleReport, unscaled_points
-from isodepth.results.summary import summary_lines
+from isodepth.results.base import TwoSampleReport
+from isodepth.results.rows import KeptRows, ReleasedRows
+from isodepth.results.summary import find_typical_rows, summary_lines
 
 # Options of the metric that do not affect the distance of given rows.
 _NOT_OF_DISTANCE = ("nan_policy", "n_jobs", "memory_mb")
@@ -82,6 +83,50 @@ class RegionSizes(NamedTuple):
     n_features: int
 
 
+@dataclass(eq=False)
+class RowsOfRegions(KeptRows):
+    """Rows of two samples, taken from their regions. Rows with missing values are not included.
+
+    Attributes
+    ----------
+    regions : pair of TrimmedRegions
+    columns : tuple of str or None
+    """
+
+    regions: tuple[TrimmedRegions, TrimmedRegions]
+    columns: tuple[str, ...] | None
+
+    @cached_property
+    def samples(self) -> TwoSamples:
+        x, y = (_unscaled_points(each) for each in self.regions)
+        return TwoSamples((x, y), tuple(self.columns or column_labels(x.shape[1])), {})
+
+
+def _unscaled_points(regions: TrimmedRegions) -> np.ndarray:
+    """Return the points (n, d) of a sample's regions in the units of the data, before scaling."""
+    scale = getattr(regions._origin, "scale", None)
+    return regions.points if scale is None else regions.points * np.asarray(scale, dtype=float)
+
+
+@dataclass(frozen=True, eq=False)
+class ComparisonDetails:
+    """Results of a comparison that are not public.
+
+    Attributes
+    ----------
+    gaps : Gaps
+        Gap between both regions at each level.
+    fitted : FittedMetric
+        Metric with the directions along which the samples were compared.
+    contributions : list of (str, float) or None
+        `Comparison.contributions`, if the regions from which they are computed were released.
+    """
+
+    gaps: Gaps
+    fitted: Any  # FittedMetric, whose module imports this one
+    contributions: list[tuple[str, float]] | None = None
+
+
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Comparison(TwoSampleReport):
     """Result of :func:`isodepth.compare`.
@@ -120,7 +165,6 @@ class Comparison(TwoSampleReport):
     """
 
     _result_type: ClassVar[Literal["comparison"]] = "comparison"
-    _WITHOUT_ROWS = ("_gaps", "_fitted", "contributions", "_repeated_values")
 
     distance: float
     regions: tuple[TrimmedRegions, TrimmedRegions]
@@ -129,9 +173,16 @@ class Comparison(TwoSampleReport):
     missing: MissingPair | None = None
     kinds: tuple[ColumnKind, ...] = ()
     test: Any = None
-    _gaps: Gaps = field(init=False, repr=False)
-    _fitted: Any = field(init=False, repr=False)
-    _inputs: Any = field(init=False, repr=False, default=None)
+    _details: ComparisonDetails | None = field(init=False, repr=False, default=None)
+    _kept: KeptRows | ReleasedRows | None = field(init=False, repr=False, default=None)
+
+    @property
+    def _gaps(self) -> Gaps:
+        return self._required(self._details).gaps
+
+    @property
+    def _fitted(self) -> Any:
+        return self._required(self._details).fitted
 
     @property
     def levels(self) -> np.ndarray:
@@ -272,7 +323,10 @@ class Comparison(TwoSampleReport):
         by a vector m the contribution of column j is m_j^2 / |m|^2. If the distance is 0, all
         contributions are equal.
         """
-        q = self._fitted.settings.q
+        details = self._required(self._details)
+        if details.contributions is not None:
+            return details.contributions
+        q = details.fitted.settings.q
         if q < math.inf:
             plan_shares, vectors = self._gaps.plan.shares, self._gaps.vectors
             return self._named(
@@ -297,11 +351,16 @@ class Comparison(TwoSampleReport):
         -------
         level : ChanceLevel
         """
-        known = self.__dict__.setdefault("_chance_levels", {})
-        if n_splits not in known:
-            check_integer(n_splits, "n_splits", 1)
-            known[n_splits] = ChanceLevel(distances=np.sort(self._chance_distances(n_splits)))
-        return known[n_splits]
+        check_integer(n_splits, "n_splits", 1)
+        if n_splits not in self._chance_levels:
+            distances = np.sort(self._chance_distances(n_splits))
+            self._chance_levels[n_splits] = ChanceLevel(distances=distances)
+        return self._chance_levels[n_splits]
+
+    @cached_property
+    def _chance_levels(self) -> dict[int, ChanceLevel]:
+        """Results of `chance_level` by the number of splits."""
+        return {}
 
     def _chance_distances(self, n_splits: int) -> np.ndarray:
         if not self._keeps_rows:
@@ -334,17 +393,6 @@ class Comparison(TwoSampleReport):
         if not self._keeps_rows:
             return 1 << 62
         return sum(r.n_points for r in self.regions) * len(self._fitted.directions)
-
-    def _samples_of_regions(self) -> TwoSamples:
-        if self.test is not None:
-            return self.test._two_samples
-        if not self._keeps_rows:
-            raise InvalidInputError(
-                "suspicious rows need the rows of both samples, which without_rows() released; use "
-                "the original result"
-            )
-        x, y = (unscaled_points(regions) for regions in self.regions)
-        return TwoSamples((x, y), tuple(self.columns or column_labels(x.shape[1])), {})
 
     def _differences(self, part: slice) -> np.ndarray:
         """Return the differences (L, 2B) of the support functions of both regions at each level.
@@ -385,19 +433,32 @@ class Comparison(TwoSampleReport):
         )
 
     @property
+    def _has_all_rows(self) -> bool:
+        return self.test is None or self.test._has_all_rows
+
+    @property
     def _keeps_rows(self) -> bool:
         """Whether the rows of both samples are in memory; False if they were read in chunks."""
         return isinstance(self.regions[0], TrimmedRegions)
 
     def without_rows(self) -> Self:
         # The docstring is that of the base class.
-        result = super().without_rows()
         sizes: Any = self.regions
         if self._keeps_rows:
             sizes = tuple(RegionSizes(each.n_points, each.n_features) for each in self.regions)
-        test = None if self.test is None else self.test.without_rows()
-        vars(result).update(regions=sizes, test=test)
-        return result
+        details = replace(self._required(self._details), contributions=self.contributions)
+        # Without a test, typical rows are not part of the headline.
+        typical = None if self.test is None else find_typical_rows(self)
+        return self._with(
+            regions=sizes,
+            test=None if self.test is None else self.test.without_rows(),
+            _details=details,
+            _kept=ReleasedRows(self._repeated_values, typical),
+        )
+
+    def _with_test(self, test: Any) -> Self:
+        """Return a copy with a test of the same samples, whose rows the copy then shares."""
+        return self._with(test=test, _kept=test._kept)
 
     @cached_property
     def null_profile(self) -> Any:

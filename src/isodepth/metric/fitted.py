@@ -40,7 +40,7 @@ from isodepth.geometry.scaling import (
     units_of_samples,
     warn_of_different_spreads,
 )
-from isodepth.metric.comparison import Comparison
+from isodepth.metric.comparison import Comparison, ComparisonDetails, RowsOfRegions
 from isodepth.metric.settings import STORAGES, MetricSettings, midpoint_levels
 from isodepth.metric.signature import plain_settings, signature_of
 
@@ -221,7 +221,10 @@ class FittedMetric:
             regions=(x, y),
             signature=signature,
             columns=columns,
-        )._with(_gaps=gaps, _fitted=self)
+        )._with(
+            _details=ComparisonDetails(gaps, self),
+            _kept=RowsOfRegions((x, y), columns),
+        )
 
     def _plan(self, x: TrimmedRegions, y: TrimmedRegions) -> LevelPlan:
         """Check that the regions of two samples are comparable, and return the compared levels."""

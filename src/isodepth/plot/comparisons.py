@@ -8,6 +8,7 @@ import numpy as np
 
 from isodepth.plot import style
 from isodepth.results.protocols import ComparisonLike, PairResult, TwoSampleTestLike
+from isodepth.results.summary import get_test
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -77,7 +78,7 @@ def gap_profile(comparison: ComparisonLike, ax: Axes | None = None) -> Axes:
         )  # fmt: skip
         top = max(top, float(high.max()))
     ax.axhline(distance, color=style.INK, linestyle=style.DASHED, linewidth=1.2, zorder=2,
-               label=f"distance {distance:.4g}")  # fmt: skip
+               label=_distance_label(comparison))  # fmt: skip
     columns = ", ".join(f"{style.short(name, 18)} {share:.0%}" for name, share in
                         largest.contributions[:2])  # fmt: skip
     ax.plot(
@@ -89,6 +90,14 @@ def gap_profile(comparison: ComparisonLike, ax: Axes | None = None) -> Axes:
                 x="level β: fraction of the rows inside the region, deepest first")  # fmt: skip
     style.legend_below(ax)
     return ax
+
+
+def _distance_label(comparison: ComparisonLike) -> str:
+    """Return the label of the line of the distance, which says how it follows from the curve."""
+    order = comparison.settings["p"]
+    mean = "mean" if comparison.settings["normalize"] else "integral"
+    of_order = "" if order == 1 else f" of order {order:g}"
+    return f"distance {comparison.distance:.4g}: {mean}{of_order} of the curve over levels"
 
 
 def _steps(levels: np.ndarray, gaps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -140,13 +149,7 @@ def contributions(result: PairResult, ax: Axes | None = None) -> Axes:
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['column 0', 'column 1']
     """
-    test = result if result._result_type == "test" else result.test
-    pvalues = {} if test is None else {each.column: each.pvalue for each in test.column_tests}
-    if result._result_type == "test":
-        values = [(each.column, each.difference) for each in result.column_tests]
-        label = "maximum difference of the distribution functions"
-    else:
-        values, label = result.contributions, "contribution to the difference"
+    values, label, pvalues = _bars(result)
     shown, hidden = values[:_MAX_BARS], len(values) - _MAX_BARS
     ax = ax or style.new_axes(8, 1.4 + 0.32 * len(shown))
     lengths = [value for _, value in shown]
@@ -157,7 +160,6 @@ def contributions(result: PairResult, ax: Axes | None = None) -> Axes:
             text += f"   p = {pvalues[name]:.3g}"
             bar.set_fill(pvalues[name] <= _ALPHA)
         style.note(ax, text, (value, bar.get_y() + bar.get_height() / 2), (4, 0), va="center")
-    label += f" (hollow: p above {_ALPHA:g})" if pvalues else ""
     ax.set_yticks(range(len(shown)), [style.short(name) for name, _ in shown])
     ax.set_ylim(len(shown) - 0.4, -0.6)
     ax.set_xlim(0, 1.22 * max(lengths) or 1.0)
@@ -170,6 +172,17 @@ def contributions(result: PairResult, ax: Axes | None = None) -> Axes:
         style.note(ax, more, (1, 0), (0, 4), xycoords="axes fraction", ha="right",
                    color=style.QUIET)  # fmt: skip
     return ax
+
+
+def _bars(result: PairResult) -> tuple[list[tuple[str, float]], str, dict[str, float]]:
+    """Return the columns with the lengths of their bars, the label of the axis, and p-values."""
+    test = get_test(result)
+    pvalues = {} if test is None else {each.column: each.pvalue for each in test.column_tests}
+    hollow = f" (hollow: p above {_ALPHA:g})" if pvalues else ""
+    if result._result_type == "comparison":
+        return result.contributions, f"contribution to the distance{hollow}", pvalues
+    values = [(each.column, each.difference) for each in result.column_tests]
+    return values, f"maximum difference of the distribution functions{hollow}", pvalues
 
 
 def null_distribution(test: TwoSampleTestLike, ax: Axes | None = None) -> Axes:

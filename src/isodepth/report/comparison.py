@@ -64,6 +64,8 @@ class Findings(NamedTuple):
     test : TwoSampleResult or None
     samples : TwoSamples or None
     rows : SuspiciousRows or None
+    typical : TypicalRows or None
+        Rows that describe the difference, if there are many unnamed columns.
     chance : ChanceLevel or str
         Distances between random splits of the pooled rows, or the reason why there are none.
     """
@@ -72,6 +74,7 @@ class Findings(NamedTuple):
     test: TwoSampleTestLike | None
     samples: TwoSamples | None
     rows: SuspiciousRows | None
+    typical: TypicalRows | None
     chance: ChanceLevelLike | str
 
     @classmethod
@@ -89,7 +92,8 @@ class Findings(NamedTuple):
         # The samples are None if they were read in chunks.
         with suppress(InvalidInputError):
             samples, rows = result._two_samples, result.suspicious_rows()
-        return cls(comparison, get_test(result), samples, rows, _chance_or_reason(comparison))
+        test, typical = get_test(result), find_typical_rows(result)
+        return cls(comparison, test, samples, rows, typical, _chance_or_reason(comparison))
 
 
 @check_option_names
@@ -105,50 +109,126 @@ def comparison_context(
     """
     if isinstance(names, str) or len(names) != 2:
         raise InvalidOptionError(f"names must be two strings, got {names!r}", option="names")
-    comparison, test, samples, rows, chance = Findings.of(result)
-    typical = find_typical_rows(result)
-    by_rows = typical is not None  # names of many unnamed columns do not help a reader
+    findings = Findings.of(result)
     return {
-        "comparison": comparison,
-        "test": test,
+        "comparison": findings.comparison,
+        "test": findings.test,
         "x": names[0],
         "y": names[1],
+        "all_rows": result._has_all_rows,
+        **_heading_context(result, findings, names),
+        **_change_context(result, findings, names),
+        **_suspicious_context(result, findings, names),
+        **_distance_context(result, findings, names),
+        **_table_context(result, findings, names, sources),
+        "code": repeat_code(result, sources),
+    }
+
+
+def _heading_context(
+    result: PairResult, findings: Findings, names: Sequence[str]
+) -> dict[str, Any]:
+    """Return the template variables of the top of the page: headline, remarks and checks."""
+    test = findings.test
+    return {
         "verdict": comparison_headline(result, names),
-        "subtitle": subtitle(result, rows, names),
+        "subtitle": subtitle(result, findings.rows, names),
         "changed_share": share_sentence(test),
         "remarks": [unused_part(result, names), *attention_lines((test or result).kinds)],
         "checks": [check.text for check in test.checks] if test else [],
         "counts": _counts(result),
-        "sources": None if sources is None else [_file_name(file.path) for file in sources],
-        "kinds": (test or result).kinds,
-        "missing": result.missing,
-        "holes": [share for share in getattr(result.missing, "shares", ()) if share.x or share.y],
-        "typical": None if typical is None else _typical_entries(typical, names),
+    }
+
+
+def _change_context(result: PairResult, findings: Findings, names: Sequence[str]) -> dict[str, Any]:
+    """Return the template variables of changes, of all columns and of typical rows."""
+    test, samples, typical = findings.test, findings.samples, findings.typical
+    context: dict[str, Any] = {
+        "typical": None,
+        "score_figure": None,
         "changes": change_entries(test, samples, _MAX_CHANGES),
         "more_changes": max(0, len(test.changes) - _MAX_CHANGES) if test else 0,
-        "columns": [] if by_rows else _columns(test, samples),
+        "columns": [],
         "n_drawn": _MAX_COLUMNS,
+    }
+    if typical is None:
+        context["columns"] = _columns(test, samples)
+    else:  # names of many unnamed columns do not help a reader
+        context["typical"] = _typical_entries(typical, names)
+        context["score_figure"] = _score_figure(result, samples)
+    return context
+
+
+def _suspicious_context(
+    result: PairResult, findings: Findings, names: Sequence[str]
+) -> dict[str, Any]:
+    """Return the template variables of rows that look wrong."""
+    rows = findings.rows
+    return {
         "repeated": [
             each._text(names["XY".index(each.sample)]) for each in result._repeated_values
         ],
         "suspicious": rows,
         "suspicious_table": suspicious_entries(
-            rows, samples, names, _MAX_ROWS, all_rows=result._has_all_rows
+            rows, findings.samples, names, _MAX_ROWS, all_rows=result._has_all_rows
         ),
-        "all_rows": result._has_all_rows,
         "csv": "" if rows is None else _csv(rows, names),
-        "distance_name": _distance_name(result),
-        "distance_sentence": ""
-        if comparison is None
-        else distance_sentence(comparison, chance, _distance_name(result)),
-        "distance_note": _distance_note(comparison)
-        if comparison is not None and result is test
-        else "",
-        "figures": _figures(comparison, test, names, by_rows)
-        | ({"scores": _score_figure(result, samples)} if by_rows else {}),
-        "contributions": largest_contributions(comparison.contributions) if comparison else "",
-        "code": repeat_code(result, sources),
     }
+
+
+def _distance_context(
+    result: PairResult, findings: Findings, names: Sequence[str]
+) -> dict[str, Any]:
+    """Return the template variables of the distance and of the figures of the test."""
+    comparison, name = findings.comparison, _distance_name(result)
+    context: dict[str, Any] = {
+        "distance_name": name,
+        "distance_sentence": "",
+        "distance_note": "",
+        "contributions": "",
+        "figures": _figures(findings, names),
+    }
+    if comparison is not None:
+        context["distance_sentence"] = distance_sentence(comparison, findings.chance, name)
+        context["contributions"] = largest_contributions(comparison.contributions)
+        if result is findings.test:
+            context["distance_note"] = _distance_note(comparison)
+    return context
+
+
+def _table_context(
+    result: PairResult,
+    findings: Findings,
+    names: Sequence[str],
+    sources: Sequence[TableFile] | None,
+) -> dict[str, Any]:
+    """Return the template variables of the tables of rows, kinds of columns and missing values."""
+    files = None if sources is None else [_file_name(file.path) for file in sources]
+    missing_shares = [] if result.missing is None else result.missing.shares
+    return {
+        "rows_table": {"sample": list(names), "file": files, **_row_counts(result)},
+        "kinds": (findings.test or result).kinds,
+        "holes": [share for share in missing_shares if share.x or share.y],
+    }
+
+
+def _row_counts(result: PairResult) -> dict[str, list[int] | None]:
+    """Return the numbers of rows of X and Y by the headings of a table.
+
+    The test uses rows with missing values, and the distance of a comparison does not.
+    """
+    test, missing = get_test(result), result.missing
+    counts: dict[str, list[int] | None] = {"rows": _counts(result)}
+    if test is not None:
+        counts = {"rows": list(test.n_source_rows or test.n_rows), "tested rows": list(test.n_rows)}
+    elif missing is not None:
+        counts["rows"] = [missing.x.n_rows, missing.y.n_rows]
+    if result._result_type == "comparison":
+        counts["rows in the distance"] = [regions.n_points for regions in result.regions]
+        if missing is not None:
+            dropped = [missing.x.n_dropped, missing.y.n_dropped]
+            counts["left out of the distance, with missing values"] = dropped
+    return counts
 
 
 def share_sentence(test: TwoSampleTestLike | None) -> str:
@@ -193,8 +273,7 @@ def comparison_content(
     result: PairResult, names: Sequence[str], sources: Sequence[TableFile] | None = None
 ) -> dict[str, Any]:
     """Return the content of the report as a dictionary for the JSON output."""
-    _, test, samples, rows, chance = Findings.of(result)
-    typical = find_typical_rows(result)
+    _, test, samples, rows, typical, chance = Findings.of(result)
     return {
         **result.to_dict(),
         "headline": comparison_headline(result, names).sentence,
@@ -368,19 +447,18 @@ def _score_figure(result: PairResult, samples: TwoSamples | None) -> Any:
     return score_figure(x, y, loose_figure(WIDTH, 1.5))
 
 
-def _figures(
-    comparison: ComparisonLike | None,
-    test: TwoSampleTestLike | None,
-    names: Sequence[str],
-    by_rows: bool,
-) -> dict[str, Any]:
-    """Return the figures of the result; no figure of columns if a change is described `by_rows`."""
+def _figures(findings: Findings, names: Sequence[str]) -> dict[str, Any]:
+    """Return the figures of the distance and of the test.
+
+    There is no figure of contributions if the columns have no names, or do not differ.
+    """
+    comparison, test = findings.comparison, findings.test
     figures = {}
     if comparison is not None:
         if comparison._keeps_rows and comparison.regions[0].n_features > 1:
             figures["regions"] = nested_regions(comparison, loose_axes(WIDTH, 5.2), names=names)
         figures["gaps"] = gap_profile(comparison, loose_axes(WIDTH, 3.8))
-        if (test is None or test.significant) and not by_rows:
+        if (test is None or test.significant) and findings.typical is None:
             height = 1.3 + 0.29 * min(len(comparison.contributions), 15)
             figures["columns"] = contributions(comparison, loose_axes(WIDTH, height))
     if test is not None:

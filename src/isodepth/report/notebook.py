@@ -91,9 +91,9 @@ def _samples(result: PairResult) -> TwoSamples | None:
 def _suspicious_rows(result: PairResult, samples: TwoSamples) -> SuspiciousRows | None:
     """Return the suspicious rows if they are known or fast to compute, else None."""
     n_values = sum(samples.n_rows) * (len(samples.columns) + len(samples.categories))
-    known = "_suspicious" in vars(result)
-    fast = result._has_all_rows and n_values <= _SEARCHED_VALUES
-    return result.suspicious_rows() if known or fast else None
+    if result._has_all_rows and n_values <= _SEARCHED_VALUES:
+        return result.suspicious_rows()
+    return result._known_suspicious_rows
 
 
 def _typical_texts(result: PairResult, samples: TwoSamples | None) -> list[str]:

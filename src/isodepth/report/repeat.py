@@ -49,28 +49,14 @@ def repeat_code(result: PairResult, sources: Sequence[TableFile] | None) -> str:
     else:
         call, options = "two_sample_test", _test_options(result)
     blocked = test is not None and test.settings["blocks"] is not None
-    lines = ["import isodepth"]
-    reading: list[str | None] = []
-    if sources is not None:
-        reading = [_reading_code(name, file.path) for name, file in zip("XY", sources, strict=True)]
-        lines += ["import pandas", "", *map(str, reading)]
-    block_column = None if sources is None else sources[0].block_column
-    if options is None or None in reading or (blocked and block_column is None):
+    reading = [] if sources is None else _reading_lines(sources, blocked)
+    has_labels = sources is not None and sources[0].block_column is not None
+    if options is None or reading is None or (blocked and not has_labels):
         return CANNOT_REPEAT
-    if sources is not None:
-        if blocked:
-            lines.append(f"blocks = (X[{block_column!r}], Y[{block_column!r}])")
-        for name, file in zip("XY", sources, strict=True):
-            columns = [each for names in file.columns for each in names.split(",")]
-            dropped = [*file.dropped, *([block_column] if blocked else [])]
-            if columns:
-                lines.append(f"{name} = {name}[{columns!r}]")
-            elif dropped:
-                lines.append(f"{name} = {name}.drop(columns={dropped!r})")
     kinds = {each.column: each.option for each in (test or result).kinds if each.option}
     keywords = _keywords(options | {"kinds": kinds}) + (", blocks=blocks" if blocked else "")
-    lines.append(f"result = isodepth.{call}(X, Y{keywords})")
-    return "\n".join([*lines, 'result.report("report.html")'])
+    statement = f"result = isodepth.{call}(X, Y{keywords})"
+    return "\n".join(["import isodepth", *reading, statement, 'result.report("report.html")'])
 
 
 def load_code(path: str) -> str:
@@ -115,6 +101,31 @@ def _test_options(test: TwoSampleTestLike) -> dict[str, Any] | None:
     if test.n_source_rows is not None:
         options |= {"max_rows": max(test.n_rows)}
     return {name: value for name, value in options.items() if value != defaults.get(name)}
+
+
+def _reading_lines(sources: Sequence[TableFile], blocked: bool) -> list[str] | None:
+    """Return statements that read the files of X and Y with pandas, and select their columns.
+
+    If `blocked`, the column of labels becomes the variable `blocks`. Return None if pandas does not
+    read one of the files.
+    """
+    lines = ["import pandas", ""]
+    for name, file in zip("XY", sources, strict=True):
+        statement = _reading_code(name, file.path)
+        if statement is None:
+            return None
+        lines.append(statement)
+    labels = sources[0].block_column
+    if blocked:
+        lines.append(f"blocks = (X[{labels!r}], Y[{labels!r}])")
+    for name, file in zip("XY", sources, strict=True):
+        columns = [each for names in file.columns for each in names.split(",")]
+        dropped = [*file.dropped, *([labels] if blocked else [])]
+        if columns:
+            lines.append(f"{name} = {name}[{columns!r}]")
+        elif dropped:
+            lines.append(f"{name} = {name}.drop(columns={dropped!r})")
+    return lines
 
 
 def _reading_code(name: str, path: str) -> str | None:

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import fields, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Self, Unpack, cast
-
-import numpy as np
+from typing import Any, ClassVar, Self, TypeVar, Unpack, cast
 
 from isodepth.data.export import ResultMixin
-from isodepth.errors import ColumnWarning, InvalidInputError
+from isodepth.errors import InvalidInputError
 from isodepth.inspection.rows import TwoSamples
-from isodepth.inspection.suspicious import (
-    RepeatedValue,
-    SuspiciousRows,
-    repeated_values,
-    suspicious_rows,
-)
-from isodepth.inspection.typical import TypicalRows, typical_rows
+from isodepth.inspection.suspicious import RepeatedValue, SuspiciousRows
+from isodepth.inspection.typical import TypicalRows, has_many_unnamed_columns
 from isodepth.results.protocols import AnyResult, ReportOptions
+from isodepth.results.rows import KeptRows, ReleasedRows
+
+T = TypeVar("T")
+# Default maximum number of typical rows of each sample; the headline uses it too.
+N_TYPICAL = 5
 
 
 class ReportableResult(ResultMixin):
@@ -87,47 +82,60 @@ class ReportableResult(ResultMixin):
 class TwoSampleReport(ReportableResult):
     """Base class of results about two samples, which can list suspicious rows.
 
-    Private fields are not part of the constructor, and are set by `_with`.
-
     Attributes
     ----------
-    _inputs : tuple (X, Y, kinds) or None
-        Samples as the user passed them, not copied. None if the result was computed from regions.
+    _kept : KeptRows, ReleasedRows or None
+        Rows of both samples, or answers about them after `without_rows`. None if the result was
+        created from its public fields. It is not part of the constructor.
     """
 
-    _inputs: Any
-    # Attributes that are computed before the rows are released, and kept.
-    _WITHOUT_ROWS: ClassVar[tuple[str, ...]] = ("_repeated_values",)
+    _kept: KeptRows | ReleasedRows | None
 
-    # Hidden from type checkers, which would otherwise accept every attribute.
-    if not TYPE_CHECKING:
+    def _required(self, details: T | None) -> T:
+        """Return private details of the result; an error if it does not have them."""
+        if details is None:
+            raise InvalidInputError(
+                f"this {type(self).__name__} was created from its public fields and lacks the "
+                "details that this answer needs; use the original result"
+            )
+        return details
 
-        def __getattr__(self, name: str) -> Any:
-            if any(each.name == name for each in fields(self)):
-                raise InvalidInputError(
-                    f"this {type(self).__name__} has no rows, because it was returned by "
-                    "without_rows() or created from its public fields; use the original result"
-                )
-            # Raise the usual error, or again the AttributeError of a property.
-            return object.__getattribute__(self, name)
+    @property
+    def _kept_rows(self) -> KeptRows:
+        """Rows of both samples; an error if the result does not have them."""
+        if not isinstance(self._kept, KeptRows):
+            raise InvalidInputError(
+                f"this {type(self).__name__} has no rows, because it was returned by "
+                "without_rows() or created from its public fields; use the original result"
+            )
+        return self._kept
 
-    @cached_property
+    @property
     def _two_samples(self) -> TwoSamples:
         """Rows of both samples as the user passed them, with missing values and categories."""
-        if self._inputs is None:
-            return self._samples_of_regions()
-        with warnings.catch_warnings():
-            # The warning about columns was already issued when the samples were first compared.
-            warnings.simplefilter("ignore", ColumnWarning)
-            return TwoSamples.read(*self._inputs)
+        return self._kept_rows.samples
 
     @property
     def _has_all_rows(self) -> bool:
         """Whether `_two_samples` has all rows; False if it has random rows of larger sources."""
         return True
 
-    def _samples_of_regions(self) -> TwoSamples:
-        raise InvalidInputError("this result does not contain the rows of the samples")
+    @property
+    def _repeated_values(self) -> tuple[RepeatedValue, ...]:
+        """Unusual values, such as -9999, that many rows have in common."""
+        return () if self._kept is None else self._kept.repeated_values
+
+    @property
+    def _known_suspicious_rows(self) -> SuspiciousRows | None:
+        """Suspicious rows if they were already computed, else None."""
+        return self._kept.suspicious if isinstance(self._kept, KeptRows) else None
+
+    @property
+    def _has_typical_rows(self) -> bool:
+        """Whether typical rows describe a difference, because there are many unnamed columns."""
+        if isinstance(self._kept, KeptRows):
+            return self._has_all_rows and has_many_unnamed_columns(self._kept.samples.columns)
+        return self._kept is not None and self._kept.typical is not None
 
     def without_rows(self) -> Self:
         """Return a copy of the result that does not keep the rows of the samples.
@@ -148,11 +156,9 @@ class TwoSampleReport(ReportableResult):
         >>> small.suspicious_rows()
         Traceback (most recent call last):
         ...
-        isodepth.errors.InvalidInputError: suspicious rows need the rows of both samples...
+        isodepth.errors.InvalidInputError: this Comparison has no rows, because it was...
         """
-        result = replace(self)  # type: ignore[type-var]
-        vars(result).update({name: getattr(self, name) for name in self._WITHOUT_ROWS})
-        return result
+        raise NotImplementedError
 
     def suspicious_rows(self) -> SuspiciousRows:
         """Find rows of each sample that do not look like any row of the other sample.
@@ -176,9 +182,9 @@ class TwoSampleReport(ReportableResult):
         >>> isodepth.compare(X, Y, random_state=0).suspicious_rows().indices("Y")
         array([7])
         """
-        return self._suspicious
+        return self._kept_rows.find_suspicious()
 
-    def typical_rows(self, n_rows: int = 5) -> TypicalRows:
+    def typical_rows(self, n_rows: int = N_TYPICAL) -> TypicalRows:
         """Find the rows of X and of Y that are most typical of their difference.
 
         These are the rows that are farthest apart along the direction in which the means of the
@@ -211,29 +217,6 @@ class TwoSampleReport(ReportableResult):
                 "typical rows need both samples in memory, and these were read in chunks; pass a "
                 "part of the rows as arrays or data frames"
             )
-        known = vars(self).setdefault("_typical", {})
-        if n_rows not in known:
-            known[n_rows] = typical_rows(self._two_samples, n_rows)
-        return known[n_rows]
-
-    @cached_property
-    def _suspicious(self) -> SuspiciousRows:
-        return suspicious_rows(self._two_samples)
-
-    @cached_property
-    def _repeated_values(self) -> tuple[RepeatedValue, ...]:
-        """Unusual values, such as -9999, that many rows have in common.
-
-        Only the minima and maxima of columns are considered, which is faster than
-        `suspicious_rows`. The tuple is empty if the samples were read in chunks.
-        """
-        try:
-            return repeated_values(self._two_samples)
-        except InvalidInputError:
-            return ()
-
-
-def unscaled_points(regions: Any) -> np.ndarray:
-    """Return the points (n, d) of a sample's regions in the units of the data, before scaling."""
-    scale = getattr(regions._origin, "scale", None)
-    return regions.points if scale is None else regions.points * np.asarray(scale, dtype=float)
+        if isinstance(self._kept, ReleasedRows) and self._kept.typical and n_rows == N_TYPICAL:
+            return self._kept.typical
+        return self._kept_rows.find_typical(n_rows)

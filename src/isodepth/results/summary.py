@@ -14,7 +14,7 @@ from isodepth.data.columns.kinds import ColumnKind, attention_lines, column_line
 from isodepth.data.export import printable
 from isodepth.errors import InvalidInputError
 from isodepth.inspection.suspicious import SuspiciousRows
-from isodepth.inspection.typical import TypicalRows, has_many_unnamed_columns
+from isodepth.inspection.typical import TypicalRows
 from isodepth.results.protocols import (
     ChanceLevelLike,
     ComparisonLike,
@@ -209,39 +209,53 @@ def summary_lines(
     chance : ChanceLevel or str
         Distances between random splits of the pooled rows, or the reason why there are none.
     """
-    test = get_test(result)
-    comparison = result if result._result_type == "comparison" else None
-    keeps_rows = result._keeps_rows
     lines = [comparison_headline(result, names).sentence]
-    lines += ["; ".join(remarks(result, rows, names))]
-    if test is not None:
-        lines.append(test._tested_rows_text)
-        typical = find_typical_rows(test)
-        if typical is None:
-            # The first change is skipped, because it is in the headline.
-            lines += [str(change) for change in test.changes[1 : 1 + _MAX_CHANGES]]
-            unlisted = len(test.changes) - 1 - _MAX_CHANGES
-            lines += [f"and {_count(unlisted, 'more change')}"] if unlisted > 0 else []
-        lines.append(test.changed_share_text)
-        lines += [] if typical is None else typical._texts(names)
-    elif has_typical_rows(result):
-        lines.append("typical_rows() lists the rows that are most typical of the difference")
-    elif comparison is not None:
-        lines.append(f"largest contributions: {largest_contributions(comparison.contributions)}")
-    if rows is not None:
-        repeated = {(each.sample, each.value) for each in rows.repeated_values}
-        single = [row for row in rows.rows if (row.sample, row.value) not in repeated]
-        lines += [row._text(names["XY".index(row.sample)]) for row in single[:_MAX_ROWS]]
-    elif keeps_rows:
-        lines.append("suspicious_rows() lists the rows that look wrong")
-    if comparison is not None:
-        if chance is NOT_COMPUTED and not keeps_rows:
+    lines.append("; ".join(remarks(result, rows, names)))
+    lines += _difference_lines(result, names)
+    lines += _suspicious_lines(result, rows, names)
+    if result._result_type == "comparison":
+        if chance is NOT_COMPUTED and not result._keeps_rows:
             chance = "a level of chance needs the rows, which this result does not have"
-        lines.append(distance_sentence(comparison, chance))
+        lines.append(distance_sentence(result, chance))
     lines.append(result.signature)
-    moved = getattr(result, "device", None)
-    lines += [f"rows were copied from {moved} to the host"] if moved else []
+    if result._result_type == "test" and result.device is not None:
+        lines.append(f"rows were copied from {result.device} to the host")
     return [printable(line) for line in lines if line]
+
+
+def _difference_lines(result: PairResult, names: Sequence[str]) -> list[str]:
+    """Return the lines of a summary about changes, typical rows or contributions of columns."""
+    test = get_test(result)
+    if test is not None:
+        return [test._tested_rows_text, *_change_lines(test, names)]
+    if has_typical_rows(result):
+        return ["typical_rows() lists the rows that are most typical of the difference"]
+    assert result._result_type == "comparison"
+    return [f"largest contributions: {largest_contributions(result.contributions)}"]
+
+
+def _change_lines(test: TwoSampleTestLike, names: Sequence[str]) -> list[str]:
+    """Return the lines about changes that the headline does not name, and changed rows."""
+    typical = find_typical_rows(test)
+    if typical is not None:
+        return [test.changed_share_text, *typical._texts(names)]
+    lines = [str(change) for change in test.changes[1 : 1 + _MAX_CHANGES]]
+    unlisted = len(test.changes) - 1 - _MAX_CHANGES
+    if unlisted > 0:
+        lines.append(f"and {_count(unlisted, 'more change')}")
+    return [*lines, test.changed_share_text]
+
+
+def _suspicious_lines(
+    result: PairResult, rows: SuspiciousRows | None, names: Sequence[str]
+) -> list[str]:
+    """Return the lines about single suspicious rows; remarks describe repeated values."""
+    if rows is None:
+        hint = "suspicious_rows() lists the rows that look wrong"
+        return [hint] if result._keeps_rows else []
+    repeated = {(each.sample, each.value) for each in rows.repeated_values}
+    single = [row for row in rows.rows if (row.sample, row.value) not in repeated]
+    return [row._text(names["XY".index(row.sample)]) for row in single[:_MAX_ROWS]]
 
 
 def has_typical_rows(result: PairResult) -> bool:
@@ -252,10 +266,7 @@ def has_typical_rows(result: PairResult) -> bool:
     test = get_test(result)
     if test is not None and not test.significant:
         return False
-    try:
-        return result._has_all_rows and has_many_unnamed_columns(result._two_samples.columns)
-    except InvalidInputError:  # the result does not contain the rows
-        return bool(vars(result).get("_typical"))
+    return result._has_typical_rows
 
 
 def find_typical_rows(result: PairResult) -> TypicalRows | None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import attrgetter
 from typing import NamedTuple
@@ -91,13 +91,14 @@ def with_rare_events(result: TwoSampleResult, pair: SubsetPair, runner: Runner) 
     p-value of a rare event divided by 0.2 (weighted Bonferroni method). The changes of rare events
     follow the changes in the tested rows.
     """
-    events = rare_events(pair, result._samples.numbers, runner)
+    events = rare_events(pair, result._kept_rows.tested.numbers, runner)
     pvalue = result.pvalue / (1.0 - RARE_LEVEL)
     strongest = min(events, key=lambda event: event.pvalue, default=None)
     if strongest is None:
         return result._with(pvalue=min(1.0, pvalue))
     names = (*pair.readers[0].numeric, *pair.readers[0].categorical)
-    changes = result._changes if pvalue <= ALPHA else []
+    details = result._required(result._details)
+    changes = details.changes if pvalue <= ALPHA else []
     named = {column for change in changes for column in change.columns}
     for event in sorted(events, key=lambda event: event.pvalue):
         change = event.change(names)
@@ -112,7 +113,7 @@ def with_rare_events(result: TwoSampleResult, pair: SubsetPair, runner: Runner) 
     return result._with(
         pvalue=min(1.0, pvalue, strongest.pvalue / RARE_LEVEL),
         components=[*result.components, component],
-        _changes=changes,
+        _details=replace(details, changes=changes),
     )
 
 

@@ -18,19 +18,17 @@ from isodepth.errors import DegenerateDepthWarning
 from isodepth.geometry.directions import rng_for
 from isodepth.inspection.checks import Check
 from isodepth.inspection.rows import TwoSamples
-from isodepth.inspection.suspicious import SuspiciousRows, suspicious_rows
-from isodepth.inspection.suspicious.chunks import suspicious_source_rows
 from isodepth.metric.comparison import Comparison
 from isodepth.metric.fitted import FittedMetric
 from isodepth.metric.settings import midpoint_levels
 from isodepth.metric.signature import json_settings
 from isodepth.results.base import TwoSampleReport
 from isodepth.results.changes import Change, lower_percent, with_dates
+from isodepth.results.rows import KeptRows, ReleasedRows
 from isodepth.results.summary import find_typical_rows, summary_lines
 from isodepth.significance.findings import fewest_labelings
 from isodepth.significance.permutations import Permutations
 from isodepth.significance.samples import Samples, ValueShare
-from isodepth.sources.passes import runner_of
 from isodepth.sources.subsets import SubsetPair
 
 # A change of several columns together is added if its lower bound for the share of changed rows is
@@ -153,6 +151,54 @@ class ColumnTest(NamedTuple):
     pvalue: float
 
 
+@dataclass(eq=False)
+class TestedRows(KeptRows):
+    """Rows of two samples as the test read them.
+
+    Attributes
+    ----------
+    tested : Samples
+    find_bounds : function that returns ShareBounds
+    compare : function that returns a Comparison, or None
+        It compares the samples by the distance between their regions. None without numeric columns.
+    random_rows : SubsetPair or None
+        Random rows of two sources, which were tested; None if the samples are in memory.
+    """
+
+    tested: Samples
+    find_bounds: Callable[[], ShareBounds]
+    compare: Callable[[], Comparison] | None
+    random_rows: SubsetPair | None = None
+
+    @property
+    def samples(self) -> TwoSamples:
+        return self.tested.read
+
+    @property
+    def pair(self) -> SubsetPair | None:
+        return self.random_rows
+
+    @cached_property
+    def bounds(self) -> ShareBounds:
+        return self.find_bounds()
+
+
+@dataclass(frozen=True, eq=False)
+class TestDetails:
+    """Results of a test that are not public.
+
+    Attributes
+    ----------
+    changes : list of Change
+        Significant changes without bounds for the share of changed rows.
+    bounds : ShareBounds or None
+        None if they are computed from the rows when they are first requested.
+    """
+
+    changes: list[Change]
+    bounds: ShareBounds | None
+
+
 def _is_replaced(change: Change, joint: Change) -> bool:
     """Return whether a joint change describes another direction, or the function of `joint`."""
     return change.kind == "joint" and (len(change.columns) > 1 or change.text == joint.text)
@@ -220,7 +266,6 @@ class TwoSampleResult(TwoSampleReport):
     """
 
     _result_type: ClassVar[Literal["test"]] = "test"
-    _WITHOUT_ROWS = ("_changes", "_lower_bounds", "_repeated_values")
 
     statistic: float
     pvalue: float
@@ -239,11 +284,8 @@ class TwoSampleResult(TwoSampleReport):
     settings: dict[str, Any] = field(default_factory=dict)
     device: str | None = None
     n_source_rows: tuple[int, int] | None = None
-    _changes: list[Change] = field(init=False, repr=False)
-    _bounds: Callable[[], ShareBounds] = field(init=False, repr=False)
-    _compare: Callable[[], Comparison] | None = field(init=False, repr=False)
-    _samples: Samples = field(init=False, repr=False)
-    _pair: SubsetPair | None = field(init=False, repr=False, default=None)
+    _details: TestDetails | None = field(init=False, repr=False, default=None)
+    _kept: TestedRows | ReleasedRows | None = field(init=False, repr=False, default=None)
 
     @property
     def signature(self) -> str:
@@ -282,23 +324,30 @@ class TwoSampleResult(TwoSampleReport):
     @property
     def _keeps_rows(self) -> bool:
         """Whether the tested rows are in memory; False after `without_rows`."""
-        return "_samples" in vars(self)
+        return isinstance(self._kept, TestedRows)
 
     def without_rows(self) -> Self:
         # The docstring is that of the base class.
-        result = super().without_rows()
-        if find_typical_rows(self) is not None:  # they are part of the headline
-            vars(result)["_typical"] = vars(self)["_typical"]
-        return result
+        return self._with(
+            _details=replace(self._required(self._details), bounds=self._lower_bounds),
+            _kept=ReleasedRows(self._repeated_values, find_typical_rows(self)),
+        )
+
+    @property
+    def _kept_rows(self) -> TestedRows:
+        rows = super()._kept_rows
+        assert isinstance(rows, TestedRows)
+        return rows
 
     @property
     def significant(self) -> bool:
         """Whether the p-value is at most 0.05."""
         return self.pvalue <= ALPHA
 
-    @cached_property
+    @property
     def _lower_bounds(self) -> ShareBounds:
-        return self._bounds()
+        known = self._required(self._details).bounds
+        return self._kept_rows.bounds if known is None else known
 
     @property
     def changed_share(self) -> float:
@@ -339,10 +388,11 @@ class TwoSampleResult(TwoSampleReport):
         "joint" is added as the second one. It is not the first, because its description has no
         numbers.
         """
-        if not self._changes:
+        unbounded = self._required(self._details).changes
+        if not unbounded:
             return []
         bounds = self._lower_bounds
-        dated = with_dates(self._changes, date_columns(self.kinds))
+        dated = with_dates(unbounded, date_columns(self.kinds))
         changes = [bounds.with_share(change) for change in dated]
         joint = bounds.exceeding_joint(changes)
         if joint is not None:
@@ -423,23 +473,13 @@ class TwoSampleResult(TwoSampleReport):
 
         It is computed at the first access.
         """
-        if self._compare is None:
+        compare = self._kept_rows.compare
+        if compare is None:
             raise AttributeError("a test of categories alone has no comparison of regions")
         with warnings.catch_warnings():
             if self.method == "aggregated":  # it has no option `depth` that the warning advises
                 warnings.simplefilter("ignore", DegenerateDepthWarning)
-            return self._compare()._with(test=self)
-
-    @cached_property
-    def _suspicious(self) -> SuspiciousRows:
-        if self._pair is None:
-            return suspicious_rows(self._two_samples)
-        return suspicious_source_rows(self._pair, self._two_samples, runner_of(*self._pair.sources))
-
-    @cached_property
-    def _two_samples(self) -> TwoSamples:
-        """Rows of both samples with missing values and categories, as the test read them."""
-        return self._samples.read
+            return compare()._with_test(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Convert to plain Python numbers and strings.
@@ -470,7 +510,7 @@ class TwoSampleResult(TwoSampleReport):
 
     def _profile_of(self, comparison: Comparison) -> NullProfile:
         """Return the gaps between regions after permutations of the labels, see `null_profile`."""
-        blocks = self._samples.blocks
+        blocks = self._kept_rows.tested.blocks
         kept = None if comparison.missing is None else comparison.missing.kept
         if blocks is not None and kept is not None:
             blocks = blocks[np.concatenate(kept)]

@@ -51,6 +51,8 @@ from isodepth.significance.result import (
     ColumnTest,
     Component,
     ShareBounds,
+    TestDetails,
+    TestedRows,
     TwoSampleResult,
 )
 from isodepth.significance.samples import (
@@ -326,7 +328,8 @@ def _test_sources(
         result = _result(rows, _statistics(rows, settings), settings)
         # Facts about random rows are not facts about all rows.
         checks = table_checks(pair.x, pair.y, read) if pair.is_whole else ()
-        result = result._with(n_source_rows=pair.n_rows, checks=checks, _pair=pair)
+        kept = replace(result._kept_rows, random_rows=pair)
+        result = result._with(n_source_rows=pair.n_rows, checks=checks, _kept=kept)
         # With a tolerance, rare events may change. Regions do not depend on rare events.
         if pair.is_whole or settings.tolerance is not None or settings.only_regions:
             return result
@@ -450,10 +453,12 @@ def _result(rows: PooledSample, findings: Findings, settings: Settings) -> TwoSa
         ],
         settings=_setting_values(settings, len(rows.directions), samples.blocks),
     )._with(
-        _changes=changes,
-        _bounds=_bounds_function(rows, findings, pool, settings.confidence),
-        _compare=partial(_compare_regions, pool, settings.metric) if rows.names else None,
-        _samples=samples,
+        _details=TestDetails(changes, _known_bounds(rows, findings, settings.confidence)),
+        _kept=TestedRows(
+            samples,
+            find_bounds=partial(_later_bounds, pool, settings.confidence),
+            compare=partial(_compare_regions, pool, settings.metric) if rows.names else None,
+        ),
     )
 
 
@@ -473,21 +478,13 @@ def _scores(rows: PooledSample, findings: Findings, settings: Settings) -> np.nd
     return np.zeros(rows.permutations.count)  # no function of a row has information
 
 
-def _bounds_function(
-    rows: PooledSample,
-    findings: Findings,
-    pool: Callable[[], PooledSample],
-    confidence: float,
-) -> Callable[[], ShareBounds]:
-    """Return a function that returns the lower bounds for the share of changed rows.
-
-    `pool` returns the pooled rows again, because a result does not keep `rows`.
-    """
+def _known_bounds(rows: PooledSample, findings: Findings, confidence: float) -> ShareBounds | None:
+    """Return the lower bounds for the share of changed rows; None if they are computed later."""
     if rows.samples.blocks is not None:
-        return partial(ShareBounds, 0.0, {}, None)  # there is no guarantee for blocks
+        return ShareBounds(0.0, {}, None)  # there is no guarantee for blocks
     if isinstance(findings, TolerantFindings):
-        return partial(ShareBounds, *_lower_bounds(rows, findings, confidence))
-    return partial(_later_bounds, pool, confidence)
+        return _lower_bounds(rows, findings, confidence)
+    return None
 
 
 def _lower_bounds(rows: PooledSample, findings: TolerantFindings, confidence: float) -> ShareBounds:

@@ -155,6 +155,26 @@ def test_numbers_within_a_category() -> None:
     assert row.explanation.startswith("size = 1 for kind = cat, usually ")
 
 
+@pytest.mark.parametrize("logarithm", [False, True])
+def test_positive_numbers_of_another_category_are_found_on_their_scale(logarithm: bool) -> None:
+    rng = np.random.default_rng(5)
+    parts = []
+    for _ in range(2):
+        kind = rng.choice(["a", "b", "c"], 600)
+        # Values of "a" reach down to 0.1, so that their logarithms have a long lower tail.
+        size = 4 + 10.0 * (kind == "b") + 20 * (kind == "c") + rng.uniform(-3.9, 3.9, 600)
+        parts.append(pd.DataFrame({"size": np.exp(size / 4) if logarithm else size, "kind": kind}))
+    x, y = parts
+    wrong = np.flatnonzero(y["kind"] == "c")[:5]
+    y.loc[wrong, "size"] = y.loc[y["kind"] == "b", "size"].to_numpy()[:5]
+    found = read(x, y)
+    assert set(found.indices("Y")) == {*wrong.tolist()}
+    assert len(found.indices("X")) == 0
+    low, high = found.rows[0].usual
+    inside = y.loc[(y["kind"] == "c") & ~y.index.isin(wrong), "size"].between(low, high)
+    assert inside.mean() > 0.95
+
+
 def countries() -> tuple[pd.DataFrame, pd.DataFrame]:
     rng = np.random.default_rng(18)
     continents = np.array(["Africa", "Asia", "Europe"])

@@ -8,7 +8,7 @@ import pytest
 from isodepth.inspection.suspicious.contradictions import find_contradictions
 from isodepth.inspection.suspicious.groups import _within, find_groups
 from isodepth.inspection.suspicious.repeated import find_sentinels
-from isodepth.inspection.suspicious.scoring import spreads
+from isodepth.inspection.suspicious.tails import spreads
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -32,15 +32,28 @@ def test_only_categories_that_explain_a_column_are_used() -> None:
     codes = rng.integers(0, 3, (300, 2))
     standard = np.column_stack([rng.normal(size=300), codes[:, 1] + rng.normal(size=300) / 5])
     standard = (standard - np.median(standard, axis=0)) / spreads(standard)
-    assert [(each.category, each.column) for each in find_groups(standard, codes)] == [(1, 1)]
+    found = find_groups(standard, standard, np.zeros(2, bool), codes)
+    assert [(each.category, each.column, each.logarithm) for each in found] == [(1, 1, False)]
+
+
+@pytest.mark.parametrize("logarithm", [True, False])
+def test_groups_have_the_scale_with_the_shorter_tails(logarithm: bool) -> None:
+    rng = np.random.default_rng(31)
+    codes = rng.integers(0, 3, (900, 1))
+    values = 10.0 + 8 * codes + rng.normal(size=(900, 1))
+    if logarithm:
+        values = np.exp(values / 8)
+    both = [(each - np.median(each)) / spreads(each) for each in (values, np.log(values))]
+    (groups,) = find_groups(*both, np.ones(1, bool), codes)
+    assert groups.logarithm == logarithm
 
 
 def test_unknown_groups_and_missing_values_have_no_deviation() -> None:
     rng = np.random.default_rng(32)
     codes = rng.integers(0, 3, (300, 1))
     standard = (5.0 * codes) + rng.normal(size=(300, 1))
-    (groups,) = find_groups(standard, codes)
-    rows = np.array([[0.0], [0.0], [np.nan], [0.0]])
+    (groups,) = find_groups(standard, standard, np.zeros(1, bool), codes)
+    rows = np.array([0.0, 0.0, np.nan, 0.0])
     found = groups.deviations(rows, np.array([[7], [-1], [0], [1]]))
     assert np.isnan(found[:3]).all()
     assert found[3] < -3

